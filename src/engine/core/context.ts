@@ -1,0 +1,36 @@
+/** What the caller knows about the moment, beside the payload. */
+export interface Envelope {
+  readonly id?: string
+  /** Milliseconds since 1970. */
+  readonly time?: number
+  readonly tenant?: string
+  readonly agent?: string
+  readonly agentId?: string
+  readonly parentAgent?: string
+  readonly session?: string
+  readonly run?: string
+  readonly turn?: string
+  /** How many dispatches caused one another before this one. */
+  readonly depth?: number
+  readonly toolCall?: string
+  readonly cwd?: string
+  readonly host?: string
+  readonly hostVersion?: string
+  /** How the agent's step ended, where the payload does not say. */
+  readonly outcome?: string
+  /** What the host sent, untouched. */
+  readonly raw?: unknown
+}
+
+/** What a handler gets beside the payload. */
+export interface HookContext {
+  readonly event: string
+  readonly id: string
+  readonly time: number
+  readonly depth: number
+  readonly envelope: Envelope
+  /** The payload as it was before any hook rewrote it. */
+  readonly original: unknown
+  /** Aborted when the engine stops waiting: deadline, budget, or the caller's own signal. */
+  readonly signal: AbortSignal
+}

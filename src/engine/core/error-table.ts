@@ -1,0 +1,150 @@
+/** Every code Hookhelm can raise. `docs/errors.md` is generated from this table. */
+export const errorTable = {
+  'input.unknown_event': {
+    means: 'The event name is neither in the catalogue nor an alias of one that is.',
+    hint: 'Check the spelling; `docs/events.md` lists every name and alias.',
+  },
+  'input.schema': {
+    means: 'The payload does not have the shape its event requires.',
+    hint: 'The message names the path and what was expected there.',
+  },
+  'input.unreadable': {
+    means: 'Reading the payload threw, so it can be neither checked nor frozen.',
+    hint: 'Pass plain data: no throwing getters, no proxies that refuse to be read.',
+  },
+  'input.too_deep': {
+    means: 'The payload is nested deeper than 256 levels.',
+    hint: 'Flatten the payload or pass the deep part as text.',
+  },
+  'config.event': {
+    means: 'An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event.',
+    hint: 'The message names the property; built-in events cannot be replaced.',
+  },
+  'config.field': {
+    means: 'A hook definition has a field that does not exist or has the wrong type.',
+    hint: 'The nearest field name is in the message.',
+  },
+  'config.range': {
+    means: 'A number in a hook definition lies outside its range.',
+    hint: 'The message names the field and the range.',
+  },
+  'config.duplicate_id': {
+    means: 'Two hooks carry the same id.',
+    hint: 'Leave `id` out to get a fresh one, or undo the first registration.',
+  },
+  'config.unknown_handler': {
+    means: 'No handler is installed for the `handler_type` of a hook.',
+    hint: 'Pass the handler to `createHooks({ handlers: [...] })`.',
+  },
+  'config.unknown_hook': {
+    means: 'A hook id names no registered hook.',
+    hint: '`hooks.list()` shows the ids.',
+  },
+  'match.syntax': {
+    means: 'A name pattern is not a valid RE2 regular expression.',
+    hint: 'The message carries the position and what RE2 objected to.',
+  },
+  'match.unsupported': {
+    means: 'A pattern uses look-around or a back-reference, which RE2 does not have.',
+    hint: 'Rewrite the pattern, or test the input in an `if_expr`.',
+  },
+  'match.ambiguous': {
+    means: 'A matcher could be a regular expression or a `Tool(pattern)`, and the two would differ.',
+    hint: 'Anchor it with ^ to mean a regular expression, or use one `Tool(pattern)` per hook.',
+  },
+  'match.cel_syntax': {
+    means: 'An `if_expr` is not valid CEL.',
+    hint: 'The message carries line and column.',
+  },
+  'match.cel_type': {
+    means:
+      'An `if_expr` cannot be a condition: it does not answer true or false, or names an unknown variable or function.',
+    hint: 'Compare something, for example `size(tool_input.command) > 80`; `docs/matchers.md` lists the variables.',
+  },
+  'match.too_complex': {
+    means: 'A matcher is longer, deeper or more nested than allowed.',
+    hint: 'Split it into several hooks or move the logic into the handler.',
+  },
+  'match.cel_eval': {
+    means: 'An `if_expr` failed while it was evaluated: a missing key, a wrong type, a cost limit.',
+    hint: 'Guard optional keys with `has(tool_input.key)`.',
+  },
+  'handler.error': {
+    means: 'A handler threw or rejected.',
+    hint: 'The reason names the hook; the trace carries the error.',
+  },
+  'handler.timeout': {
+    means: 'A handler did not answer before its deadline.',
+    hint: 'Raise `timeout_ms`, make the handler faster, or set `on_timeout: allow`.',
+  },
+  'handler.result': {
+    means: 'A handler answered something its event cannot read.',
+    hint: 'Return nothing, or one of allow() ask() block() rewrite() addContext().',
+  },
+  'handler.must_be_sync': {
+    means: 'An async function was registered on, or a promise returned from, a synchronous event.',
+    hint: 'Return the value itself; synchronous events cannot wait.',
+  },
+  'guard.depth': {
+    means: 'The chain of dispatches that caused one another is too long.',
+    hint: 'Look for a hook that starts the work it listens to, or raise `maxDepth`.',
+  },
+  'guard.cooldown': {
+    means: 'The hook fired recently and is cooling down.',
+    hint: 'Lower `cooldown_ms` if it should fire more often.',
+  },
+  'guard.dedup': {
+    means: 'The hook already fired for an identical event within its window.',
+    hint: 'Lower `dedup_window_ms` if repeats should be handled.',
+  },
+  'guard.quota': {
+    means: 'The hook reached its number of invocations for this turn.',
+    hint: 'Raise `max_invocations_per_turn` or tighten the matcher.',
+  },
+  'guard.budget': {
+    means: 'Nothing is left of the budget this hook draws on.',
+    hint: 'Raise the budget or wait for the next period.',
+  },
+  'guard.breaker': {
+    means: 'The hook failed too often in a row and was switched off.',
+    hint: 'Mend the cause, then switch it on again.',
+  },
+  'guard.streak': {
+    means: 'The event was blocked too many times in a row for this session, so this block was not applied.',
+    hint: 'A hook keeps the agent from stopping; look at its reason.',
+  },
+  'guard.state': {
+    means: 'The store behind a guard could not answer.',
+    hint: 'The hook followed its `on_error` policy; look at the store.',
+  },
+  'engine.budget': {
+    means: 'The hooks of one dispatch together used up its time budget.',
+    hint: 'Shorten the chain, or the timeouts of its hooks.',
+  },
+  'engine.aborted': {
+    means: 'The caller aborted the dispatch.',
+    hint: 'Nothing to mend; a gate answers block when it is aborted.',
+  },
+  'engine.unstable_rewrite': {
+    means: 'A hook that must see the final input tried to change it again.',
+    hint: 'Make the rewriting hook idempotent, or let only one hook rewrite this input.',
+  },
+  'engine.block_ignored': {
+    means: 'A hook returned a block on an event that cannot block.',
+    hint: 'Listen to an event that can block, such as pre_tool_use.',
+  },
+  'engine.late': {
+    means: 'A handler answered after its deadline; the answer was dropped.',
+    hint: 'Raise `timeout_ms` if the answer matters.',
+  },
+  'engine.not_sync': {
+    means: '`dispatchSync` was called for an event that may wait.',
+    hint: 'Use `await hooks.dispatch(...)`.',
+  },
+  'engine.stalled': {
+    means: 'A handler has kept the event loop busy for more than a second.',
+    hint: 'A synchronous loop cannot be stopped in process; run such code as a command or script hook.',
+  },
+} as const satisfies Record<string, { means: string; hint: string }>
+
+export type ErrorCode = keyof typeof errorTable

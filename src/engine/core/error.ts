@@ -1,0 +1,40 @@
+import { type ErrorCode, errorTable } from './error-table.ts'
+
+interface HookErrorOptions {
+  /** What to do about it; the table's hint stands where none is given. */
+  readonly hint?: string
+  readonly cause?: unknown
+  /** Where in the input the problem lies: a dot path, or an offset in a pattern. */
+  readonly at?: string
+}
+
+/** The one error class: a code from the table, what happened and where, and what to do. */
+export class HookError extends Error {
+  override readonly name = 'HookError'
+  readonly code: ErrorCode
+  readonly hint: string
+  readonly at: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: HookErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.hint = options.hint ?? errorTable[code].hint
+    this.at = options.at
+  }
+
+  toJSON(): { code: ErrorCode; message: string; hint: string; at?: string } {
+    const { code, message, hint, at } = this
+    return at === undefined ? { code, message, hint } : { code, message, hint, at }
+  }
+}
+
+/** The text of anything that can be thrown; never throws itself, whatever the value does when read. */
+export function errorText(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return String(thrown.message) || thrown.name
+    if (typeof thrown === 'string') return thrown
+    return String(thrown)
+  } catch {
+    return 'a value that cannot be read was thrown'
+  }
+}
