@@ -4,12 +4,14 @@ import type { Verdict } from './decision.ts'
 import { HookError } from './error.ts'
 import type { MergeRule } from './merge.ts'
 
+const modes = ['observe', 'gate', 'transform', 'claim'] as const
+
 /**
  * How the hooks of an event combine.
  * observe: all at once, never awaited, never blocks · gate: one after the other, strictest wins, first block stops
  * transform: one after the other, merged per field · claim: one after the other, first `handled` wins
  */
-export type Mode = 'observe' | 'gate' | 'transform' | 'claim'
+export type Mode = (typeof modes)[number]
 export type Policy = 'block' | 'allow'
 
 /** One field a hook may return, how it is checked and how two answers become one. */
@@ -91,8 +93,8 @@ type NoFields = {}
 export function defineEvent<P, M extends Mode, R extends string = never, F extends Fields = NoFields>(
   spec: EventSpec<P, M, R, F>,
 ): EventRow<P, M, R, F> {
-  refuseContradictions(spec)
-  return Object.freeze({
+  if (!isRecord(spec)) throw new HookError('config.event', 'an event row must be an object')
+  const row: EventRow<P, M, R, F> = {
     about: spec.about,
     mode: spec.mode,
     payload: spec.payload,
@@ -108,24 +110,22 @@ export function defineEvent<P, M extends Mode, R extends string = never, F exten
     awaitsOnlyTransformers: spec.awaitsOnlyTransformers ?? false,
     maxBlocksInARow: spec.maxBlocksInARow,
     aliases: spec.aliases ?? [],
-  })
+  }
+  refuseContradictions(row)
+  return Object.freeze(row)
 }
 
-function refuseContradictions(
-  spec: Omit<EventSpec<unknown, Mode, never, Fields>, 'rewrites'> & { rewrites?: string },
-): void {
+function refuseContradictions(row: EventRow): void {
   const refuse = (property: string, why: string): never => {
     throw new HookError('config.event', `event property ${property}: ${why}`, { at: property })
   }
-  if (!isRecord(spec)) refuse('(row)', 'must be an object')
-  if (!['observe', 'gate', 'transform', 'claim'].includes(spec.mode))
-    refuse('mode', `unknown mode ${String(spec.mode)}`)
-  if (typeof spec.payload !== 'function') refuse('payload', 'must be a check function')
-  if (spec.sync && spec.mode === 'observe') refuse('sync', 'an observe event is never waited for')
-  if (spec.mode === 'observe' && (spec.rewrites || spec.fields))
-    refuse('fields', 'an observe event has no result')
-  if (spec.onFailure === 'block' && spec.mode !== 'gate') refuse('onFailure', 'only a gate can block')
-  if (spec.maxBlocksInARow !== undefined && spec.mode !== 'gate')
+  const answers = row.rewrites !== undefined || Object.keys(row.fields).length > 0
+  if (!modes.includes(row.mode)) refuse('mode', `unknown mode ${String(row.mode)}`)
+  if (typeof row.payload !== 'function') refuse('payload', 'must be a check function')
+  if (row.sync && row.mode === 'observe') refuse('sync', 'an observe event is never waited for')
+  if (row.mode === 'observe' && answers) refuse('fields', 'an observe event has no result')
+  if (row.onFailure === 'block' && row.mode !== 'gate') refuse('onFailure', 'only a gate can block')
+  if (row.maxBlocksInARow !== undefined && row.mode !== 'gate')
     refuse('maxBlocksInARow', 'only a gate can block')
 }
 
