@@ -1,8 +1,9 @@
 import type { ErrorCode } from './error-table.ts'
+import type { Trace } from './trace.ts'
 
 export type Kind = 'allow' | 'ask' | 'block'
 export type HookId = string
-type Failure = 'error' | 'timeout' | 'invalid'
+export type Failure = 'error' | 'timeout' | 'invalid'
 
 /** A failure that a policy turned into "go on". */
 export interface Opening {
@@ -45,6 +46,8 @@ export interface Decision<Fields = Readonly<Record<string, unknown>>, Patch = un
   readonly fields?: Fields
   readonly opened?: readonly Opening[]
   readonly ignored?: readonly Ignored[]
+  /** Present when the caller asked for it. */
+  readonly trace?: Trace
 }
 
 /** What a gate hook may return; nothing at all means allow. */

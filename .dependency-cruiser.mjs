@@ -1,0 +1,118 @@
+// The arrows of ARCHITECTURE.md as data: what each part of src may import. `npm run arrows` checks them.
+
+const engine = ['engine']
+const grounds = ['safe', 'engine']
+const stores = ['config', 'store', 'delivery', ...grounds]
+const domains = ['rules', 'runs', 'agents', 'client', ...stores]
+
+/** Part of src → the parts it may import, itself always included. A name covers the folders below it. */
+const arrows = {
+  engine: [],
+  'engine/core': [],
+  'engine/match': ['engine/core'],
+  'engine/guard': ['engine/core'],
+  'engine/events': ['engine/core'],
+  'engine/dispatch': ['engine/match', 'engine/guard', 'engine/events', 'engine/core'],
+  index: engine,
+  openclaw: ['engine/events/openclaw', 'engine/core'],
+  testing: engine,
+  safe: ['engine/core'],
+  handlers: ['safe', 'engine/core'],
+  client: ['safe', 'engine/core'],
+  config: grounds,
+  store: grounds,
+  delivery: ['store', ...grounds],
+  rules: stores,
+  runs: stores,
+  'agents/sdk': ['client', 'engine'],
+  agents: stores,
+  gateway: domains,
+  app: ['gateway', 'handlers', ...domains],
+  cli: ['app', 'gateway', 'handlers', ...domains],
+}
+
+/** Node modules with an edge to the world → the only places that may import them. */
+const edges = {
+  process: { modules: 'child_process|cluster', only: ['safe/process'] },
+  // A server listens through these modules too; it is added here by file when it lands.
+  outbound: { modules: 'http|https|http2|net|tls|dgram|undici', only: ['safe/outbound'] },
+}
+
+const tests = '\\.test(-d)?\\.ts$'
+/** A part is a folder or one file. */
+const part = (name) => `^src/${name}(/|\\.ts$|$)`
+const anyOf = (names) => names.map(part).join('|')
+/** A folder with arrows of its own is not ruled by those of the folder around it. */
+const nested = (name) => Object.keys(arrows).filter((other) => other.startsWith(`${name}/`))
+
+const arrowRules = Object.entries(arrows).map(([name, allowed]) => ({
+  name: `arrow: ${name}`,
+  comment: `${name} imports only ${allowed.join(', ') || 'itself'}`,
+  severity: 'error',
+  from: { path: part(name), pathNot: [tests, ...nested(name).map(part)] },
+  to: { path: '^src/', pathNot: anyOf([name, ...allowed]) },
+}))
+
+const edgeRules = Object.entries(edges).map(([name, { modules, only }]) => ({
+  name: `edge: ${name}`,
+  comment: `only ${only.join(', ')} may import ${modules.replaceAll('|', ', ')}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: [tests, anyOf(only)] },
+  to: { path: `^(node:)?(${modules})$|^node_modules/(${modules})/` },
+}))
+
+export default {
+  forbidden: [
+    ...arrowRules,
+    ...edgeRules,
+    {
+      name: 'no cycle',
+      comment: 'types of one part may name one another; a cycle that is there at run time may not',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no test in the product',
+      comment: 'src imports no test, bench, script or example',
+      severity: 'error',
+      from: { path: '^src/', pathNot: tests },
+      to: { path: `${tests}|^(test|bench|scripts|examples)/` },
+    },
+    {
+      name: 'engine packages',
+      comment: 'the library door loads re2js and @bufbuild only, and only to match',
+      severity: 'error',
+      from: { path: anyOf(['engine', 'index', 'openclaw']), pathNot: [tests, part('engine/match')] },
+      to: { path: 'node_modules/|^(zod|kysely|pg|hono|ws|ai|undici)(/|$)' },
+    },
+    {
+      name: 'match packages',
+      comment: 'match imports re2js and @bufbuild only',
+      severity: 'error',
+      from: { path: part('engine/match'), pathNot: tests },
+      to: { path: 'node_modules/', pathNot: 'node_modules/(re2js|@bufbuild)/' },
+    },
+    {
+      name: 'no development package',
+      comment: 'the product imports only what it depends on',
+      severity: 'error',
+      from: { path: '^src/', pathNot: tests },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'no unknown import',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+    },
+  },
+}

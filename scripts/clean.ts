@@ -1,0 +1,3 @@
+import { rmSync } from 'node:fs'
+
+rmSync('dist', { recursive: true, force: true })

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+export interface Behaviour {
+  readonly id: string
+  readonly seed: string
+  readonly section: string
+  readonly says: string
+  /** Sources: S seed text, I implementation, T a test of the original, P proved by running. */
+  readonly by: string
+  readonly flags: string
+  readonly ruling: Ruling | undefined
+}
+
+export interface Ruling {
+  /** A number of the rulings, or `order` for the order of authority. */
+  readonly ruling: number | 'order'
+  readonly why: string
+}
+
+export interface Section {
+  readonly name: string
+  readonly title: string
+  readonly behaviours: readonly Behaviour[]
+}
+
+export interface Threat {
+  readonly id: string
+  readonly section: string
+  readonly says: string
+}
+
+interface BehaviourRow {
+  readonly by: string
+  readonly flags?: string
+  readonly says: string
+}
+
+const read = (name: string) => parse(readFileSync(`test/conformance/${name}.yaml`, 'utf8'))
+
+export function readSections(): Section[] {
+  const rulings: Record<string, Ruling> = read('rulings')
+  const sections: Record<string, { seed: string; title: string; behaviours: Record<string, BehaviourRow> }> =
+    read('behaviours')
+  const all = Object.entries(sections).map(([name, { seed, title, behaviours }]) => ({
+    name,
+    title,
+    behaviours: Object.entries(behaviours).map(([id, row]) => ({
+      id,
+      seed,
+      section: name,
+      says: row.says,
+      by: row.by,
+      flags: row.flags ?? '',
+      ruling: rulings[id],
+    })),
+  }))
+  const known = new Set(all.flatMap((section) => section.behaviours.map((each) => each.id)))
+  const stray = Object.keys(rulings).filter((id) => !known.has(id))
+  if (stray.length > 0) throw new Error(`rulings.yaml names unknown behaviours: ${stray.join(', ')}`)
+  return all
+}
+
+export function readThreats(): Threat[] {
+  const sections: Record<string, { title: string; rows: Record<string, string> }> = read('threats')
+  return Object.entries(sections).flatMap(([number, { title, rows }]) =>
+    Object.entries(rows).map(([row, says]) => ({
+      id: `${number} #${row}`,
+      section: `${number} ${title}`,
+      says,
+    })),
+  )
+}

@@ -1,0 +1,58 @@
+import type { TestResult } from '../test-results.ts'
+import type { Behaviour, Section, Threat } from './data.ts'
+import { namedBehaviours, namedThreats } from './named-ids.ts'
+
+export type Status = 'proved' | 'ruled otherwise' | 'open'
+
+export interface Joined<T> {
+  readonly row: T
+  readonly status: Status
+  readonly proofs: readonly TestResult[]
+}
+
+/** Which passed tests name which id. */
+export function proofsById(
+  tests: readonly TestResult[],
+  named: (title: string) => string[],
+): Map<string, TestResult[]> {
+  const proofs = new Map<string, TestResult[]>()
+  const passed = tests.filter((test) => test.passed)
+  const sorted = passed.toSorted((a, b) => compare(a.file, b.file) || compare(a.title, b.title))
+  for (const test of sorted)
+    for (const id of new Set(named(test.title))) proofs.set(id, [...(proofs.get(id) ?? []), test])
+  return proofs
+}
+
+export function joinBehaviours(
+  sections: readonly Section[],
+  tests: readonly TestResult[],
+): Map<string, Joined<Behaviour>> {
+  const proofs = proofsById(tests, namedBehaviours)
+  const all = sections.flatMap((section) => section.behaviours)
+  return new Map(all.map((row) => [row.id, joined(row, row.ruling !== undefined, proofs.get(row.id))]))
+}
+
+export function joinThreats(threats: readonly Threat[], tests: readonly TestResult[]): Joined<Threat>[] {
+  const proofs = proofsById(tests, namedThreats)
+  return threats.map((row) => joined(row, false, proofs.get(row.id)))
+}
+
+/** Titles that name an id nobody knows: a typing error would otherwise look like a missing proof. */
+export function unknownIds(known: ReadonlySet<string>, tests: readonly TestResult[]): string[] {
+  return tests.flatMap((test) =>
+    [...namedBehaviours(test.title), ...namedThreats(test.title)]
+      .filter((id) => !known.has(id))
+      .map((id) => `${test.file}: "${test.title}" names ${id}, which is no known behaviour or threat`),
+  )
+}
+
+function joined<T>(row: T, ruled: boolean, proofs: readonly TestResult[] = []): Joined<T> {
+  if (ruled) return { row, status: 'ruled otherwise', proofs }
+  return { row, status: proofs.length > 0 ? 'proved' : 'open', proofs }
+}
+
+/** By code unit, so that the page is the same on every machine. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

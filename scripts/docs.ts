@@ -1,0 +1,15 @@
+/** Writes the generated pages of docs/. `--check` compares and fails instead. */
+import { errorsPage } from './docs/errors-page.ts'
+import { eventsPage } from './docs/events-page.ts'
+import { report, settlePage } from './page.ts'
+import { readTestRun } from './test-results.ts'
+
+const check = process.argv.includes('--check')
+const problems = [errorsPage(), eventsPage()].map((page) => settlePage(page, check))
+report(
+  problems.filter((problem) => problem !== undefined),
+  'docs: the reference pages are up to date',
+)
+
+// The conformance page needs a test run; its own check stands beside this one.
+if (!check && readTestRun() !== undefined) await import('./conformance.ts')

@@ -1,0 +1,36 @@
+import { errorTable } from '../../src/engine/core/error-table.ts'
+import { markdownTable, type Page } from '../page.ts'
+
+/** Every area has a line; a new one without makes the page fail. */
+const areas: Readonly<Record<string, string>> = {
+  input: 'The event that was dispatched.',
+  config: 'A hook, an event row or an option, when it is registered.',
+  match: 'A matcher: while it is compiled, or while it is evaluated.',
+  handler: 'What a hook runs.',
+  guard: 'Why a hook that matched did not fire.',
+  engine: 'A dispatch as a whole.',
+}
+
+export function errorsPage(): Page {
+  const grouped = Object.groupBy(Object.entries(errorTable), ([code]) => code.slice(0, code.indexOf('.')))
+  const sections = Object.entries(grouped).flatMap(([area, rows = []]) => [
+    `## ${area}`,
+    areaText(area),
+    markdownTable({
+      head: ['code', 'meaning', 'what to do'],
+      rows: rows.map(([code, { means, hint }]) => [`\`${code}\``, means, hint]),
+    }),
+  ])
+  return { path: 'docs/errors.md', text: `${['# Errors', intro, ...sections].join('\n\n')}\n` }
+}
+
+const intro = `Everything Hookhelm raises is a \`HookError\` with a \`code\`, a message and a \`hint\`; the same codes stand in decisions,
+traces and records. Codes are stable, messages are not: branch on the code.
+
+Generated from \`src/engine/core/error-table.ts\` by \`npm run docs\`.`
+
+function areaText(area: string): string {
+  const text = areas[area]
+  if (text === undefined) throw new Error(`error area ${area} has no line in ${import.meta.filename}`)
+  return text
+}

@@ -1,0 +1,9 @@
+import { readTestRun } from './test-results.ts'
+
+const run = readTestRun()
+if (run === undefined) {
+  console.error('no test results: run `npm test` first')
+  process.exitCode = 1
+} else {
+  console.log(`${run.passed} passed, ${run.failed} failed`)
+}

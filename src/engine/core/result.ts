@@ -1,0 +1,101 @@
+import { isRecord } from './check.ts'
+import type { Kind } from './decision.ts'
+import type { EventRow } from './event.ts'
+
+/** What one handler answered, checked. */
+export interface Result {
+  readonly kind: Kind
+  readonly reason?: string
+  readonly message?: string
+  readonly grant?: true
+  readonly patch?: unknown
+  readonly context?: readonly string[]
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** A result, or a sentence that says why the answer cannot be read. */
+export type Reading = Result | string
+
+const NOTHING: Result = Object.freeze({ kind: 'allow' })
+const texts = new Set(['reason', 'message'])
+const kinds: readonly unknown[] = ['allow', 'ask', 'block']
+
+/**
+ * Reads what a handler returned. Strict on purpose: a key that nobody reads may be a block that nobody applies.
+ * Each property is read once, so that a getter cannot show two faces.
+ */
+export function readResult(row: EventRow, value: unknown): Reading {
+  if (value === undefined) return NOTHING
+  if (value === null && row.mode !== 'gate') return NOTHING
+  if (!isRecord(value)) return `answered ${described(value)} instead of an object`
+  const copy: Record<string, unknown> = { ...value }
+  return 'kind' in copy ? readVerdict(row, copy) : readFields(row, copy)
+}
+
+function readVerdict(row: EventRow, answer: Record<string, unknown>): Reading {
+  const { kind, reason, message, grant, patch, context, ...rest } = answer
+  if (!isKind(kind)) return `answered an unknown kind ${described(kind)}`
+  for (const key of texts) {
+    const text = answer[key]
+    if (text !== undefined && typeof text !== 'string') return `${key} is ${described(text)}, not text`
+  }
+  if (kind !== 'allow' && !reason) return `${kind} without a reason`
+  if (grant !== undefined && grant !== true) return 'grant can only be true'
+  if (grant && kind !== 'allow') return `${kind} cannot grant`
+  const patched = patch !== undefined && patch !== null
+  if (patched && row.rewrites === undefined) return 'this event has no input to rewrite'
+  if (patched && kind === 'block') return 'a block cannot carry a patch'
+  const notes = readContext(context)
+  if (typeof notes === 'string') return notes
+  const fields = checkFields(row, rest)
+  if (typeof fields === 'string') return fields
+  return {
+    kind,
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(grant === true ? { grant } : {}),
+    ...(patched ? { patch } : {}),
+    ...(notes.length > 0 ? { context: notes } : {}),
+    ...(Object.keys(fields).length > 0 ? { fields } : {}),
+  }
+}
+
+/** An answer in the event's own shape, without a `kind`. */
+function readFields(row: EventRow, answer: Record<string, unknown>): Reading {
+  const fields = checkFields(row, answer)
+  if (typeof fields === 'string') return fields
+  const verdict = row.verdict?.(fields)
+  if (verdict === 'invalid') return 'answered an invalid decision'
+  if (verdict !== undefined) return { ...verdict, fields } as Result
+  if (row.mode === 'gate' && row.verdict === undefined) return 'answered an object without a kind'
+  return Object.keys(fields).length > 0 ? { kind: 'allow', fields } : NOTHING
+}
+
+function checkFields(row: EventRow, answer: Record<string, unknown>): Record<string, unknown> | string {
+  for (const [key, value] of Object.entries(answer)) {
+    const field = row.fields[key]
+    if (field === undefined || !Object.hasOwn(row.fields, key))
+      return `answered an unknown field ${JSON.stringify(key.slice(0, 40))}`
+    if (value === undefined || value === null) continue
+    const problem = field.check(value)
+    if (problem) return `${problem.path ? `${key}.${problem.path}` : key} is not ${problem.expected}`
+  }
+  return answer
+}
+
+function readContext(context: unknown): readonly string[] | string {
+  if (context === undefined || context === null) return []
+  if (typeof context === 'string') return context === '' ? [] : [context]
+  if (Array.isArray(context) && context.every((item) => typeof item === 'string'))
+    return context.filter(Boolean)
+  return 'context is not text'
+}
+
+function isKind(value: unknown): value is Kind {
+  return kinds.includes(value)
+}
+
+function described(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value
+}

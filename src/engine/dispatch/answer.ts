@@ -1,0 +1,93 @@
+import { isRecord } from '../core/check.ts'
+import type { Decision, Failure, HookId, Ignored, Kind, Opening, Step } from '../core/decision.ts'
+import type { ErrorCode } from '../core/error-table.ts'
+import type { EventRow } from '../core/event.ts'
+import type { Result } from '../core/result.ts'
+import type { Merge } from '../core/trace.ts'
+
+/** No objection and nothing to add: what almost every dispatch answers. */
+export const ALLOW: Decision = Object.freeze({ kind: 'allow' })
+
+type Bag = Readonly<Record<string, unknown>>
+
+/** The answer while it grows. Exists only once a hook said something. */
+export class Answer {
+  kind: Kind = 'allow'
+  reason: string | undefined
+  message: string | undefined
+  code: ErrorCode | undefined
+  by: HookId | undefined
+  grant = false
+  fields: Bag | undefined
+  readonly steps: Step[] = []
+  readonly context: string[] = []
+  readonly opened: Opening[] = []
+  readonly ignored: Ignored[] = []
+  readonly merges: Merge[] = []
+
+  /** Takes over what a hook said if it is stricter than what stands; ties go to the earlier hook. */
+  decide(result: Result, by: HookId, code?: ErrorCode): void {
+    if (rank[result.kind] <= rank[this.kind]) return
+    this.merges.push({ hook: by, from: this.kind, to: result.kind })
+    this.kind = result.kind
+    this.reason = result.reason
+    this.message = result.message ?? result.reason
+    this.code = code
+    this.by = by
+  }
+
+  add(row: EventRow, result: Result, by: HookId): void {
+    if (result.grant) this.grant = true
+    if (result.context) this.context.push(...result.context)
+    if (result.fields) this.fields = mergeFields(row, this.fields, result.fields, by)
+  }
+
+  open(hook: HookId, because: Failure, code: ErrorCode): void {
+    this.opened.push({ hook, because, code })
+  }
+
+  /** The block is not applied: the event cannot block, or has blocked too often. */
+  ignore(code: Ignored['code']): void {
+    this.ignored.push({ hook: this.by ?? '', code, reason: this.reason ?? '' })
+    this.kind = 'allow'
+    this.reason = undefined
+    this.message = undefined
+    this.code = undefined
+    this.by = undefined
+  }
+
+  decision(row: EventRow, original: unknown, current: unknown): Decision {
+    const blocked = this.kind === 'block'
+    const key = !blocked && this.steps.length > 0 ? row.rewrites : undefined
+    return {
+      kind: this.kind,
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
+      ...(this.message === undefined ? {} : { message: this.message }),
+      ...(this.code === undefined ? {} : { code: this.code }),
+      ...(this.by === undefined ? {} : { by: this.by }),
+      ...(this.grant && this.kind === 'allow' ? { grant: true } : {}),
+      ...(key === undefined ? {} : { patch: at(current, key), original: at(original, key) }),
+      ...(this.steps.length > 0 ? { steps: this.steps } : {}),
+      ...(this.context.length > 0 && !blocked ? { context: this.context } : {}),
+      ...(this.fields === undefined ? {} : { fields: this.fields }),
+      ...(this.opened.length > 0 ? { opened: this.opened } : {}),
+      ...(this.ignored.length > 0 ? { ignored: this.ignored } : {}),
+    }
+  }
+}
+
+function at(payload: unknown, key: string): unknown {
+  return isRecord(payload) ? payload[key] : undefined
+}
+
+const rank = { allow: 0, ask: 1, block: 2 } as const
+
+function mergeFields(row: EventRow, before: Bag | undefined, next: Bag, by: HookId): Bag {
+  if (row.merge !== undefined) return row.merge(before, next, by)
+  const merged: Record<string, unknown> = {}
+  for (const [key, field] of Object.entries(row.fields)) {
+    const value = field.merge.merge(before?.[key], next[key])
+    if (value !== undefined) merged[key] = value
+  }
+  return merged
+}

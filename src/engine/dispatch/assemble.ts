@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { HookError } from '../core/error.ts'
+import type { EventRows } from '../core/event.ts'
+import type { GuardState } from '../core/guard-state.ts'
+import type { Handler, Host } from '../core/handler.ts'
+import type { Log, Sink } from '../core/sink.ts'
+import { catalogue } from '../events/catalogue.ts'
+import { eventNames } from '../events/names.ts'
+import { type BreakerSettings, countFailure, defaultBreaker } from '../guard/breaker.ts'
+import { memoryGuardState } from '../guard/memory-state.ts'
+import type { Engine } from './engine.ts'
+import { Registry } from './registry.ts'
+import { Wheel } from './wheel.ts'
+
+export interface HooksOptions<E extends EventRows> {
+  /** Events of your own, beside the catalogue. */
+  readonly events?: E
+  /** Handlers for hooks that are added as data. */
+  readonly handlers?: readonly Handler[]
+  readonly host?: Host
+  readonly sink?: Sink
+  readonly log?: Log
+  readonly guards?: GuardState
+  readonly clock?: Clock
+  /** When a hook that keeps failing is switched off; `false` never does. */
+  readonly breaker?: Partial<BreakerSettings> | false
+  /** How many dispatches may cause one another. */
+  readonly maxDepth?: number
+  /** How long all hooks of one dispatch may take together; never less than the longest single timeout. */
+  readonly budgetMs?: number
+}
+
+// Sets of hooks on the system clock share one timer.
+const systemWheel = new Wheel(systemClock)
+
+/** Puts the parts of one set of hooks together. */
+export function assemble<E extends EventRows>(
+  options: HooksOptions<E>,
+): { engine: Engine; registry: Registry } {
+  const clock = options.clock ?? systemClock
+  const log = quiet(options.log)
+  const rows = allRows(options.events)
+  const registry = new Registry({
+    rows,
+    resolve: eventNames(rows),
+    handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
+    host: options.host ?? {},
+    budgetMs: options.budgetMs ?? 10_000,
+  })
+  const engine: Engine = {
+    clock,
+    wheel: clock === systemClock ? systemWheel : new Wheel(clock),
+    sink: options.sink,
+    log,
+    guards: options.guards ?? memoryGuardState(),
+    maxDepth: options.maxDepth ?? 3,
+    failed: breaker(options.breaker ?? {}, registry, clock, log),
+    detached: new Set(),
+    newId: randomUUID,
+  }
+  return { engine, registry }
+}
+
+function allRows(own: EventRows | undefined): EventRows {
+  const taken = Object.keys(own ?? {}).find((name) => Object.hasOwn(catalogue, name))
+  if (taken !== undefined)
+    throw new HookError('config.event', `${taken} is an event of the catalogue`, { at: taken })
+  return { ...catalogue, ...own }
+}
+
+/** Counts failures after the answer; the fifth in a row switches the hook off. */
+function breaker(
+  given: Partial<BreakerSettings> | false,
+  registry: Registry,
+  clock: Clock,
+  log: Log,
+): Engine['failed'] {
+  if (given === false) return () => {}
+  const settings = { ...defaultBreaker, ...given }
+  return (hook, how, code) => {
+    if (!settings.counts.includes(how) || !countFailure(hook.health, clock.now(), settings)) return
+    if (!registry.trip(hook)) return
+    const { threshold, windowMs } = settings
+    log('security.hook.circuit_breaker', {
+      hook_id: hook.id,
+      event: hook.event,
+      threshold,
+      window_ms: windowMs,
+      code,
+    })
+  }
+}
+
+/** A log that throws must not take an answer with it. */
+function quiet(log: Log | undefined): Log {
+  if (log === undefined) return () => {}
+  return (name, fields) => {
+    try {
+      log(name, fields)
+    } catch {
+      // Nothing to tell and nobody to tell it to.
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { HookContext } from '../core/context.ts'
+import type { HookId } from '../core/decision.ts'
+import type { EventRow, Policy } from '../core/event.ts'
+import type { GuardRequest } from '../core/guard-state.ts'
+import type { Handler, Host } from '../core/handler.ts'
+import type { HookDefinition } from '../core/hook.ts'
+import { guardsOf } from '../guard/guards.ts'
+import { compileMatcher } from '../match/compile.ts'
+import type { Matcher } from '../match/matcher.ts'
+import { ticksFor } from './wheel.ts'
+
+export type Run = (payload: unknown, context: HookContext) => unknown
+
+/** A hook ready to run. Everything a dispatch asks is answered here once, at registration. */
+export interface CompiledHook {
+  readonly id: HookId
+  readonly event: string
+  readonly definition: HookDefinition
+  readonly matcher: Matcher
+  readonly run: Run
+  readonly timeoutMs: number
+  readonly ticks: number
+  readonly onError: Policy
+  readonly onTimeout: Policy
+  readonly onInvalid: Policy
+  readonly guards: ((payload: unknown, context: HookContext) => readonly GuardRequest[]) | undefined
+  readonly shadow: boolean
+  /** Must have seen the final input. */
+  readonly vouches: boolean
+  /** Switched off by the breaker, not by a person. */
+  readonly tripped: boolean
+  /** Nothing to ask before it runs: the path of almost every hook. */
+  readonly plain: boolean
+  /** Failures in a row; the breaker's memory. */
+  readonly health: { failures: number; since: number }
+}
+
+export function compileHook(definition: HookDefinition, row: EventRow, run: Run): CompiledHook {
+  const matcher = compileMatcher(definition, definition.event)
+  const timeoutMs = definition.timeout_ms ?? row.timeoutMs
+  const guards = guardsOf(definition)
+  const shadow = definition.shadow ?? false
+  const vouches = row.mode === 'gate' && !shadow && (definition.locked ?? definition.recheck ?? false)
+  const tripped = definition.enabled === false && definition.disabled_reason === 'breaker'
+  return {
+    id: definition.id ?? '',
+    event: definition.event,
+    definition,
+    matcher,
+    run,
+    timeoutMs,
+    ticks: ticksFor(timeoutMs),
+    onError: definition.on_error ?? row.onFailure,
+    onTimeout: definition.on_timeout ?? row.onFailure,
+    onInvalid: definition.on_invalid ?? row.onFailure,
+    guards,
+    shadow,
+    vouches,
+    tripped,
+    plain: matcher.when === undefined && guards === undefined && !shadow && !vouches && !tripped,
+    health: { failures: 0, since: 0 },
+  }
+}
+
+/** Binds a handler of some type to one definition. */
+export function bindHandler(handler: Handler, definition: HookDefinition, host: Host): Run {
+  const config = handler.read(definition.config, definition)
+  return (payload, context) => handler.run({ config, payload, context, host, hook: definition })
+}

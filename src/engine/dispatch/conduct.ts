@@ -1,0 +1,107 @@
+import { isRecord } from '../core/check.ts'
+import type { Envelope } from '../core/context.ts'
+import type { Decision } from '../core/decision.ts'
+import { errorText, HookError } from '../core/error.ts'
+import { freezeDeep } from '../core/freeze.ts'
+import { depth } from '../guard/depth.ts'
+import { ALLOW } from './answer.ts'
+import { beside } from './beside.ts'
+import { Dispatch } from './dispatch.ts'
+import type { Engine } from './engine.ts'
+import type { Chain, Plan } from './plan.ts'
+import { Protocol } from './protocol.ts'
+import { note, say } from './settle.ts'
+import { subjectOf } from './subject.ts'
+
+export interface DispatchOptions {
+  readonly signal?: AbortSignal
+  /** Answer with the full trace; waits for hooks that run beside the answer. */
+  readonly trace?: boolean
+}
+
+const allowed = Promise.resolve(ALLOW)
+
+/** Receives an event and sends it through its hooks. Bad input rejects with a coded error: it never was an event. */
+export function conduct(
+  engine: Engine,
+  plan: Plan,
+  payload: unknown,
+  envelope: Envelope,
+  options: DispatchOptions | undefined,
+): Promise<Decision> {
+  const refusal = refuse(plan, payload, envelope)
+  if (refusal !== undefined) return Promise.reject(refusal)
+  const chain = plan.chainFor(subjectOf(plan.row, payload))
+  const { sink } = engine
+  const simple = options === undefined && chain.observers.length === 0 && sink?.timed !== true
+  if (!simple || (envelope.depth ?? 0) > engine.maxDepth)
+    return conductFully(engine, plan, chain, payload, envelope, options)
+  if (chain.deciders.length === 0 && sink === undefined) return allowed
+  return new Dispatch(engine, plan, chain.deciders, chain.budgetTicks, payload, envelope, 'decide').start()
+}
+
+/** Checks and freezes what came in. */
+export function refuse(plan: Plan, payload: unknown, envelope: Envelope): HookError | undefined {
+  try {
+    const problem = plan.row.payload(payload)
+    if (problem !== undefined) {
+      const { path, expected } = problem
+      return new HookError('input.schema', `${plan.event}: ${path || 'the payload'} must be ${expected}`, {
+        at: path,
+      })
+    }
+    if (!isRecord(envelope))
+      return new HookError('input.schema', `${plan.event}: the envelope must be an object`)
+    freezeDeep(payload)
+    if (envelope !== NO_ENVELOPE) freezeDeep(envelope)
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof HookError) return thrown
+    return new HookError(
+      'input.unreadable',
+      `${plan.event}: the payload cannot be read: ${errorText(thrown)}`,
+    )
+  }
+}
+
+export const NO_ENVELOPE: Envelope = Object.freeze({})
+
+function conductFully(
+  engine: Engine,
+  plan: Plan,
+  chain: Chain,
+  payload: unknown,
+  envelope: Envelope,
+  options: DispatchOptions = {},
+): Promise<Decision> {
+  const dispatch = new Dispatch(engine, plan, chain.deciders, chain.budgetTicks, payload, envelope, 'decide')
+  if (options.trace || engine.sink?.timed) dispatch.protocol = new Protocol(true, engine.clock.elapsed())
+  if (options.trace) {
+    dispatch.wantsTrace = true
+    dispatch.open()
+  }
+  if (options.signal?.aborted) return skipAll(dispatch, chain, 'aborted')
+  if (!depth(dispatch.depth, engine.maxDepth).pass) return skipAll(dispatch, chain, 'too deep')
+  if (options.signal !== undefined) dispatch.listen(options.signal)
+  for (const hook of chain.observers) beside(dispatch, hook, 'observe')
+  return dispatch.start()
+}
+
+/** Nothing runs, and every hook that would have has a line that says why. A gate with hooks closes. */
+function skipAll(dispatch: Dispatch, chain: Chain, why: 'aborted' | 'too deep'): Promise<Decision> {
+  const { engine, plan, event } = dispatch
+  const pass = depth(dispatch.depth, engine.maxDepth)
+  const aborted = why === 'aborted' || pass.pass
+  const code = aborted ? 'engine.aborted' : pass.code
+  const reason = aborted ? 'the dispatch was aborted before it began' : pass.skip
+  for (const hook of [...chain.deciders, ...chain.observers]) {
+    note(dispatch, hook, { decision: aborted ? 'aborted' : 'skipped', code, reason })
+  }
+  if (!aborted)
+    engine.log('security.hook.loop_depth_exceeded', { event, depth: dispatch.depth, max: engine.maxDepth })
+  if (plan.row.mode === 'gate' && (chain.deciders.length > 0 || aborted)) {
+    say(dispatch).decide({ kind: 'block', reason }, '', code)
+  }
+  dispatch.finish()
+  return dispatch.out ?? Promise.resolve(dispatch.decision)
+}

@@ -1,0 +1,87 @@
+import type { Execution } from '../core/sink.ts'
+import type { Trace, TraceHook } from '../core/trace.ts'
+import { explainMatch, type MatchReport } from '../match/explain.ts'
+import type { CompiledHook } from './compiled-hook.ts'
+import type { Dispatch } from './dispatch.ts'
+
+/**
+ * What happened in a dispatch. A plain hook that had nothing to say leaves no line unless somebody asked for times,
+ * because "it ran and allowed" can be told from the chain alone.
+ */
+export class Protocol {
+  readonly timed: boolean
+  readonly lines: Execution[] = []
+  readonly reports = new Map<CompiledHook, MatchReport>()
+  readonly startedAt: number
+
+  constructor(timed: boolean, startedAt: number) {
+    this.timed = timed
+    this.startedAt = startedAt
+  }
+}
+
+type Matched = Pick<TraceHook, 'matched' | 'because'>
+
+/** Every execution of a dispatch and of what it started beside itself. */
+export function executionsOf(dispatch: Dispatch): readonly Execution[] {
+  const { protocol, children } = dispatch
+  const own = protocol?.timed ? protocol.lines : withSilent(dispatch, protocol?.lines ?? [])
+  return children === null ? own : [...own, ...children.flatMap((child) => executionsOf(child.latest))]
+}
+
+function withSilent(dispatch: Dispatch, lines: readonly Execution[]): readonly Execution[] {
+  const ran = dispatch.secondPass ? dispatch.hooks.length : dispatch.index + (dispatch.stopped ? 1 : 0)
+  const told = new Set(lines.map((line) => line.hook))
+  const silent = (hook: CompiledHook) => hook.plain && !told.has(hook.id)
+  const shadow = dispatch.role === 'shadow' ? { shadow: true as const } : {}
+  const all: Execution[] = []
+  for (const hook of dispatch.hooks.slice(0, ran)) {
+    if (silent(hook)) all.push({ hook: hook.id, decision: 'allow', ...shadow })
+    else all.push(...lines.filter((line) => line.hook === hook.id))
+  }
+  return all
+}
+
+export function traceOf(dispatch: Dispatch, subject: string, durationMs: number): Trace {
+  const executions = executionsOf(dispatch)
+  const { plan, answer } = dispatch
+  const reports = new Map(
+    [dispatch, ...(dispatch.children ?? [])].flatMap((part) => [...(part.latest.protocol?.reports ?? [])]),
+  )
+  const ofHook = (hook: CompiledHook): TraceHook => ({
+    hook: hook.id,
+    ...(hook.definition.name === undefined ? {} : { name: hook.definition.name }),
+    ...matchOf(dispatch, subject, hook, reports.get(hook)),
+    executions: executions.filter((execution) => execution.hook === hook.id),
+  })
+  const off = plan.disabled.map(
+    (hook): TraceHook => ({
+      hook: hook.id,
+      matched: false,
+      because: `disabled${hook.definition.disabled_reason ? `: ${hook.definition.disabled_reason}` : ''}`,
+      executions: [],
+    }),
+  )
+  return {
+    event: plan.event,
+    id: dispatch.id,
+    time: dispatch.time,
+    subject,
+    hooks: [...plan.hooks.map(ofHook), ...off],
+    merges: answer?.merges ?? [],
+    durationMs,
+  }
+}
+
+function matchOf(
+  dispatch: Dispatch,
+  subject: string,
+  hook: CompiledHook,
+  report: MatchReport | undefined,
+): Matched {
+  const { event, original, envelope } = dispatch
+  const found = report ?? explainMatch(hook.matcher, { event, name: subject, payload: original, envelope })
+  if (found.result === 'matched') return { matched: true }
+  if (found.result === 'missed') return { matched: false, because: found.because }
+  return { matched: 'failed', because: `${found.part} ${found.source}: ${found.error.message}` }
+}

@@ -1,0 +1,134 @@
+import { isRecord } from '../core/check.ts'
+import type { HookId } from '../core/decision.ts'
+import { HookError } from '../core/error.ts'
+import type { EventRow, EventRows } from '../core/event.ts'
+import type { Handler, Host } from '../core/handler.ts'
+import type { HookDefinition } from '../core/hook.ts'
+import type { ResolveName } from '../events/names.ts'
+import { bindHandler, type CompiledHook, compileHook, type Run } from './compiled-hook.ts'
+import { readDefinition } from './definition.ts'
+import { makePlan, type Plan } from './plan.ts'
+
+const MAX_SPELLINGS = 1_000
+
+export type Undo = () => void
+
+interface RegistryParts {
+  readonly rows: EventRows
+  readonly resolve: ResolveName
+  readonly handlers: ReadonlyMap<string, Handler>
+  readonly host: Host
+  readonly budgetMs: number
+}
+
+/**
+ * The hooks, and the plans made from them. A plan is never changed, only replaced: a dispatch under way keeps the
+ * one it started with.
+ */
+export class Registry {
+  readonly #parts: RegistryParts
+  readonly #hooks = new Map<HookId, CompiledHook>()
+  readonly #plans = new Map<string, Plan>()
+  #created = 0
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts
+  }
+
+  add(given: unknown, run?: Run): Undo {
+    const definition = this.#complete(readDefinition(given))
+    const id = definition.id ?? ''
+    if (this.#hooks.has(id))
+      throw new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
+    const hook = compileHook(definition, this.row(definition.event), run ?? this.#bind(definition))
+    this.#hooks.set(id, hook)
+    this.#plans.clear()
+    return () => {
+      // A later registration may have taken the id over; its hook is not ours to remove.
+      if (this.#hooks.get(id)?.run !== hook.run) return
+      this.#hooks.delete(id)
+      this.#plans.clear()
+    }
+  }
+
+  addFunction(event: string, settings: unknown, run: Run): Undo {
+    const options = readDefinition({
+      ...(isRecord(settings) ? settings : { options: settings }),
+      event,
+      handler_type: 'function',
+    })
+    if (this.row(this.#parts.resolve(event)).sync && run.constructor.name === 'AsyncFunction') {
+      throw new HookError(
+        'handler.must_be_sync',
+        `${event} is synchronous, so its hooks cannot be async functions`,
+      )
+    }
+    return this.add(options, run)
+  }
+
+  /** Switched off by a person is off; switched on again starts with a clean slate. */
+  toggle(id: HookId, enabled: boolean): void {
+    this.#change(id, { enabled, disabled_reason: undefined })
+  }
+
+  /** Switches a hook off because it keeps failing; false when it is off already. */
+  trip(hook: CompiledHook): boolean {
+    const current = this.#hooks.get(hook.id)
+    if (current !== hook || hook.tripped) return false
+    this.#change(hook.id, { enabled: false, disabled_reason: 'breaker' })
+    return true
+  }
+
+  /** Changes a hook in place, keeping its rank among hooks of equal priority. */
+  #change(id: HookId, changes: { enabled: boolean; disabled_reason: string | undefined }): void {
+    const hook = this.#hooks.get(id)
+    if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
+    const definition = readDefinition({ ...hook.definition, ...changes })
+    this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run))
+    this.#plans.clear()
+  }
+
+  /** The plan of an event, by any of its names. */
+  plan(name: string): Plan {
+    const known = this.#plans.get(name)
+    if (known !== undefined) return known
+    const event = this.#parts.resolve(name)
+    const hooks = [...this.#hooks.values()].filter((hook) => hook.event === event)
+    const plan = this.#plans.get(event) ?? makePlan(event, this.row(event), hooks, this.#parts.budgetMs)
+    this.#plans.set(event, plan)
+    // A name has any number of spellings, so only so many are remembered.
+    if (this.#plans.size < MAX_SPELLINGS) this.#plans.set(name, plan)
+    return plan
+  }
+
+  list(): readonly CompiledHook[] {
+    return [...this.#hooks.values()]
+  }
+
+  row(event: string): EventRow {
+    const row = this.#parts.rows[event]
+    if (row === undefined) throw new HookError('input.unknown_event', `unknown event ${event}`)
+    return row
+  }
+
+  #complete(definition: HookDefinition): HookDefinition {
+    const event = this.#parts.resolve(definition.event)
+    this.#created++
+    const id = definition.id ?? `${definition.name ?? event}#${this.#created}`
+    return Object.freeze({ ...definition, id, event })
+  }
+
+  #bind(definition: HookDefinition): Run {
+    const handler = this.#parts.handlers.get(definition.handler_type)
+    if (handler === undefined) {
+      throw new HookError(
+        'config.unknown_handler',
+        `no handler for handler_type ${definition.handler_type}`,
+        {
+          at: 'handler_type',
+        },
+      )
+    }
+    return bindHandler(handler, definition, this.#parts.host)
+  }
+}

@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '../core/check.ts'
+import type { Failure } from '../core/decision.ts'
+import { errorText } from '../core/error.ts'
+import type { ErrorCode } from '../core/error-table.ts'
+import { freezeDeep } from '../core/freeze.ts'
+import { type Result, readResult } from '../core/result.ts'
+import type { Execution } from '../core/sink.ts'
+import { Answer } from './answer.ts'
+import type { CompiledHook } from './compiled-hook.ts'
+import type { Dispatch } from './dispatch.ts'
+import { Protocol } from './protocol.ts'
+
+type Went = 'next' | 'stop'
+
+/** The answer of a dispatch, from the moment a hook has something to say. */
+export function say(dispatch: Dispatch): Answer {
+  dispatch.answer ??= new Answer()
+  return dispatch.answer
+}
+
+export function note(dispatch: Dispatch, hook: CompiledHook, line: Omit<Execution, 'hook'>): void {
+  dispatch.protocol ??= new Protocol(false, 0)
+  const { protocol, engine } = dispatch
+  protocol.lines.push({
+    hook: hook.id,
+    ...line,
+    ...(dispatch.role === 'shadow' ? { shadow: true } : {}),
+    ...(dispatch.secondPass ? { recheck: true } : {}),
+    ...(protocol.timed && line.decision !== 'skipped'
+      ? { durationMs: engine.clock.elapsed() - dispatch.startedAt }
+      : {}),
+  })
+}
+
+/** Takes what a handler answered. */
+export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): Went {
+  const { row } = dispatch.plan
+  if (dispatch.role === 'observe') return observed(dispatch, hook, value)
+  let result: Result | string
+  try {
+    result = readResult(row, value)
+  } catch (thrown) {
+    result = `answered something that cannot be read: ${errorText(thrown)}`
+  }
+  if (typeof result === 'string') return fail(dispatch, hook, 'invalid', 'handler.result', result)
+  if (dispatch.role === 'decide' && result.patch !== undefined) {
+    const problem = rewrite(dispatch, hook, result.patch)
+    if (problem !== undefined) return problem
+  }
+  if (hook.health.failures > 0) hook.health.failures = 0
+  if (hook.vouches) {
+    dispatch.passed ??= new Map()
+    dispatch.passed.set(hook, dispatch.payload)
+  }
+  if (result.kind !== 'allow' || !hook.plain || dispatch.protocol?.timed) {
+    const { kind, reason } = result
+    note(dispatch, hook, { decision: kind, ...(reason === undefined ? {} : { reason }), detail: value })
+  }
+  return dispatch.role === 'decide' ? decide(dispatch, hook, result) : 'next'
+}
+
+function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Went {
+  const { row } = dispatch.plan
+  if (row.mode === 'claim' && result.fields?.handled !== true) return 'next'
+  const { kind, grant, context, fields } = result
+  if (kind === 'allow' && grant === undefined && context === undefined && fields === undefined) return 'next'
+  const answer = say(dispatch)
+  answer.add(row, result, hook.id)
+  answer.decide(result, hook.id)
+  if (row.mode === 'claim') {
+    answer.by = hook.id
+    return 'stop'
+  }
+  if (row.mode !== 'gate') {
+    if (answer.kind !== 'allow') ignoreBlock(dispatch, answer)
+    return 'next'
+  }
+  if (kind === 'block') dispatch.engine.failed(hook, 'block', 'engine.block_ignored')
+  return kind === 'block' ? 'stop' : 'next'
+}
+
+function ignoreBlock(dispatch: Dispatch, answer: Answer): void {
+  dispatch.engine.log('engine.block_ignored', {
+    event: dispatch.event,
+    hook: answer.by,
+    reason: answer.reason,
+  })
+  answer.ignore('engine.block_ignored')
+}
+
+/** An observer's answer changes nothing; one that tried to block is told to the operator. */
+function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Went {
+  hook.health.failures = 0
+  let blocks = false
+  try {
+    blocks = isRecord(value) && value.kind === 'block'
+  } catch {
+    // A value that cannot be read says nothing.
+  }
+  if (blocks) {
+    dispatch.engine.log('engine.block_ignored', { event: dispatch.event, hook: hook.id })
+    note(dispatch, hook, { decision: 'block', code: 'engine.block_ignored', detail: value })
+  } else if (!hook.plain || dispatch.protocol?.timed) note(dispatch, hook, { decision: 'allow' })
+  return 'next'
+}
+
+/** Puts the patch in the place of the input; answers how to go on when that is not possible. */
+function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Went | undefined {
+  const key = dispatch.plan.row.rewrites ?? ''
+  const payload = isRecord(dispatch.payload) ? dispatch.payload : {}
+  const before = payload[key]
+  if (isRecord(patch) && Object.keys(patch).length === 0) return undefined
+  if (isDeepStrictEqual(before, patch)) return undefined
+  if (dispatch.secondPass) {
+    const reason = `${hook.id} changed an input that had already been passed`
+    note(dispatch, hook, { decision: 'block', code: 'engine.unstable_rewrite', reason })
+    say(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.unstable_rewrite')
+    return 'stop'
+  }
+  const next = { ...payload, [key]: patch }
+  try {
+    const problem = dispatch.plan.row.payload(next)
+    if (problem !== undefined) {
+      const text = `rewrote ${problem.path} to something that is not ${problem.expected}`
+      return fail(dispatch, hook, 'invalid', 'handler.result', text)
+    }
+    freezeDeep(next)
+  } catch (thrown) {
+    return fail(dispatch, hook, 'invalid', 'handler.result', errorText(thrown))
+  }
+  dispatch.payload = next
+  say(dispatch).steps.push({ hook: hook.id, before, after: patch })
+  return undefined
+}
+
+/** Failing closed is here and nowhere else. */
+export function fail(
+  dispatch: Dispatch,
+  hook: CompiledHook,
+  because: Failure,
+  code: ErrorCode,
+  thrown: unknown,
+): Went {
+  const { engine, plan, role } = dispatch
+  const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
+  const reason = `${hook.id} failed (${because}): ${text}`
+  note(dispatch, hook, {
+    decision: because === 'timeout' ? 'timeout' : 'error',
+    code,
+    reason,
+    detail: thrown,
+  })
+  engine.failed(hook, because, code)
+  if (plan.row.mode !== 'gate' || role !== 'decide') return 'next'
+  const policy =
+    because === 'timeout' ? hook.onTimeout : because === 'invalid' ? hook.onInvalid : hook.onError
+  if (policy === 'allow') {
+    say(dispatch).open(hook.id, because, code)
+    return 'next'
+  }
+  say(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook.id, code)
+  return 'stop'
+}

@@ -1,0 +1,20 @@
+import { optional, shape, text } from '../core/check.ts'
+import { defineEvent } from '../core/event.ts'
+
+export const compactionEvents = {
+  pre_compact: defineEvent({
+    about: 'Before the context is compacted.',
+    mode: 'gate',
+    payload: shape({ trigger: optional(text) }),
+    subject: 'trigger',
+    onFailure: 'allow',
+    aliases: ['before_compaction', 'PreCompress', 'experimental.session.compacting'],
+  }),
+  post_compact: defineEvent({
+    about: 'After the context was compacted.',
+    mode: 'observe',
+    payload: shape({ trigger: optional(text), compact_summary: optional(text) }),
+    subject: 'trigger',
+    aliases: ['after_compaction', 'session.compacted'],
+  }),
+}

@@ -1,0 +1,91 @@
+import { flag, list, object, oneOf, optional, shape, text } from '../../core/check.ts'
+import { defineEvent, field } from '../../core/event.ts'
+import { concat, last, sticky } from '../../core/merge.ts'
+import { blockWhen } from './block-when.ts'
+import { mergeInstall } from './merge/install.ts'
+
+export interface InstallFinding {
+  readonly ruleId: string
+  readonly severity: 'info' | 'warn' | 'critical'
+  readonly file: string
+  readonly line: number
+  readonly message: string
+}
+
+export type InstallRequestKind =
+  | 'skill-install'
+  | 'plugin-dir'
+  | 'plugin-archive'
+  | 'plugin-file'
+  | 'plugin-npm'
+  | 'plugin-git'
+
+export interface InstallRequest {
+  readonly kind: InstallRequestKind
+  readonly mode: 'install' | 'update'
+  readonly requestedSpecifier?: string
+}
+
+export interface InstallScan {
+  readonly status: 'ok' | 'error'
+  readonly scannedFiles: number
+  readonly critical: number
+  readonly warn: number
+  readonly info: number
+  readonly findings: InstallFinding[]
+  readonly error?: string
+}
+
+export interface SkillToInstall {
+  readonly installId: string
+  readonly installSpec?: {
+    readonly kind: 'brew' | 'node' | 'go' | 'uv' | 'download'
+    readonly id?: string
+    readonly label?: string
+    readonly bins?: string[]
+    readonly os?: string[]
+    readonly formula?: string
+    readonly package?: string
+    readonly module?: string
+    readonly url?: string
+    readonly archive?: string
+    readonly extract?: boolean
+    readonly stripComponents?: number
+    readonly targetDir?: string
+  }
+}
+
+export interface PluginToInstall {
+  readonly pluginId: string
+  readonly contentType: 'bundle' | 'package' | 'file'
+  readonly packageName?: string
+  readonly manifestId?: string
+  readonly version?: string
+  readonly extensions?: string[]
+}
+
+export const installRows = {
+  before_install: defineEvent({
+    about: 'A skill or plugin was scanned and is about to be installed.',
+    mode: 'gate',
+    payload: shape({
+      targetType: oneOf('skill', 'plugin'),
+      targetName: text,
+      sourcePath: text,
+      sourcePathKind: oneOf('file', 'directory'),
+      origin: optional(text),
+      request: object<InstallRequest>(),
+      builtinScan: object<InstallScan>(),
+      skill: optional(object<SkillToInstall>()),
+      plugin: optional(object<PluginToInstall>()),
+    }),
+    fields: {
+      findings: field(list<InstallFinding>(), concat),
+      block: field(flag, sticky),
+      blockReason: field(text, last),
+    },
+    merge: mergeInstall,
+    verdict: blockWhen('block', { reason: 'blockReason', otherwise: 'a hook blocked this install' }),
+    subject: 'targetName',
+  }),
+}

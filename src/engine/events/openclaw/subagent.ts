@@ -1,0 +1,67 @@
+import { flag, number, object, oneOf, optional, shape, text } from '../../core/check.ts'
+import { defineEvent, field } from '../../core/event.ts'
+import { first, sticky } from '../../core/merge.ts'
+import { mergeDeliveryTarget, mergeSpawning } from './merge/subagent.ts'
+import type { Address } from './message-parts.ts'
+
+const spawn = {
+  childSessionKey: text,
+  agentId: text,
+  label: optional(text),
+  mode: oneOf('run', 'session'),
+  requester: optional(object<Address>()),
+  threadRequested: flag,
+}
+
+export const subagentRows = {
+  subagent_spawning: defineEvent({
+    about: 'A sub-agent is about to be started; channels bind its thread.',
+    mode: 'transform',
+    payload: shape(spawn),
+    fields: {
+      status: field(oneOf('ok', 'error'), first),
+      error: field(text, first),
+      threadBindingReady: field(flag, sticky),
+      deliveryOrigin: field(object<Address>(), first),
+    },
+    merge: mergeSpawning,
+    subject: 'agentId',
+  }),
+  subagent_delivery_target: defineEvent({
+    about: 'It is being decided where the answer of a sub-agent goes.',
+    mode: 'transform',
+    payload: shape({
+      childSessionKey: text,
+      requesterSessionKey: text,
+      requesterOrigin: optional(object<Address>()),
+      childRunId: optional(text),
+      spawnMode: optional(oneOf('run', 'session')),
+      expectsCompletionMessage: flag,
+    }),
+    fields: { origin: field(object<Address>(), first) },
+    merge: mergeDeliveryTarget,
+    subject: 'childSessionKey',
+  }),
+  subagent_spawned: defineEvent({
+    about: 'A sub-agent was started.',
+    mode: 'observe',
+    payload: shape({ ...spawn, runId: text }),
+    subject: 'agentId',
+  }),
+  subagent_ended: defineEvent({
+    about: 'A sub-agent has ended.',
+    mode: 'observe',
+    payload: shape({
+      targetSessionKey: text,
+      targetKind: oneOf('subagent', 'acp'),
+      reason: text,
+      sendFarewell: optional(flag),
+      accountId: optional(text),
+      runId: optional(text),
+      endedAt: optional(number),
+      outcome: optional(oneOf('ok', 'error', 'timeout', 'killed', 'reset', 'deleted')),
+      error: optional(text),
+    }),
+    subject: 'targetKind',
+  }),
+}

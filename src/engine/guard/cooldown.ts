@@ -1,0 +1,12 @@
+import type { Guard } from './guard.ts'
+
+/** A hook that fired waits `cooldown_ms` before it fires again. */
+export const cooldown: Guard = (hook) => {
+  const windowMs = hook.cooldown_ms ?? 0
+  if (windowMs === 0) return undefined
+  return (_payload, context) => ({
+    kind: 'cooldown',
+    key: `${context.envelope.tenant ?? ''}|${hook.id}`,
+    windowMs,
+  })
+}

@@ -1,0 +1,7 @@
+import type { Pass } from '../core/guard-state.ts'
+
+/** Dispatches that cause one another stop somewhere. */
+export function depth(current: number, max: number): Pass {
+  if (current <= max) return { pass: true }
+  return { pass: false, code: 'guard.depth', skip: `depth ${current} is over the limit of ${max}` }
+}

@@ -1,0 +1,81 @@
+import { isRecord } from '../core/check.ts'
+import { errorText, HookError } from '../core/error.ts'
+import type { HookOptions } from '../core/hook.ts'
+import { agentIdsPart } from './agent-ids.ts'
+import { conditionPart } from './cel/condition.ts'
+import { fieldsPart } from './fields.ts'
+import { globPart } from './glob.ts'
+import type { Matcher, MatchInput, MatchPart } from './matcher.ts'
+import { nameRegex } from './name-regex.ts'
+import { namesPart } from './names.ts'
+import { outcomePart } from './outcome.ts'
+import { toolPatternPart } from './tool/tool-pattern.ts'
+import { wrongType } from './wrong-type.ts'
+
+/** Compiles all conditions of a hook; throws a coded error that names the part and the place in it. */
+export function compileMatcher(hook: HookOptions, event: string): Matcher {
+  try {
+    return combine(compileParts(hook))
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error
+    const who = hook.id ?? hook.name
+    const where = who === undefined ? `a hook on ${event}` : `hook ${who} on ${event}`
+    const { code, hint, at } = error
+    const options = at === undefined ? { hint, cause: error } : { hint, at, cause: error }
+    throw new HookError(code, `${where}: ${error.message}`, options)
+  }
+}
+
+/** Cheap ones first; a condition in CEL is evaluated only when everything else holds. */
+function compileParts(hook: HookOptions): MatchPart[] {
+  const match: unknown = hook.match ?? {}
+  if (!isRecord(match)) wrongType('match', 'an object')
+  const unknown = Object.keys(match).find((key) => !['glob', 'names', 'fields', 'outcome'].includes(key))
+  if (unknown !== undefined) wrongType(`match.${unknown}`, 'glob, names, fields or outcome')
+  const { glob, names, fields, outcome } = hook.match ?? {}
+  const parts = [
+    ifText(hook.matcher, 'matcher', (text) => toolPatternPart(text) ?? nameRegex(text)),
+    ifText(glob, 'match.glob', globPart),
+    names && namesPart(names),
+    hook.agent_ids && agentIdsPart(hook.agent_ids),
+    outcome && outcomePart(outcome),
+    fields && fieldsPart(fields),
+    ifText(hook.if_expr, 'if_expr', conditionPart),
+  ]
+  return parts.filter((part) => part !== undefined)
+}
+
+/** A missing or empty text is no condition. */
+function ifText(
+  text: string | undefined,
+  at: string,
+  compile: (text: string) => MatchPart,
+): MatchPart | undefined {
+  if (text === undefined || text === null) return undefined
+  if (typeof text !== 'string') wrongType(at, 'a string')
+  return text === '' ? undefined : compile(text)
+}
+
+function combine(parts: readonly MatchPart[]): Matcher {
+  const byNames = parts.flatMap(({ byName }) => byName ?? [])
+  const whens = parts.flatMap(({ when }) => (when ? [guarded(when)] : []))
+  return Object.freeze({
+    parts,
+    byName: (name: string) => byNames.every((test) => test(name)),
+    when: whens.length === 0 ? undefined : (input: MatchInput) => whens.every((test) => test(input)),
+  })
+}
+
+/** A payload with a getter that throws must not reach the dispatcher as a stranger's error. */
+function guarded(when: (input: MatchInput) => boolean): (input: MatchInput) => boolean {
+  return (input) => {
+    try {
+      return when(input)
+    } catch (error) {
+      if (error instanceof HookError) throw error
+      throw new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, {
+        cause: error,
+      })
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Hookhelm, the library: typed hooks for an agent you write. */
+export type { Check } from './engine/core/check.ts'
+export * as check from './engine/core/check.ts'
+export { type Clock, systemClock } from './engine/core/clock.ts'
+export type { Envelope, HookContext } from './engine/core/context.ts'
+export {
+  addContext,
+  allow,
+  ask,
+  block,
+  type Decision,
+  rewrite,
+  stricter,
+  type Verdict,
+} from './engine/core/decision.ts'
+export { HookError } from './engine/core/error.ts'
+export { type ErrorCode, errorTable } from './engine/core/error-table.ts'
+export {
+  defineEvent,
+  type EventRow,
+  type EventRows,
+  field,
+  type Mode,
+  type Policy,
+} from './engine/core/event.ts'
+export type { GuardRequest, GuardState, Pass } from './engine/core/guard-state.ts'
+export type { Handler, HandlerCall, Host } from './engine/core/handler.ts'
+export type { HookDefinition, HookOptions, Match, Outcome, Scope } from './engine/core/hook.ts'
+export * as merge from './engine/core/merge.ts'
+export type { DispatchRecord, Execution, ExecutionDecision, Log, Sink } from './engine/core/sink.ts'
+export type { Trace, TraceHook } from './engine/core/trace.ts'
+export type { HooksOptions } from './engine/dispatch/assemble.ts'
+export type { DispatchOptions } from './engine/dispatch/conduct.ts'
+export { createHooks, type DecisionOf, type HookFunction, type Hooks } from './engine/dispatch/hooks.ts'
+export type { Undo } from './engine/dispatch/registry.ts'
+export { type Catalogue, catalogue } from './engine/events/catalogue.ts'
+export { memoryGuardState } from './engine/guard/memory-state.ts'

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config'
+import { resultsFile } from './scripts/test-results.ts'
+
+// Only a whole run may leave results: the conformance page would lose its proofs to `vitest run some-file`.
+const whole = process.argv.slice(2).every((word) => word === 'run' || word.startsWith('--'))
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    maxWorkers: 2,
+    testTimeout: 10_000,
+    hookTimeout: 20_000,
+    reporters: whole ? ['default', 'json'] : ['default'],
+    outputFile: { json: resultsFile },
+    typecheck: {
+      enabled: true,
+      include: ['src/**/*.test-d.ts', 'test/**/*.test-d.ts'],
+      // Errors outside of type tests are the business of `npm run types`.
+      ignoreSourceErrors: true,
+    },
+  },
+})
