@@ -41,13 +41,6 @@ export function assemble<E extends EventRows>(
   const clock = options.clock ?? systemClock
   const log = quiet(options.log)
   const rows = allRows(options.events)
-  const registry = new Registry({
-    rows,
-    resolve: eventNames(rows),
-    handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
-    host: options.host ?? {},
-    budgetMs: options.budgetMs ?? 10_000,
-  })
   const engine: Engine = {
     clock,
     wheel: clock === systemClock ? systemWheel : new Wheel(clock),
@@ -55,10 +48,19 @@ export function assemble<E extends EventRows>(
     log,
     guards: options.guards ?? memoryGuardState(),
     maxDepth: options.maxDepth ?? 3,
-    failed: breaker(options.breaker ?? {}, registry, clock, log),
+    budgetMs: options.budgetMs ?? 10_000,
+    failed: (hook, how, code) => count(hook, how, code),
     detached: new Set(),
     newId: randomUUID,
   }
+  const registry = new Registry({
+    engine,
+    rows,
+    resolve: eventNames(rows),
+    handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
+    host: options.host ?? {},
+  })
+  const count = breaker(options.breaker ?? {}, registry, clock, log)
   return { engine, registry }
 }
 

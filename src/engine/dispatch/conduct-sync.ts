@@ -21,28 +21,27 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
   const refusal = refuse(plan, payload, envelope)
   if (refusal !== undefined) throw refusal
   const chain = plan.chainFor(subjectOf(plan.row, payload))
-  const { deciders } = chain
-  if (deciders.length === 0) return ALLOW
+  const { hooks } = chain.deciders
+  if (hooks.length === 0) return ALLOW
   if (!chain.allPlain || engine.sink !== undefined || (envelope.depth ?? 0) > engine.maxDepth) {
-    const dispatch = begin(engine, plan, chain, payload, envelope, 0)
+    const dispatch = begin(chain, payload, envelope, 0)
     dispatch.start()
     return dispatch.decision
   }
   const context = SyncContext.enter(engine, plan, payload, envelope)
   try {
-    for (let index = 0; index < deciders.length; index++) {
-      const hook = deciders[index]
+    for (let index = 0; index < hooks.length; index++) {
+      const hook = hooks[index]
       if (hook === undefined) break
       let value: unknown
       try {
         value = hook.run(payload, context)
       } catch (thrown) {
-        const dispatch = begin(engine, plan, chain, payload, envelope, index)
+        const dispatch = begin(chain, payload, envelope, index)
         dispatch.proceed(fail(dispatch, hook, 'error', 'handler.error', thrown))
         return dispatch.decision
       }
-      if (value !== undefined)
-        return resume(begin(engine, plan, chain, payload, envelope, index), hook, value)
+      if (value !== undefined) return resume(begin(chain, payload, envelope, index), hook, value)
     }
     return ALLOW
   } finally {
@@ -50,15 +49,8 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
   }
 }
 
-function begin(
-  engine: Engine,
-  plan: Plan,
-  chain: Chain,
-  payload: unknown,
-  envelope: Envelope,
-  index: number,
-): Dispatch {
-  const dispatch = new Dispatch(engine, plan, chain.deciders, chain.budgetTicks, payload, envelope, 'decide')
+function begin(chain: Chain, payload: unknown, envelope: Envelope, index: number): Dispatch {
+  const dispatch = new Dispatch(chain.deciders, payload, envelope)
   dispatch.index = index
   return dispatch
 }

@@ -32,12 +32,11 @@ export function conduct(
   const refusal = refuse(plan, payload, envelope)
   if (refusal !== undefined) return Promise.reject(refusal)
   const chain = plan.chainFor(subjectOf(plan.row, payload))
-  const { sink } = engine
-  const simple = options === undefined && chain.observers.length === 0 && sink?.timed !== true
-  if (!simple || (envelope.depth ?? 0) > engine.maxDepth)
-    return conductFully(engine, plan, chain, payload, envelope, options)
-  if (chain.deciders.length === 0 && sink === undefined) return allowed
-  return new Dispatch(engine, plan, chain.deciders, chain.budgetTicks, payload, envelope, 'decide').start()
+  if (options !== undefined || !chain.simple || (envelope.depth ?? 0) > engine.maxDepth) {
+    return conductFully(engine, chain, payload, envelope, options)
+  }
+  if (chain.silent) return allowed
+  return new Dispatch(chain.deciders, payload, envelope).start()
 }
 
 /** Checks and freezes what came in. */
@@ -68,17 +67,17 @@ export const NO_ENVELOPE: Envelope = Object.freeze({})
 
 function conductFully(
   engine: Engine,
-  plan: Plan,
   chain: Chain,
   payload: unknown,
   envelope: Envelope,
   options: DispatchOptions = {},
 ): Promise<Decision> {
-  const dispatch = new Dispatch(engine, plan, chain.deciders, chain.budgetTicks, payload, envelope, 'decide')
-  if (options.trace || engine.sink?.timed) dispatch.protocol = new Protocol(true, engine.clock.elapsed())
-  if (options.trace) {
-    dispatch.wantsTrace = true
-    dispatch.open()
+  const dispatch = new Dispatch(chain.deciders, payload, envelope)
+  if (options.trace || engine.sink?.timed) {
+    const aside = dispatch.withAside()
+    aside.protocol = new Protocol(true, engine.clock.elapsed())
+    aside.wantsTrace = options.trace ?? false
+    if (aside.wantsTrace) dispatch.open()
   }
   if (options.signal?.aborted) return skipAll(dispatch, chain, 'aborted')
   if (!depth(dispatch.depth, engine.maxDepth).pass) return skipAll(dispatch, chain, 'too deep')
@@ -89,17 +88,18 @@ function conductFully(
 
 /** Nothing runs, and every hook that would have has a line that says why. A gate with hooks closes. */
 function skipAll(dispatch: Dispatch, chain: Chain, why: 'aborted' | 'too deep'): Promise<Decision> {
-  const { engine, plan, event } = dispatch
+  const { event } = dispatch
+  const { engine, plan, hooks } = dispatch.track
   const pass = depth(dispatch.depth, engine.maxDepth)
   const aborted = why === 'aborted' || pass.pass
   const code = aborted ? 'engine.aborted' : pass.code
   const reason = aborted ? 'the dispatch was aborted before it began' : pass.skip
-  for (const hook of [...chain.deciders, ...chain.observers]) {
+  for (const hook of [...hooks, ...chain.observers]) {
     note(dispatch, hook, { decision: aborted ? 'aborted' : 'skipped', code, reason })
   }
   if (!aborted)
     engine.log('security.hook.loop_depth_exceeded', { event, depth: dispatch.depth, max: engine.maxDepth })
-  if (plan.row.mode === 'gate' && (chain.deciders.length > 0 || aborted)) {
+  if (plan.row.mode === 'gate' && (hooks.length > 0 || aborted)) {
     say(dispatch).decide({ kind: 'block', reason }, '', code)
   }
   dispatch.finish()

@@ -14,6 +14,8 @@ export interface Engine {
   readonly log: Log
   readonly guards: GuardState
   readonly maxDepth: number
+  /** How long all hooks of one dispatch may take together. */
+  readonly budgetMs: number
   /** Told after the answer; may switch the hook off in the next snapshot. */
   failed(hook: CompiledHook, how: Counted, code: ErrorCode): void
   /** Work that goes on after the answer. */

@@ -1,64 +1,64 @@
 import type { Envelope, HookContext } from '../core/context.ts'
-import type { Engine } from './engine.ts'
-import type { Plan } from './plan.ts'
+import { Aside } from './aside.ts'
+import type { Track } from './track.ts'
 import type { WheelNode } from './wheel.ts'
+
+// Beside the dispatch rather than in it: few handlers ask for a signal, and each part of a dispatch has its own.
+const controllers = new WeakMap<Moment, AbortController>()
+const abandoned = new WeakSet<Moment>()
 
 /** What handlers see of a dispatch. Id, time and signal cost something, so they are made when somebody looks. */
 export abstract class Moment implements HookContext, WheelNode {
-  readonly engine: Engine
-  readonly plan: Plan
-  readonly envelope: Envelope
-  readonly original: unknown
-  wheelNext: WheelNode | null = null
-  wheelPrev: WheelNode | null = null
-  due = 0
-  armedAt = 0
-  #id: string | undefined
-  #time: number | undefined
-  #controller: AbortController | undefined
-  #gaveUp = false
-
-  constructor(engine: Engine, plan: Plan, original: unknown, envelope: Envelope) {
-    this.engine = engine
-    this.plan = plan
-    this.original = original
-    this.envelope = envelope
-  }
+  // The one constructor of a dispatch assigns these; `declare`, because a field would be written twice otherwise.
+  declare track: Track
+  declare envelope: Envelope
+  /** The payload as hooks have left it so far. */
+  declare payload: unknown
+  declare aside: Aside | null
+  declare due: number
+  declare armedAt: number
+  declare place: number
 
   get event(): string {
-    return this.plan.event
+    return this.track.plan.event
   }
 
   get id(): string {
-    this.#id ??= this.envelope.id ?? this.engine.newId()
-    return this.#id
+    const aside = this.withAside()
+    aside.id ??= this.envelope.id ?? this.track.engine.newId()
+    return aside.id
   }
 
   get time(): number {
-    this.#time ??= this.envelope.time ?? this.engine.clock.now()
-    return this.#time
+    const aside = this.withAside()
+    aside.time ??= this.envelope.time ?? this.track.engine.clock.now()
+    return aside.time
   }
 
   get depth(): number {
     return this.envelope.depth ?? 0
   }
 
+  get original(): unknown {
+    return this.aside?.rewritten ? this.aside.original : this.payload
+  }
+
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#gaveUp) this.#controller.abort()
-    return this.#controller.signal
+    const controller = controllers.get(this) ?? new AbortController()
+    controllers.set(this, controller)
+    if (abandoned.has(this)) controller.abort()
+    return controller.signal
   }
 
   /** Tells whoever holds the signal, now or later, that nobody waits any more. */
   giveUp(): void {
-    this.#gaveUp = true
-    this.#controller?.abort()
+    abandoned.add(this)
+    controllers.get(this)?.abort()
   }
 
-  /** Two parts of one dispatch are one moment. */
-  inherit(earlier: Moment): void {
-    this.#id = earlier.id
-    this.#time = earlier.time
+  withAside(): Aside {
+    this.aside ??= new Aside()
+    return this.aside
   }
 
   abstract expire(): void

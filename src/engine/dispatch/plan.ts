@@ -1,5 +1,7 @@
 import type { EventRow } from '../core/event.ts'
 import type { CompiledHook } from './compiled-hook.ts'
+import type { Engine } from './engine.ts'
+import type { Track } from './track.ts'
 import { ticksFor } from './wheel.ts'
 
 const MAX_NAMES = 1_024
@@ -7,12 +9,15 @@ const MAX_NAMES = 1_024
 /** The hooks of one event whose name conditions hold for one name, in order. */
 export interface Chain {
   /** Run one after the other and decide. */
-  readonly deciders: readonly CompiledHook[]
+  readonly deciders: Track
   /** Run beside the answer. */
   readonly observers: readonly CompiledHook[]
-  readonly budgetTicks: number
   /** No decider has anything to ask before it runs. */
   readonly allPlain: boolean
+  /** Nothing runs beside the answer and nobody wants times. */
+  readonly simple: boolean
+  /** Nothing runs at all, and nobody wants to know. */
+  readonly silent: boolean
 }
 
 /** The immutable, ordered hooks of one event, and a memory of which of them a name concerns. */
@@ -31,39 +36,46 @@ function inOrder(a: CompiledHook, b: CompiledHook): number {
   return locked || (b.definition.priority ?? 0) - (a.definition.priority ?? 0)
 }
 
-export function makePlan(event: string, row: EventRow, all: readonly CompiledHook[], budgetMs: number): Plan {
-  const hooks = all.filter((hook) => hook.definition.enabled !== false || hook.tripped).sort(inOrder)
-  const disabled = all.filter((hook) => hook.definition.enabled === false && !hook.tripped)
+export function makePlan(engine: Engine, event: string, row: EventRow, all: readonly CompiledHook[]): Plan {
   const chains = new Map<string, Chain>()
-  return {
+  // Agents call the same tool many times in a row, and comparing a name is cheaper than looking it up.
+  let lastName: string | undefined
+  let lastChain: Chain | undefined
+  const plan: Plan = {
     event,
     row,
-    disabled,
-    hooks,
+    hooks: all.filter((hook) => hook.definition.enabled !== false || hook.tripped).sort(inOrder),
+    disabled: all.filter((hook) => hook.definition.enabled === false && !hook.tripped),
     chainFor(name) {
-      const known = chains.get(name)
-      if (known !== undefined) return known
-      // Names come from agents, so there may be any number of them.
-      if (chains.size >= MAX_NAMES) chains.clear()
-      const chain = makeChain(
-        row,
-        hooks.filter((hook) => hook.matcher.byName(name)),
-        budgetMs,
-      )
-      chains.set(name, chain)
+      if (name === lastName && lastChain !== undefined) return lastChain
+      let chain = chains.get(name)
+      if (chain === undefined) {
+        // Names come from agents, so there may be any number of them.
+        if (chains.size >= MAX_NAMES) chains.clear()
+        chain = makeChain(engine, plan, name)
+        chains.set(name, chain)
+      }
+      lastName = name
+      lastChain = chain
       return chain
     },
   }
+  return plan
 }
 
-function makeChain(row: EventRow, hooks: readonly CompiledHook[], budgetMs: number): Chain {
+function makeChain(engine: Engine, plan: Plan, name: string): Chain {
+  const { row } = plan
   const observes = (hook: CompiledHook) =>
     row.mode === 'observe' || (row.awaitsOnlyTransformers && hook.definition.transform !== true)
-  const deciders = hooks.filter((hook) => !observes(hook))
+  const concerned = plan.hooks.filter((hook) => hook.matcher.byName(name))
+  const hooks = concerned.filter((hook) => !observes(hook))
+  const budgetMs = Math.max(engine.budgetMs, ...hooks.map((hook) => hook.timeoutMs))
+  const observers = concerned.filter(observes)
   return {
-    deciders,
-    observers: hooks.filter(observes),
-    budgetTicks: ticksFor(Math.max(budgetMs, ...deciders.map((hook) => hook.timeoutMs))),
-    allPlain: deciders.every((hook) => hook.plain),
+    deciders: { engine, plan, hooks, role: 'decide', budgetTicks: ticksFor(budgetMs) },
+    observers,
+    allPlain: hooks.every((hook) => hook.plain),
+    simple: observers.length === 0 && engine.sink?.timed !== true,
+    silent: concerned.length === 0 && engine.sink === undefined,
   }
 }

@@ -24,18 +24,20 @@ type Matched = Pick<TraceHook, 'matched' | 'because'>
 
 /** Every execution of a dispatch and of what it started beside itself. */
 export function executionsOf(dispatch: Dispatch): readonly Execution[] {
-  const { protocol, children } = dispatch
+  const protocol = dispatch.aside?.protocol
+  const children = dispatch.aside?.children ?? []
   const own = protocol?.timed ? protocol.lines : withSilent(dispatch, protocol?.lines ?? [])
-  return children === null ? own : [...own, ...children.flatMap((child) => executionsOf(child.latest))]
+  return children.length === 0 ? own : [...own, ...children.flatMap((child) => executionsOf(child.latest))]
 }
 
 function withSilent(dispatch: Dispatch, lines: readonly Execution[]): readonly Execution[] {
-  const ran = dispatch.secondPass ? dispatch.hooks.length : dispatch.index + (dispatch.stopped ? 1 : 0)
+  const { hooks, role } = dispatch.track
+  const ran = dispatch.aside?.secondPass ? hooks.length : dispatch.index + (dispatch.stopped ? 1 : 0)
   const told = new Set(lines.map((line) => line.hook))
   const silent = (hook: CompiledHook) => hook.plain && !told.has(hook.id)
-  const shadow = dispatch.role === 'shadow' ? { shadow: true as const } : {}
+  const shadow = role === 'shadow' ? { shadow: true as const } : {}
   const all: Execution[] = []
-  for (const hook of dispatch.hooks.slice(0, ran)) {
+  for (const hook of hooks.slice(0, ran)) {
     if (silent(hook)) all.push({ hook: hook.id, decision: 'allow', ...shadow })
     else all.push(...lines.filter((line) => line.hook === hook.id))
   }
@@ -44,9 +46,11 @@ function withSilent(dispatch: Dispatch, lines: readonly Execution[]): readonly E
 
 export function traceOf(dispatch: Dispatch, subject: string, durationMs: number): Trace {
   const executions = executionsOf(dispatch)
-  const { plan, answer } = dispatch
+  const { plan } = dispatch.track
   const reports = new Map(
-    [dispatch, ...(dispatch.children ?? [])].flatMap((part) => [...(part.latest.protocol?.reports ?? [])]),
+    [dispatch, ...(dispatch.aside?.children ?? [])].flatMap((part) => [
+      ...(part.latest.aside?.protocol?.reports ?? []),
+    ]),
   )
   const ofHook = (hook: CompiledHook): TraceHook => ({
     hook: hook.id,
@@ -68,7 +72,7 @@ export function traceOf(dispatch: Dispatch, subject: string, durationMs: number)
     time: dispatch.time,
     subject,
     hooks: [...plan.hooks.map(ofHook), ...off],
-    merges: answer?.merges ?? [],
+    merges: dispatch.answer?.merges ?? [],
     durationMs,
   }
 }

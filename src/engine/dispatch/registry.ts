@@ -7,6 +7,7 @@ import type { HookDefinition } from '../core/hook.ts'
 import type { ResolveName } from '../events/names.ts'
 import { bindHandler, type CompiledHook, compileHook, type Run } from './compiled-hook.ts'
 import { readDefinition } from './definition.ts'
+import type { Engine } from './engine.ts'
 import { makePlan, type Plan } from './plan.ts'
 
 const MAX_SPELLINGS = 1_000
@@ -18,7 +19,7 @@ interface RegistryParts {
   readonly resolve: ResolveName
   readonly handlers: ReadonlyMap<string, Handler>
   readonly host: Host
-  readonly budgetMs: number
+  readonly engine: Engine
 }
 
 /**
@@ -30,6 +31,8 @@ export class Registry {
   readonly #hooks = new Map<HookId, CompiledHook>()
   readonly #plans = new Map<string, Plan>()
   #created = 0
+  /** Comparing a name is cheaper than looking it up, and events come in rows. */
+  private lastPlan: Plan | undefined
 
   constructor(parts: RegistryParts) {
     this.#parts = parts
@@ -42,12 +45,12 @@ export class Registry {
       throw new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
     const hook = compileHook(definition, this.row(definition.event), run ?? this.#bind(definition))
     this.#hooks.set(id, hook)
-    this.#plans.clear()
+    this.#forget()
     return () => {
       // A later registration may have taken the id over; its hook is not ours to remove.
       if (this.#hooks.get(id)?.run !== hook.run) return
       this.#hooks.delete(id)
-      this.#plans.clear()
+      this.#forget()
     }
   }
 
@@ -85,20 +88,34 @@ export class Registry {
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
     const definition = readDefinition({ ...hook.definition, ...changes })
     this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run))
-    this.#plans.clear()
+    this.#forget()
   }
 
   /** The plan of an event, by any of its names. */
   plan(name: string): Plan {
+    const { lastPlan } = this
+    if (lastPlan !== undefined && name === lastPlan.event) return lastPlan
+    return this.#find(name)
+  }
+
+  #find(name: string): Plan {
     const known = this.#plans.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.lastPlan = known
+      return known
+    }
     const event = this.#parts.resolve(name)
     const hooks = [...this.#hooks.values()].filter((hook) => hook.event === event)
-    const plan = this.#plans.get(event) ?? makePlan(event, this.row(event), hooks, this.#parts.budgetMs)
+    const plan = this.#plans.get(event) ?? makePlan(this.#parts.engine, event, this.row(event), hooks)
     this.#plans.set(event, plan)
     // A name has any number of spellings, so only so many are remembered.
     if (this.#plans.size < MAX_SPELLINGS) this.#plans.set(name, plan)
     return plan
+  }
+
+  #forget(): void {
+    this.lastPlan = undefined
+    this.#plans.clear()
   }
 
   list(): readonly CompiledHook[] {

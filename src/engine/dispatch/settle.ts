@@ -11,7 +11,7 @@ import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
 import { Protocol } from './protocol.ts'
 
-type Went = 'next' | 'stop'
+type Settled = 'next' | 'stop'
 
 /** The answer of a dispatch, from the moment a hook has something to say. */
 export function say(dispatch: Dispatch): Answer {
@@ -20,23 +20,25 @@ export function say(dispatch: Dispatch): Answer {
 }
 
 export function note(dispatch: Dispatch, hook: CompiledHook, line: Omit<Execution, 'hook'>): void {
-  dispatch.protocol ??= new Protocol(false, 0)
-  const { protocol, engine } = dispatch
-  protocol.lines.push({
+  const { engine, role } = dispatch.track
+  const aside = dispatch.withAside()
+  aside.protocol ??= new Protocol(false, 0)
+  aside.protocol.lines.push({
     hook: hook.id,
     ...line,
-    ...(dispatch.role === 'shadow' ? { shadow: true } : {}),
-    ...(dispatch.secondPass ? { recheck: true } : {}),
-    ...(protocol.timed && line.decision !== 'skipped'
-      ? { durationMs: engine.clock.elapsed() - dispatch.startedAt }
+    ...(role === 'shadow' ? { shadow: true } : {}),
+    ...(aside.secondPass ? { recheck: true } : {}),
+    ...(aside.protocol.timed && line.decision !== 'skipped'
+      ? { durationMs: engine.clock.elapsed() - aside.startedAt }
       : {}),
   })
 }
 
 /** Takes what a handler answered. */
-export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): Went {
-  const { row } = dispatch.plan
-  if (dispatch.role === 'observe') return observed(dispatch, hook, value)
+export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settled {
+  const { plan, role } = dispatch.track
+  const { row } = plan
+  if (role === 'observe') return observed(dispatch, hook, value)
   let result: Result | string
   try {
     result = readResult(row, value)
@@ -44,24 +46,26 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
     result = `answered something that cannot be read: ${errorText(thrown)}`
   }
   if (typeof result === 'string') return fail(dispatch, hook, 'invalid', 'handler.result', result)
-  if (dispatch.role === 'decide' && result.patch !== undefined) {
+  if (role === 'decide' && result.patch !== undefined) {
     const problem = rewrite(dispatch, hook, result.patch)
     if (problem !== undefined) return problem
   }
   if (hook.health.failures > 0) hook.health.failures = 0
-  if (hook.vouches) {
-    dispatch.passed ??= new Map()
-    dispatch.passed.set(hook, dispatch.payload)
-  }
-  if (result.kind !== 'allow' || !hook.plain || dispatch.protocol?.timed) {
+  if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
+  if (result.kind !== 'allow' || !hook.plain || dispatch.aside?.protocol?.timed) {
     const { kind, reason } = result
-    note(dispatch, hook, { decision: kind, ...(reason === undefined ? {} : { reason }), detail: value })
+    note(dispatch, hook, {
+      decision: kind,
+      ...(reason === undefined ? {} : { reason }),
+      ...(value === undefined ? {} : { detail: value }),
+    })
   }
-  return dispatch.role === 'decide' ? decide(dispatch, hook, result) : 'next'
+  return role === 'decide' ? decide(dispatch, hook, result) : 'next'
 }
 
-function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Went {
-  const { row } = dispatch.plan
+function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Settled {
+  const { engine, plan } = dispatch.track
+  const { row } = plan
   if (row.mode === 'claim' && result.fields?.handled !== true) return 'next'
   const { kind, grant, context, fields } = result
   if (kind === 'allow' && grant === undefined && context === undefined && fields === undefined) return 'next'
@@ -76,12 +80,12 @@ function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Went {
     if (answer.kind !== 'allow') ignoreBlock(dispatch, answer)
     return 'next'
   }
-  if (kind === 'block') dispatch.engine.failed(hook, 'block', 'engine.block_ignored')
+  if (kind === 'block') engine.failed(hook, 'block', 'engine.block_ignored')
   return kind === 'block' ? 'stop' : 'next'
 }
 
 function ignoreBlock(dispatch: Dispatch, answer: Answer): void {
-  dispatch.engine.log('engine.block_ignored', {
+  dispatch.track.engine.log('engine.block_ignored', {
     event: dispatch.event,
     hook: answer.by,
     reason: answer.reason,
@@ -90,7 +94,7 @@ function ignoreBlock(dispatch: Dispatch, answer: Answer): void {
 }
 
 /** An observer's answer changes nothing; one that tried to block is told to the operator. */
-function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Went {
+function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settled {
   hook.health.failures = 0
   let blocks = false
   try {
@@ -99,20 +103,21 @@ function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Went 
     // A value that cannot be read says nothing.
   }
   if (blocks) {
-    dispatch.engine.log('engine.block_ignored', { event: dispatch.event, hook: hook.id })
+    dispatch.track.engine.log('engine.block_ignored', { event: dispatch.event, hook: hook.id })
     note(dispatch, hook, { decision: 'block', code: 'engine.block_ignored', detail: value })
-  } else if (!hook.plain || dispatch.protocol?.timed) note(dispatch, hook, { decision: 'allow' })
+  } else if (!hook.plain || dispatch.aside?.protocol?.timed) note(dispatch, hook, { decision: 'allow' })
   return 'next'
 }
 
 /** Puts the patch in the place of the input; answers how to go on when that is not possible. */
-function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Went | undefined {
-  const key = dispatch.plan.row.rewrites ?? ''
+function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Settled | undefined {
+  const { row } = dispatch.track.plan
+  const key = row.rewrites ?? ''
   const payload = isRecord(dispatch.payload) ? dispatch.payload : {}
   const before = payload[key]
   if (isRecord(patch) && Object.keys(patch).length === 0) return undefined
   if (isDeepStrictEqual(before, patch)) return undefined
-  if (dispatch.secondPass) {
+  if (dispatch.aside?.secondPass) {
     const reason = `${hook.id} changed an input that had already been passed`
     note(dispatch, hook, { decision: 'block', code: 'engine.unstable_rewrite', reason })
     say(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.unstable_rewrite')
@@ -120,7 +125,7 @@ function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Went |
   }
   const next = { ...payload, [key]: patch }
   try {
-    const problem = dispatch.plan.row.payload(next)
+    const problem = row.payload(next)
     if (problem !== undefined) {
       const text = `rewrote ${problem.path} to something that is not ${problem.expected}`
       return fail(dispatch, hook, 'invalid', 'handler.result', text)
@@ -129,6 +134,9 @@ function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Went |
   } catch (thrown) {
     return fail(dispatch, hook, 'invalid', 'handler.result', errorText(thrown))
   }
+  const aside = dispatch.withAside()
+  if (!aside.rewritten) aside.original = dispatch.payload
+  aside.rewritten = true
   dispatch.payload = next
   say(dispatch).steps.push({ hook: hook.id, before, after: patch })
   return undefined
@@ -141,8 +149,8 @@ export function fail(
   because: Failure,
   code: ErrorCode,
   thrown: unknown,
-): Went {
-  const { engine, plan, role } = dispatch
+): Settled {
+  const { engine, plan, role } = dispatch.track
   const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
   const reason = `${hook.id} failed (${because}): ${text}`
   note(dispatch, hook, {

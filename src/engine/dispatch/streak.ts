@@ -7,11 +7,12 @@ const TICKS = ticksFor(5_000)
 
 /** Some events may be blocked only so many times in a row: an agent that cannot stop is worse than one that does. */
 export function hasStreak(dispatch: Dispatch): boolean {
-  return dispatch.plan.row.maxBlocksInARow !== undefined && dispatch.role === 'decide'
+  const { plan, role } = dispatch.track
+  return plan.row.maxBlocksInARow !== undefined && role === 'decide'
 }
 
 export function settleStreak(dispatch: Dispatch): void {
-  const { guards, clock } = dispatch.engine
+  const { guards, clock } = dispatch.track.engine
   try {
     const passes = guards.take([request(dispatch)], clock.now())
     if (isThenable(passes)) return dispatch.wait(passes, TICKS, counting)
@@ -25,15 +26,15 @@ function request(dispatch: Dispatch): GuardRequest {
   const { tenant = '', session = '' } = dispatch.envelope
   const key = `${tenant}|${session}|${dispatch.event}`
   if (dispatch.answer?.kind !== 'block') return { kind: 'end_streak', key }
-  return { kind: 'streak', key, limit: dispatch.plan.row.maxBlocksInARow ?? 0 }
+  return { kind: 'streak', key, limit: dispatch.track.plan.row.maxBlocksInARow ?? 0 }
 }
 
 /** Too many blocks in a row, or nobody who can count them: the block is not applied. */
 function end(dispatch: Dispatch, passes: unknown): void {
-  const { answer, engine, event, envelope } = dispatch
+  const { answer, event, envelope } = dispatch
   const pass = Array.isArray(passes) ? passes[0] : undefined
   if (answer?.kind === 'block' && pass?.pass !== true) {
-    engine.log('guard.streak', { event, hook: answer.by, session: envelope.session })
+    dispatch.track.engine.log('guard.streak', { event, hook: answer.by, session: envelope.session })
     answer.ignore('guard.streak')
   }
   dispatch.finish()

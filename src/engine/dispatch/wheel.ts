@@ -1,15 +1,16 @@
 import type { Clock, Ticker } from '../core/clock.ts'
 
 const TICK_MS = 25
-const SLOTS = 256
 const IDLE_TICKS = 40
 
-/** Something with a deadline. The links belong to the wheel: an entry costs no allocation. */
+/** Something with a deadline. */
 export interface WheelNode {
-  wheelNext: WheelNode | null
-  wheelPrev: WheelNode | null
+  /** The tick at which it expires. */
   due: number
+  /** The tick at which its deadline was set. */
   armedAt: number
+  /** Where the wheel keeps it; below zero while it has no deadline. */
+  place: number
   expire(): void
 }
 
@@ -18,129 +19,90 @@ export function ticksFor(ms: number): number {
 }
 
 /**
- * One timer for all deadlines: a timer per hook costs more than the hook. Deadlines are rounded up to the next
- * tick of 25 ms, so nothing fires early.
+ * One timer for all deadlines: a timer per hook costs more than the hook. Every tick looks at what is waiting, which
+ * is little, so that setting and clearing a deadline is one store each, which is often. Deadlines are rounded up to
+ * the next tick of 25 ms: nothing fires early.
  */
 export class Wheel {
   /** The number of the last tick; deadlines are counted from here. */
   tick = 0
-  readonly #clock: Clock
-  readonly #slots: WheelNode[] = Array.from({ length: SLOTS }, sentinel)
-  #size = 0
-  #idle = 0
-  #base = 0
-  #ticker: Ticker | undefined
-  #held = false
+  private readonly clock: Clock
+  private readonly nodes: (WheelNode | null)[] = []
+  private readonly free: number[] = []
+  private idle = 0
+  private base = 0
+  private ticker: Ticker | undefined
+  private held = false
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.clock = clock
   }
 
-  /** Sets or moves the deadline of a node. Moving it later is one assignment; the tick finds it in its old slot. */
+  /** Sets or moves a deadline. */
   arm(node: WheelNode, due: number): void {
-    if (node.wheelNext !== null && due >= node.due) {
-      node.due = due
-      node.armedAt = this.tick
-      return
-    }
-    if (node.wheelNext === null) {
-      this.#size++
-      if (!this.#held) this.#hold()
-    } else unlink(node)
     node.due = due
     node.armedAt = this.tick
-    link(this.#slot(due), node)
+    if (node.place >= 0) return
+    node.place = this.free.pop() ?? this.nodes.length
+    this.nodes[node.place] = node
+    if (!this.held) this.hold()
   }
 
   disarm(node: WheelNode): void {
-    if (node.wheelNext === null) return
-    unlink(node)
-    this.#size--
-  }
-
-  #slot(due: number): WheelNode {
-    const slot = this.#slots[due & (SLOTS - 1)]
-    if (slot === undefined) throw new RangeError('a slot outside the wheel')
-    return slot
+    if (node.place < 0) return
+    this.nodes[node.place] = null
+    this.free.push(node.place)
+    node.place = -1
   }
 
   /** While something waits, the process stays alive; a tick that finds nothing lets it go. */
-  #hold(): void {
-    this.#held = true
-    this.#idle = 0
-    if (this.#ticker === undefined) {
-      this.#base = this.#clock.elapsed() - this.tick * TICK_MS
-      this.#ticker = this.#clock.every(TICK_MS, () => this.#turn())
-    } else this.#ticker.hold(true)
+  private hold(): void {
+    this.held = true
+    this.idle = 0
+    if (this.ticker === undefined) {
+      this.base = this.clock.elapsed() - this.tick * TICK_MS
+      this.ticker = this.clock.every(TICK_MS, () => this.turn())
+    } else this.ticker.hold(true)
   }
 
-  #turn(): void {
+  private turn(): void {
     const last = this.tick
-    const now = Math.floor((this.#clock.elapsed() - this.#base) / TICK_MS)
+    const now = Math.floor((this.clock.elapsed() - this.base) / TICK_MS)
     if (now <= last) return
+    this.tick = now
     // A busy event loop delays ticks. What was armed since the last one counted from a stale tick: give it back.
     const missed = now - last - 1
-    this.tick = now
-    const turns = Math.min(now - last, SLOTS)
-    for (let i = 1; i <= turns; i++) this.#sweep(this.#slot(last + i), last, missed)
-    this.#rest()
-  }
-
-  /** Takes the whole slot out before anything expires: what expires may arm and disarm others. */
-  #sweep(slot: WheelNode, last: number, missed: number): void {
-    if (slot.wheelNext === slot) return
-    const nodes: WheelNode[] = []
-    for (let node = slot.wheelNext; node !== null && node !== slot; node = slot.wheelNext) {
-      unlink(node)
-      nodes.push(node)
-    }
-    const expired = nodes.filter((node) => {
+    // Taken out before anything expires: what expires may arm and disarm others.
+    const expired: WheelNode[] = []
+    for (const node of this.nodes) {
+      if (node === null) continue
       if (missed > 0 && node.armedAt === last) {
         node.due += missed
-        node.armedAt = this.tick
+        node.armedAt = now
       }
-      if (node.due <= this.tick) return true
-      link(this.#slot(node.due), node)
-      return false
-    })
-    this.#size -= expired.length
-    for (const node of expired) if (node.wheelNext === null) node.expire()
+      if (node.due <= now) expired.push(node)
+    }
+    for (const node of expired) {
+      if (node.place < 0 || node.due > now) continue
+      this.disarm(node)
+      node.expire()
+    }
+    this.rest()
   }
 
-  #rest(): void {
-    if (this.#size > 0) {
-      this.#idle = 0
+  private rest(): void {
+    if (this.free.length < this.nodes.length) {
+      this.idle = 0
       return
     }
-    if (this.#held) {
-      this.#held = false
-      this.#ticker?.hold(false)
+    this.nodes.length = 0
+    this.free.length = 0
+    if (this.held) {
+      this.held = false
+      this.ticker?.hold(false)
     }
-    if (++this.#idle < IDLE_TICKS) return
-    this.#ticker?.stop()
-    this.#ticker = undefined
+    if (++this.idle < IDLE_TICKS) return
+    this.ticker?.stop()
+    this.ticker = undefined
   }
-}
-
-function sentinel(): WheelNode {
-  const node: WheelNode = { wheelNext: null, wheelPrev: null, due: 0, armedAt: 0, expire() {} }
-  node.wheelNext = node
-  node.wheelPrev = node
-  return node
-}
-
-function link(slot: WheelNode, node: WheelNode): void {
-  const tail = slot.wheelPrev
-  node.wheelNext = slot
-  node.wheelPrev = tail
-  if (tail !== null) tail.wheelNext = node
-  slot.wheelPrev = node
-}
-
-function unlink(node: WheelNode): void {
-  const { wheelNext, wheelPrev } = node
-  if (wheelPrev !== null) wheelPrev.wheelNext = wheelNext
-  if (wheelNext !== null) wheelNext.wheelPrev = wheelPrev
-  node.wheelNext = null
-  node.wheelPrev = null
 }

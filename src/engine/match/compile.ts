@@ -36,10 +36,10 @@ function compileParts(hook: HookOptions): MatchPart[] {
   const parts = [
     ifText(hook.matcher, 'matcher', (text) => toolPatternPart(text) ?? nameRegex(text)),
     ifText(glob, 'match.glob', globPart),
-    names && namesPart(names),
-    hook.agent_ids && agentIdsPart(hook.agent_ids),
-    outcome && outcomePart(outcome),
-    fields && fieldsPart(fields),
+    ifGiven(names, namesPart),
+    ifGiven(hook.agent_ids, agentIdsPart),
+    ifGiven(outcome, outcomePart),
+    ifGiven(fields, fieldsPart),
     ifText(hook.if_expr, 'if_expr', conditionPart),
   ]
   return parts.filter((part) => part !== undefined)
@@ -51,9 +51,18 @@ function ifText(
   at: string,
   compile: (text: string) => MatchPart,
 ): MatchPart | undefined {
-  if (text === undefined || text === null) return undefined
-  if (typeof text !== 'string') wrongType(at, 'a string')
-  return text === '' ? undefined : compile(text)
+  return ifGiven(text, (given) => {
+    if (typeof given !== 'string') wrongType(at, 'a string')
+    return given === '' ? undefined : compile(given)
+  })
+}
+
+/** JSON has `null` where TypeScript has nothing. */
+function ifGiven<T>(
+  value: T | null | undefined,
+  compile: (value: T) => MatchPart | undefined,
+): MatchPart | undefined {
+  return value === undefined || value === null ? undefined : compile(value)
 }
 
 function combine(parts: readonly MatchPart[]): Matcher {

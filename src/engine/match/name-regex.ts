@@ -38,14 +38,15 @@ function compile(pattern: string, at: string): RE2JS {
 function refusal(pattern: string, error: RE2JSSyntaxException, at: string): HookError {
   const fragment = error.getPattern() ?? ''
   // RE2 hands back the whole pattern when something is missing at its end.
-  const offset = fragment === '' || fragment === pattern ? pattern.length : pattern.indexOf(fragment)
+  const atEnd = fragment === '' || error.getDescription().startsWith('missing closing')
+  const offset = atEnd ? pattern.length : pattern.indexOf(fragment)
   const missing = lacking(pattern, fragment)
   if (missing)
     return new HookError(
       'match.unsupported',
       `${at} ${shown(pattern)} uses ${missing}, which RE2 does not have`,
       {
-        at: `${at}:${fragment === pattern ? 0 : offset}`,
+        at: `${at}:${offset}`,
         cause: error,
       },
     )

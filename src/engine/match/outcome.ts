@@ -9,7 +9,7 @@ const outcomes: readonly Outcome[] = ['success', 'failed', 'timeout', 'unknown']
 export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | undefined {
   const list: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
   if (list.length === 0) return undefined
-  const bad = list.findIndex((entry) => !outcomes.some((outcome) => outcome === entry))
+  const bad = list.findIndex((entry) => !isOutcome(entry))
   if (bad >= 0)
     wrongType(
       Array.isArray(wanted) ? `match.outcome.${bad}` : 'match.outcome',
@@ -17,6 +17,10 @@ export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | 
     )
   const accepted = new Set(list)
   return { kind: 'outcome', source: list.join(', '), when: (input) => accepted.has(readOutcome(input)) }
+}
+
+function isOutcome(value: unknown): boolean {
+  return outcomes.some((outcome) => outcome === value)
 }
 
 /** The payload speaks first, then the envelope; who says nothing did not say that it went well. */

@@ -10,7 +10,7 @@ export type PluginHookName = keyof Rows
 /** The names of the hooks whose rows fit: `NamesOf<{ mode: 'claim' }>`. */
 type NamesOf<Part> = { [K in PluginHookName]: Rows[K] extends Part ? K : never }[PluginHookName]
 export type ObserveName = NamesOf<{ readonly mode: 'observe' }>
-export type ClaimName = NamesOf<{ readonly mode: 'claim' }>
+type ClaimName = NamesOf<{ readonly mode: 'claim' }>
 /** TypeScript cannot tell them from `sync`, which is a boolean in every row. */
 export type SyncName = 'tool_result_persist' | 'before_message_write'
 

@@ -4,7 +4,7 @@ import { first, last, sticky } from '../../core/merge.ts'
 import { mergeToolCall, readToolCall } from './merge/tool-call.ts'
 import type { AgentMessage } from './message-parts.ts'
 
-export type ApprovalResolution = 'allow-once' | 'allow-always' | 'deny' | 'timeout' | 'cancelled'
+type ApprovalResolution = 'allow-once' | 'allow-always' | 'deny' | 'timeout' | 'cancelled'
 
 /** A tool call that a person must approve first. */
 export interface ApprovalRequest {

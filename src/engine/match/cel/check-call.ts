@@ -1,59 +1,61 @@
 import type { CelFunc } from '@bufbuild/cel'
-import type { Checker, Type } from './check.ts'
 import { celEnvironment, celPattern } from './functions.ts'
 import type { Expr } from './load.ts'
+import { variables } from './variables.ts'
+import type { Type, Walk } from './walk.ts'
 
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 
 /** The type of a call's answer, or a coded error when no such call can succeed. */
-export function typeOfCall(checker: Checker, node: Expr, call: Call): Type {
+export function typeOfCall(walk: Walk, node: Expr, call: Call): Type {
   const name = call.function
-  if (name === '_&&_' || name === '_||_') return typeOfLogic(checker, call)
-  if (name === '@not_strictly_false') return typesOf(checker, call.args).length > 0 ? 'bool' : 'dyn'
-  if (name === '_?_:_') return typeOfChoice(checker, call)
-  if (name === '_[_]') return typeOfIndex(checker, node, call)
-  return typeOfFunction(checker, node, call)
+  if (name === '_&&_' || name === '_||_') return typeOfLogic(walk, call)
+  if (name === '@not_strictly_false') return typesOf(walk, call.args).length > 0 ? 'bool' : 'dyn'
+  if (name === '_?_:_') return typeOfChoice(walk, call)
+  if (name === '_[_]') return typeOfIndex(walk, node, call)
+  return typeOfFunction(walk, node, call)
 }
 
-function typeOfLogic(checker: Checker, { args }: Call): Type {
-  for (const arg of args) requireBool(checker, arg)
+function typeOfLogic(walk: Walk, { args }: Call): Type {
+  for (const arg of args) requireBool(walk, arg)
   return 'bool'
 }
 
-function typeOfChoice(checker: Checker, { args: [condition, ...branches] }: Call): Type {
-  if (condition) requireBool(checker, condition)
-  return common(typesOf(checker, branches))
+function typeOfChoice(walk: Walk, { args: [condition, ...branches] }: Call): Type {
+  if (condition) requireBool(walk, condition)
+  return common(typesOf(walk, branches))
 }
 
-function typeOfIndex(checker: Checker, node: Expr, { args }: Call): Type {
-  const [of] = typesOf(checker, args)
+function typeOfIndex(walk: Walk, node: Expr, { args }: Call): Type {
+  const [of] = typesOf(walk, args)
   if (of !== 'list' && of !== 'map' && of !== 'dyn')
-    throw checker.places.typeError(node, `a ${of} has no entries`)
+    throw walk.places.typeError(node, `type ${of} has no entries`)
   return 'dyn'
 }
 
-function typeOfFunction(checker: Checker, node: Expr, call: Call): Type {
-  const name = qualifiedName(checker, call)
+function typeOfFunction(walk: Walk, node: Expr, call: Call): Type {
+  const name = qualifiedName(walk, call)
   const target = name === call.function ? call.target : undefined
   const overloads = [...(celEnvironment().funcs.find(name) ?? [])]
-  if (overloads.length === 0) throw unknownFunction(checker, node, name)
-  const args = typesOf(checker, call.args)
-  const on = target && checker.typeOf(target)
+  if (overloads.length === 0) throw unknownFunction(walk, node, name)
+  const args = typesOf(walk, call.args)
+  const on = target && walk.typeOf(walk, target)
   const fitting = overloads.filter((overload) => fits(overload, on, args))
   if (fitting.length === 0) {
     const shown = `${on === undefined ? '' : `${on}.`}${spoken(name)}(${args.join(', ')})`
-    throw checker.places.typeError(node, `there is no ${shown}`)
+    throw walk.places.typeError(node, `there is no ${shown}`)
   }
-  if (name === 'matches') checkPattern(checker, node, call.args[0])
+  if (name === 'matches') checkPattern(walk, node, call.args[0])
   return common(fitting.map(({ result }) => result.name))
 }
 
 /** `strings.quote(x)` looks like a method on a variable `strings`. */
-function qualifiedName(checker: Checker, { function: name, target }: Call): string {
+function qualifiedName(walk: Walk, { function: name, target }: Call): string {
   if (target?.exprKind.case !== 'identExpr') return name
   const space = target.exprKind.value.name
   const qualified = `${space}.${name}`
-  return !checker.isVariable(space) && celEnvironment().funcs.find(qualified) ? qualified : name
+  const isVariable = walk.scope.has(space) || variables.has(space)
+  return !isVariable && celEnvironment().funcs.find(qualified) ? qualified : name
 }
 
 function fits(
@@ -70,26 +72,26 @@ function fits(
 }
 
 /** A pattern from the payload could be anything; only one its author wrote is compiled. */
-function checkPattern(checker: Checker, node: Expr, pattern: Expr | undefined): void {
+function checkPattern(walk: Walk, node: Expr, pattern: Expr | undefined): void {
   const constant = pattern?.exprKind.case === 'constExpr' ? pattern.exprKind.value.constantKind : undefined
   if (constant?.case !== 'stringValue')
-    throw checker.places.typeError(node, 'the pattern of matches must be a literal')
-  celPattern(constant.value, `if_expr:${checker.places.of(pattern?.id ?? node.id)}`)
+    throw walk.places.typeError(node, 'the pattern of matches must be a literal')
+  celPattern(constant.value, `if_expr:${walk.places.of(pattern?.id ?? node.id)}`)
 }
 
-function unknownFunction(checker: Checker, node: Expr, name: string) {
-  if (name === 'has') return checker.places.typeError(node, 'has() takes a field, as in has(tool_input.key)')
-  return checker.places.typeError(node, `there is no function ${name}`)
+function unknownFunction(walk: Walk, node: Expr, name: string) {
+  if (name === 'has') return walk.places.typeError(node, 'has() takes a field, as in has(tool_input.key)')
+  return walk.places.typeError(node, `there is no function ${name}`)
 }
 
-function requireBool(checker: Checker, node: Expr): void {
-  const type = checker.typeOf(node)
+function requireBool(walk: Walk, node: Expr): void {
+  const type = walk.typeOf(walk, node)
   if (type !== 'bool' && type !== 'dyn')
-    throw checker.places.typeError(node, `a ${type} is neither true nor false`)
+    throw walk.places.typeError(node, `type ${type} is neither true nor false`)
 }
 
-function typesOf(checker: Checker, nodes: readonly Expr[]): Type[] {
-  return nodes.map((node) => checker.typeOf(node))
+function typesOf(walk: Walk, nodes: readonly Expr[]): Type[] {
+  return nodes.map((node) => walk.typeOf(walk, node))
 }
 
 function common(types: readonly Type[]): Type {

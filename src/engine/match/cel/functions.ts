@@ -2,7 +2,7 @@ import type { CelEnv, CelFunc, CelValue } from '@bufbuild/cel'
 import type { RE2JS } from 're2js'
 import { compileRegex } from '../name-regex.ts'
 import { loadCel } from './load.ts'
-import { MAX_TEXT, maxEntries, Refusal, spend } from './meter.ts'
+import { MAX_TEXT, maxEntries, refuse, spend } from './meter.ts'
 import { searchCost, textFunctions } from './text-functions.ts'
 
 const MAX_PATTERNS = 256
@@ -82,7 +82,7 @@ const payAppend: Price = (_, [left, right]) => {
   if (typeof left !== 'string' || typeof right !== 'string') return
   const length = left.length + right.length
   spend(1 + length / 16)
-  if (length > 2 * MAX_TEXT) throw new Refusal(`a text of more than ${2 * MAX_TEXT} characters`)
+  if (length > 2 * MAX_TEXT) refuse(`a text of more than ${2 * MAX_TEXT} characters`)
 }
 
 const payCompare: Price = (_, [left, right]) => {
@@ -90,7 +90,7 @@ const payCompare: Price = (_, [left, right]) => {
 }
 
 // A time zone costs a fresh formatter, 50 µs.
-const payTimeZone: Price = () => spend(1_000)
+const payTimeZone: Price = () => spend(2_000)
 
 /** The library keeps `a + b` as a pair of lists; `map` and `filter` build such pairs a thousand deep. */
 const payConcat: Price = (_, [left, right]) => {
@@ -98,5 +98,5 @@ const payConcat: Price = (_, [left, right]) => {
   if (!isCelList(left) || !isCelList(right)) return
   const size = left.size + right.size
   spend(size)
-  if (size > maxEntries()) throw new Refusal(`a list of more than ${maxEntries()} entries`)
+  if (size > maxEntries()) refuse(`a list of more than ${maxEntries()} entries`)
 }

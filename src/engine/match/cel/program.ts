@@ -1,11 +1,10 @@
-import type { CelError } from '@bufbuild/cel'
 import { errorText, HookError } from '../../core/error.ts'
 import type { MatchInput } from '../matcher.ts'
-import { Checker } from './check.ts'
+import { checkCondition } from './check.ts'
 import { celEnvironment } from './functions.ts'
 import { loadCel } from './load.ts'
-import { metered, Refusal } from './meter.ts'
-import { Places, placeAt } from './place.ts'
+import { metered } from './meter.ts'
+import { placeAt, placesIn } from './place.ts'
 import { refuseMonsters, tooComplex } from './scan.ts'
 import { bind } from './variables.ts'
 
@@ -39,16 +38,13 @@ function compile(source: string): Program {
 function plan(source: string): Program {
   const { cel } = loadCel()
   const { expr, sourceInfo } = parse(source)
-  const places = new Places(source, sourceInfo)
-  const checker = new Checker(places)
-  const type = checker.typeOf(expr)
-  if (type !== 'bool' && type !== 'dyn')
-    throw places.typeError(expr, `the answer is a ${type}, not true or false`)
+  const places = placesIn(source, sourceInfo)
+  const { variables, foldSize } = checkCondition(expr, places)
   const run = cel.plan(celEnvironment(), expr)
-  const { used, foldSize } = checker
   return (input) => {
-    const { value, cut } = evaluate(() => metered(foldSize, () => run(bind(cel, used, input))))
-    if (cel.isCelError(value)) throw failed(describe(value), places.of(value.exprId ?? expr.id))
+    const { value, cut, refused } = readable(() => metered(foldSize, () => run(bind(cel, variables, input))))
+    if (cel.isCelError(value))
+      throw failed(refused ?? describe(value.message), value.exprId ? places.of(value.exprId) : undefined)
     if (typeof value !== 'boolean') throw failed('the answer is neither true nor false', places.of(expr.id))
     // Padding must not carry a call past a gate: what was cut off might have made it true.
     if (!value && cut) throw failed('a text or list was cut at its limit, so false is not certain')
@@ -77,29 +73,27 @@ function offsetOf(error: unknown): number {
   return typeof start === 'object' && start && 'offset' in start ? Number(start.offset) : 0
 }
 
-function evaluate<T>(run: () => T): T {
+/** The library answers errors as values; only what is read before it starts can throw. */
+function readable<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    throw failed(error instanceof Refusal ? error.message : 'the payload cannot be read')
+    throw failed(error instanceof HookError ? error.message : 'the payload cannot be read')
   }
 }
 
 /** The library quotes values in its messages; those that may hold a piece of the payload are not repeated. */
-function describe(error: CelError): string {
-  if (error.cause instanceof Refusal) return error.message
-  if (/^(?:found no matching overload|type mismatch|unsupported key type)/.test(error.message))
-    return error.message
-  if (/not found|unresolved/.test(error.message)) return 'a key is missing'
-  if (/out of bounds/.test(error.message)) return 'an index is out of bounds'
-  return /by zero|overflow/.exec(error.message)?.[0] ?? 'a function cannot handle its input'
+function describe(message: string): string {
+  if (/^(?:found no matching overload|type mismatch|unsupported key type)/.test(message)) return message
+  if (/not found|unresolved/.test(message)) return 'a key is missing'
+  if (message.includes('out of bounds')) return 'an index is out of bounds'
+  if (message.includes('by zero')) return 'a division by zero'
+  return message.includes('overflow') ? 'a number is too large' : 'a function cannot handle its input'
 }
 
 function failed(why: string, place?: string): HookError {
-  const at = place === undefined ? 'if_expr' : `if_expr:${place}`
-  return new HookError(
-    'match.cel_eval',
-    `if_expr failed${place === undefined ? '' : ` at ${place}`}: ${why}`,
-    { at },
-  )
+  const [where, at] = place === undefined ? ['', 'if_expr'] : [` at ${place}`, `if_expr:${place}`]
+  const hint = 'Look at the value in the trace; large or unusual input is better tested in the handler.'
+  const message = `if_expr failed${where}: ${why}`
+  return new HookError('match.cel_eval', message, why === 'a key is missing' ? { at } : { at, hint })
 }

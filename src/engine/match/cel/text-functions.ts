@@ -1,14 +1,18 @@
 import type { CelFunc, CelList, CelValue } from '@bufbuild/cel'
 import { loadCel } from './load.ts'
-import { MAX_TEXT, maxEntries, Refusal, spend } from './meter.ts'
+import { MAX_TEXT, maxEntries, refuse, spend } from './meter.ts'
 
-/** Our own versions of the string functions whose output, in the library, grows without limit. */
+/** Our own versions of the functions whose output, in the library, grows without limit, and of the slow `size`. */
 export function textFunctions(): CelFunc[] {
   const { cel, strings } = loadCel()
   const { STRING, INT, DYN } = cel.CelScalar
   const LIST = cel.listType(DYN)
   const format = strings.find(({ name }) => name === 'format')
   return [
+    cel.celFunc('size', [STRING], INT, codePoints),
+    cel.celMethod('size', STRING, [], INT, function () {
+      return codePoints(this)
+    }),
     cel.celMethod('replace', STRING, [STRING, STRING], STRING, function (from, to) {
       return replace(this, from, to, -1)
     }),
@@ -31,7 +35,7 @@ export function textFunctions(): CelFunc[] {
       capped(this.length + lengthOf(args), 'format')
       spend(8 * this.length)
       const text = format?.call(0, this, [args])
-      if (typeof text !== 'string') throw text
+      if (typeof text !== 'string') refuse('format does not fit its arguments')
       capped(text.length, 'format')
       return text
     }),
@@ -41,6 +45,13 @@ export function textFunctions(): CelFunc[] {
 /** Every search of one text in another can be made to take length times length. */
 export function searchCost(text: string, part: string): number {
   return 1 + text.length / 16 + (text.length * part.length) / 100
+}
+
+function codePoints(text: string): bigint {
+  spend(text.length / 8)
+  let count = 0
+  for (let index = 0; index < text.length; count++) index += (text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1
+  return BigInt(count)
 }
 
 function replace(text: string, from: string, to: string, limit: number): string {
@@ -62,7 +73,7 @@ function split(text: string, by: string, limit: number): string[] {
   spend(searchCost(text, by) + text.length)
   const pieces = by === '' ? Array.from(text) : text.split(by)
   const kept = limit < 0 || pieces.length <= limit ? pieces : pieces.slice(0, limit)
-  if (kept.length > maxEntries()) throw new Refusal(`split gives more than ${maxEntries()} parts`)
+  if (kept.length > maxEntries()) refuse(`split gives more than ${maxEntries()} parts`)
   // With a limit the last part is all that is left, as in Go; nothing of the text is lost.
   if (limit > 0 && kept.length < pieces.length) kept[limit - 1] = pieces.slice(limit - 1).join(by)
   return kept
@@ -72,7 +83,7 @@ function join(list: CelList, by: string): string {
   const texts: string[] = []
   let length = 0
   for (const item of list) {
-    if (typeof item !== 'string') throw new Refusal('join needs a list of strings')
+    if (typeof item !== 'string') refuse('join needs a list of strings')
     length += item.length + (texts.length > 0 ? by.length : 0)
     capped(length, 'join')
     texts.push(item)
@@ -84,7 +95,7 @@ function join(list: CelList, by: string): string {
 /** How long a value is when written out, at least. */
 function lengthOf(value: CelValue): number {
   const { cel } = loadCel()
-  spend(1)
+  spend(4)
   if (typeof value === 'string') return value.length
   if (value instanceof Uint8Array) return value.length
   if (cel.isCelList(value)) return sum(value.values())
@@ -98,6 +109,6 @@ function sum(values: Iterable<CelValue>): number {
 }
 
 function capped(length: number, name: string): number {
-  if (length > MAX_TEXT) throw new Refusal(`${name} gives more than ${MAX_TEXT} characters`)
+  if (length > MAX_TEXT) refuse(`${name} gives more than ${MAX_TEXT} characters`)
   return length
 }

@@ -46,15 +46,12 @@ export function readToolPattern(text: string): ToolPattern | undefined {
 
 /** No tool is called `mcp__`, so behind a trailing underscore stands a group. */
 function isRegexShaped(tool: string, inside: string): boolean {
-  return inside === '' || tool.endsWith('_') || /[|\\[]|\.[*+]|\(\?/.test(inside)
+  return inside === '' || tool.endsWith('_') || /[|\\[]|\.[*+]|\(\?/.test(`(${inside}`)
 }
 
 export function compileToolPattern(inside: string, at: string): Fits {
   if (inside.startsWith('domain:')) {
-    const onHost = compileHost(
-      hostOf(inside.slice('domain:'.length)) ?? inside.slice('domain:'.length).toLowerCase(),
-      at,
-    )
+    const onHost = compileHost(inside.slice('domain:'.length), at)
     return (input) => toolArguments(input).some(({ texts }) => texts.some((text) => onHost(hostOf(text))))
   }
   const onText = compileText(inside, at)
@@ -79,7 +76,8 @@ function compileText(inside: string, at: string): (text: string) => boolean {
   return (text) => whole(text) || bare(text)
 }
 
-function compileHost(domain: string, at: string): (host: string | undefined) => boolean {
+function compileHost(written: string, at: string): (host: string | undefined) => boolean {
+  const domain = hostOf(written) ?? written.toLowerCase()
   const exact = compileGlob(domain, { at, classes: false })
   const below = compileGlob(`*.${domain}`, { at, classes: false })
   return (host) => host !== undefined && (exact(host) || below(host))
