@@ -15,6 +15,7 @@ const onlyHere: readonly OnlyHere[] = [
       /\bDate\.now\(|\bperformance\.now\(|\bset(?:Timeout|Interval|Immediate)\(|\bnew Date\(|\bAbortSignal\.timeout\(|\bprocess\.hrtime\b/,
     allowed: {
       'src/engine/core/clock.ts': 'it is the clock',
+      'src/testing/fake-clock.ts': 'it lets the real event loop turn between two moments',
       'src/openclaw/run/deadline.ts':
         'the door keeps the original’s timers: one per handler, work is not cancelled',
     },

@@ -21,7 +21,7 @@ describe('the registry', () => {
     const order: string[] = []
     const push = (id: string, priority?: number) =>
       on('before_reset', () => order.push(id), priority === undefined ? {} : { priority })
-    const { runner } = hostWith([push('a'), push('low', -1), push('b', 0), push('high', 10), push('c')])
+    const { runner } = hostWith([push('a', 0), push('low', -1), push('b'), push('c', 0), push('high', 10)])
     await runner.runBeforeReset({}, {})
     expect(order).toEqual(['high', 'a', 'b', 'c', 'low'])
   })

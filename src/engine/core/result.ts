@@ -64,11 +64,20 @@ function readVerdict(row: EventRow, answer: Record<string, unknown>): Reading {
 function readFields(row: EventRow, answer: Record<string, unknown>): Reading {
   const fields = checkFields(row, answer)
   if (typeof fields === 'string') return fields
-  const verdict = row.verdict?.(fields)
+  const verdict = row.verdict?.(fields) ?? { kind: 'allow' }
   if (verdict === 'invalid') return 'answered an invalid decision'
-  if (verdict !== undefined) return { ...verdict, fields } as Result
   if (row.mode === 'gate' && row.verdict === undefined) return 'answered an object without a kind'
-  return Object.keys(fields).length > 0 ? { kind: 'allow', fields } : NOTHING
+  if (Object.keys(fields).length === 0) return NOTHING
+  const { kind, reason, message } = verdict
+  // Where the event's own field is the input itself, setting it is a rewrite.
+  const patch = row.rewrites === undefined || kind === 'block' ? undefined : fields[row.rewrites]
+  return {
+    kind,
+    fields,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(patch === undefined || patch === null ? {} : { patch }),
+  }
 }
 
 function checkFields(row: EventRow, answer: Record<string, unknown>): Record<string, unknown> | string {

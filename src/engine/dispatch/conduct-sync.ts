@@ -1,6 +1,7 @@
 import type { Envelope, HookContext } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
+import { isThenable } from '../core/thenable.ts'
 import { ALLOW } from './answer.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { refuse } from './conduct.ts'
@@ -56,7 +57,7 @@ function begin(chain: Chain, payload: unknown, envelope: Envelope, index: number
 }
 
 function resume(dispatch: Dispatch, hook: CompiledHook, value: unknown): Decision {
-  dispatch.proceed(dispatch.refusePromise(hook, value) ?? accept(dispatch, hook, value))
+  dispatch.proceed(isThenable(value) ? dispatch.refusePromise(hook, value) : accept(dispatch, hook, value))
   return dispatch.decision
 }
 

@@ -11,7 +11,7 @@ import { Moment } from './moment.ts'
 import { executionsOf } from './protocol.ts'
 import { needsSecondPass, startSecondPass } from './second-pass.ts'
 import { accept, fail, note, say } from './settle.ts'
-import { hasStreak, settleStreak } from './streak.ts'
+import { settleStreak } from './streak.ts'
 import type { Role, Track } from './track.ts'
 
 /** What to do when a wait ends. One fixed object per kind of wait: closures are time that can be measured. */
@@ -30,6 +30,8 @@ const capture = (resolve: (decision: Decision) => void): void => {
   captured = resolve
 }
 const allowed = Promise.resolve(ALLOW)
+// A promise can carry a `then` of its own; this is the real one.
+const { then } = Promise.prototype
 
 /**
  * One event going through its hooks: a state machine that runs on synchronously until a hook must be waited for.
@@ -103,9 +105,8 @@ export class Dispatch extends Moment implements DispatchRecord {
     let value: unknown
     try {
       value = hook.run(this.payload, this)
-      if (isThenable(value)) {
-        const refused = this.refusePromise(hook, value)
-        if (refused !== undefined) return refused
+      if (value !== undefined && isThenable(value)) {
+        if (this.track.plan.row.sync) return this.refusePromise(hook, value)
         this.wait(value, hook.ticks, handling)
         return 'wait'
       }
@@ -122,9 +123,8 @@ export class Dispatch extends Moment implements DispatchRecord {
   }
 
   /** A synchronous event cannot wait; whatever becomes of the promise is nobody's business any more. */
-  refusePromise(hook: CompiledHook, value: unknown): Went | undefined {
-    if (!this.track.plan.row.sync || !isThenable(value)) return undefined
-    value.then(undefined, () => {})
+  refusePromise(hook: CompiledHook, value: PromiseLike<unknown>): Went {
+    Promise.resolve(value).then(undefined, () => {})
     return fail(this, hook, 'invalid', 'handler.must_be_sync', 'returned a promise on a synchronous event')
   }
 
@@ -152,7 +152,9 @@ export class Dispatch extends Moment implements DispatchRecord {
     wheel.arm(this, Math.min(wheel.tick + ticks + 1, this.budgetDue))
     this.onValue ??= (settled) => this.settled(settled)
     this.onError ??= (thrown) => this.rejected(thrown)
-    value.then(this.onValue, this.onError)
+    // Only our own kind of promise keeps its word to call back once, later, and with one of the two.
+    const promise = value instanceof Promise ? value : Promise.resolve(value)
+    then.call(promise, this.onValue, this.onError)
   }
 
   /** From now on the answer is a promise. */
@@ -235,22 +237,27 @@ export class Dispatch extends Moment implements DispatchRecord {
   }
 
   private conclude(): void {
+    if (this.answer === null && !this.track.counts) return this.finish()
     if (needsSecondPass(this)) {
       startSecondPass(this)
       return this.advance()
     }
-    if (hasStreak(this)) return settleStreak(this)
+    if (this.track.counts) return settleStreak(this)
     this.finish()
   }
 
   finish(): void {
-    const { engine, plan, role } = this.track
+    const { engine, role } = this.track
     this.over = true
-    engine.wheel.disarm(this)
-    if (this.answer !== null) this.decision = this.answer.decision(plan.row, this.original, this.payload)
+    if (this.place >= 0) engine.wheel.disarm(this)
+    if (this.answer !== null) this.conceive(this.answer)
     if (this.aside !== null) return finishBeside(this)
     if (engine.sink !== undefined && role === 'decide') record(this)
-    this.answering?.(this.decision)
+    if (this.answering !== null) this.answering(this.decision)
+  }
+
+  private conceive(answer: Answer): void {
+    this.decision = answer.decision(this.track.plan.row, this.original, this.payload)
   }
 
   /** Hands the answer to whoever awaits it. */
@@ -261,7 +268,7 @@ export class Dispatch extends Moment implements DispatchRecord {
   /** A dispatch of one hook beside this one, on the input as it is now. */
   branch(hook: CompiledHook, role: Exclude<Role, 'decide'>): Dispatch {
     const { engine, plan } = this.track
-    const track = { engine, plan, hooks: [hook], role, budgetTicks: hook.ticks }
+    const track = { engine, plan, hooks: [hook], role, budgetTicks: hook.ticks, counts: false }
     const child = new Dispatch(track, this.payload, { ...this.envelope, id: this.id, time: this.time })
     this.withAside().children.push(child)
     return child

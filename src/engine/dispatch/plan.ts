@@ -72,7 +72,14 @@ function makeChain(engine: Engine, plan: Plan, name: string): Chain {
   const budgetMs = Math.max(engine.budgetMs, ...hooks.map((hook) => hook.timeoutMs))
   const observers = concerned.filter(observes)
   return {
-    deciders: { engine, plan, hooks, role: 'decide', budgetTicks: ticksFor(budgetMs) },
+    deciders: {
+      engine,
+      plan,
+      hooks,
+      role: 'decide',
+      budgetTicks: ticksFor(budgetMs),
+      counts: row.maxBlocksInARow !== undefined,
+    },
     observers,
     allPlain: hooks.every((hook) => hook.plain),
     simple: observers.length === 0 && engine.sink?.timed !== true,

@@ -6,11 +6,6 @@ import { ticksFor } from './wheel.ts'
 const TICKS = ticksFor(5_000)
 
 /** Some events may be blocked only so many times in a row: an agent that cannot stop is worse than one that does. */
-export function hasStreak(dispatch: Dispatch): boolean {
-  const { plan, role } = dispatch.track
-  return plan.row.maxBlocksInARow !== undefined && role === 'decide'
-}
-
 export function settleStreak(dispatch: Dispatch): void {
   const { guards, clock } = dispatch.track.engine
   try {

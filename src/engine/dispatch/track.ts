@@ -12,4 +12,6 @@ export interface Track {
   readonly hooks: readonly CompiledHook[]
   readonly role: Role
   readonly budgetTicks: number
+  /** Its blocks are counted, so even an allow has something to say. */
+  readonly counts: boolean
 }

@@ -1,0 +1,3 @@
+/** What Hookhelm's own tests use, for yours. */
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { type Recorded, type Recorder, recorder } from './recorder.ts'
