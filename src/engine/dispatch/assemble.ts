@@ -11,6 +11,7 @@ import { type BreakerSettings, countFailure, defaultBreaker } from '../guard/bre
 import { memoryGuardState } from '../guard/memory-state.ts'
 import type { Engine } from './engine.ts'
 import { Registry } from './registry.ts'
+import { watchdog } from './watchdog.ts'
 import { Wheel } from './wheel.ts'
 
 export interface HooksOptions<E extends EventRows> {
@@ -29,6 +30,8 @@ export interface HooksOptions<E extends EventRows> {
   readonly maxDepth?: number
   /** How long all hooks of one dispatch may take together; never less than the longest single timeout. */
   readonly budgetMs?: number
+  /** Names a handler on stderr that keeps the thread busy for more than a second; costs a thread. */
+  readonly watchdog?: boolean
 }
 
 // Sets of hooks on the system clock share one timer.
@@ -59,6 +62,7 @@ export function assemble<E extends EventRows>(
     resolve: eventNames(rows),
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
     host: options.host ?? {},
+    watch: options.watchdog ? watchdog() : undefined,
   })
   const count = breaker(options.breaker ?? {}, registry, clock, log)
   return { engine, registry }

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/check.ts'
+import { isRecord, type Problem } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
@@ -39,28 +39,31 @@ export function conduct(
   return new Dispatch(chain.deciders, payload, envelope).start()
 }
 
-/** Checks and freezes what came in. */
+/** Checks and freezes what came in. Small, so that the compiler can put it where it is called. */
 export function refuse(plan: Plan, payload: unknown, envelope: Envelope): HookError | undefined {
   try {
     const problem = plan.row.payload(payload)
-    if (problem !== undefined) {
-      const { path, expected } = problem
-      return new HookError('input.schema', `${plan.event}: ${path || 'the payload'} must be ${expected}`, {
-        at: path,
-      })
-    }
-    if (!isRecord(envelope))
-      return new HookError('input.schema', `${plan.event}: the envelope must be an object`)
+    if (problem !== undefined) return misshapen(plan, problem)
     freezeDeep(payload)
-    if (envelope !== NO_ENVELOPE) freezeDeep(envelope)
-    return undefined
+    return envelope === NO_ENVELOPE ? undefined : refuseEnvelope(plan, envelope)
   } catch (thrown) {
-    if (thrown instanceof HookError) return thrown
-    return new HookError(
-      'input.unreadable',
-      `${plan.event}: the payload cannot be read: ${errorText(thrown)}`,
-    )
+    return unreadable(plan, thrown)
   }
+}
+
+function refuseEnvelope(plan: Plan, envelope: Envelope): HookError | undefined {
+  if (!isRecord(envelope)) return misshapen(plan, { path: 'the envelope', expected: 'an object' })
+  freezeDeep(envelope)
+  return undefined
+}
+
+function misshapen({ event }: Plan, { path, expected }: Problem): HookError {
+  return new HookError('input.schema', `${event}: ${path || 'the payload'} must be ${expected}`, { at: path })
+}
+
+function unreadable({ event }: Plan, thrown: unknown): HookError {
+  if (thrown instanceof HookError) return thrown
+  return new HookError('input.unreadable', `${event}: the payload cannot be read: ${errorText(thrown)}`)
 }
 
 export const NO_ENVELOPE: Envelope = Object.freeze({})

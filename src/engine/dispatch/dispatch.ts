@@ -10,9 +10,10 @@ import { handling } from './handling.ts'
 import { Moment } from './moment.ts'
 import { executionsOf } from './protocol.ts'
 import { needsSecondPass, startSecondPass } from './second-pass.ts'
-import { accept, fail, note, say } from './settle.ts'
+import { accept, fail, note, say, startClock } from './settle.ts'
 import { settleStreak } from './streak.ts'
 import type { Role, Track } from './track.ts'
+import type { Place, Waiter } from './wheel.ts'
 
 /** What to do when a wait ends. One fixed object per kind of wait: closures are time that can be measured. */
 export interface Wait {
@@ -37,7 +38,7 @@ const { then } = Promise.prototype
  * One event going through its hooks: a state machine that runs on synchronously until a hook must be waited for.
  * It is at once the context its hooks see and its own entry in the timer wheel, so that a dispatch is one allocation.
  */
-export class Dispatch extends Moment implements DispatchRecord {
+export class Dispatch extends Moment implements DispatchRecord, Waiter {
   /** The hook whose turn it is. */
   declare index: number
   declare answer: Answer | null
@@ -46,11 +47,10 @@ export class Dispatch extends Moment implements DispatchRecord {
   declare stopped: boolean
   declare over: boolean
   declare out: Promise<Decision> | null
-  declare private budgetDue: number
-  declare private waiting: Wait | null
   declare private answering: ((decision: Decision) => void) | null
-  declare private onValue: ((value: unknown) => void) | null
-  declare private onError: ((thrown: unknown) => void) | null
+  declare private place: Place | null
+  declare private waiting: Wait | null
+  declare private budgetDue: number
 
   constructor(track: Track, payload: unknown, envelope: Envelope) {
     super()
@@ -58,20 +58,16 @@ export class Dispatch extends Moment implements DispatchRecord {
     this.payload = payload
     this.envelope = envelope
     this.aside = null
-    this.due = 0
-    this.armedAt = 0
-    this.place = -1
     this.index = 0
     this.answer = null
     this.decision = ALLOW
     this.stopped = false
     this.over = false
     this.out = null
-    this.budgetDue = 0
-    this.waiting = null
     this.answering = null
-    this.onValue = null
-    this.onError = null
+    this.place = null
+    this.waiting = null
+    this.budgetDue = 0
   }
 
   get hook(): CompiledHook | undefined {
@@ -90,7 +86,7 @@ export class Dispatch extends Moment implements DispatchRecord {
     while (this.index < hooks.length) {
       const hook = hooks[this.index]
       if (hook === undefined) break
-      const went = hook.plain && !this.aside?.secondPass ? this.run(hook) : admit(this, hook)
+      const went = hook.plain && this.aside === null ? this.run(hook) : admit(this, hook)
       if (went === 'wait') return
       if (went === 'stop') return this.stop()
       this.index++
@@ -100,25 +96,27 @@ export class Dispatch extends Moment implements DispatchRecord {
 
   /** Calls the handler of a hook. */
   run(hook: CompiledHook): Went {
-    const { aside } = this
-    if (aside?.protocol?.timed) aside.startedAt = this.track.engine.clock.elapsed()
+    if (this.aside !== null) startClock(this)
     let value: unknown
     try {
       value = hook.run(this.payload, this)
-      if (value !== undefined && isThenable(value)) {
-        if (this.track.plan.row.sync) return this.refusePromise(hook, value)
-        this.wait(value, hook.ticks, handling)
-        return 'wait'
-      }
+      if (value === undefined) return this.take(hook, value)
+      if (value instanceof Promise || isThenable(value)) return this.await(hook, value)
     } catch (thrown) {
       return fail(this, hook, 'error', 'handler.error', thrown)
     }
-    return this.take(hook, value)
+    return accept(this, hook, value)
+  }
+
+  private await(hook: CompiledHook, value: PromiseLike<unknown>): Went {
+    if (this.track.plan.row.sync) return this.refusePromise(hook, value)
+    this.wait(value, hook.ticks, handling)
+    return 'wait'
   }
 
   /** A plain hook that says nothing leaves no trace unless somebody asked for one. */
   take(hook: CompiledHook, value: unknown): Went {
-    if (value === undefined && hook.plain && this.aside === null && hook.health.failures === 0) return 'next'
+    if (value === undefined && this.aside === null && hook.plain && hook.health.failures === 0) return 'next'
     return accept(this, hook, value)
   }
 
@@ -146,15 +144,14 @@ export class Dispatch extends Moment implements DispatchRecord {
   wait(value: PromiseLike<unknown>, ticks: number, wait: Wait): void {
     const { engine, budgetTicks } = this.track
     const { wheel } = engine
-    if (this.budgetDue === 0) this.budgetDue = wheel.tick + budgetTicks + 1
     if (this.answering === null) this.open()
+    if (this.budgetDue === 0) this.budgetDue = wheel.tick + budgetTicks + 1
+    this.place ??= wheel.take(this)
     this.waiting = wait
-    wheel.arm(this, Math.min(wheel.tick + ticks + 1, this.budgetDue))
-    this.onValue ??= (settled) => this.settled(settled)
-    this.onError ??= (thrown) => this.rejected(thrown)
+    wheel.arm(this.place, Math.min(wheel.tick + ticks + 1, this.budgetDue))
     // Only our own kind of promise keeps its word to call back once, later, and with one of the two.
     const promise = value instanceof Promise ? value : Promise.resolve(value)
-    then.call(promise, this.onValue, this.onError)
+    then.call(promise, this.place.onValue, this.place.onError)
   }
 
   /** From now on the answer is a promise. */
@@ -163,34 +160,40 @@ export class Dispatch extends Moment implements DispatchRecord {
     this.answering = captured
   }
 
-  private settled(value: unknown): void {
+  settled(value: unknown): void {
     const wait = this.waiting
-    if (wait === null) return this.late()
     this.waiting = null
-    wait.value(this, value)
+    if (wait !== handling) return wait?.value(this, value)
+    const { hook } = this
+    if (hook !== undefined) this.proceed(this.take(hook, value))
   }
 
-  private rejected(thrown: unknown): void {
+  rejected(thrown: unknown): void {
     const wait = this.waiting
-    if (wait === null) return this.late()
     this.waiting = null
-    wait.error(this, thrown)
+    wait?.error(this, thrown)
   }
 
-  private late(): void {
-    const { engine } = this.track
-    const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
-    engine.log('engine.late', { hook: execution.hook, event: this.event })
-    engine.sink?.late?.(execution, this.event)
-  }
-
-  expire(): void {
+  expired(): void {
     const wait = this.waiting
-    if (wait === null) return
     const spent = this.track.engine.wheel.tick >= this.budgetDue
     const heir = this.bequeath()
     this.giveUp()
-    wait.expire(heir, spent)
+    wait?.expire(heir, spent)
+  }
+
+  /** Leaves the promise that is still waited for to itself; should it settle after all, that is told and no more. */
+  private abandon(): void {
+    const { engine } = this.track
+    const { event } = this
+    const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
+    this.waiting = null
+    if (this.place === null) return
+    engine.wheel.abandon(this.place, () => {
+      engine.log('engine.late', { hook: execution.hook, event })
+      engine.sink?.late?.(execution, event)
+    })
+    this.place = null
   }
 
   /** A successor with all that is known so far: late answers find this one done, and its signal aborted. */
@@ -203,7 +206,7 @@ export class Dispatch extends Moment implements DispatchRecord {
     heir.out = this.out
     heir.budgetDue = this.budgetDue
     heir.answering = this.answering
-    this.waiting = null
+    this.abandon()
     this.over = true
     return heir
   }
@@ -217,7 +220,7 @@ export class Dispatch extends Moment implements DispatchRecord {
   abort(): void {
     const { hook, track } = this
     if (this.over) return
-    this.waiting = null
+    this.abandon()
     this.giveUp()
     if (hook !== undefined) note(this, hook, { decision: 'aborted', code: 'engine.aborted' })
     if (track.plan.row.mode === 'gate' && track.role === 'decide') {
@@ -249,7 +252,7 @@ export class Dispatch extends Moment implements DispatchRecord {
   finish(): void {
     const { engine, role } = this.track
     this.over = true
-    if (this.place >= 0) engine.wheel.disarm(this)
+    if (this.place !== null) engine.wheel.release(this.place)
     if (this.answer !== null) this.conceive(this.answer)
     if (this.aside !== null) return finishBeside(this)
     if (engine.sink !== undefined && role === 'decide') record(this)

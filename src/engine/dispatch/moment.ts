@@ -1,23 +1,19 @@
 import type { Envelope, HookContext } from '../core/context.ts'
 import { Aside } from './aside.ts'
 import type { Track } from './track.ts'
-import type { WheelNode } from './wheel.ts'
 
 // Beside the dispatch rather than in it: few handlers ask for a signal, and each part of a dispatch has its own.
 const controllers = new WeakMap<Moment, AbortController>()
 const abandoned = new WeakSet<Moment>()
 
 /** What handlers see of a dispatch. Id, time and signal cost something, so they are made when somebody looks. */
-export abstract class Moment implements HookContext, WheelNode {
+export abstract class Moment implements HookContext {
   // The one constructor of a dispatch assigns these; `declare`, because a field would be written twice otherwise.
   declare track: Track
   declare envelope: Envelope
   /** The payload as hooks have left it so far. */
   declare payload: unknown
   declare aside: Aside | null
-  declare due: number
-  declare armedAt: number
-  declare place: number
 
   get event(): string {
     return this.track.plan.event
@@ -60,6 +56,4 @@ export abstract class Moment implements HookContext, WheelNode {
     this.aside ??= new Aside()
     return this.aside
   }
-
-  abstract expire(): void
 }

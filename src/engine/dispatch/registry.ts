@@ -9,6 +9,7 @@ import { bindHandler, type CompiledHook, compileHook, type Run } from './compile
 import { readDefinition } from './definition.ts'
 import type { Engine } from './engine.ts'
 import { makePlan, type Plan } from './plan.ts'
+import type { Watch } from './watchdog.ts'
 
 const MAX_SPELLINGS = 1_000
 
@@ -20,6 +21,7 @@ interface RegistryParts {
   readonly handlers: ReadonlyMap<string, Handler>
   readonly host: Host
   readonly engine: Engine
+  readonly watch: Watch | undefined
 }
 
 /**
@@ -43,7 +45,9 @@ export class Registry {
     const id = definition.id ?? ''
     if (this.#hooks.has(id))
       throw new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
-    const hook = compileHook(definition, this.row(definition.event), run ?? this.#bind(definition))
+    const bound = run ?? this.#bind(definition)
+    const watched = this.#parts.watch?.(bound, definition) ?? bound
+    const hook = compileHook(definition, this.row(definition.event), watched)
     this.#hooks.set(id, hook)
     this.#forget()
     return () => {

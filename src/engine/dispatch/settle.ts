@@ -34,6 +34,12 @@ export function note(dispatch: Dispatch, hook: CompiledHook, line: Omit<Executio
   })
 }
 
+/** Remembers when a handler was called, if somebody wants to know how long it took. */
+export function startClock(dispatch: Dispatch): void {
+  const { aside, track } = dispatch
+  if (aside?.protocol?.timed) aside.startedAt = track.engine.clock.elapsed()
+}
+
 /** Takes what a handler answered. */
 export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settled {
   const { plan, role } = dispatch.track

@@ -22,11 +22,11 @@ const MAX_NAME = 4_096
 
 /** Written out rather than composed: every tool call of every agent passes here. */
 const toolCall: Check<ToolCall> = (value) => {
-  if (!isRecord(value)) return { path: '', expected: 'an object' }
-  const name = value.tool_name
+  if (typeof value !== 'object' || value === null) return { path: '', expected: 'an object' }
+  const { tool_name: name, tool_input: input }: { tool_name?: unknown; tool_input?: unknown } = value
   if (typeof name !== 'string') return { path: 'tool_name', expected: 'a string' }
   if (name.length > MAX_NAME) return { path: 'tool_name', expected: `at most ${MAX_NAME} characters` }
-  if (!isRecord(value.tool_input)) return { path: 'tool_input', expected: 'an object' }
+  if (!isRecord(input)) return { path: 'tool_input', expected: 'an object' }
   return undefined
 }
 
