@@ -8,6 +8,8 @@ export interface Problem {
 export interface Check<T> {
   (value: unknown): Problem | undefined
   readonly type?: T
+  /** Accepts `undefined`, so that a key may be missing. */
+  readonly optional?: true
 }
 
 export type Checked<C> = C extends Check<infer T> ? T : never
@@ -46,20 +48,35 @@ export function oneOf<const T extends readonly string[]>(...values: T): Check<T[
 }
 
 export function optional<T>(check: Check<T>): Check<T | undefined> {
-  return (value) => (value === undefined ? undefined : check(value))
+  const whenThere: Check<T | undefined> = (value) => (value === undefined ? undefined : check(value))
+  return Object.assign(whenThere, { optional: true as const })
 }
 
 /** Keys that are not listed are welcome: clients add fields of their own. */
 export function shape<const S extends Shape>(parts: S): Check<Shaped<S>> {
-  const entries = Object.entries(parts)
+  const all = Object.entries(parts)
+  const required = all.filter(([, check]) => !check.optional)
+  const optional = all.filter(([, check]) => check.optional)
   return (value) => {
     if (!isRecord(value)) return { path: '', expected: 'an object' }
-    for (const [key, check] of entries) {
-      const problem = check(value[key])
-      if (problem) return { path: problem.path ? `${key}.${problem.path}` : key, expected: problem.expected }
+    for (let i = 0; i < required.length; i++) {
+      const part = required[i]
+      const problem = part?.[1](value[part[0]])
+      if (part && problem) return inside(part[0], problem)
+    }
+    for (let i = 0; i < optional.length; i++) {
+      const part = optional[i]
+      // Most are absent, and asking their check would cost more than everything else here.
+      if (part === undefined || value[part[0]] === undefined) continue
+      const problem = part[1](value[part[0]])
+      if (problem) return inside(part[0], problem)
     }
     return undefined
   }
+}
+
+function inside(key: string, { path, expected }: Problem): Problem {
+  return { path: path ? `${key}.${path}` : key, expected }
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -31,7 +31,7 @@ export class HookError extends Error {
 /** The text of anything that can be thrown; never throws itself, whatever the value does when read. */
 export function errorText(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return String(thrown.message) || thrown.name
+    if (thrown instanceof Error) return String(thrown.message) || String(thrown.name)
     if (typeof thrown === 'string') return thrown
     return String(thrown)
   } catch {

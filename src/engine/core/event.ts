@@ -1,8 +1,7 @@
-import type { Check, Checked } from './check.ts'
-import { isRecord } from './check.ts'
+import { type Check, type Checked, flag, isRecord } from './check.ts'
 import type { Verdict } from './decision.ts'
 import { HookError } from './error.ts'
-import type { MergeRule } from './merge.ts'
+import { type MergeRule, sticky } from './merge.ts'
 
 const modes = ['observe', 'gate', 'transform', 'claim'] as const
 
@@ -89,6 +88,9 @@ export type EventRows = Readonly<Record<string, EventRow>>
 // biome-ignore lint/complexity/noBannedTypes: an event without result fields has exactly this type
 type NoFields = {}
 
+/** What makes an answer a claim. */
+const claimed = { handled: field(flag, sticky) }
+
 /** Makes a row. Everything a hook author sees is inferred from it. */
 export function defineEvent<P, M extends Mode, R extends string = never, F extends Fields = NoFields>(
   spec: EventSpec<P, M, R, F>,
@@ -100,8 +102,8 @@ export function defineEvent<P, M extends Mode, R extends string = never, F exten
     payload: spec.payload,
     sync: spec.sync ?? false,
     rewrites: spec.rewrites,
-    // The default of F is the empty object, so an absent `fields` is exactly F.
-    fields: spec.fields ?? ({} as F),
+    // The default of F is the empty object, so an absent `fields` is exactly F; `FieldsOf` knows of `handled`.
+    fields: { ...(spec.mode === 'claim' ? claimed : {}), ...spec.fields } as F,
     verdict: spec.verdict,
     merge: spec.merge,
     subject: spec.subject ?? 'tool_name',
@@ -124,6 +126,9 @@ function refuseContradictions(row: EventRow): void {
   if (typeof row.payload !== 'function') refuse('payload', 'must be a check function')
   if (row.sync && row.mode === 'observe') refuse('sync', 'an observe event is never waited for')
   if (row.mode === 'observe' && answers) refuse('fields', 'an observe event has no result')
+  if (!(Number.isInteger(row.timeoutMs) && row.timeoutMs > 0))
+    refuse('timeoutMs', 'must be a whole number above zero')
+  if (row.onFailure !== 'block' && row.onFailure !== 'allow') refuse('onFailure', 'must be block or allow')
   if (row.onFailure === 'block' && row.mode !== 'gate') refuse('onFailure', 'only a gate can block')
   if (row.maxBlocksInARow !== undefined && row.mode !== 'gate')
     refuse('maxBlocksInARow', 'only a gate can block')
@@ -141,9 +146,10 @@ export type PatchOf<Row> =
         : never
     : never
 export type FieldsOf<Row> =
-  Row extends EventRow<unknown, Mode, string, infer F>
-    ? { readonly [K in keyof F]?: Checked<F[K]['check']> }
+  Row extends EventRow<unknown, infer M, string, infer F>
+    ? { readonly [K in keyof F | Claimed<M>]?: K extends keyof F ? Checked<F[K]['check']> : boolean }
     : never
+type Claimed<M> = M extends 'claim' ? 'handled' : never
 
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 

@@ -9,10 +9,14 @@ export type GuardRequest =
   | { readonly kind: 'streak'; readonly key: string; readonly limit: number }
   | { readonly kind: 'end_streak'; readonly key: string }
 
-/** Pass, or skip with the reason. */
-export type Pass =
-  | { readonly pass: true }
-  | { readonly pass: false; readonly code: ErrorCode; readonly skip: string }
+/** Not now, and why. */
+export interface Skip {
+  readonly pass: false
+  readonly code: ErrorCode
+  readonly skip: string
+}
+
+export type Pass = { readonly pass: true } | Skip
 
 /**
  * Where guards keep what they remember. `take` checks all requests and arms all of them in one step, or arms none:

@@ -9,13 +9,23 @@ function sorted(value: unknown, above: Set<object>): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (above.has(value)) return '[Circular]'
   above.add(value)
-  const copy = Array.isArray(value)
-    ? value.map((item) => sorted(item, above))
-    : Object.fromEntries(
-        Object.entries(value)
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([key, item]) => [key, sorted(item, above)]),
-      )
+  const items = itemsOf(value)
+  const copy =
+    items !== undefined
+      ? items.map((item) => sorted(item, above))
+      : Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([key, item]) => [key, sorted(item, above)]),
+        )
   above.delete(value)
   return copy
+}
+
+/** What keeps its contents where no key leads to them would otherwise look empty, and two of them equal. */
+function itemsOf(value: object): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  if (value instanceof Date) return ['Date', value.getTime()]
+  if (value instanceof Map || value instanceof Set) return [...value]
+  return undefined
 }

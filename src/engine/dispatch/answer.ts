@@ -26,9 +26,9 @@ export class Answer {
   readonly merges: Merge[] = []
 
   /** Takes over what a hook said if it is stricter than what stands; ties go to the earlier hook. */
-  decide(result: Result, by: HookId, code?: ErrorCode): void {
+  decide(result: Result, by: HookId | undefined, code?: ErrorCode): void {
     if (rank[result.kind] <= rank[this.kind]) return
-    this.merges.push({ hook: by, from: this.kind, to: result.kind })
+    this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
     this.kind = result.kind
     this.reason = result.reason
     this.message = result.message ?? result.reason

@@ -2,14 +2,13 @@ import type { Envelope, HookContext } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import { isThenable } from '../core/thenable.ts'
+import { depth } from '../guard/depth.ts'
 import { ALLOW } from './answer.ts'
-import type { CompiledHook } from './compiled-hook.ts'
-import { refuse } from './conduct.ts'
+import { NO_ENVELOPE, refuse, skipAll } from './conduct.ts'
 import { Dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import type { Chain, Plan } from './plan.ts'
 import { accept, fail } from './settle.ts'
-import { subjectOf } from './subject.ts'
 
 /**
  * Sends a synchronous event through its hooks. While no hook has anything to say nothing is allocated: hosts call
@@ -21,32 +20,28 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
   }
   const refusal = refuse(plan, payload, envelope)
   if (refusal !== undefined) throw refusal
-  const chain = plan.chainFor(subjectOf(plan.row, payload))
+  const chain = plan.chainOf(payload)
   const { hooks } = chain.deciders
   if (hooks.length === 0) return ALLOW
-  if (!chain.allPlain || engine.sink !== undefined || (envelope.depth ?? 0) > engine.maxDepth) {
+  const pass = depth(envelope.depth ?? 0, engine.maxDepth)
+  if (!pass.pass || !chain.allPlain || engine.sink !== undefined) {
     const dispatch = begin(chain, payload, envelope, 0)
-    dispatch.start()
+    if (pass.pass) dispatch.start()
+    else skipAll(dispatch, chain, 'skipped', pass)
     return dispatch.decision
   }
-  const context = SyncContext.enter(engine, plan, payload, envelope)
+  const context = enter(engine, plan, payload, envelope)
+  let index = 0
   try {
-    for (let index = 0; index < hooks.length; index++) {
-      const hook = hooks[index]
-      if (hook === undefined) break
-      let value: unknown
-      try {
-        value = hook.run(payload, context)
-      } catch (thrown) {
-        const dispatch = begin(chain, payload, envelope, index)
-        dispatch.proceed(fail(dispatch, hook, 'error', 'handler.error', thrown))
-        return dispatch.decision
-      }
-      if (value !== undefined) return resume(begin(chain, payload, envelope, index), hook, value)
+    for (; index < hooks.length; index++) {
+      const value = hooks[index]?.run(payload, context)
+      if (value !== undefined) return answered(begin(chain, payload, envelope, index), value)
     }
     return ALLOW
+  } catch (thrown) {
+    return threw(begin(chain, payload, envelope, index), thrown)
   } finally {
-    SyncContext.leave()
+    height--
   }
 }
 
@@ -56,53 +51,36 @@ function begin(chain: Chain, payload: unknown, envelope: Envelope, index: number
   return dispatch
 }
 
-function resume(dispatch: Dispatch, hook: CompiledHook, value: unknown): Decision {
+function answered(dispatch: Dispatch, value: unknown): Decision {
+  const { hook } = dispatch
+  if (hook === undefined) return ALLOW
   dispatch.proceed(isThenable(value) ? dispatch.refusePromise(hook, value) : accept(dispatch, hook, value))
+  return dispatch.decision
+}
+
+function threw(dispatch: Dispatch, thrown: unknown): Decision {
+  const { hook } = dispatch
+  if (hook !== undefined) dispatch.proceed(fail(dispatch, hook, 'error', 'handler.error', thrown))
   return dispatch.decision
 }
 
 /** The context of a synchronous dispatch, used again for the next one; a hook must not keep it. */
 class SyncContext implements HookContext {
-  static readonly #stack: SyncContext[] = []
-  static #height = 0
-  static readonly #never = new AbortController().signal
-
   event = ''
   original: unknown = undefined
-  envelope: Envelope = {}
-  #engine: Engine | undefined
-  #id: string | undefined
-  #time: number | undefined
-
-  static enter(engine: Engine, plan: Plan, payload: unknown, envelope: Envelope): SyncContext {
-    // A hook may dispatch synchronously itself, so there is one context per level.
-    let context = SyncContext.#stack[SyncContext.#height]
-    if (context === undefined) {
-      context = new SyncContext()
-      SyncContext.#stack[SyncContext.#height] = context
-    }
-    SyncContext.#height++
-    context.#engine = engine
-    context.event = plan.event
-    context.original = payload
-    context.envelope = envelope
-    context.#id = undefined
-    context.#time = undefined
-    return context
-  }
-
-  static leave(): void {
-    SyncContext.#height--
-  }
+  envelope: Envelope = NO_ENVELOPE
+  engine: Engine | undefined
+  madeId: string | undefined
+  madeTime: number | undefined
 
   get id(): string {
-    this.#id ??= this.envelope.id ?? this.#engine?.newId() ?? ''
-    return this.#id
+    this.madeId ??= this.envelope.id ?? this.engine?.newId() ?? ''
+    return this.madeId
   }
 
   get time(): number {
-    this.#time ??= this.envelope.time ?? this.#engine?.clock.now() ?? 0
-    return this.#time
+    this.madeTime ??= this.envelope.time ?? this.engine?.clock.now() ?? 0
+    return this.madeTime
   }
 
   get depth(): number {
@@ -110,6 +88,27 @@ class SyncContext implements HookContext {
   }
 
   get signal(): AbortSignal {
-    return SyncContext.#never
+    return never
   }
+}
+
+const never = new AbortController().signal
+// A hook may dispatch synchronously itself, so there is one context per level.
+const contexts: SyncContext[] = []
+let height = 0
+
+function enter(engine: Engine, plan: Plan, payload: unknown, envelope: Envelope): SyncContext {
+  let context = contexts[height]
+  if (context === undefined) {
+    context = new SyncContext()
+    contexts[height] = context
+  }
+  height++
+  context.engine = engine
+  context.event = plan.event
+  context.original = payload
+  context.envelope = envelope
+  context.madeId = undefined
+  context.madeTime = undefined
+  return context
 }

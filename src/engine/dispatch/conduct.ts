@@ -3,6 +3,7 @@ import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
 import { freezeDeep } from '../core/freeze.ts'
+import type { Skip } from '../core/guard-state.ts'
 import { depth } from '../guard/depth.ts'
 import { ALLOW } from './answer.ts'
 import { beside } from './beside.ts'
@@ -11,7 +12,6 @@ import type { Engine } from './engine.ts'
 import type { Chain, Plan } from './plan.ts'
 import { Protocol } from './protocol.ts'
 import { note, say } from './settle.ts'
-import { subjectOf } from './subject.ts'
 
 export interface DispatchOptions {
   readonly signal?: AbortSignal
@@ -20,6 +20,11 @@ export interface DispatchOptions {
 }
 
 const allowed = Promise.resolve(ALLOW)
+const ABORTED: Skip = {
+  pass: false,
+  code: 'engine.aborted',
+  skip: 'the dispatch was aborted before it began',
+}
 
 /** Receives an event and sends it through its hooks. Bad input rejects with a coded error: it never was an event. */
 export function conduct(
@@ -31,7 +36,7 @@ export function conduct(
 ): Promise<Decision> {
   const refusal = refuse(plan, payload, envelope)
   if (refusal !== undefined) return Promise.reject(refusal)
-  const chain = plan.chainFor(subjectOf(plan.row, payload))
+  const chain = plan.chainOf(payload)
   if (options !== undefined || !chain.simple || (envelope.depth ?? 0) > engine.maxDepth) {
     return conductFully(engine, chain, payload, envelope, options)
   }
@@ -82,28 +87,28 @@ function conductFully(
     aside.wantsTrace = options.trace ?? false
     if (aside.wantsTrace) dispatch.open()
   }
-  if (options.signal?.aborted) return skipAll(dispatch, chain, 'aborted')
-  if (!depth(dispatch.depth, engine.maxDepth).pass) return skipAll(dispatch, chain, 'too deep')
+  const pass = depth(dispatch.depth, engine.maxDepth)
+  if (options.signal?.aborted) return skipAll(dispatch, chain, 'aborted', ABORTED)
+  if (!pass.pass) return skipAll(dispatch, chain, 'skipped', pass)
   if (options.signal !== undefined) dispatch.listen(options.signal)
   for (const hook of chain.observers) beside(dispatch, hook, 'observe')
   return dispatch.start()
 }
 
 /** Nothing runs, and every hook that would have has a line that says why. A gate with hooks closes. */
-function skipAll(dispatch: Dispatch, chain: Chain, why: 'aborted' | 'too deep'): Promise<Decision> {
-  const { event } = dispatch
+export function skipAll(
+  dispatch: Dispatch,
+  chain: Chain,
+  decision: 'aborted' | 'skipped',
+  { code, skip: reason }: Skip,
+): Promise<Decision> {
   const { engine, plan, hooks } = dispatch.track
-  const pass = depth(dispatch.depth, engine.maxDepth)
-  const aborted = why === 'aborted' || pass.pass
-  const code = aborted ? 'engine.aborted' : pass.code
-  const reason = aborted ? 'the dispatch was aborted before it began' : pass.skip
-  for (const hook of [...hooks, ...chain.observers]) {
-    note(dispatch, hook, { decision: aborted ? 'aborted' : 'skipped', code, reason })
-  }
-  if (!aborted)
-    engine.log('security.hook.loop_depth_exceeded', { event, depth: dispatch.depth, max: engine.maxDepth })
-  if (plan.row.mode === 'gate' && (hooks.length > 0 || aborted)) {
-    say(dispatch).decide({ kind: 'block', reason }, '', code)
+  const { event, depth } = dispatch
+  for (const hook of [...hooks, ...chain.observers]) note(dispatch, hook, { decision, code, reason })
+  if (code === 'guard.depth')
+    engine.log('security.hook.loop_depth_exceeded', { event, depth, max: engine.maxDepth })
+  if (plan.row.mode === 'gate' && (hooks.length > 0 || decision === 'aborted')) {
+    say(dispatch).decide({ kind: 'block', reason }, undefined, code)
   }
   dispatch.finish()
   return dispatch.out ?? Promise.resolve(dispatch.decision)

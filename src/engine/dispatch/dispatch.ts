@@ -31,12 +31,11 @@ const capture = (resolve: (decision: Decision) => void): void => {
   captured = resolve
 }
 const allowed = Promise.resolve(ALLOW)
-// A promise can carry a `then` of its own; this is the real one.
 const { then } = Promise.prototype
 
 /**
  * One event going through its hooks: a state machine that runs on synchronously until a hook must be waited for.
- * It is at once the context its hooks see and its own entry in the timer wheel, so that a dispatch is one allocation.
+ * It is at once the context its hooks see and what the timer wheel wakes, so that a dispatch is one allocation.
  */
 export class Dispatch extends Moment implements DispatchRecord, Waiter {
   /** The hook whose turn it is. */
@@ -101,14 +100,14 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     try {
       value = hook.run(this.payload, this)
       if (value === undefined) return this.take(hook, value)
-      if (value instanceof Promise || isThenable(value)) return this.await(hook, value)
+      if (isThenable(value)) return this.suspend(hook, value)
     } catch (thrown) {
       return fail(this, hook, 'error', 'handler.error', thrown)
     }
     return accept(this, hook, value)
   }
 
-  private await(hook: CompiledHook, value: PromiseLike<unknown>): Went {
+  private suspend(hook: CompiledHook, value: PromiseLike<unknown>): Went {
     if (this.track.plan.row.sync) return this.refusePromise(hook, value)
     this.wait(value, hook.ticks, handling)
     return 'wait'
@@ -149,9 +148,10 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     this.place ??= wheel.take(this)
     this.waiting = wait
     wheel.arm(this.place, Math.min(wheel.tick + ticks + 1, this.budgetDue))
-    // Only our own kind of promise keeps its word to call back once, later, and with one of the two.
-    const promise = value instanceof Promise ? value : Promise.resolve(value)
-    then.call(promise, this.place.onValue, this.place.onError)
+    // Only a real promise calls back once, later, and with one of the two. Anything else could answer for a dispatch
+    // that waits at the same place after this one.
+    const kept = value.then === then ? value : new Promise((resolve, reject) => value.then(resolve, reject))
+    kept.then(this.place.onValue, this.place.onError)
   }
 
   /** From now on the answer is a promise. */
@@ -164,8 +164,13 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     const wait = this.waiting
     this.waiting = null
     if (wait !== handling) return wait?.value(this, value)
-    const { hook } = this
-    if (hook !== undefined) this.proceed(this.take(hook, value))
+    const { hooks } = this.track
+    const hook = hooks[this.index]
+    if (hook === undefined) return
+    const went = this.take(hook, value)
+    if (went === 'stop') return this.stop()
+    if (++this.index < hooks.length) return this.advance()
+    this.conclude()
   }
 
   rejected(thrown: unknown): void {

@@ -1,6 +1,7 @@
 import type { EventRow } from '../core/event.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Engine } from './engine.ts'
+import { subjectOf } from './subject.ts'
 import type { Track } from './track.ts'
 import { ticksFor } from './wheel.ts'
 
@@ -28,6 +29,8 @@ export interface Plan {
   readonly disabled: readonly CompiledHook[]
   readonly hooks: readonly CompiledHook[]
   chainFor(name: string): Chain
+  /** The same, from a payload; does not look at the name when no hook asks for one. */
+  chainOf(payload: unknown): Chain
 }
 
 /** Locked hooks first, then priority, then the order of creation, which a stable sort keeps. */
@@ -38,28 +41,25 @@ function inOrder(a: CompiledHook, b: CompiledHook): number {
 
 export function makePlan(engine: Engine, event: string, row: EventRow, all: readonly CompiledHook[]): Plan {
   const chains = new Map<string, Chain>()
-  // Agents call the same tool many times in a row, and comparing a name is cheaper than looking it up.
-  let lastName: string | undefined
-  let lastChain: Chain | undefined
+  const add = (name: string): Chain => {
+    // Names come from agents, so there may be any number of them.
+    if (chains.size >= MAX_NAMES) chains.clear()
+    const chain = makeChain(engine, plan, name)
+    chains.set(name, chain)
+    return chain
+  }
+  const chainFor = (name: string): Chain => chains.get(name) ?? add(name)
   const plan: Plan = {
     event,
     row,
     hooks: all.filter((hook) => hook.definition.enabled !== false || hook.tripped).sort(inOrder),
     disabled: all.filter((hook) => hook.definition.enabled === false && !hook.tripped),
-    chainFor(name) {
-      if (name === lastName && lastChain !== undefined) return lastChain
-      let chain = chains.get(name)
-      if (chain === undefined) {
-        // Names come from agents, so there may be any number of them.
-        if (chains.size >= MAX_NAMES) chains.clear()
-        chain = makeChain(engine, plan, name)
-        chains.set(name, chain)
-      }
-      lastName = name
-      lastChain = chain
-      return chain
-    },
+    chainFor,
+    chainOf: (payload) => everybody ?? chainFor(subjectOf(row, payload)),
   }
+  const everybody = plan.hooks.some((hook) => hook.matcher.parts.some((part) => part.byName))
+    ? undefined
+    : chainFor('')
   return plan
 }
 

@@ -52,12 +52,18 @@ export function traceOf(dispatch: Dispatch, subject: string, durationMs: number)
       ...(part.latest.aside?.protocol?.reports ?? []),
     ]),
   )
-  const ofHook = (hook: CompiledHook): TraceHook => ({
-    hook: hook.id,
-    ...(hook.definition.name === undefined ? {} : { name: hook.definition.name }),
-    ...matchOf(dispatch, subject, hook, reports.get(hook)),
-    executions: executions.filter((execution) => execution.hook === hook.id),
-  })
+  const ofHook = (hook: CompiledHook): TraceHook => {
+    const own = executions.filter((execution) => execution.hook === hook.id)
+    const match = matchOf(dispatch, subject, hook, reports.get(hook))
+    const unreached = match.matched === true && own.length === 0
+    return {
+      hook: hook.id,
+      ...(hook.definition.name === undefined ? {} : { name: hook.definition.name }),
+      ...match,
+      ...(unreached ? { because: 'not reached: a hook before it ended the chain' } : {}),
+      executions: own,
+    }
+  }
   const off = plan.disabled.map(
     (hook): TraceHook => ({
       hook: hook.id,

@@ -13,16 +13,21 @@ export const defaultBreaker: BreakerSettings = {
   counts: ['error', 'timeout', 'invalid'],
 }
 
+// When the failures of the current row happened: a minute that rolls needs more than the first of them.
+const moments = new WeakMap<object, readonly number[]>()
+
 /** Counts a failure; true when the hook has now failed too often in a row. */
 export function countFailure(
   health: { failures: number; since: number },
   now: number,
   settings: BreakerSettings,
 ): boolean {
-  if (health.failures === 0 || now - health.since > settings.windowMs) {
-    health.failures = 0
-    health.since = now
-  }
-  health.failures++
-  return health.failures >= settings.threshold
+  const before = health.failures === 0 ? [] : (moments.get(health) ?? [])
+  const recent = [...before.filter((moment) => now - moment <= settings.windowMs), now].slice(
+    -settings.threshold,
+  )
+  moments.set(health, recent)
+  health.failures = recent.length
+  health.since = recent[0] ?? now
+  return recent.length >= settings.threshold
 }

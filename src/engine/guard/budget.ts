@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts'
+import { guardKey } from './guard-key.ts'
 
 /** Draws on a named budget that hooks of one tenant share. */
 export const budget: Guard = (hook) => {
@@ -7,7 +8,7 @@ export const budget: Guard = (hook) => {
   const { name, limit, cost = 1 } = drawn
   return (_payload, context) => ({
     kind: 'budget',
-    key: `${context.envelope.tenant ?? ''}|${name}`,
+    key: guardKey(context.envelope.tenant ?? '', name),
     cost,
     limit,
   })

@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts'
+import { guardKey } from './guard-key.ts'
 
 /** A hook that fired waits `cooldown_ms` before it fires again. */
 export const cooldown: Guard = (hook) => {
@@ -6,7 +7,7 @@ export const cooldown: Guard = (hook) => {
   if (windowMs === 0) return undefined
   return (_payload, context) => ({
     kind: 'cooldown',
-    key: `${context.envelope.tenant ?? ''}|${hook.id}`,
+    key: guardKey(context.envelope.tenant ?? '', hook.id ?? ''),
     windowMs,
   })
 }

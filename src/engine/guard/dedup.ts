@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stableJson } from '../core/stable-json.ts'
 import type { Guard } from './guard.ts'
+import { guardKey } from './guard-key.ts'
 
 /** An identical event within `dedup_window_ms` is handled once. */
 export const dedup: Guard = (hook) => {
@@ -11,6 +12,6 @@ export const dedup: Guard = (hook) => {
     const identity = createHash('sha256')
       .update(stableJson([context.event, session, payload]))
       .digest('base64url')
-    return { kind: 'dedup', key: `${tenant}|${hook.id}|${identity}`, windowMs }
+    return { kind: 'dedup', key: guardKey(tenant, hook.id ?? '', identity), windowMs }
   }
 }

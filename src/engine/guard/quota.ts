@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts'
+import { guardKey } from './guard-key.ts'
 
 const TURN_MS = 3_600_000
 
@@ -9,6 +10,11 @@ export const quota: Guard = (hook) => {
   return (_payload, context) => {
     const { tenant = '', session = '', run = '', turn = '' } = context.envelope
     // A turn has no end that we see, so its count is forgotten after an hour.
-    return { kind: 'quota', key: `${tenant}|${session}|${run}|${turn}|${hook.id}`, limit, windowMs: TURN_MS }
+    return {
+      kind: 'quota',
+      key: guardKey(tenant, session, run, turn, hook.id ?? ''),
+      limit,
+      windowMs: TURN_MS,
+    }
   }
 }

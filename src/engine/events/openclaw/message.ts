@@ -3,6 +3,7 @@ import { defineEvent, field } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
 import { blockWhen } from './block-when.ts'
 import { type AgentMessage, type ReplyPayload, textOrNumber, traceFields } from './message-parts.ts'
+import { transcriptLine } from './transcript-line.ts'
 
 export interface InboundImage {
   readonly data: string
@@ -131,11 +132,7 @@ export const messageRows = {
     about: 'A message is about to be written to the transcript; nothing can wait here.',
     mode: 'gate',
     sync: true,
-    payload: shape({
-      message: object<AgentMessage>(),
-      sessionKey: optional(text),
-      agentId: optional(text),
-    }),
+    payload: transcriptLine<'message' | 'sessionKey' | 'agentId'>(),
     rewrites: 'message',
     fields: { block: field(flag, sticky), message: field(object<AgentMessage>(), last) },
     verdict: blockWhen('block', { otherwise: 'a hook kept this message out of the transcript' }),

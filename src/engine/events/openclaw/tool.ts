@@ -3,6 +3,7 @@ import { defineEvent, field } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
 import { mergeToolCall, readToolCall } from './merge/tool-call.ts'
 import type { AgentMessage } from './message-parts.ts'
+import { transcriptLine } from './transcript-line.ts'
 
 type ApprovalResolution = 'allow-once' | 'allow-always' | 'deny' | 'timeout' | 'cancelled'
 
@@ -46,12 +47,7 @@ export const toolRows = {
     about: 'A tool result is about to be written to the transcript; nothing can wait here.',
     mode: 'transform',
     sync: true,
-    payload: shape({
-      message: object<AgentMessage>(),
-      toolName: optional(text),
-      toolCallId: optional(text),
-      isSynthetic: optional(flag),
-    }),
+    payload: transcriptLine<'message' | 'toolName' | 'toolCallId' | 'isSynthetic'>(),
     rewrites: 'message',
     fields: { message: field(object<AgentMessage>(), last) },
     subject: 'toolName',

@@ -1,0 +1,28 @@
+/** `npm run bench`: every figure as a ratio against a peer or a limit measured in the same run. */
+import { dispatchFigures } from './dispatch.ts'
+import { doorFigures } from './door.ts'
+import { isMet, report } from './figure.ts'
+import { matchFigures } from './match.ts'
+import { syncFigures } from './sync.ts'
+
+const figures = [
+  ...(await dispatchFigures()),
+  ...(await syncFigures()),
+  ...(await matchFigures()),
+  ...(await doorFigures()),
+]
+if (process.argv.includes('--json')) {
+  console.log(
+    JSON.stringify(
+      figures.map((figure) => ({ ...figure, met: isMet(figure) })),
+      null,
+      2,
+    ),
+  )
+} else {
+  console.log(report(figures))
+  const missed = figures.filter((figure) => !isMet(figure)).length
+  console.log(
+    `\n${figures.length - missed} of ${figures.length} met. Best batch of several rounds taken in turns.`,
+  )
+}

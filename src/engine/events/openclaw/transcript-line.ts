@@ -1,0 +1,40 @@
+import type { Check } from '../../core/check.ts'
+import type { AgentMessage } from './message-parts.ts'
+
+export interface TranscriptLine {
+  readonly message: AgentMessage
+  readonly toolName?: string
+  readonly toolCallId?: string
+  readonly isSynthetic?: boolean
+  readonly sessionKey?: string
+  readonly agentId?: string
+}
+
+const wrong = (path: string, expected: string) => ({ path, expected })
+
+/** Written out rather than composed: every line of every transcript passes here while the host waits. */
+const check: Check<TranscriptLine> = (value) => {
+  if (typeof value !== 'object' || value === null) return wrong('', 'an object')
+  const {
+    message,
+    toolName,
+    toolCallId,
+    isSynthetic,
+    sessionKey,
+    agentId,
+  }: Partial<Record<keyof TranscriptLine, unknown>> = value
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    return wrong('message', 'an object')
+  if (toolName !== undefined && typeof toolName !== 'string') return wrong('toolName', 'a string')
+  if (toolCallId !== undefined && typeof toolCallId !== 'string') return wrong('toolCallId', 'a string')
+  if (isSynthetic !== undefined && typeof isSynthetic !== 'boolean')
+    return wrong('isSynthetic', 'true or false')
+  if (sessionKey !== undefined && typeof sessionKey !== 'string') return wrong('sessionKey', 'a string')
+  if (agentId !== undefined && typeof agentId !== 'string') return wrong('agentId', 'a string')
+  return undefined
+}
+
+/** The check of an event that has only some of the fields; the others are the compiler's business. */
+export function transcriptLine<K extends keyof TranscriptLine>(): Check<Pick<TranscriptLine, K>> {
+  return check
+}
