@@ -33,4 +33,6 @@ export interface HookContext {
   readonly original: unknown
   /** Aborted when the engine stops waiting: deadline, budget, or the caller's own signal. */
   readonly signal: AbortSignal
+  /** Adds facts to the record of the hook that is running: an exit code, a status, tokens used. */
+  report(facts: Readonly<Record<string, unknown>>): void
 }

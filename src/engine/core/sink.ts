@@ -18,6 +18,8 @@ export interface Execution {
   readonly durationMs?: number
   /** What the handler returned or threw, for sinks that keep it. */
   readonly detail?: unknown
+  /** What the handler reported about its work. */
+  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 /** One dispatch, handed over after the answer was found. */

@@ -18,6 +18,8 @@ export class Aside {
   protocol: Protocol | undefined
   wantsTrace = false
   startedAt = 0
+  /** What the running hook reported so far. */
+  facts: Readonly<Record<string, unknown>> | undefined
   /** Hooks that run beside the answer. */
   readonly children: Dispatch[] = []
   /** Where the dispatch went on after a deadline passed. */

@@ -1,5 +1,6 @@
 import type { HookContext } from '../core/context.ts'
 import type { HookId } from '../core/decision.ts'
+import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
@@ -20,6 +21,7 @@ export interface CompiledHook {
   readonly run: Run
   readonly timeoutMs: number
   readonly ticks: number
+  readonly timeoutCode: ErrorCode
   readonly onError: Policy
   readonly onTimeout: Policy
   readonly onInvalid: Policy
@@ -35,7 +37,12 @@ export interface CompiledHook {
   readonly health: { failures: number; since: number }
 }
 
-export function compileHook(definition: HookDefinition, row: EventRow, run: Run): CompiledHook {
+export function compileHook(
+  definition: HookDefinition,
+  row: EventRow,
+  run: Run,
+  timeoutCode: ErrorCode = 'handler.timeout',
+): CompiledHook {
   const matcher = compileMatcher(definition, definition.event)
   const timeoutMs = definition.timeout_ms ?? row.timeoutMs
   const guards = guardsOf(definition)
@@ -50,6 +57,7 @@ export function compileHook(definition: HookDefinition, row: EventRow, run: Run)
     run,
     timeoutMs,
     ticks: ticksFor(timeoutMs),
+    timeoutCode,
     onError: definition.on_error ?? row.onFailure,
     onTimeout: definition.on_timeout ?? row.onFailure,
     onInvalid: definition.on_invalid ?? row.onFailure,

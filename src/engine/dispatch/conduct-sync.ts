@@ -90,6 +90,9 @@ class SyncContext implements HookContext {
   get signal(): AbortSignal {
     return never
   }
+
+  /** There is no record to add to: a hook that says nothing leaves none. */
+  report(): void {}
 }
 
 const never = new AbortController().signal

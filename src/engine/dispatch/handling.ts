@@ -14,7 +14,7 @@ export const handling: Wait = {
   expire(dispatch, spent) {
     const { hook, track } = dispatch
     if (hook === undefined) return
-    const went = fail(dispatch, hook, 'timeout', 'handler.timeout', undefined)
+    const went = fail(dispatch, hook, 'timeout', hook.timeoutCode, undefined)
     if (went === 'stop' || !spent) return dispatch.proceed(went)
     // Nothing is left for the hooks behind this one, so `on_timeout: allow` cannot open the gate.
     if (track.plan.row.mode === 'gate' && track.role === 'decide') {

@@ -46,6 +46,13 @@ export abstract class Moment implements HookContext {
     return controller.signal
   }
 
+  report(facts: Readonly<Record<string, unknown>>): void {
+    // A hook that nobody waits for any more must not write into the record of another.
+    if (abandoned.has(this)) return
+    const aside = this.withAside()
+    aside.facts = { ...aside.facts, ...facts }
+  }
+
   /** Tells whoever holds the signal, now or later, that nobody waits any more. */
   giveUp(): void {
     abandoned.add(this)

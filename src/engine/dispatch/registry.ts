@@ -45,9 +45,11 @@ export class Registry {
     const id = definition.id ?? ''
     if (this.#hooks.has(id))
       throw new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
-    const bound = run ?? this.#bind(definition)
+    const handler = run === undefined ? this.#handler(definition) : undefined
+    const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
+    if (bound === undefined) throw new HookError('config.unknown_handler', `hook ${id} has nothing to run`)
     const watched = this.#parts.watch?.(bound, definition) ?? bound
-    const hook = compileHook(definition, this.row(definition.event), watched)
+    const hook = compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
     this.#hooks.set(id, hook)
     this.#forget()
     return () => {
@@ -91,7 +93,7 @@ export class Registry {
     const hook = this.#hooks.get(id)
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
     const definition = readDefinition({ ...hook.definition, ...changes })
-    this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run))
+    this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
     this.#forget()
   }
 
@@ -139,17 +141,11 @@ export class Registry {
     return Object.freeze({ ...definition, id, event })
   }
 
-  #bind(definition: HookDefinition): Run {
-    const handler = this.#parts.handlers.get(definition.handler_type)
-    if (handler === undefined) {
-      throw new HookError(
-        'config.unknown_handler',
-        `no handler for handler_type ${definition.handler_type}`,
-        {
-          at: 'handler_type',
-        },
-      )
-    }
-    return bindHandler(handler, definition, this.#parts.host)
+  #handler(definition: HookDefinition): Handler {
+    const { handler_type } = definition
+    const handler = this.#parts.handlers.get(handler_type)
+    if (handler !== undefined) return handler
+    const at = 'handler_type'
+    throw new HookError('config.unknown_handler', `no handler for handler_type ${handler_type}`, { at })
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../core/check.ts'
 import type { Failure } from '../core/decision.ts'
-import { errorText } from '../core/error.ts'
+import { errorText, HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import { type Result, readResult } from '../core/result.ts'
@@ -26,12 +26,14 @@ export function note(dispatch: Dispatch, hook: CompiledHook, line: Omit<Executio
   aside.protocol.lines.push({
     hook: hook.id,
     ...line,
+    ...(aside.facts === undefined ? {} : { facts: aside.facts }),
     ...(role === 'shadow' ? { shadow: true } : {}),
     ...(aside.secondPass ? { recheck: true } : {}),
     ...(aside.protocol.timed && line.decision !== 'skipped'
       ? { durationMs: engine.clock.elapsed() - aside.startedAt }
       : {}),
   })
+  aside.facts = undefined
 }
 
 /** Remembers when a handler was called, if somebody wants to know how long it took. */
@@ -58,7 +60,7 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
   }
   if (hook.health.failures > 0) hook.health.failures = 0
   if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
-  if (result.kind !== 'allow' || !hook.plain || dispatch.aside?.protocol?.timed) {
+  if (result.kind !== 'allow' || !hook.plain || wantsLine(dispatch)) {
     const { kind, reason } = result
     note(dispatch, hook, {
       decision: kind,
@@ -67,6 +69,10 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
     })
   }
   return role === 'decide' ? decide(dispatch, hook, result) : 'next'
+}
+
+function wantsLine({ aside }: Dispatch): boolean {
+  return aside !== null && (aside.protocol?.timed === true || aside.facts !== undefined)
 }
 
 function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Settled {
@@ -111,7 +117,7 @@ function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settl
   if (blocks) {
     dispatch.track.engine.log('engine.block_ignored', { event: dispatch.event, hook: hook.id })
     note(dispatch, hook, { decision: 'block', code: 'engine.block_ignored', detail: value })
-  } else if (!hook.plain || dispatch.aside?.protocol?.timed) note(dispatch, hook, { decision: 'allow' })
+  } else if (!hook.plain || wantsLine(dispatch)) note(dispatch, hook, { decision: 'allow' })
   return 'next'
 }
 
@@ -156,6 +162,10 @@ export function fail(
   code: ErrorCode,
   thrown: unknown,
 ): Settled {
+  // A coded error says better what happened; an answer that cannot be read is not an error of the handler.
+  if (because === 'error' && thrown instanceof HookError && thrown.code !== code) {
+    return fail(dispatch, hook, thrown.code === 'handler.result' ? 'invalid' : 'error', thrown.code, thrown)
+  }
   const { engine, plan, role } = dispatch.track
   const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
   const reason = `${hook.id} failed (${because}): ${text}`
@@ -163,7 +173,7 @@ export function fail(
     decision: because === 'timeout' ? 'timeout' : 'error',
     code,
     reason,
-    detail: thrown,
+    ...(thrown === undefined ? {} : { detail: thrown }),
   })
   engine.failed(hook, because, code)
   if (plan.row.mode !== 'gate' || role !== 'decide') return 'next'
