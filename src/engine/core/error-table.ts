@@ -148,3 +148,7 @@ export const errorTable = {
 } as const satisfies Record<string, { means: string; hint: string }>
 
 export type ErrorCode = keyof typeof errorTable
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(errorTable, value)
+}

@@ -114,7 +114,14 @@ export function defineEvent<P, M extends Mode, R extends string = never, F exten
     aliases: spec.aliases ?? [],
   }
   refuseContradictions(row)
+  rows.add(row)
   return Object.freeze(row)
+}
+
+const rows = new WeakSet<object>()
+
+export function isEventRow(value: unknown): value is EventRow {
+  return typeof value === 'object' && value !== null && rows.has(value)
 }
 
 function refuseContradictions(row: EventRow): void {
@@ -153,10 +160,13 @@ type Claimed<M> = M extends 'claim' ? 'handled' : never
 
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 
+/** Beside a `kind` these words mean the verdict's, even where the event has a field of that name. */
+type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'patch' | 'context'
+
 /** What a hook of this event may return. */
 export type ResultOf<Row> =
   ModeOf<Row> extends 'observe'
     ? unknown
     : ModeOf<Row> extends 'claim'
       ? undefined | ({ readonly handled: boolean } & Omit<FieldsOf<Row>, 'handled'>)
-      : undefined | (Verdict<PatchOf<Row>> & FieldsOf<Row>) | FieldsOf<Row>
+      : undefined | (Verdict<PatchOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | FieldsOf<Row>

@@ -3,7 +3,7 @@ import { HookError } from './error.ts'
 import { freezeDeep } from './freeze.ts'
 
 class Money {
-  constructor(public amount: number) {}
+  amount = 1
 }
 
 const deep = (levels: number): object => {
@@ -42,7 +42,7 @@ describe('plain data is frozen all the way down', () => {
 
 describe('what belongs to the host is left alone', () => {
   test('class instances, buffers, dates, maps and functions stay as they are', () => {
-    const parts = [new Money(1), Buffer.from('x'), new Date(0), new Map(), new Set(), () => {}]
+    const parts = [new Money(), Buffer.from('x'), new Date(0), new Map(), new Set(), () => {}]
     freezeDeep({ parts })
     for (const part of parts) expect(Object.isFrozen(part)).toBe(false)
   })

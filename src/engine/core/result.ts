@@ -9,8 +9,8 @@ export interface Result {
   readonly message?: string
   readonly grant?: true
   readonly patch?: unknown
-  readonly context?: readonly string[]
-  readonly fields?: Readonly<Record<string, unknown>>
+  readonly context?: readonly string[] | undefined
+  readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A result, or a sentence that says why the answer cannot be read. */

@@ -1,5 +1,7 @@
-import { HookError } from '../core/error.ts'
-import type { Pass } from '../core/guard-state.ts'
+import { isRecord } from '../core/check.ts'
+import { errorText, HookError } from '../core/error.ts'
+import { isErrorCode } from '../core/error-table.ts'
+import type { Skip } from '../core/guard-state.ts'
 import { isThenable } from '../core/thenable.ts'
 import { explainMatch } from '../match/explain.ts'
 import type { MatchInput } from '../match/matcher.ts'
@@ -25,7 +27,7 @@ export function admit(dispatch: Dispatch, hook: CompiledHook): Went {
   if (!matches(dispatch, hook)) return 'next'
   if (hook.tripped) return tripped(dispatch, hook)
   // In the second pass a hook that fired already was let through by its guards.
-  if (hook.guards === undefined || (second && dispatch.aside?.passed.has(hook))) return dispatch.run(hook)
+  if (hook.guards === undefined || (second && dispatch.aside?.fired.has(hook))) return dispatch.run(hook)
   return guard(dispatch, hook)
 }
 
@@ -66,43 +68,56 @@ function tripped(dispatch: Dispatch, hook: CompiledHook): Went {
 function guard(dispatch: Dispatch, hook: CompiledHook): Went {
   const { engine, plan } = dispatch.track
   try {
-    const passes = engine.guards.take(hook.guards?.(dispatch.payload, dispatch) ?? [], engine.clock.now())
-    if (isThenable(passes)) {
-      if (plan.row.sync)
-        return fail(dispatch, hook, 'error', 'guard.state', 'a synchronous event cannot wait')
+    const requests = hook.guards?.(dispatch.payload, dispatch) ?? []
+    const passes = engine.guards.take(requests, engine.clock.now())
+    if (!isThenable(passes)) return guarded(dispatch, hook, passes)
+    if (!plan.row.sync) {
       dispatch.wait(passes, GUARD_TICKS, guarding)
       return 'wait'
     }
-    return guarded(dispatch, hook, passes)
+    Promise.resolve(passes).then(undefined, () => {})
+    return fail(dispatch, hook, 'error', 'guard.state', 'a synchronous event cannot wait')
   } catch (thrown) {
-    return fail(dispatch, hook, 'error', 'guard.state', thrown)
+    return fail(dispatch, hook, 'error', 'guard.state', errorText(thrown))
   }
 }
 
-function guarded(dispatch: Dispatch, hook: CompiledHook, passes: readonly Pass[]): Went {
-  const skip = passes.find((pass) => !pass.pass)
-  if (skip === undefined || skip.pass) return dispatch.run(hook)
-  // A spent quota or budget means nobody looked: on a gate that is a failure, not a skip.
-  if (skip.code === 'guard.quota' || skip.code === 'guard.budget') {
-    return fail(dispatch, hook, 'error', skip.code, skip.skip)
+function guarded(dispatch: Dispatch, hook: CompiledHook, passes: unknown): Went {
+  const verdict = readPasses(passes, hook.guardCount)
+  if (verdict === 'unreadable') return fail(dispatch, hook, 'error', 'guard.state', 'answered no verdict')
+  if (verdict === 'pass') {
+    if (hook.vouches) dispatch.withAside().fired.add(hook)
+    return dispatch.run(hook)
   }
-  note(dispatch, hook, { decision: 'skipped', code: skip.code, reason: skip.skip })
+  const { code, skip } = verdict
+  // A spent quota or budget means nobody looked: on a gate that is a failure, not a skip.
+  if (code === 'guard.quota' || code === 'guard.budget') return fail(dispatch, hook, 'error', code, skip)
+  note(dispatch, hook, { decision: 'skipped', code, reason: skip })
   return 'next'
+}
+
+/** The state may live in another process, so its answer is read as a stranger's. */
+function readPasses(passes: unknown, count: number): Skip | 'pass' | 'unreadable' {
+  if (!Array.isArray(passes) || passes.length !== count) return 'unreadable'
+  for (const pass of passes) {
+    if (!isRecord(pass) || typeof pass.pass !== 'boolean') return 'unreadable'
+    if (pass.pass) continue
+    const { code, skip } = pass
+    if (typeof skip !== 'string' || !isErrorCode(code)) return 'unreadable'
+    return { pass: false, code, skip }
+  }
+  return 'pass'
 }
 
 /** Waiting for the guard state. */
 const guarding: Wait = {
   value(dispatch, value) {
     const { hook } = dispatch
-    if (hook === undefined) return
-    const answered = Array.isArray(value) && value.length > 0
-    dispatch.proceed(
-      answered ? guarded(dispatch, hook, value) : fail(dispatch, hook, 'error', 'guard.state', 'no verdict'),
-    )
+    if (hook !== undefined) dispatch.proceed(guarded(dispatch, hook, value))
   },
   error(dispatch, thrown) {
     const { hook } = dispatch
-    if (hook !== undefined) dispatch.proceed(fail(dispatch, hook, 'error', 'guard.state', thrown))
+    if (hook !== undefined) dispatch.proceed(fail(dispatch, hook, 'error', 'guard.state', errorText(thrown)))
   },
   expire(dispatch) {
     const { hook } = dispatch

@@ -14,6 +14,8 @@ export class Aside {
   rewritten = false
   /** Which input each hook passed; kept only for hooks that must vouch for the final one. */
   readonly passed = new Map<CompiledHook, unknown>()
+  /** Hooks that were called; their guards let them through and are not asked again. */
+  readonly fired = new Set<CompiledHook>()
   secondPass = false
   protocol: Protocol | undefined
   wantsTrace = false

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { HookError } from '../core/error.ts'
-import type { EventRows } from '../core/event.ts'
+import { type EventRows, isEventRow } from '../core/event.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
 import type { Log, Sink } from '../core/sink.ts'
@@ -42,6 +42,8 @@ export function assemble<E extends EventRows>(
   options: HooksOptions<E>,
 ): { engine: Engine; registry: Registry } {
   const clock = options.clock ?? systemClock
+  const maxDepth = within('maxDepth', options.maxDepth ?? 3, 0, 1_000)
+  const budgetMs = within('budgetMs', options.budgetMs ?? 10_000, 1, 600_000)
   const log = quiet(options.log)
   const rows = allRows(options.events)
   const engine: Engine = {
@@ -50,9 +52,10 @@ export function assemble<E extends EventRows>(
     sink: options.sink,
     log,
     guards: options.guards ?? memoryGuardState(),
-    maxDepth: options.maxDepth ?? 3,
-    budgetMs: options.budgetMs ?? 10_000,
-    failed: (hook, how, code) => count(hook, how, code),
+    maxDepth,
+    budgetMs,
+    failed: (hook, how, code) => count.failed(hook, how, code),
+    answered: (hook, kind) => count.answered(hook, kind),
     detached: new Set(),
     newId: randomUUID,
   }
@@ -72,22 +75,27 @@ function allRows(own: EventRows | undefined): EventRows {
   const taken = Object.keys(own ?? {}).find((name) => Object.hasOwn(catalogue, name))
   if (taken !== undefined)
     throw new HookError('config.event', `${taken} is an event of the catalogue`, { at: taken })
+  const stray = Object.entries(own ?? {}).find(([, row]) => !isEventRow(row))
+  if (stray !== undefined)
+    throw new HookError('config.event', `${stray[0]} was not made with defineEvent`, { at: stray[0] })
   return { ...catalogue, ...own }
 }
 
-/** Counts failures after the answer; the fifth in a row switches the hook off. */
+/** Counts failures in a row; too many switch the hook off in the next plan. */
 function breaker(
   given: Partial<BreakerSettings> | false,
   registry: Registry,
   clock: Clock,
   log: Log,
-): Engine['failed'] {
-  if (given === false) return () => {}
+): Pick<Engine, 'failed' | 'answered'> {
+  if (given === false) return { failed() {}, answered() {} }
   const settings = { ...defaultBreaker, ...given }
-  return (hook, how, code) => {
-    if (!settings.counts.includes(how) || !countFailure(hook.health, clock.now(), settings)) return
+  const { counts } = settings
+  const threshold = within('breaker.threshold', settings.threshold, 1, 1_000_000)
+  const windowMs = within('breaker.windowMs', settings.windowMs, 1, 86_400_000)
+  const failed: Engine['failed'] = (hook, how, code) => {
+    if (!counts.includes(how) || !countFailure(hook.health, clock.now(), settings)) return
     if (!registry.trip(hook)) return
-    const { threshold, windowMs } = settings
     log('security.hook.circuit_breaker', {
       hook_id: hook.id,
       event: hook.event,
@@ -96,6 +104,11 @@ function breaker(
       code,
     })
   }
+  const answered: Engine['answered'] = (hook, kind) => {
+    if (kind === 'block' && counts.includes('block')) failed(hook, 'block', 'guard.breaker')
+    else hook.health.failures = 0
+  }
+  return { failed, answered }
 }
 
 /** A log that throws must not take an answer with it. */
@@ -108,4 +121,11 @@ function quiet(log: Log | undefined): Log {
       // Nothing to tell and nobody to tell it to.
     }
   }
+}
+
+function within(option: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new HookError('config.range', `${option} must be a whole number from ${least} to ${most}`, {
+    at: option,
+  })
 }

@@ -1,6 +1,9 @@
 import { errorText } from '../core/error.ts'
+import type { Execution } from '../core/sink.ts'
+import { isThenable } from '../core/thenable.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
+import type { Engine } from './engine.ts'
 import { Protocol, traceOf } from './protocol.ts'
 import { subjectOf } from './subject.ts'
 import type { Role } from './track.ts'
@@ -49,8 +52,27 @@ function complete(dispatch: Dispatch): void {
 export function record(dispatch: Dispatch): void {
   const { engine } = dispatch.track
   try {
-    engine.sink?.record(dispatch)
+    const written: unknown = engine.sink?.record(dispatch)
+    if (written !== undefined) watchWrite(dispatch, written)
   } catch (thrown) {
-    engine.log('security.hook.audit_write_failed', { event: dispatch.event, error: errorText(thrown) })
+    writeFailed(dispatch, thrown)
+  }
+}
+
+/** A sink may well be an async function, whatever its type says. */
+function watchWrite(dispatch: Dispatch, written: unknown): void {
+  if (isThenable(written)) Promise.resolve(written).catch((thrown) => writeFailed(dispatch, thrown))
+}
+
+function writeFailed({ track, event }: Dispatch, thrown: unknown): void {
+  track.engine.log('security.hook.audit_write_failed', { event, error: errorText(thrown) })
+}
+
+export function tellLate(engine: Engine, execution: Execution, event: string): void {
+  engine.log('engine.late', { hook: execution.hook, event })
+  try {
+    engine.sink?.late?.(execution, event)
+  } catch (thrown) {
+    engine.log('security.hook.audit_write_failed', { event, error: errorText(thrown) })
   }
 }

@@ -26,6 +26,8 @@ export interface CompiledHook {
   readonly onTimeout: Policy
   readonly onInvalid: Policy
   readonly guards: ((payload: unknown, context: HookContext) => readonly GuardRequest[]) | undefined
+  /** How many verdicts the guard state must give. */
+  readonly guardCount: number
   readonly shadow: boolean
   /** Must have seen the final input. */
   readonly vouches: boolean
@@ -47,7 +49,8 @@ export function compileHook(
   const timeoutMs = definition.timeout_ms ?? row.timeoutMs
   const guards = guardsOf(definition)
   const shadow = definition.shadow ?? false
-  const vouches = row.mode === 'gate' && !shadow && (definition.locked ?? definition.recheck ?? false)
+  const vouches =
+    row.mode === 'gate' && !shadow && (definition.locked === true || definition.recheck === true)
   const tripped = definition.enabled === false && definition.disabled_reason === 'breaker'
   return {
     id: definition.id ?? '',
@@ -61,7 +64,8 @@ export function compileHook(
     onError: definition.on_error ?? row.onFailure,
     onTimeout: definition.on_timeout ?? row.onFailure,
     onInvalid: definition.on_invalid ?? row.onFailure,
-    guards,
+    guards: guards?.ask,
+    guardCount: guards?.count ?? 0,
     shadow,
     vouches,
     tripped,

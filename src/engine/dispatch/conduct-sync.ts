@@ -34,8 +34,11 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
   let index = 0
   try {
     for (; index < hooks.length; index++) {
-      const value = hooks[index]?.run(payload, context)
-      if (value !== undefined) return answered(begin(chain, payload, envelope, index), value)
+      const hook = hooks[index]
+      if (hook === undefined) break
+      const value = hook.run(payload, context)
+      if (value !== undefined || hook.health.failures > 0)
+        return answered(begin(chain, payload, envelope, index), value)
     }
     return ALLOW
   } catch (thrown) {

@@ -58,6 +58,10 @@ export function refuse(plan: Plan, payload: unknown, envelope: Envelope): HookEr
 
 function refuseEnvelope(plan: Plan, envelope: Envelope): HookError | undefined {
   if (!isRecord(envelope)) return misshapen(plan, { path: 'the envelope', expected: 'an object' })
+  const { depth } = envelope
+  if (depth !== undefined && !(Number.isInteger(depth) && Number(depth) >= 0)) {
+    return misshapen(plan, { path: 'depth', expected: 'a whole number' })
+  }
   freezeDeep(envelope)
   return undefined
 }
@@ -107,9 +111,10 @@ export function skipAll(
   for (const hook of [...hooks, ...chain.observers]) note(dispatch, hook, { decision, code, reason })
   if (code === 'guard.depth')
     engine.log('security.hook.loop_depth_exceeded', { event, depth, max: engine.maxDepth })
-  if (plan.row.mode === 'gate' && (hooks.length > 0 || decision === 'aborted')) {
+  const decides = hooks.some((hook) => !hook.shadow)
+  if (plan.row.mode === 'gate' && (decides || decision === 'aborted')) {
     say(dispatch).decide({ kind: 'block', reason }, undefined, code)
   }
-  dispatch.finish()
+  dispatch.stop()
   return dispatch.out ?? Promise.resolve(dispatch.decision)
 }

@@ -4,7 +4,7 @@ import type { DispatchRecord, Execution } from '../core/sink.ts'
 import { isThenable } from '../core/thenable.ts'
 import { admit } from './admit.ts'
 import { ALLOW, type Answer } from './answer.ts'
-import { finishBeside, record, shadowsBehind } from './beside.ts'
+import { finishBeside, record, shadowsBehind, tellLate } from './beside.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { handling } from './handling.ts'
 import { Moment } from './moment.ts'
@@ -99,12 +99,19 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     let value: unknown
     try {
       value = hook.run(this.payload, this)
+      if (this.over) return this.leave(value)
       if (value === undefined) return this.take(hook, value)
       if (isThenable(value)) return this.suspend(hook, value)
     } catch (thrown) {
-      return fail(this, hook, 'error', 'handler.error', thrown)
+      return this.over ? 'wait' : fail(this, hook, 'error', 'handler.error', thrown)
     }
     return accept(this, hook, value)
+  }
+
+  /** The hook itself ended the dispatch by aborting it; what it answers is nobody's business any more. */
+  private leave(value: unknown): Went {
+    if (isThenable(value)) Promise.resolve(value).then(undefined, () => {})
+    return 'wait'
   }
 
   private suspend(hook: CompiledHook, value: PromiseLike<unknown>): Went {
@@ -179,6 +186,10 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     wait?.error(this, thrown)
   }
 
+  stalled(ticks: number): void {
+    this.budgetDue += ticks
+  }
+
   expired(): void {
     const wait = this.waiting
     const spent = this.track.engine.wheel.tick >= this.budgetDue
@@ -194,10 +205,7 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
     this.waiting = null
     if (this.place === null) return
-    engine.wheel.abandon(this.place, () => {
-      engine.log('engine.late', { hook: execution.hook, event })
-      engine.sink?.late?.(execution, event)
-    })
+    engine.wheel.abandon(this.place, () => tellLate(engine, execution, event))
     this.place = null
   }
 
@@ -235,7 +243,7 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
         'engine.aborted',
       )
     }
-    this.finish()
+    this.conclude()
   }
 
   listen(signal: AbortSignal): void {
@@ -244,7 +252,7 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     this.withAside().unlisten = () => signal.removeEventListener('abort', onAbort)
   }
 
-  private conclude(): void {
+  conclude(): void {
     if (this.answer === null && !this.track.counts) return this.finish()
     if (needsSecondPass(this)) {
       startSecondPass(this)

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import type { Kind } from '../core/decision.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Log, Sink } from '../core/sink.ts'
@@ -16,6 +17,8 @@ export interface Engine {
   readonly maxDepth: number
   /** How long all hooks of one dispatch may take together. */
   readonly budgetMs: number
+  /** Told of an answer that may change what the breaker remembers. */
+  answered(hook: CompiledHook, kind: Kind): void
   /** Told after the answer; may switch the hook off in the next snapshot. */
   failed(hook: CompiledHook, how: Counted, code: ErrorCode): void
   /** Work that goes on after the answer. */

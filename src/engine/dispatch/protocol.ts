@@ -33,15 +33,13 @@ export function executionsOf(dispatch: Dispatch): readonly Execution[] {
 function withSilent(dispatch: Dispatch, lines: readonly Execution[]): readonly Execution[] {
   const { hooks, role } = dispatch.track
   const ran = dispatch.aside?.secondPass ? hooks.length : dispatch.index + (dispatch.stopped ? 1 : 0)
-  const told = new Set(lines.map((line) => line.hook))
-  const silent = (hook: CompiledHook) => hook.plain && !told.has(hook.id)
   const shadow = role === 'shadow' ? { shadow: true as const } : {}
-  const all: Execution[] = []
-  for (const hook of hooks.slice(0, ran)) {
-    if (silent(hook)) all.push({ hook: hook.id, decision: 'allow', ...shadow })
-    else all.push(...lines.filter((line) => line.hook === hook.id))
-  }
-  return all
+  const told = hooks.flatMap((hook, place): Execution[] => {
+    const own = lines.filter((line) => line.hook === hook.id && !line.recheck)
+    const isSilent = own.length === 0 && hook.plain && place < ran
+    return isSilent ? [{ hook: hook.id, decision: 'allow', ...shadow }] : own
+  })
+  return [...told, ...lines.filter((line) => !told.includes(line))]
 }
 
 export function traceOf(dispatch: Dispatch, subject: string, durationMs: number): Trace {

@@ -31,6 +31,7 @@ interface RegistryParts {
 export class Registry {
   readonly #parts: RegistryParts
   readonly #hooks = new Map<HookId, CompiledHook>()
+  readonly #serials = new Map<HookId, number>()
   readonly #plans = new Map<string, Plan>()
   #created = 0
   /** Comparing a name is cheaper than looking it up, and events come in rows. */
@@ -50,12 +51,15 @@ export class Registry {
     if (bound === undefined) throw new HookError('config.unknown_handler', `hook ${id} has nothing to run`)
     const watched = this.#parts.watch?.(bound, definition) ?? bound
     const hook = compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
+    const serial = this.#created
     this.#hooks.set(id, hook)
+    this.#serials.set(id, serial)
     this.#forget()
     return () => {
       // A later registration may have taken the id over; its hook is not ours to remove.
-      if (this.#hooks.get(id)?.run !== hook.run) return
+      if (this.#serials.get(id) !== serial) return
       this.#hooks.delete(id)
+      this.#serials.delete(id)
       this.#forget()
     }
   }
@@ -136,9 +140,12 @@ export class Registry {
 
   #complete(definition: HookDefinition): HookDefinition {
     const event = this.#parts.resolve(definition.event)
-    this.#created++
-    const id = definition.id ?? `${definition.name ?? event}#${this.#created}`
-    return Object.freeze({ ...definition, id, event })
+    const freshId = (): string => {
+      const id = `${definition.name ?? event}#${++this.#created}`
+      return this.#hooks.has(id) ? freshId() : id
+    }
+    if (definition.id !== undefined) this.#created++
+    return Object.freeze({ ...definition, id: definition.id ?? freshId(), event })
   }
 
   #handler(definition: HookDefinition): Handler {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../core/check.ts'
-import type { Failure } from '../core/decision.ts'
+import type { Failure, Kind } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import { freezeDeep } from '../core/freeze.ts'
@@ -58,7 +58,8 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
     const problem = rewrite(dispatch, hook, result.patch)
     if (problem !== undefined) return problem
   }
-  if (hook.health.failures > 0) hook.health.failures = 0
+  good(dispatch, hook, result.kind)
+  const again = dispatch.aside?.passed.has(hook) ?? false
   if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
   if (result.kind !== 'allow' || !hook.plain || wantsLine(dispatch)) {
     const { kind, reason } = result
@@ -68,7 +69,18 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
       ...(value === undefined ? {} : { detail: value }),
     })
   }
-  return role === 'decide' ? decide(dispatch, hook, result) : 'next'
+  if (role !== 'decide') return 'next'
+  try {
+    return decide(dispatch, hook, again ? { ...result, fields: undefined, context: undefined } : result)
+  } catch (thrown) {
+    // The event's own merge rule is somebody's code too.
+    return fail(dispatch, hook, 'invalid', 'handler.result', thrown)
+  }
+}
+
+/** Any readable answer is a good one, unless blocks are counted. */
+function good({ track }: Dispatch, hook: CompiledHook, kind: Kind): void {
+  if (kind === 'block' || hook.health.failures > 0) track.engine.answered(hook, kind)
 }
 
 function wantsLine({ aside }: Dispatch): boolean {
@@ -76,8 +88,7 @@ function wantsLine({ aside }: Dispatch): boolean {
 }
 
 function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Settled {
-  const { engine, plan } = dispatch.track
-  const { row } = plan
+  const { row } = dispatch.track.plan
   if (row.mode === 'claim' && result.fields?.handled !== true) return 'next'
   const { kind, grant, context, fields } = result
   if (kind === 'allow' && grant === undefined && context === undefined && fields === undefined) return 'next'
@@ -92,7 +103,6 @@ function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Settled
     if (answer.kind !== 'allow') ignoreBlock(dispatch, answer)
     return 'next'
   }
-  if (kind === 'block') engine.failed(hook, 'block', 'engine.block_ignored')
   return kind === 'block' ? 'stop' : 'next'
 }
 
@@ -107,7 +117,7 @@ function ignoreBlock(dispatch: Dispatch, answer: Answer): void {
 
 /** An observer's answer changes nothing; one that tried to block is told to the operator. */
 function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settled {
-  hook.health.failures = 0
+  good(dispatch, hook, 'allow')
   let blocks = false
   try {
     blocks = isRecord(value) && value.kind === 'block'
@@ -150,7 +160,10 @@ function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Settle
   if (!aside.rewritten) aside.original = dispatch.payload
   aside.rewritten = true
   dispatch.payload = next
-  say(dispatch).steps.push({ hook: hook.id, before, after: patch })
+  const answer = say(dispatch)
+  answer.steps.push({ hook: hook.id, before, after: patch })
+  // Who granted before granted another input.
+  answer.grant = false
   return undefined
 }
 
@@ -175,7 +188,8 @@ export function fail(
     reason,
     ...(thrown === undefined ? {} : { detail: thrown }),
   })
-  engine.failed(hook, because, code)
+  // A guard that says no, or cannot say, is no failure of the hook behind it.
+  if (!code.startsWith('guard.')) engine.failed(hook, because, code)
   if (plan.row.mode !== 'gate' || role !== 'decide') return 'next'
   const policy =
     because === 'timeout' ? hook.onTimeout : because === 'invalid' ? hook.onInvalid : hook.onError

@@ -1,5 +1,6 @@
 import type { GuardRequest } from '../core/guard-state.ts'
 import { isThenable } from '../core/thenable.ts'
+import { guardKey } from '../guard/guard-key.ts'
 import type { Dispatch, Wait } from './dispatch.ts'
 import { ticksFor } from './wheel.ts'
 
@@ -19,7 +20,7 @@ export function settleStreak(dispatch: Dispatch): void {
 
 function request(dispatch: Dispatch): GuardRequest {
   const { tenant = '', session = '' } = dispatch.envelope
-  const key = `${tenant}|${session}|${dispatch.event}`
+  const key = guardKey(tenant, session, dispatch.event)
   if (dispatch.answer?.kind !== 'block') return { kind: 'end_streak', key }
   return { kind: 'streak', key, limit: dispatch.track.plan.row.maxBlocksInARow ?? 0 }
 }

@@ -13,6 +13,8 @@ export interface Waiter {
   settled(value: unknown): void
   rejected(thrown: unknown): void
   expired(): void
+  /** Ticks that a stalled event loop took are given back. */
+  stalled(ticks: number): void
 }
 
 /**
@@ -123,6 +125,7 @@ export class Wheel {
       if (missed > 0 && place.armedAt === last && place.due !== NEVER) {
         place.due += missed
         place.armedAt = now
+        place.waiter.stalled(missed)
       }
       if (place.due <= now) due.push(place)
     }

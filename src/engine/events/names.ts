@@ -19,7 +19,7 @@ export function eventNames(rows: EventRows): ResolveName {
   return (name) => {
     const found = typeof name === 'string' ? known.get(fold(name)) : undefined
     if (found !== undefined) return found
-    const written = String(name).slice(0, 80)
+    const written = typeof name === 'string' ? name.slice(0, 80) : typeof name
     const near = nearest(written, known.values())
     throw new HookError('input.unknown_event', `unknown event ${JSON.stringify(written)}`, {
       ...(near === undefined ? {} : { hint: `did you mean ${near}?` }),
