@@ -43,6 +43,7 @@ test('intersect only ever narrows', () => {
 
 test('spread lays objects over one another, later keys win', () => {
   expect(fold(spread, { a: 1, b: 1 }, { b: 2 }, undefined)).toEqual({ a: 1, b: 2 })
+  expect(fold(spread, undefined, undefined)).toBeUndefined()
 })
 
 test('stricter: block beats ask, ask beats allow, ties go to the earlier', () => {

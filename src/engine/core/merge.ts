@@ -47,7 +47,8 @@ export const intersect: MergeRule = {
 /** Objects over one another, later keys win. */
 export const spread: MergeRule = {
   name: 'spread',
-  merge: (before, next) => ({ ...asObject(before), ...asObject(next) }),
+  merge: (before, next) =>
+    (before ?? next) === undefined ? undefined : { ...asObject(before), ...asObject(next) },
 }
 
 /** Block beats ask, ask beats allow; ties go to the earlier hook. */

@@ -29,6 +29,8 @@ export interface Hooks<Rows extends EventRows = Catalogue> {
   on<K extends keyof Rows & string>(event: K, options: HookOptions, hook: HookFunction<Rows[K]>): Undo
   /** Registers a hook that is data; its `handler_type` names one of the handlers given to `createHooks`. */
   add(definition: HookDefinition): Undo
+  /** Puts a whole group of hooks, such as a file, in the place of what the group had before: all or nothing. */
+  replace(group: string, definitions: readonly HookDefinition[]): void
   /** Sends an event through its hooks. Rejects only for input that is no event; a failing hook follows its policy. */
   dispatch<K extends keyof Rows & string>(
     event: K,
@@ -65,6 +67,7 @@ export function createHooks<const E extends EventRows = {}>(
       return registry.addFunction(event, settings, run)
     },
     add: (definition) => registry.add(definition),
+    replace: (group, definitions) => registry.replace(group, definitions),
     dispatch(event, payload, envelope = NO_ENVELOPE, how) {
       try {
         return conduct(engine, registry.plan(event), payload, envelope, how) as Promise<never>

@@ -33,7 +33,9 @@ export class Registry {
   readonly #hooks = new Map<HookId, CompiledHook>()
   readonly #serials = new Map<HookId, number>()
   readonly #plans = new Map<string, Plan>()
+  readonly #groups = new Map<string, readonly HookId[]>()
   #created = 0
+  #serial = 0
   /** Comparing a name is cheaper than looking it up, and events come in rows. */
   private lastPlan: Plan | undefined
 
@@ -42,26 +44,54 @@ export class Registry {
   }
 
   add(given: unknown, run?: Run): Undo {
-    const definition = this.#complete(readDefinition(given))
-    const id = definition.id ?? ''
-    if (this.#hooks.has(id))
-      throw new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
-    const handler = run === undefined ? this.#handler(definition) : undefined
-    const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
-    if (bound === undefined) throw new HookError('config.unknown_handler', `hook ${id} has nothing to run`)
-    const watched = this.#parts.watch?.(bound, definition) ?? bound
-    const hook = compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
-    const serial = this.#created
-    this.#hooks.set(id, hook)
-    this.#serials.set(id, serial)
+    const hook = this.#compile(given, run)
+    this.#refuseTaken(hook.id)
+    const serial = this.#put(hook)
     this.#forget()
     return () => {
       // A later registration may have taken the id over; its hook is not ours to remove.
-      if (this.#serials.get(id) !== serial) return
-      this.#hooks.delete(id)
-      this.#serials.delete(id)
+      if (this.#serials.get(hook.id) !== serial) return
+      this.#remove(hook.id)
       this.#forget()
     }
+  }
+
+  /** Puts all hooks of a group in the place of those it had, at once; one bad definition changes nothing. */
+  replace(group: string, definitions: readonly unknown[]): void {
+    const before = this.#groups.get(group) ?? []
+    const hooks = definitions.map((definition) => this.#compile(definition))
+    const ids = hooks.map((hook) => hook.id)
+    const twice = ids.find((id, place) => ids.indexOf(id) !== place)
+    if (twice !== undefined) throw duplicate(twice)
+    for (const id of ids) if (!before.includes(id)) this.#refuseTaken(id)
+    for (const id of before) this.#remove(id)
+    for (const hook of hooks) this.#put(hook)
+    this.#groups.set(group, ids)
+    this.#forget()
+  }
+
+  #compile(given: unknown, run?: Run): CompiledHook {
+    const definition = this.#complete(readDefinition(given))
+    const handler = run === undefined ? this.#handler(definition) : undefined
+    const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
+    if (bound === undefined) throw new HookError('config.unknown_handler', 'a hook has nothing to run')
+    const watched = this.#parts.watch?.(bound, definition) ?? bound
+    return compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
+  }
+
+  #refuseTaken(id: HookId): void {
+    if (this.#hooks.has(id)) throw duplicate(id)
+  }
+
+  #put(hook: CompiledHook): number {
+    this.#hooks.set(hook.id, hook)
+    this.#serials.set(hook.id, ++this.#serial)
+    return this.#serial
+  }
+
+  #remove(id: HookId): void {
+    this.#hooks.delete(id)
+    this.#serials.delete(id)
   }
 
   addFunction(event: string, settings: unknown, run: Run): Undo {
@@ -144,7 +174,6 @@ export class Registry {
       const id = `${definition.name ?? event}#${++this.#created}`
       return this.#hooks.has(id) ? freshId() : id
     }
-    if (definition.id !== undefined) this.#created++
     return Object.freeze({ ...definition, id: definition.id ?? freshId(), event })
   }
 
@@ -155,4 +184,8 @@ export class Registry {
     const at = 'handler_type'
     throw new HookError('config.unknown_handler', `no handler for handler_type ${handler_type}`, { at })
   }
+}
+
+function duplicate(id: HookId): HookError {
+  return new HookError('config.duplicate_id', `there is already a hook ${id}`, { at: 'id' })
 }

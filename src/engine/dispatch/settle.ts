@@ -61,7 +61,7 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
   good(dispatch, hook, result.kind)
   const again = dispatch.aside?.passed.has(hook) ?? false
   if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
-  if (result.kind !== 'allow' || !hook.plain || wantsLine(dispatch)) {
+  if (value !== undefined || !hook.plain || wantsLine(dispatch)) {
     const { kind, reason } = result
     note(dispatch, hook, {
       decision: kind,

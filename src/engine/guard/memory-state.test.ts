@@ -35,10 +35,10 @@ test('a dedup window and a cooldown of the same key do not meet', () => {
 
 test('a quota lets exactly its number through, and begins anew after its window', () => {
   const state = memoryGuardState()
-  expect([1, 2, 3].flatMap((now) => state.take([quota(2)], now))).toMatchObject([
-    { pass: true },
-    { pass: true },
-    { pass: false, code: 'guard.quota' },
+  expect([1, 2, 3].map((now) => state.take([quota(2)], now))).toMatchObject([
+    [{ pass: true }],
+    [{ pass: true }],
+    [{ pass: false, code: 'guard.quota' }],
   ])
   expect(state.take([quota(2)], 1_001)).toEqual(passes)
 })
