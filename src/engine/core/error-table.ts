@@ -13,8 +13,37 @@ export const errorTable = {
     hint: 'Pass plain data: no throwing getters, no proxies that refuse to be read.',
   },
   'input.too_deep': {
-    means: 'The payload is nested deeper than 256 levels.',
+    means:
+      'The payload is nested too deeply: more than 64 levels in JSON text, or 256 in a value passed in process.',
     hint: 'Flatten the payload or pass the deep part as text.',
+  },
+  'input.empty': {
+    means: 'There is no JSON at all, only blanks.',
+    hint: 'Send one JSON value.',
+  },
+  'input.json': {
+    means: 'The text is not JSON.',
+    hint: 'The message carries line and column.',
+  },
+  'input.utf8': {
+    means: 'The bytes are not UTF-8.',
+    hint: 'Encode the text as UTF-8.',
+  },
+  'input.too_large': {
+    means: 'The text is larger than allowed.',
+    hint: 'Send less, or raise the limit where the text is read.',
+  },
+  'input.too_many_keys': {
+    means: 'The objects of the text have more keys together than allowed.',
+    hint: 'Send less, or pass the large part as text.',
+  },
+  'input.forbidden_key': {
+    means: 'A key could reach the prototype of an object: `__proto__`, or `prototype` below `constructor`.',
+    hint: 'Rename the key.',
+  },
+  'input.duplicate_key': {
+    means: 'An object names one key twice, so that two readers could read two things.',
+    hint: 'Name every key once.',
   },
   'config.event': {
     means: 'An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event.',
@@ -35,6 +64,11 @@ export const errorTable = {
   'config.unknown_handler': {
     means: 'No handler is installed for the `handler_type` of a hook.',
     hint: 'Pass the handler to `createHooks({ handlers: [...] })`.',
+  },
+  'config.url': {
+    means:
+      'The address of a hook is not one that may be called: not http or https, no host, or with a name and password inside.',
+    hint: 'Write `https://host/path`; credentials belong into `headers`.',
   },
   'config.unknown_hook': {
     means: 'A hook id names no registered hook.',
@@ -84,6 +118,55 @@ export const errorTable = {
   'handler.must_be_sync': {
     means: 'An async function was registered on, or a promise returned from, a synchronous event.',
     hint: 'Return the value itself; synchronous events cannot wait.',
+  },
+  'outbound.private_address': {
+    means: 'The address is a private, local or special one, or that of this gateway itself.',
+    hint: 'Use a public host, or name the inner one in the outbound allow-list.',
+  },
+  'outbound.dns': {
+    means: 'The host name could not be resolved.',
+    hint: 'Check the name and the resolver.',
+  },
+  'outbound.connection': {
+    means: 'The connection could not be made, or broke before the answer was complete.',
+    hint: 'Check that the receiver is up and speaks HTTP.',
+  },
+  'outbound.tls': {
+    means: 'The receiver could not prove who it is, or TLS failed.',
+    hint: 'Mend its certificate, or give its authority in `ca`.',
+  },
+  'outbound.timeout': {
+    means: 'The receiver did not answer before the deadline.',
+    hint: 'Raise `timeout_ms`, make the receiver faster, or set `on_timeout: allow`.',
+  },
+  'outbound.redirect': {
+    means: 'The receiver answered with a redirect; those are never followed.',
+    hint: 'Configure the final address.',
+  },
+  'outbound.status': {
+    means: 'The receiver answered with a status that is no success.',
+    hint: 'The message carries the status; 5xx is tried once more, 4xx is not.',
+  },
+  'outbound.too_large': {
+    means: 'The answer is larger than allowed, counted after decompression.',
+    hint: 'Answer less.',
+  },
+  'outbound.decode': {
+    means: 'The content encoding of the answer is unknown, or its data is broken.',
+    hint: 'Answer without compression.',
+  },
+  'secret.no_key': {
+    means: 'Something is encrypted, or should be, and no key was given.',
+    hint: 'Give the key that it was encrypted with.',
+  },
+  'secret.key': {
+    means: 'An encryption key is malformed, has a bad id, or was used too often.',
+    hint: 'A key is 64 hex digits, 44 base64 characters or 32 bytes; rotate one that is worn.',
+  },
+  'secret.unreadable': {
+    means:
+      'An encrypted value cannot be decrypted: wrong or unknown key, moved to another place, or damaged.',
+    hint: 'Keep the old key in the keyring until every value has been encrypted again.',
   },
   'guard.depth': {
     means: 'The chain of dispatches that caused one another is too long.',

@@ -1,5 +1,5 @@
 import { isRecord } from '../core/check.ts'
-import { HookError } from '../core/error.ts'
+import { errorText, HookError } from '../core/error.ts'
 import type { HookDefinition } from '../core/hook.ts'
 import { nearest } from '../core/nearest.ts'
 
@@ -95,7 +95,7 @@ const spellings: Readonly<Record<string, 'allow'>> = { continue: 'allow', ignore
 export function readDefinition(given: unknown): HookDefinition {
   if (!isRecord(given)) throw new HookError('config.field', 'a hook must be an object')
   const definition: Record<string, unknown> = {}
-  for (const [field, value] of Object.entries(given)) {
+  for (const [field, value] of Object.entries(copied(given))) {
     if (value === undefined) continue
     definition[field] = readField(field, value)
   }
@@ -113,6 +113,15 @@ export function readDefinition(given: unknown): HookDefinition {
   }
   // Every field was checked against its rule, and the required ones are there.
   return Object.freeze(definition) as unknown as HookDefinition
+}
+
+/** Each field is read once, and one that throws is a bad definition, not a crash. */
+function copied(given: object): Record<string, unknown> {
+  try {
+    return { ...given }
+  } catch (thrown) {
+    throw new HookError('config.field', `a hook that cannot be read: ${errorText(thrown)}`)
+  }
 }
 
 function readField(field: string, given: unknown): unknown {

@@ -62,7 +62,7 @@ export function createHooks<const E extends EventRows = {}>(
   const hooks: Hooks = {
     on(event: string, given: unknown, hook?: unknown): Undo {
       const run = hook ?? given
-      if (!isFunction(run)) throw new HookError('config.field', `${event}: a hook must be a function`)
+      if (!isFunction(run)) throw new HookError('config.field', `${String(event)}: a hook must be a function`)
       const settings = hook === undefined ? {} : given
       return registry.addFunction(event, settings, run)
     },

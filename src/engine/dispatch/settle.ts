@@ -3,6 +3,7 @@ import { isRecord } from '../core/check.ts'
 import type { Failure, Kind } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
+import type { EventRow } from '../core/event.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import { type Result, readResult } from '../core/result.ts'
 import type { Execution } from '../core/sink.ts'
@@ -45,22 +46,14 @@ export function startClock(dispatch: Dispatch): void {
 /** Takes what a handler answered. */
 export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settled {
   const { plan, role } = dispatch.track
-  const { row } = plan
   if (role === 'observe') return observed(dispatch, hook, value)
-  let result: Result | string
-  try {
-    result = readResult(row, value)
-  } catch (thrown) {
-    result = `answered something that cannot be read: ${errorText(thrown)}`
-  }
+  const result = read(plan.row, value)
   if (typeof result === 'string') return fail(dispatch, hook, 'invalid', 'handler.result', result)
   if (role === 'decide' && result.patch !== undefined) {
     const problem = rewrite(dispatch, hook, result.patch)
     if (problem !== undefined) return problem
   }
   good(dispatch, hook, result.kind)
-  const again = dispatch.aside?.passed.has(hook) ?? false
-  if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
   if (value !== undefined || !hook.plain || wantsLine(dispatch)) {
     const { kind, reason } = result
     note(dispatch, hook, {
@@ -69,8 +62,22 @@ export function accept(dispatch: Dispatch, hook: CompiledHook, value: unknown): 
       ...(value === undefined ? {} : { detail: value }),
     })
   }
-  if (role !== 'decide') return 'next'
+  return role === 'decide' ? merge(dispatch, hook, result) : 'next'
+}
+
+function read(row: EventRow, value: unknown): Result | string {
   try {
+    return readResult(row, value)
+  } catch (thrown) {
+    return `answered something that cannot be read: ${errorText(thrown)}`
+  }
+}
+
+function merge(dispatch: Dispatch, hook: CompiledHook, result: Result): Settled {
+  const again = dispatch.aside?.passed.has(hook) ?? false
+  if (hook.vouches) dispatch.withAside().passed.set(hook, dispatch.payload)
+  try {
+    // What a hook adds, it adds once, though it may run twice.
     return decide(dispatch, hook, again ? { ...result, fields: undefined, context: undefined } : result)
   } catch (thrown) {
     // The event's own merge rule is somebody's code too.
