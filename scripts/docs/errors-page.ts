@@ -3,10 +3,15 @@ import { markdownTable, type Page } from '../page.ts'
 
 /** Every area has a line; a new one without makes the page fail. */
 const areas: Readonly<Record<string, string>> = {
-  input: 'The event that was dispatched.',
+  input:
+    'What came from outside: the event that was dispatched, the text it came as, or the answer of a hook.',
   config: 'A hook, an event row or an option, when it is registered.',
   match: 'A matcher: while it is compiled, or while it is evaluated.',
   handler: 'What a hook runs.',
+  outbound: 'A call to another machine.',
+  secret: 'Encryption of stored secrets.',
+  process: 'A command that a hook runs.',
+  script: 'JavaScript that a hook runs in the sandbox.',
   guard: 'Why a hook that matched did not fire.',
   engine: 'A dispatch as a whole.',
 }

@@ -168,6 +168,38 @@ export const errorTable = {
       'An encrypted value cannot be decrypted: wrong or unknown key, moved to another place, or damaged.',
     hint: 'Keep the old key in the keyring until every value has been encrypted again.',
   },
+  'handler.not_in_edition': {
+    means: 'This edition does not run hooks of this handler type.',
+    hint: 'Several tenants share one machine, so nobody may start commands on it: use an http, prompt or script hook.',
+  },
+  'process.start': {
+    means: 'The system refused to start a command: it does not exist, may not be executed, or its arguments are too long.',
+    hint: 'Check the path and its permissions; large payloads belong on stdin, not into `$ARGUMENTS`.',
+  },
+  'process.cwd': {
+    means: 'The directory a command should run in does not exist, or lies outside of the workspace.',
+    hint: 'Mend `cwd`; links are followed before the check.',
+  },
+  'process.exit': {
+    means: 'A command ended with an exit code that is neither 0 (read its output) nor 2 (block).',
+    hint: 'The message carries the code and the end of stderr.',
+  },
+  'process.signal': {
+    means: 'A command was ended by a signal before it answered.',
+    hint: 'The message names the signal; look for a crash or the memory limit.',
+  },
+  'process.timeout': {
+    means: 'A command did not end before its deadline; it and everything it started were killed.',
+    hint: 'Raise `timeout_ms`, make the command faster, or keep it running with `worker: true`.',
+  },
+  'process.output_limit': {
+    means: 'A command wrote more than 1 MiB and was killed.',
+    hint: 'Write logs to a file; stdout is for the answer.',
+  },
+  'process.worker': {
+    means: 'A command with `worker: true` broke the agreement of one JSON line in, one JSON line out.',
+    hint: 'Answer each line with one JSON object, with the `id` of its event or in order; write logs to stderr.',
+  },
   'guard.depth': {
     means: 'The chain of dispatches that caused one another is too long.',
     hint: 'Look for a hook that starts the work it listens to, or raise `maxDepth`.',
@@ -199,6 +231,18 @@ export const errorTable = {
   'guard.state': {
     means: 'The store behind a guard could not answer.',
     hint: 'The hook followed its `on_error` policy; look at the store.',
+  },
+  'script.compile': {
+    means: 'The source of a script hook is not valid JavaScript.',
+    hint: 'The message names the line.',
+  },
+  'script.error': {
+    means: 'A script hook threw, answered no decision, or its sandbox broke.',
+    hint: 'Return { decision: "allow" | "block" | "ask", reason } from handle(event).',
+  },
+  'script.timeout': {
+    means: 'A script hook ran longer than its deadline and was ended.',
+    hint: 'Make the script do less; a script should decide in milliseconds.',
   },
   'engine.budget': {
     means: 'The hooks of one dispatch together used up its time budget.',

@@ -163,10 +163,15 @@ type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : 
 /** Beside a `kind` these words mean the verdict's, even where the event has a field of that name. */
 type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'patch' | 'context'
 
+// All that `unknown` is, but `unknown` itself would swallow the other modes while TypeScript is still looking for the
+// event, and the texts in a hook's answer would lose their literal types.
+// biome-ignore lint/complexity/noBannedTypes: see above
+type Anything = {} | null | undefined
+
 /** What a hook of this event may return. */
 export type ResultOf<Row> =
   ModeOf<Row> extends 'observe'
-    ? unknown
+    ? Anything
     : ModeOf<Row> extends 'claim'
       ? undefined | ({ readonly handled: boolean } & Omit<FieldsOf<Row>, 'handled'>)
       : undefined | (Verdict<PatchOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | FieldsOf<Row>

@@ -1,0 +1,201 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createHooks, type HookDefinition } from '../../index.ts'
+import { recorder } from '../../testing/index.ts'
+import { createScriptHandler } from './script.ts'
+
+const handler = createScriptHandler()
+afterAll(() => handler.dispose())
+
+function scripted(source: string, options: Partial<HookDefinition> = {}) {
+  const seen = recorder()
+  const hooks = createHooks({ handlers: [handler], sink: seen.sink, breaker: false })
+  hooks.add({ id: 's', event: 'pre_tool_use', handler_type: 'script', config: { source }, ...options })
+  const dispatch = (input: Record<string, unknown> = {}) =>
+    hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: input }, { session: 'one', tenant: 't' })
+  return { hooks, seen, dispatch }
+}
+
+describe('a script decides', () => {
+  test('GC-80 handle(event) answers allow, block or ask', async () => {
+    const source = 'function handle(event) { return { decision: event.tool_input.say, reason: "because" } }'
+    const { dispatch } = scripted(source)
+    expect(await dispatch({ say: 'allow' })).toMatchObject({ kind: 'allow' })
+    expect(await dispatch({ say: 'block' })).toMatchObject({ kind: 'block', reason: 'because', by: 's' })
+    expect(await dispatch({ say: 'ask' })).toMatchObject({ kind: 'ask', reason: 'because' })
+    expect(await dispatch({ say: 'defer' })).toMatchObject({ kind: 'block' })
+  })
+
+  test.each([
+    ['nothing', 'function handle() {}'],
+    ['another word', 'function handle() { return { decision: "maybe" } }'],
+    ['a text', 'function handle() { return "allow" }'],
+    ['a list', 'function handle() { return ["allow"] }'],
+    ['no function at all', 'var x = 1'],
+    ['a throw', 'function handle() { throw new Error("boom") }'],
+    ['a reason that is no text', 'function handle() { return { decision: "block", reason: {} } }'],
+  ])('GC-80 %s is an error and closes the gate', async (_, source) => {
+    expect(await scripted(source).dispatch()).toMatchObject({ kind: 'block', code: 'script.error' })
+  })
+
+  test('it rewrites the input', async () => {
+    const source =
+      'function handle(e) { return { decision: "allow", updatedInput: { command: e.toolInput.command + " --dry-run" } } }'
+    expect(await scripted(source).dispatch({ command: 'rm x' })).toMatchObject({
+      patch: { command: 'rm x --dry-run' },
+    })
+  })
+
+  test('GC-81 it sees both spellings of the event, frozen', async () => {
+    const names =
+      '["hookEvent","sessionId","tenantId","toolName","depth","eventId"].map(function (k) { return typeof event[k] }).join()'
+    const { dispatch } = scripted(
+      `function handle(event) { return { decision: "block", reason: ${names} + event.hook_event_name } }`,
+    )
+    expect(await dispatch()).toMatchObject({ reason: 'string,string,string,string,number,stringPreToolUse' })
+    const writes = scripted(
+      'function handle(event) { event.toolInput.command = "x"; return { decision: "allow" } }',
+    )
+    expect(await writes.dispatch({ command: 'ls' })).toMatchObject({ kind: 'block', code: 'script.error' })
+  })
+
+  test('GC-82 what it prints is kept, up to 4 KiB', async () => {
+    const { dispatch, seen } = scripted(
+      'function handle() { for (var i = 0; i < 999; i++) console.log("line", i); return { decision: "allow" } }',
+    )
+    await dispatch()
+    const stdout = String(seen.dispatches[0]?.executions[0]?.facts?.stdout)
+    expect(stdout.startsWith('line 0\nline 1\n')).toBe(true)
+    expect(stdout.endsWith('... truncated')).toBe(true)
+    expect(stdout.length).toBeLessThan(4_200)
+  })
+
+  test('GC-82 not more run at once than allowed, for all and for one tenant', async () => {
+    const { dispatch } = scripted(
+      'function handle() { var n = 0; while (n < 1e5) n++; return { decision: "block", reason: "done" } }',
+    )
+    const answers = await Promise.all(Array.from({ length: 30 }, () => dispatch()))
+    expect(answers.every(({ reason }) => reason === 'done')).toBe(true)
+  })
+})
+
+describe('GC-83 a script reaches nothing', () => {
+  test.each([
+    'eval',
+    'Function',
+    'Reflect',
+    'Proxy',
+    'Symbol',
+    'Promise',
+    'Map',
+    'Set',
+    'globalThis',
+    'BigInt',
+    'Uint8Array',
+    'process',
+    'require',
+    'fetch',
+    'setTimeout',
+    'WebAssembly',
+    'import_meta',
+  ])('%s is not there', async (name) => {
+    const { dispatch } = scripted(
+      `function handle() { return { decision: "block", reason: typeof ${name} } }`,
+    )
+    expect(await dispatch()).toMatchObject({ reason: 'undefined' })
+  })
+
+  test.each([
+    '[].constructor.constructor("return 1")()',
+    '(function () {}).constructor("return 1")()',
+    '({}).constructor.constructor("return 1")()',
+    '(async function () {}).constructor("return 1")()',
+    '(function* () {}).constructor("return 1")()',
+    'this.constructor.constructor("return 1")()',
+  ])('%s does not lead out', async (expression) => {
+    const { dispatch } = scripted(
+      `function handle() { var out = ${expression}; return { decision: "allow", reason: String(out) } }`,
+    )
+    const { kind } = await dispatch().catch(() => ({ kind: 'block' }))
+    expect(kind).toBe('block')
+  })
+
+  test('import() gives a promise that nothing ever fulfils', async () => {
+    const source =
+      'function handle() { var seen = "nothing"; import("node:fs").then(function () { seen = "fs" }, function () {}); return { decision: "block", reason: seen } }'
+    expect(await scripted(source).dispatch()).toMatchObject({ reason: 'nothing' })
+  })
+
+  test('nothing is left for the next call', async () => {
+    const source =
+      'var count = 0; function handle() { count++; Array.prototype.leak = 1; return { decision: "block", reason: String(count) + String([].leak) } }'
+    const { dispatch } = scripted(source)
+    await dispatch()
+    expect(await dispatch()).toMatchObject({ reason: '11' })
+    expect(
+      await scripted(
+        'function handle() { return { decision: "block", reason: String([].leak) } }',
+      ).dispatch(),
+    ).toMatchObject({ reason: 'undefined' })
+  })
+})
+
+describe('GC-84 a script cannot hang or crash us', () => {
+  test.each([
+    ['loops for ever', 'function handle() { while (true) {} }'],
+    [
+      'a pattern that backtracks',
+      'function handle() { return { decision: /^(a+)+$/.test("a".repeat(40) + "b") ? "allow" : "allow" } }',
+    ],
+    [
+      'allocates for ever',
+      'function handle() { var a = []; while (true) a.push(new Array(1000).join("x")) }',
+    ],
+    ['loops while it loads', 'while (true) {}; function handle() {}'],
+  ])('%s: closed within its time', async (_, source) => {
+    const { dispatch } = scripted(source, { timeout_ms: 200 })
+    const { kind, code } = await dispatch()
+    expect(kind).toBe('block')
+    expect(['script.timeout', 'script.error']).toContain(code)
+  })
+
+  test('endless recursion is an error with the line, not a stack', async () => {
+    const { dispatch } = scripted('\nfunction handle() {\n  return handle()\n}')
+    const { reason } = await dispatch()
+    expect(reason).toMatch(/stack overflow \(line 3/)
+    expect(String(reason).length).toBeLessThan(200)
+  })
+
+  test('a deeply nested answer does not bring the sandbox down', async () => {
+    const { dispatch } = scripted(
+      'function handle() { var a = []; for (var i = 0; i < 1e6; i++) a = [a]; return { decision: "block", reason: "x", updatedInput: a } }',
+    )
+    expect((await dispatch()).kind).toBe('block')
+    expect(
+      await scripted('function handle() { return { decision: "block", reason: "alive" } }').dispatch(),
+    ).toMatchObject({ reason: 'alive' })
+  })
+
+  test('after a hang the next call is answered', async () => {
+    const { dispatch } = scripted(
+      'function handle(e) { while (e.toolInput.hang) {} ; return { decision: "block", reason: "fine" } }',
+      { timeout_ms: 200 },
+    )
+    await Promise.all(Array.from({ length: 4 }, () => dispatch({ hang: true })))
+    expect(await dispatch()).toMatchObject({ reason: 'fine' })
+  })
+})
+
+describe('GC-15 a script is checked when it is saved', () => {
+  test.each([
+    ['no source', undefined, 'config.field'],
+    ['an empty source', '  ', 'config.field'],
+    ['more than 32 KiB', `function handle() {}//${'x'.repeat(32_768)}`, 'config.range'],
+    ['a syntax error', 'function handle() {\n  return {', 'script.compile'],
+  ])('%s', (_, source, code) => {
+    expect(() => scripted(source as string)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('the line is named', () => {
+    expect(() => scripted('function handle() {\n  var 1x\n}')).toThrow(/line 2/)
+  })
+})
