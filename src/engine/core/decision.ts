@@ -64,10 +64,17 @@ export type Verdict<Patch = never> =
       readonly kind: 'ask'
       readonly reason: string
       readonly message?: string
+      readonly grant?: never
       readonly patch?: Patch
       readonly context?: string | readonly string[]
     }
-  | { readonly kind: 'block'; readonly reason: string; readonly message?: string }
+  | {
+      readonly kind: 'block'
+      readonly reason: string
+      readonly message?: string
+      readonly grant?: never
+      readonly patch?: never
+    }
 
 const weight = { allow: 0, ask: 1, block: 2 } as const
 

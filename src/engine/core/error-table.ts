@@ -173,7 +173,8 @@ export const errorTable = {
     hint: 'Several tenants share one machine, so nobody may start commands on it: use an http, prompt or script hook.',
   },
   'process.start': {
-    means: 'The system refused to start a command: it does not exist, may not be executed, or its arguments are too long.',
+    means:
+      'The system refused to start a command: it does not exist, may not be executed, or its arguments are too long.',
     hint: 'Check the path and its permissions; large payloads belong on stdin, not into `$ARGUMENTS`.',
   },
   'process.cwd': {

@@ -23,7 +23,7 @@ test('as JSON it keeps what an operator needs, and no cause', () => {
 
 test('every code of the table says what it means and what to do', () => {
   for (const [code, { means, hint }] of Object.entries(errorTable)) {
-    expect(code).toMatch(/^[a-z]+\.[a-z_]+$/)
+    expect(code).toMatch(/^[a-z]+\.[a-z0-9_]+$/)
     expect(means.endsWith('.') && hint.endsWith('.'), code).toBe(true)
   }
 })

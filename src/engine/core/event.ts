@@ -158,6 +158,9 @@ export type FieldsOf<Row> =
     : never
 type Claimed<M> = M extends 'claim' ? 'handled' : never
 
+/** Without fields there is no such answer: the empty type would welcome every value. */
+type Own<F> = [keyof F] extends [never] ? never : F
+
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 
 /** Beside a `kind` these words mean the verdict's, even where the event has a field of that name. */
@@ -174,4 +177,4 @@ export type ResultOf<Row> =
     ? Anything
     : ModeOf<Row> extends 'claim'
       ? undefined | ({ readonly handled: boolean } & Omit<FieldsOf<Row>, 'handled'>)
-      : undefined | (Verdict<PatchOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | FieldsOf<Row>
+      : undefined | (Verdict<PatchOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | Own<FieldsOf<Row>>

@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { misbehaviours } from './misbehaviours.ts'
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+/** An HTTP server on loopback that misbehaves as the path says; `paths` lists how. */
+export interface BadReceiver {
+  readonly origin: string
+  readonly port: number
+  readonly paths: readonly string[]
+  /** What arrived whole, in order. */
+  readonly received: readonly Received[]
+  /** How many connections were ever made. */
+  readonly connections: () => number
+  close(): Promise<void>
+}
+
+/** Misbehaves on its own `server`, if one is given: one that speaks TLS, for instance. */
+export async function badReceiver(server: Server = createServer()): Promise<BadReceiver> {
+  const received: Received[] = []
+  const sockets = new Set<Socket>()
+  let connections = 0
+  server.on('connection', (socket: Socket) => {
+    connections++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined)
+  })
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    readBody(request).then(
+      (body) => {
+        const path = request.url?.split('?', 1)[0] ?? '/'
+        received.push({
+          method: request.method ?? '',
+          path: request.url ?? '',
+          headers: request.headers,
+          body,
+        })
+        const times = received.filter((one) => one.path.split('?', 1)[0] === path).length
+        const behave = Object.hasOwn(misbehaviours, path) ? misbehaviours[path] : misbehaviours['/404']
+        behave?.({ response, socket: request.socket, times, body })
+      },
+      () => undefined,
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    paths: Object.keys(misbehaviours),
+    received,
+    connections: () => connections,
+    close() {
+      // Most of these never end by themselves.
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
