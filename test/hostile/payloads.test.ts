@@ -59,12 +59,22 @@ describe('a payload that cannot be read', () => {
     ['a proxy that refuses', () => new Proxy(bash, { get: refuse })],
     ['a proxy that will not be frozen', () => new Proxy({ ...bash }, { preventExtensions: () => false })],
     ['a revoked proxy', revoked],
-    ['a getter that throws from the third time on', flaky],
   ])('%s: input.unreadable', async (_, make) => {
     const hooks = listening()
     const error = await refusalOf(hooks.dispatch('pre_tool_use', make() as never))
     expect(error).toMatchObject({ code: 'input.unreadable' })
     expect(hooks.ran()).toBe(0)
+  })
+
+  test('a getter that throws from the third time on never crosses the door uncoded', async () => {
+    const matching = createHooks()
+    matching.on('pre_tool_use', { matcher: 'Bash' }, () => {})
+    await expect(matching.dispatch('pre_tool_use', flaky() as never)).rejects.toMatchObject({
+      code: 'input.unreadable',
+    })
+    const reading = createHooks()
+    reading.on('pre_tool_use', ({ tool_name }) => void tool_name)
+    expect(await reading.dispatch('pre_tool_use', flaky() as never)).toMatchObject({ code: 'handler.error' })
   })
 })
 

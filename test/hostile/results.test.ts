@@ -129,14 +129,12 @@ describe('a rewrite that cannot be read', () => {
     if (decision.kind === 'allow') expect(passed.at(-1)).toBe(decision.patch?.command)
   })
 
-  test('a patch cannot be changed after it was returned', async () => {
+  test('what becomes of a patch after it was returned changes nothing', async () => {
     const hooks = createHooks()
     const patch = { command: 'ls -l', list: ['a'] }
     hooks.on('pre_tool_use', () => rewrite(patch))
     const decision = await hooks.dispatch('pre_tool_use', bash)
-    expect(() => {
-      patch.list.push('rm')
-    }).toThrow(TypeError)
+    patch.list.push('rm')
     expect(decision.patch).toEqual({ command: 'ls -l', list: ['a'] })
   })
 })

@@ -38,3 +38,12 @@ export function errorText(thrown: unknown): string {
     return 'a value that cannot be read was thrown'
   }
 }
+
+/** Whether something that was thrown is ours; a hostile proxy throws even at that question. */
+export function isHookError(thrown: unknown): thrown is HookError {
+  try {
+    return thrown instanceof HookError
+  } catch {
+    return false
+  }
+}

@@ -36,7 +36,12 @@ export function conduct(
 ): Promise<Decision> {
   const refusal = refuse(plan, payload, envelope)
   if (refusal !== undefined) return Promise.reject(refusal)
-  const chain = plan.chainOf(payload)
+  let chain: Chain
+  try {
+    chain = plan.chainOf(payload)
+  } catch (thrown) {
+    return Promise.reject(unreadable(plan, thrown))
+  }
   if (options !== undefined || !chain.simple || (envelope.depth ?? 0) > engine.maxDepth) {
     return conductFully(engine, chain, payload, envelope, options)
   }
@@ -54,6 +59,13 @@ export function refuse(plan: Plan, payload: unknown, envelope: Envelope): HookEr
   } catch (thrown) {
     return unreadable(plan, thrown)
   }
+}
+
+function misused(options: DispatchOptions): Problem | undefined {
+  if (!isRecord(options)) return { path: 'options', expected: 'an object' }
+  const { signal } = options
+  if (signal === undefined || signal instanceof AbortSignal) return undefined
+  return { path: 'options.signal', expected: 'an AbortSignal' }
 }
 
 function refuseEnvelope(plan: Plan, envelope: Envelope): HookError | undefined {
@@ -85,6 +97,8 @@ function conductFully(
   options: DispatchOptions = {},
 ): Promise<Decision> {
   const dispatch = new Dispatch(chain.deciders, payload, envelope)
+  const problem = misused(options)
+  if (problem !== undefined) return Promise.reject(misshapen(dispatch.track.plan, problem))
   if (options.trace || engine.sink?.timed) {
     const aside = dispatch.withAside()
     aside.protocol = new Protocol(true, engine.clock.elapsed())

@@ -122,7 +122,8 @@ describe('nobody can change what was decided', () => {
     hooks.on('pre_tool_use', () => rewrite(patch))
     const decision = await hooks.dispatch('pre_tool_use', bash('one'))
     expect(decision.patch).toEqual({ list: [{ a: 1 }] })
-    for (const part of [decision.patch, decision.original, patch.list, patch.list[0]])
+    const list = decision.patch?.list as object[]
+    for (const part of [decision.patch, decision.original, list, list[0]])
       expect(Object.isFrozen(part)).toBe(true)
     for (const step of decision.steps ?? []) expect(Object.isFrozen(step.after)).toBe(true)
   })

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../core/check.ts'
 import type { Failure, Kind } from '../core/decision.ts'
-import { errorText, HookError } from '../core/error.ts'
+import { errorText, isHookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow } from '../core/event.ts'
 import { freezeDeep } from '../core/freeze.ts'
+import { plainCopy } from '../core/plain-copy.ts'
 import { type Result, readResult } from '../core/result.ts'
 import type { Execution } from '../core/sink.ts'
 import { Answer } from './answer.ts'
@@ -140,29 +141,28 @@ function observed(dispatch: Dispatch, hook: CompiledHook, value: unknown): Settl
 
 /** Puts the patch in the place of the input; answers how to go on when that is not possible. */
 function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Settled | undefined {
+  try {
+    return rewriteWith(dispatch, hook, plainCopy(patch))
+  } catch (thrown) {
+    return fail(dispatch, hook, 'invalid', 'handler.result', `rewrote the input to ${errorText(thrown)}`)
+  }
+}
+
+function rewriteWith(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Settled | undefined {
   const { row } = dispatch.track.plan
   const key = row.rewrites ?? ''
   const payload = isRecord(dispatch.payload) ? dispatch.payload : {}
   const before = payload[key]
   if (isRecord(patch) && Object.keys(patch).length === 0) return undefined
   if (isDeepStrictEqual(before, patch)) return undefined
-  if (dispatch.aside?.secondPass) {
-    const reason = `${hook.id} changed an input that had already been passed`
-    note(dispatch, hook, { decision: 'block', code: 'engine.unstable_rewrite', reason })
-    say(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.unstable_rewrite')
-    return 'stop'
-  }
+  if (dispatch.aside?.secondPass) return refuseChange(dispatch, hook)
   const next = { ...payload, [key]: patch }
-  try {
-    const problem = row.payload(next)
-    if (problem !== undefined) {
-      const text = `rewrote ${problem.path} to something that is not ${problem.expected}`
-      return fail(dispatch, hook, 'invalid', 'handler.result', text)
-    }
-    freezeDeep(next)
-  } catch (thrown) {
-    return fail(dispatch, hook, 'invalid', 'handler.result', errorText(thrown))
+  const problem = row.payload(next)
+  if (problem !== undefined) {
+    const text = `rewrote ${problem.path} to something that is not ${problem.expected}`
+    return fail(dispatch, hook, 'invalid', 'handler.result', text)
   }
+  freezeDeep(next)
   const aside = dispatch.withAside()
   if (!aside.rewritten) aside.original = dispatch.payload
   aside.rewritten = true
@@ -174,6 +174,14 @@ function rewrite(dispatch: Dispatch, hook: CompiledHook, patch: unknown): Settle
   return undefined
 }
 
+/** In the second pass the input is final: a hook that wants it otherwise closes the gate. */
+function refuseChange(dispatch: Dispatch, hook: CompiledHook): Settled {
+  const reason = `${hook.id} changed an input that had already been passed`
+  note(dispatch, hook, { decision: 'block', code: 'engine.unstable_rewrite', reason })
+  say(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.unstable_rewrite')
+  return 'stop'
+}
+
 /** Failing closed is here and nowhere else. */
 export function fail(
   dispatch: Dispatch,
@@ -183,7 +191,7 @@ export function fail(
   thrown: unknown,
 ): Settled {
   // A coded error says better what happened; an answer that cannot be read is not an error of the handler.
-  if (because === 'error' && thrown instanceof HookError && thrown.code !== code) {
+  if (because === 'error' && isHookError(thrown) && thrown.code !== code) {
     return fail(dispatch, hook, thrown.code === 'handler.result' ? 'invalid' : 'error', thrown.code, thrown)
   }
   const { engine, plan, role } = dispatch.track
@@ -196,7 +204,7 @@ export function fail(
     ...(thrown === undefined ? {} : { detail: thrown }),
   })
   // A guard that says no, or cannot say, is no failure of the hook behind it.
-  if (!code.startsWith('guard.')) engine.failed(hook, because, code)
+  if (!code.startsWith('guard.') || isHookError(thrown)) engine.failed(hook, because, code)
   if (plan.row.mode !== 'gate' || role !== 'decide') return 'next'
   const policy =
     because === 'timeout' ? hook.onTimeout : because === 'invalid' ? hook.onInvalid : hook.onError

@@ -18,9 +18,13 @@ export function settleStreak(dispatch: Dispatch): void {
   }
 }
 
-function request(dispatch: Dispatch): GuardRequest {
+function keyOf(dispatch: Dispatch): string {
   const { tenant = '', session = '' } = dispatch.envelope
-  const key = guardKey(tenant, session, dispatch.event)
+  return guardKey(tenant, session, dispatch.event)
+}
+
+function request(dispatch: Dispatch): GuardRequest {
+  const key = keyOf(dispatch)
   if (dispatch.answer?.kind !== 'block') return { kind: 'end_streak', key }
   return { kind: 'streak', key, limit: dispatch.track.plan.row.maxBlocksInARow ?? 0 }
 }
@@ -32,6 +36,7 @@ function end(dispatch: Dispatch, passes: unknown): void {
   if (answer?.kind === 'block' && pass?.pass !== true) {
     dispatch.track.engine.log('guard.streak', { event, hook: answer.by, session: envelope.session })
     answer.ignore('guard.streak')
+    startAnew(dispatch)
   }
   dispatch.finish()
 }
@@ -40,4 +45,15 @@ const counting: Wait = {
   value: (dispatch, passes) => end(dispatch, passes),
   error: (dispatch) => end(dispatch, undefined),
   expire: (dispatch) => end(dispatch, undefined),
+}
+
+/** The agent was let go; the next time it wants to stop is a new story. */
+function startAnew(dispatch: Dispatch): void {
+  const { guards, clock } = dispatch.track.engine
+  try {
+    const passes = guards.take([{ kind: 'end_streak', key: keyOf(dispatch) }], clock.now())
+    if (isThenable(passes)) Promise.resolve(passes).catch(() => {})
+  } catch {
+    // Whoever cannot count cannot forget either.
+  }
 }
