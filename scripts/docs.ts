@@ -1,11 +1,12 @@
-/** Writes the generated pages of docs/. `--check` compares and fails instead. */
+/** Writes the generated pages of docs/ and the published schema. `--check` compares and fails instead. */
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
+import { hooksSchema } from './docs/hooks-schema.ts'
 import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
 const check = process.argv.includes('--check')
-const problems = [errorsPage(), eventsPage()].map((page) => settlePage(page, check))
+const problems = [errorsPage(), eventsPage(), hooksSchema()].map((page) => settlePage(page, check))
 report(
   problems.filter((problem) => problem !== undefined),
   'docs: the reference pages are up to date',

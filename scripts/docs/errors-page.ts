@@ -12,8 +12,12 @@ const areas: Readonly<Record<string, string>> = {
   secret: 'Encryption of stored secrets.',
   process: 'A command that a hook runs.',
   script: 'JavaScript that a hook runs in the sandbox.',
+  prompt: 'A model that judges.',
+  agent: 'An agent that a hook starts.',
   guard: 'Why a hook that matched did not fire.',
   engine: 'A dispatch as a whole.',
+  reload: 'A hook file that changed while it was in use.',
+  trust: 'Whether the hooks of a repository may run.',
 }
 
 export function errorsPage(): Page {

@@ -43,7 +43,7 @@ export async function badReceiver(server: Server = createServer()): Promise<BadR
         })
         const times = received.filter((one) => one.path.split('?', 1)[0] === path).length
         const behave = Object.hasOwn(misbehaviours, path) ? misbehaviours[path] : misbehaviours['/404']
-        behave?.({ response, socket: request.socket, times, body })
+        behave?.({ response, socket: request.socket, times, headers: request.headers, body })
       },
       () => undefined,
     )

@@ -1,3 +1,14 @@
 /** What Hookhelm's own tests use, for yours. */
+export { badCommands } from './bad-commands.ts'
+export { type BadReceiver, badReceiver, type Received } from './bad-receiver.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
+export type { FakeAnswer, FakeCall, FakeUsage } from './fake-model/fake-answer.ts'
+export {
+  type FakeModel,
+  type FakeModelOptions,
+  type FakeRequest,
+  startFakeModel,
+} from './fake-model/fake-model.ts'
+export type { FakeProvider } from './fake-model/wire.ts'
+export { type DnsScript, type LiarDns, liarDns } from './liar-dns.ts'
 export { type Recorded, type Recorder, recorder } from './recorder.ts'

@@ -8,6 +8,7 @@ interface Visit {
   readonly socket: Socket
   /** How often this path was called, this time included. */
   readonly times: number
+  readonly headers: Readonly<Record<string, unknown>>
   readonly body: string
 }
 
@@ -57,6 +58,8 @@ export const misbehaviours: Readonly<Record<string, Behave>> = {
   '/empty': answer(200),
   '/204': answer(204),
   '/echo': ({ response, body }) => response.writeHead(200, json).end(body),
+  '/echo-headers': ({ response, headers }) =>
+    response.writeHead(200, json).end(JSON.stringify({ decision: 'block', reason: JSON.stringify(headers) })),
   '/html': answer(200, '<html>welcome</html>', { 'content-type': 'text/html' }),
   '/unknown-json': answer(200, '{"status":"ok"}'),
   '/truncated-json': answer(200, '{"decision":"block"'),
@@ -64,6 +67,8 @@ export const misbehaviours: Readonly<Record<string, Behave>> = {
   '/prototype': answer(200, '{"decision":"allow","__proto__":{"decision":"block"}}'),
   '/deep': answer(200, '['.repeat(100_000)),
   '/invalid-utf8': answer(200, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
+  '/latin1-block': answer(200, Buffer.from('{"decision":"block","reason":"d\u00e9j\u00e0"}', 'latin1')),
+  '/latin1-rewrite': answer(200, Buffer.from('{"updatedInput":{"command":"d\u00e9j\u00e0"}}', 'latin1')),
   '/bom': answer(200, `\uFEFF${block}`),
   '/500': answer(500, block),
   '/500-once': ({ times, ...visit }) => answer(times === 1 ? 500 : 200, block)({ times, ...visit }),

@@ -45,6 +45,10 @@ export const errorTable = {
     means: 'An object names one key twice, so that two readers could read two things.',
     hint: 'Name every key once.',
   },
+  'config.exists': {
+    means: 'A file that would be written is there already.',
+    hint: 'Move it away first, or choose another name.',
+  },
   'config.event': {
     means: 'An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event.',
     hint: 'The message names the property; built-in events cannot be replaced.',
@@ -73,6 +77,26 @@ export const errorTable = {
   'config.unknown_hook': {
     means: 'A hook id names no registered hook.',
     hint: '`hooks.list()` shows the ids.',
+  },
+  'config.syntax': {
+    means: 'A hook file is neither YAML nor JSON, is nested too deeply, or names one key twice.',
+    hint: 'The place is in the message; an editor that knows the file format underlines it.',
+  },
+  'config.unreadable': {
+    means: 'A hook file cannot be read: gone, no ordinary file, larger than 1 MiB, or not UTF-8.',
+    hint: 'To have no hooks, write `hooks: []` instead of removing the file.',
+  },
+  'config.untrusted_owner': {
+    means: 'A hook file, or the folder it lies in, belongs to somebody else or can be written by others.',
+    hint: 'Make it yours and run `chmod o-w` on file and folder; a managed file must not be writable by a group.',
+  },
+  'config.two_files': {
+    means: 'One folder holds several hook files, for example hooks.yaml and hooks.json.',
+    hint: 'Keep one of them.',
+  },
+  'config.prompt_needs_matcher': {
+    means: 'A prompt hook has no condition, so a model would be asked about every event.',
+    hint: 'Give it a `matcher`, a `match` or an `if_expr`.',
   },
   'match.syntax': {
     means: 'A name pattern is not a valid RE2 regular expression.',
@@ -245,6 +269,53 @@ export const errorTable = {
     means: 'A script hook ran longer than its deadline and was ended.',
     hint: 'Make the script do less; a script should decide in milliseconds.',
   },
+  'prompt.parse': {
+    means:
+      'The model that should judge did not call `decide`, or called it with something that is no decision.',
+    hint: 'Keep `prompt_template` short and imperative, or use a model that follows tool calls.',
+  },
+  'prompt.timeout': {
+    means: 'The model that should judge did not answer before the deadline.',
+    hint: 'Raise `timeout_ms`, use a faster model, or set `on_timeout: allow`.',
+  },
+  'prompt.provider': {
+    means: 'The provider of the model failed or could not be reached.',
+    hint: 'The message carries the status; check the address, the key and the limits of the account.',
+  },
+  'prompt.model': {
+    means: 'Nobody is configured who serves the model that a hook names.',
+    hint: 'Configure the provider, or a default model.',
+  },
+  'prompt.budget': {
+    means:
+      'Nothing is left of the token budget of the tenant for this month, or nobody could say what is left.',
+    hint: 'Raise the budget, or wait for the first day of the next month (UTC).',
+  },
+  'agent.no_host': {
+    means: 'A hook should start an agent, but the program lends no agent launcher.',
+    hint: 'Pass `host: { startAgent }` to `createHooks`.',
+  },
+  'agent.unknown': {
+    means: 'A hook names an agent that the host does not know, or none at all.',
+    hint: 'Check `agent_name`, or give the hook a `prompt` of its own.',
+  },
+  'agent.failed': {
+    means: 'The agent that a hook started ended without an answer.',
+    hint: 'The message says how it ended.',
+  },
+  'agent.timeout': {
+    means: 'The agent that a hook started did not answer before the deadline; it was told to stop.',
+    hint: 'Raise `timeout_ms`, or set `on_timeout: allow`.',
+  },
+  'agent.schema': {
+    means:
+      'The JSON Schema of an agent hook cannot be used: not valid, too large, or with a pattern RE2 does not have.',
+    hint: 'The message says what is wrong; patterns have no look-around and no back-references.',
+  },
+  'agent.output_schema': {
+    means: 'The agent answered something that does not fit its `output_schema`, or that is no decision.',
+    hint: 'Answer { "action": "continue" | "block", ... }, { "ok": true | false, ... } or { "kind": ... }.',
+  },
   'engine.budget': {
     means: 'The hooks of one dispatch together used up its time budget.',
     hint: 'Shorten the chain, or the timeouts of its hooks.',
@@ -272,6 +343,18 @@ export const errorTable = {
   'engine.stalled': {
     means: 'A handler has kept the event loop busy for more than a second.',
     hint: 'A synchronous loop cannot be stopped in process; run such code as a command or script hook.',
+  },
+  'reload.kept_previous': {
+    means: 'A hook file changed into one that cannot be used, so the hooks it had before stay.',
+    hint: 'Mend the file; it is looked at again as soon as it changes.',
+  },
+  'trust.needed': {
+    means: 'A hook file came with a repository, or changed there, and nobody has trusted this content yet.',
+    hint: 'Read the difference and run `hookhelm trust`.',
+  },
+  'trust.store': {
+    means: 'The store of trusted hook files cannot be used, so no repository counts as trusted.',
+    hint: 'It must be a file of your own that only you can write; remove it to start afresh.',
   },
 } as const satisfies Record<string, { means: string; hint: string }>
 

@@ -203,8 +203,7 @@ export function fail(
     reason,
     ...(thrown === undefined ? {} : { detail: thrown }),
   })
-  // A guard that says no, or cannot say, is no failure of the hook behind it.
-  if (!code.startsWith('guard.') || isHookError(thrown)) engine.failed(hook, because, code)
+  if (!isRefusal(hook, code, thrown)) engine.failed(hook, because, code)
   if (plan.row.mode !== 'gate' || role !== 'decide') return 'next'
   const policy =
     because === 'timeout' ? hook.onTimeout : because === 'invalid' ? hook.onInvalid : hook.onError
@@ -214,4 +213,10 @@ export function fail(
   }
   say(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook.id, code)
   return 'stop'
+}
+
+/** A guard that says no, or a handler that has nothing left to spend, is no failure of the hook behind it. */
+function isRefusal(hook: CompiledHook, code: ErrorCode, thrown: unknown): boolean {
+  if (!isHookError(thrown)) return code.startsWith('guard.')
+  return hook.definition.handler_type !== 'function' && (code === 'guard.quota' || code === 'prompt.budget')
 }

@@ -1,0 +1,54 @@
+import { findHookPlaces, trustFile } from '../config/find.ts'
+import { type TrustStore, trustStore } from '../config/trust.ts'
+import { type Watching, watchHookFiles } from '../config/watch/watch.ts'
+import type { Handler } from '../engine/core/handler.ts'
+import type { Log, Sink } from '../engine/core/sink.ts'
+import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
+import { localHandlers } from './local-handlers.ts'
+
+interface LocalOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly log?: Log
+  readonly sink?: Sink
+}
+
+/** The hooks of one directory, as the files of administrator, user and repository say. */
+export interface Local {
+  readonly hooks: Hooks
+  readonly handlers: readonly Handler[]
+  readonly files: Watching
+  readonly trust: TrustStore
+  close(): Promise<void>
+}
+
+/** Loads the hook files and follows them. A file that cannot be used is an error that lists every problem. */
+export async function openLocal({
+  cwd,
+  env = process.env,
+  log = () => {},
+  sink,
+}: LocalOptions): Promise<Local> {
+  const parts = localHandlers({ cwd, env, log })
+  const { handlers, host } = parts
+  const hooks = createHooks({ handlers, host, log, ...(sink === undefined ? {} : { sink }) })
+  const trust = trustStore(trustFile(env))
+  try {
+    const files = watchHookFiles({
+      places: findHookPlaces({ cwd, env }),
+      apply: (group, definitions) => hooks.replace(group, definitions),
+      handlers,
+      trust,
+      log,
+    })
+    const close = async () => {
+      files.close()
+      await hooks.drain()
+      await parts.dispose()
+    }
+    return { hooks, handlers, files, trust, close }
+  } catch (error) {
+    await parts.dispose()
+    throw error
+  }
+}

@@ -1,0 +1,45 @@
+import type { Clock } from '../../engine/core/clock.ts'
+
+const FIRST_MS = 100
+const LONGEST_MS = 30_000
+
+/** How long to wait before the next try. The first failure costs nothing, each further one twice the last. */
+export class Backoff {
+  readonly #clock: Clock
+  #failures = 0
+  #notBefore = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  failed(): void {
+    this.#failures++
+    if (this.#failures < 2) return
+    const delay = Math.min(LONGEST_MS, FIRST_MS * 2 ** (this.#failures - 2))
+    this.#notBefore = this.#clock.elapsed() + delay
+  }
+
+  succeeded(): void {
+    this.#failures = 0
+  }
+
+  /** Settles when it is time; rejects with the reason of the signal. */
+  wait(signal: AbortSignal): Promise<void> | undefined {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    const delay = this.#notBefore - this.#clock.elapsed()
+    if (delay <= 0) return undefined
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        timer.stop()
+        reject(signal.reason)
+      }
+      const timer = this.#clock.every(Math.ceil(delay), () => {
+        timer.stop()
+        signal.removeEventListener('abort', leave)
+        resolve()
+      })
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  }
+}

@@ -1,0 +1,80 @@
+import { HookError } from '../../engine/core/error.ts'
+import type { Placeholder } from '../placeholders.ts'
+
+/**
+ * A shell line whose placeholders became variables. The shell expands them after it has read the line, so a payload
+ * cannot become part of the line, whatever it contains and however the line is quoted.
+ */
+export interface ShellLine {
+  readonly line: string
+  /** Variable → what it has to hold. */
+  readonly variables: Readonly<Record<string, Placeholder>>
+}
+
+const variableOf: Readonly<Record<Placeholder, string>> = {
+  $ARGUMENTS: 'HOOKHELM_ARGUMENTS',
+  '{file}': 'HOOKHELM_FILE',
+  '{tool_name}': 'HOOKHELM_TOOL_NAME',
+  '{args}': 'HOOKHELM_ARGS',
+  '{result}': 'HOOKHELM_RESULT',
+}
+
+type Quote = '' | "'" | '"'
+
+/** Before a word that another shell or interpreter will read as code. */
+const readAsCode =
+  /(?:^|[\s;|&(])(?:eval\b[^;|&]*|(?:\S*\/)?(?:(?:ba|da|z|k|a)?sh|python[\d.]*|node|perl|ruby|php)\b[^;|&]*\s-\w*[cer]\s+)$/
+
+export function shellLine(command: string, names: readonly Placeholder[]): ShellLine {
+  const variables: Record<string, Placeholder> = {}
+  // One entry per open parenthesis: quotes inside of $(…) are not those around it.
+  const quotes: Quote[] = ['']
+  let line = ''
+  let word = 0
+  for (let at = 0; at < command.length; ) {
+    const quote = quotes.at(-1) ?? ''
+    const name = names.find((candidate) => command.startsWith(candidate, at))
+    if (name === undefined) {
+      const piece = pieceAt(command, at, quote)
+      turn(quotes, quote, piece)
+      if (quote === '' && /\s/.test(piece)) word = at + 1
+      line += piece
+      at += piece.length
+      continue
+    }
+    refuseMisplaced(name, quote, command.slice(0, word))
+    const variable = variableOf[name]
+    variables[variable] = name
+    // A mistake about the quotes could split the value into words; it could never run it.
+    line += quote === '"' ? `\${${variable}}` : `"\${${variable}}"`
+    at += name.length
+  }
+  return { line, variables }
+}
+
+/** The next character; with what it escapes, or as the beginning of a substitution. */
+function pieceAt(command: string, at: number, quote: Quote): string {
+  const two = command.slice(at, at + 2)
+  const whole = quote !== "'" && (two[0] === '\\' || two === '$(')
+  return whole ? two : two.slice(0, 1)
+}
+
+function turn(quotes: Quote[], quote: Quote, piece: string): void {
+  if (piece === quote) quotes[quotes.length - 1] = ''
+  else if (piece === '$(' || (piece === '(' && quote === '')) quotes.push('')
+  else if (quote !== '') return
+  else if (piece === ')' && quotes.length > 1) quotes.pop()
+  else if (piece === "'" || piece === '"') quotes[quotes.length - 1] = piece
+}
+
+function refuseMisplaced(name: Placeholder, quote: Quote, before: string): void {
+  const at = 'config.command'
+  if (quote === "'") {
+    const hint = `Write ${name} outside of the quotes: it is one word there already.`
+    throw new HookError('config.field', `${at}: ${name} stands inside single quotes`, { at, hint })
+  }
+  if (readAsCode.test(before)) {
+    const hint = 'Let the command read the event from stdin instead.'
+    throw new HookError('config.field', `${at}: ${name} would be run as code by a second shell`, { at, hint })
+  }
+}

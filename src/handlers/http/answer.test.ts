@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type Desk, openDesk } from './desk.fixture.ts'
+
+let desk: Desk
+let ask: Desk['ask']
+beforeAll(async () => {
+  desk = await openDesk()
+  ask = desk.ask
+})
+afterAll(() => desk.receiver.close())
+
+const last = () => desk.receiver.received.at(-1)
+
+describe('what is answered', () => {
+  test.each([
+    ['/allow', { kind: 'allow' }],
+    ['/empty', { kind: 'allow' }],
+    ['/204', { kind: 'allow' }],
+    ['/block', { kind: 'block', reason: 'the receiver says no', by: 'guard' }],
+    ['/bom', { kind: 'block' }],
+    ['/gzip', { kind: 'block' }],
+    ['/continue-false', { kind: 'block', reason: 'stopped' }],
+    ['/context', { kind: 'allow', context: ['mind the gap'] }],
+    ['/rewrite', { kind: 'allow', patch: { command: 'ls' } }],
+  ])('4.5 #87 GC-56 GC-57 %s', async (path, expected) => {
+    const { decision, facts } = await ask(path)
+    expect(decision).toMatchObject(expected)
+    expect(facts).toMatchObject({ attempts: 1, http_status: path === '/204' ? 204 : 200 })
+    expect(facts).not.toHaveProperty('unreadable')
+  })
+
+  test.each(['/html', '/truncated-json', '/unknown-json', '/echo'])(
+    '4.5 #84 GC-56 %s allows and is flagged; on_invalid: block closes it',
+    async (path) => {
+      const open = await ask(path)
+      expect(open.decision.kind).toBe('allow')
+      expect(open.facts).toMatchObject({ unreadable: true, http_status: 200 })
+      const closed = await ask(path, { hook: { on_invalid: 'block' } })
+      expect(closed.decision).toMatchObject({ kind: 'block', code: 'handler.result' })
+    },
+  )
+
+  test.each(['/duplicate-keys', '/prototype', '/deep'])(
+    '4.1 %s is an answer with two faces, and closed',
+    async (path) => {
+      expect((await ask(path)).decision).toMatchObject({ kind: 'block', code: 'handler.result' })
+    },
+  )
+
+  test('an answer that is not UTF-8 may block, but neither rewrite nor add', async () => {
+    expect((await ask('/latin1-block')).decision).toMatchObject({ kind: 'block', by: 'guard' })
+    expect((await ask('/latin1-rewrite')).decision).toMatchObject({ kind: 'block', code: 'handler.result' })
+    expect((await ask('/invalid-utf8')).facts).toMatchObject({ unreadable: true })
+  })
+
+  test('facts carry the length of the answer', async () => {
+    expect((await ask('/html')).facts).toMatchObject({ response_len: 20 })
+  })
+})
+
+describe('the OpenHarness format', () => {
+  const format = 'openharness'
+
+  test('OH-33 posts event and payload', async () => {
+    await ask('/allow', { config: { format } })
+    expect(JSON.parse(last()?.body ?? '')).toMatchObject({ event: 'pre_tool_use', payload: call })
+  })
+
+  test.each(['/block', '/html', '/204', '/duplicate-keys'])(
+    'OH-34 any 2xx passes, whatever it says: %s',
+    async (path) => {
+      const { decision, facts } = await ask(path, { config: { format, block_on_failure: true } })
+      expect(decision.kind).toBe('allow')
+      expect(facts).not.toHaveProperty('unreadable')
+    },
+  )
+
+  test('OH-34 only block_on_failure blocks, with the body or the status as the reason', async () => {
+    const config = { format, block_on_failure: true }
+    const open = await ask('/400', { config: { format } })
+    expect(open.decision.kind).toBe('allow')
+    expect(open.facts).toMatchObject({ failed: true, code: 'outbound.status', http_status: 400 })
+    const counted = await ask('/400', { config: { format }, hook: { on_error: 'allow' } })
+    expect(counted.decision).toMatchObject({ kind: 'allow', opened: [{ code: 'outbound.status' }] })
+    expect((await ask('/400', { config })).decision).toMatchObject({
+      kind: 'block',
+      reason: '{"decision":"allow"}',
+    })
+    expect((await ask('/404', { config })).decision.reason).toBe('http hook returned 404')
+    expect((await ask('/redirect-self', { config })).decision.reason).toBe('http hook returned 308')
+  })
+
+  test('OH-35 a failed connection fails the hook', async () => {
+    const open = await ask('/reset', { config: { format } })
+    expect(open.decision.kind).toBe('allow')
+    expect(open.facts).toMatchObject({ failed: true, code: 'outbound.connection', attempts: 1 })
+    const closed = await ask('/reset', { config: { format, can_block: true } })
+    expect(closed.decision).toMatchObject({ kind: 'block', code: 'outbound.connection' })
+  })
+})

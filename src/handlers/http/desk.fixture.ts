@@ -1,0 +1,56 @@
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Decision } from '../../engine/core/decision.ts'
+import type { HookOptions } from '../../engine/core/hook.ts'
+import type { Execution } from '../../engine/core/sink.ts'
+import { createHooks } from '../../engine/dispatch/hooks.ts'
+import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
+import { recorder } from '../../testing/recorder.ts'
+import { createHttpHandler, type HttpHandlerOptions } from './http.ts'
+
+export const call = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
+
+interface Asking {
+  readonly config?: object
+  readonly options?: HttpHandlerOptions
+  readonly hook?: HookOptions
+  readonly clock?: Clock
+}
+
+interface Asked {
+  readonly decision: Decision
+  readonly execution: Execution | undefined
+  readonly facts: Execution['facts']
+  /** Everything that was recorded, logged or answered. */
+  readonly all: string
+}
+
+export interface Desk {
+  readonly receiver: BadReceiver
+  /** One hook that asks one path of the receiver, and what comes of it. */
+  ask(path: string, asking?: Asking): Promise<Asked>
+}
+
+export async function openDesk(): Promise<Desk> {
+  const receiver = await badReceiver()
+  const ask = async (path: string, { config, options, hook, clock }: Asking = {}): Promise<Asked> => {
+    const time = clock === undefined ? {} : { clock }
+    const seen = recorder()
+    const outbound = { allow: ['127.0.0.1'], log: seen.log }
+    const handler = createHttpHandler({ outbound, ...time, ...options })
+    const hooks = createHooks({ handlers: [handler], sink: seen.sink, log: seen.log, ...time })
+    hooks.add({
+      id: 'guard',
+      event: 'pre_tool_use',
+      handler_type: 'http',
+      config: { url: receiver.origin + path, ...config },
+      ...hook,
+    })
+    const envelope = { id: 'event-1', tenant: 'acme', session: 's1' }
+    const decision = await hooks.dispatch('pre_tool_use', call, envelope, { trace: true })
+    await handler.dispose()
+    const execution = seen.dispatches[0]?.executions[0]
+    const all = JSON.stringify([decision, seen.dispatches, seen.lines])
+    return { decision, execution, facts: execution?.facts, all }
+  }
+  return { receiver, ask }
+}

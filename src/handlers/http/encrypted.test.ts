@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import { verifyWebhook } from '../../safe/outbound/webhook/signature.ts'
+import { createSecrets } from '../../safe/secret.ts'
+import { type Desk, openDesk } from './desk.fixture.ts'
+import type { HttpHandlerOptions } from './http.ts'
+
+let desk: Desk
+let ask: Desk['ask']
+beforeAll(async () => {
+  desk = await openDesk()
+  ask = desk.ask
+})
+afterAll(() => desk.receiver.close())
+
+const last = () => desk.receiver.received.at(-1)
+
+describe('encrypted values', () => {
+  const secrets = createSecrets({ current: { id: 'k1', key: Buffer.alloc(32, 7) } })
+  const place = { table: 'hooks', row: 'guard', column: 'config' }
+  const decrypt = (value: string, hook: HookDefinition) =>
+    secrets.decrypt(value, { ...place, row: hook.id ?? '' })
+  const Authorization = secrets.encrypt('Bearer abcdefgh12345678', place)
+
+  test('GC-53 a header is decrypted for the call, and only for the call', async () => {
+    const { all } = await ask('/block', { config: { headers: { Authorization } }, options: { decrypt } })
+    expect(last()?.headers.authorization).toBe('Bearer abcdefgh12345678')
+    expect(all).not.toContain('abcdefgh12345678')
+  })
+
+  test('GC-53 a value without the prefix is sent as it is', async () => {
+    await ask('/allow', { config: { headers: { Authorization: 'Bearer plain' } }, options: { decrypt } })
+    expect(last()?.headers.authorization).toBe('Bearer plain')
+  })
+
+  test('a signing secret may be encrypted too', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    await ask('/allow', { config: { secret: secrets.encrypt(secret, place) }, options: { decrypt } })
+    const { headers = {}, body = '' } = last() ?? {}
+    expect(verifyWebhook(headers, body, { secrets: [secret] })).toBeUndefined()
+  })
+
+  const wrong = createSecrets({ current: { id: 'k1', key: Buffer.alloc(32) } })
+  const throwing = () => {
+    throw new Error('no')
+  }
+  test.each<[string, HttpHandlerOptions, string]>([
+    ['a wrong key', { decrypt: (value) => wrong.decrypt(value, place) }, 'secret.unreadable'],
+    ['no way to decrypt', {}, 'secret.no_key'],
+    ['no key', { decrypt: (value) => createSecrets(undefined).decrypt(value, place) }, 'secret.no_key'],
+    ['a decrypt that throws anything', { decrypt: throwing }, 'secret.unreadable'],
+    ['a line break inside', { decrypt: () => 'a\r\nX-Evil: 1' }, 'secret.unreadable'],
+  ])('4.11 #151 #152 %s closes the hook, and nothing is sent', async (_, options, code) => {
+    const before = desk.receiver.received.length
+    const outbound = { allow: ['127.0.0.1'] }
+    const asking = { config: { headers: { Authorization } }, options: { outbound, ...options } }
+    expect((await ask('/allow', asking)).decision).toMatchObject({ kind: 'block', code })
+    expect(desk.receiver.received).toHaveLength(before)
+  })
+
+  test.each(['/echo-headers', '/400', '/reset', '/html', '/huge'])(
+    '4.11 #156 #157 a receiver at %s cannot bring a secret into any record, log, trace or answer',
+    async (path) => {
+      const headers = { Authorization, 'X-Other': secrets.encrypt('a canary with blanks', place) }
+      const asking = {
+        config: { url: `${desk.receiver.origin}${path}?token=canary-in-the-query`, headers },
+        options: { decrypt },
+      }
+      const { all } = await ask(path, { ...asking, hook: { timeout_ms: 900 } })
+      expect(last()?.headers['x-other']).toBe('a canary with blanks')
+      expect(all).not.toMatch(/abcdefgh12345678|a canary|canary-in/)
+    },
+  )
+})

@@ -1,0 +1,92 @@
+import { errorText, HookError } from '../../engine/core/error.ts'
+import { redact } from '../../safe/redact.ts'
+import type { ServedModel } from './models.ts'
+
+const MAX_OUTPUT_TOKENS = 512
+/** About as many characters make a token, where the server does not count. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** The one tool the model must call. */
+export interface AskTool {
+  readonly name: string
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+export interface Question {
+  readonly system: string
+  readonly user: string
+  readonly tool?: AskTool
+}
+
+/** What came back, unjudged. Only the first call counts. */
+export interface Answered {
+  readonly text: string
+  readonly call?: { readonly name: string; readonly input: unknown; readonly invalid: boolean }
+  readonly tokens: number
+}
+
+/** One request, no retry: the engine's deadline is the only one, and a second try would be a second bill. */
+export async function askModel(
+  { provider, language }: ServedModel,
+  { system, user, tool }: Question,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { generateText, jsonSchema, ToolChoiceViolationError } = await import('ai')
+  let tokens = Math.ceil((system.length + user.length) / CHARACTERS_PER_TOKEN)
+  try {
+    const result = await generateText({
+      ...callSettings,
+      model: language,
+      instructions: system,
+      prompt: user,
+      abortSignal: signal,
+      onLanguageModelCallEnd: ({ usage }) => {
+        tokens = usage.totalTokens ?? tokens
+      },
+      ...(tool === undefined
+        ? {}
+        : {
+            tools: { [tool.name]: { description: tool.description, inputSchema: jsonSchema(tool.schema) } },
+            toolChoice: { type: 'tool' as const, toolName: tool.name },
+          }),
+    })
+    const [first] = result.toolCalls
+    const call = first && { name: first.toolName, input: first.input, invalid: first.invalid === true }
+    return { text: result.text, tokens, ...(call === undefined ? {} : { call }) }
+  } catch (thrown) {
+    if (ToolChoiceViolationError.isInstance(thrown)) return { tokens, ...violation(thrown.content) }
+    throw providerFailure(thrown, { provider, code: 'prompt.provider' })
+  }
+}
+
+/** What every call of ours has in common. */
+export const callSettings = {
+  maxRetries: 0,
+  maxOutputTokens: MAX_OUTPUT_TOKENS,
+  temperature: 0,
+  // What a tool is called with is nobody's business but the evaluator's.
+  telemetry: { isEnabled: false },
+  providerOptions: { openai: { store: false } },
+} as const
+
+type Part = { readonly type: string; readonly text?: string; readonly toolName?: string }
+
+/** The model did not do as it was told: it talked, or called something else. */
+function violation(content: readonly Part[]): Pick<Answered, 'text' | 'call'> {
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const other = content.find(({ type }) => type === 'tool-call')
+  if (other === undefined) return { text }
+  return { text, call: { name: other.toolName ?? '', input: undefined, invalid: true } }
+}
+
+/** The status and the provider's own sentence; never the request, which the packages keep on their errors. */
+export function providerFailure(
+  thrown: unknown,
+  { provider, code }: { provider: string; code: 'prompt.provider' | 'agent.failed' },
+): HookError {
+  if (thrown instanceof HookError) return thrown
+  const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
+  const answered = typeof status === 'number' ? `answered ${status}` : 'could not be asked'
+  return new HookError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`)
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import type { FakeAnswer } from '../../testing/index.ts'
+import { allows, blocks, decide, judged, providers } from './judged.fixture.ts'
+
+const models = {
+  anthropic: 'claude-haiku-4-5',
+  openai: 'gpt-4o-mini',
+  google: 'gemini-2.5-flash',
+  'openai-compatible': 'qwen3',
+}
+
+describe.each(providers)('GC-70 a model of %s judges', (provider) => {
+  const hook = { config: { model: models[provider] } }
+
+  test('it allows and blocks with its reason', async () => {
+    const { call, facts } = await judged([allows, blocks], { hook })
+    expect(await call({ command: 'ls' })).toEqual({ kind: 'allow' })
+    expect(facts()).toEqual({
+      prompt_model: models[provider],
+      prompt_tokens: 120,
+      cached: false,
+      injection_detected: false,
+    })
+    expect(await call({ command: 'rm' })).toMatchObject({ kind: 'block', reason: 'dangerous', by: 'judge' })
+  })
+
+  test('it must call decide, in at most 512 tokens, without chance', async () => {
+    const { call, fake } = await judged([allows], { hook })
+    await call()
+    const [request] = fake.requests
+    expect(request).toMatchObject({
+      provider,
+      model: models[provider],
+      tools: ['decide'],
+      forcedTool: 'decide',
+      maxOutputTokens: 512,
+      temperature: 0,
+    })
+    expect(JSON.stringify(request?.headers)).toContain(`key-of-${provider}`)
+    for (const name of ['decision', 'reason', 'additional_context', 'updated_input', 'injection_detected'])
+      expect(request?.text).toContain(`"${name}"`)
+  })
+
+  const wrong: readonly (readonly [string, FakeAnswer])[] = [
+    ['free text', { text: 'I would allow this.' }],
+    ['nothing at all', {}],
+    ['another tool', { calls: [{ tool: 'approve', input: { decision: 'allow' } }] }],
+    ['another tool first', { calls: [{ tool: 'x', input: {} }, ...(allows.calls ?? [])] }],
+    ['broken JSON', { calls: [{ tool: 'decide', rawInput: '{"decision": "allow", "reas' }] }],
+    ['a decision of another word', decide({ decision: 'ALLOW', reason: 'x' })],
+    ['no decision', decide({ reason: 'x' })],
+    ['a list', decide([{ decision: 'allow' }])],
+    ['a flag that is text', decide({ decision: 'allow', reason: 'x', injection_detected: 'true' })],
+    ['a new input that is text', decide({ decision: 'allow', reason: 'x', updated_input: 'rm' })],
+  ]
+  test.each(wrong)('4.6 #91 GC-71 %s closes the gate', async (_, answer) => {
+    const { call, logged, facts } = await judged([answer], { hook })
+    expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.parse', by: 'judge' })
+    expect(logged('security.hook.prompt_parse_error')).toMatchObject([
+      { fields: { hook: 'judge', tenant: 't' } },
+    ])
+    expect(facts()).toMatchObject({ prompt_tokens: 120 })
+  })
+
+  test.each([429, 500, 529])('GC-73 status %i closes the gate after one request', async (status) => {
+    const { call, fake } = await judged([{ status }], { hook })
+    const decision = await call()
+    expect(decision).toMatchObject({ kind: 'block', code: 'prompt.provider' })
+    expect(decision.reason).toContain(`${provider} answered ${status}`)
+    expect(fake.requests).toHaveLength(1)
+  })
+
+  test('an answer that is no JSON closes the gate', async () => {
+    const { call } = await judged([{ body: '<html>' }], { hook })
+    expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.provider' })
+  })
+
+  test('a provider that hangs is given up at the deadline, and its connection closed', async () => {
+    const { call, fake } = await judged([{ hang: true }], { hook: { ...hook, timeout_ms: 300 } })
+    expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.timeout' })
+    expect(await fake.requests[0]?.ended).toBe('dropped')
+  })
+})
+
+describe('what the evaluator says', () => {
+  test('GC-71 a decision without a reason is one', async () => {
+    const { call } = await judged([decide({ decision: 'block' })])
+    expect(await call()).toMatchObject({ kind: 'block', reason: 'blocked by judge' })
+  })
+
+  test('GC-72 4.6 #93 an injection it saw blocks, whatever it decided', async () => {
+    const seen = decide({ decision: 'allow', reason: 'told to', injection_detected: true })
+    const { call, facts } = await judged([seen])
+    const decision = await call()
+    expect(decision).toMatchObject({ kind: 'block', by: 'judge' })
+    expect(decision.reason).toContain('told to')
+    expect(facts()).toMatchObject({ injection_detected: true })
+    await call()
+    expect(facts()).toEqual({ cached: true, injection_detected: true })
+  })
+
+  test('GC-72 it rewrites the input and adds context', async () => {
+    const { call } = await judged([
+      decide({
+        decision: 'allow',
+        reason: 'safer so',
+        updated_input: { command: 'ls -n' },
+        additional_context: 'mind',
+      }),
+    ])
+    expect(await call()).toMatchObject({ kind: 'allow', patch: { command: 'ls -n' }, context: ['mind'] })
+  })
+
+  test('GC-72 {} and null change nothing, and continue: false stops', async () => {
+    const nothing = { decision: 'allow', reason: null, updated_input: {}, additional_context: null }
+    const { call } = await judged([
+      decide(nothing),
+      decide({ decision: 'allow', reason: 'no more', continue: false }),
+    ])
+    expect(await call({ a: 1 })).toEqual({ kind: 'allow' })
+    expect(await call({ a: 2 })).toMatchObject({ kind: 'block', reason: 'no more' })
+  })
+
+  test('an allow for other arguments is none where they cannot be set', async () => {
+    const rewriting = decide({ decision: 'allow', reason: 'x', updated_input: { prompt: 'y' } })
+    const hook = { event: 'user_prompt_submit', matcher: 'web' }
+    const { hooks } = await judged([rewriting], { hook })
+    const decision = await hooks.dispatch('user_prompt_submit', { prompt: 'hi', source: 'web' })
+    expect(decision).toMatchObject({ kind: 'block', code: 'prompt.parse' })
+  })
+
+  test('policies open what they say they open', async () => {
+    const { call } = await judged([{ status: 500 }], { hook: { on_error: 'allow' } })
+    expect(await call()).toMatchObject({ kind: 'allow', opened: [{ code: 'prompt.provider' }] })
+  })
+})

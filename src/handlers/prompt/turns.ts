@@ -1,0 +1,56 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { HookContext } from '../../engine/core/context.ts'
+import { errorText, HookError } from '../../engine/core/error.ts'
+import type { GuardState, Pass } from '../../engine/core/guard-state.ts'
+
+/** A turn has no end that we see, so its count is forgotten after an hour. */
+const TURN_MS = 3_600_000
+const MAX_TURNS = 10_000
+
+/** One count for all prompt hooks of a turn. Where the host names no turn there is nothing to count by. */
+export async function countTurn(
+  turns: GuardState,
+  { envelope }: HookContext,
+  { limit, now }: { limit: number; now: number },
+): Promise<void> {
+  const { tenant = '', session = '', turn } = envelope
+  if (turn === undefined) return
+  const key = JSON.stringify(['prompt', tenant, session, turn])
+  const [pass] = await take(turns, key, { limit, now })
+  if (pass === undefined || pass.pass) return
+  throw new HookError('guard.quota', `prompt hooks may ask a model ${limit} times in one turn, and have`)
+}
+
+async function take(
+  turns: GuardState,
+  key: string,
+  { limit, now }: { limit: number; now: number },
+): Promise<readonly Pass[]> {
+  try {
+    return await turns.take([{ kind: 'quota', key, limit, windowMs: TURN_MS }], now)
+  } catch (thrown) {
+    throw new HookError('guard.state', `the turn cannot be counted: ${errorText(thrown)}`, { cause: thrown })
+  }
+}
+
+/** Counts in this process. */
+export function memoryTurns(clock: Clock): GuardState {
+  const counts = new LRUCache<string, number>({
+    max: MAX_TURNS,
+    ttl: TURN_MS,
+    noUpdateTTL: true,
+    ttlResolution: 0,
+    perf: { now: () => clock.elapsed() + 1 },
+  })
+  return {
+    take: (requests) =>
+      requests.map((request) => {
+        const count = counts.get(request.key) ?? 0
+        const limit = 'limit' in request ? request.limit : 0
+        if (count >= limit) return { pass: false, code: 'guard.quota', skip: `quota: ${limit} used` }
+        counts.set(request.key, count + 1)
+        return { pass: true }
+      }),
+  }
+}

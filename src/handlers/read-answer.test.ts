@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import type { HookDefinition } from '../engine/core/hook.ts'
+import { readAnswer } from './read-answer.ts'
+
+const never = new AbortController().signal
+
+function reading(text: string, options: Partial<HookDefinition> = {}, sent?: string) {
+  const { event = 'pre_tool_use' } = options
+  const reported: Record<string, unknown> = {}
+  const report = (facts: Readonly<Record<string, unknown>>) => void Object.assign(reported, facts)
+  const payload = { tool_name: 'Bash', tool_input: { command: 'ls', keep: 1 } }
+  const answer = readAnswer(
+    text,
+    {
+      payload,
+      hook: { id: 'h', event, handler_type: 'command', ...options },
+      context: { event, id: 'e', time: 0, depth: 0, envelope: {}, original: payload, signal: never, report },
+    },
+    sent === undefined ? {} : { sent },
+  )
+  return { answer, reported }
+}
+
+const specific = (fields: object) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...fields } })
+
+describe('a known answer', () => {
+  test.each<[string, object, unknown]>([
+    ['GC-46 GoClaw block', { decision: 'block', reason: 'no' }, { kind: 'block', reason: 'no' }],
+    ['GoClaw ask', { decision: 'ask', reason: 'sure?' }, { kind: 'ask', reason: 'sure?' }],
+    [
+      'the seed’s sample allow',
+      { decision: 'allow', additionalContext: 'note', updatedInput: {}, continue: true },
+      { kind: 'allow', context: ['note'] },
+    ],
+    ['GC-46 continue: false', { continue: false }, { kind: 'block', reason: 'blocked by h' }],
+    [
+      'continue: false beats allow',
+      { decision: 'allow', continue: false, reason: 'r' },
+      { kind: 'block', reason: 'r' },
+    ],
+    [
+      'Claude Code deny',
+      specific({ permissionDecision: 'deny', permissionDecisionReason: 'x' }),
+      { kind: 'block', reason: 'x' },
+    ],
+    [
+      'Claude Code ask',
+      specific({ permissionDecision: 'ask', permissionDecisionReason: 'x' }),
+      { kind: 'ask', reason: 'x' },
+    ],
+    [
+      'Claude Code defer',
+      specific({ permissionDecision: 'defer' }),
+      { kind: 'ask', reason: 'asked for by h' },
+    ],
+    ['Claude Code allow grants nothing', specific({ permissionDecision: 'allow' }), { kind: 'allow' }],
+    ['approve grants nothing', { decision: 'approve' }, { kind: 'allow' }],
+    ['grant: true grants', { decision: 'allow', grant: true }, { kind: 'allow', grant: true }],
+    [
+      'Claude Code permission request',
+      specific({ decision: { behavior: 'deny', message: 'm' } }),
+      { kind: 'block', reason: 'm' },
+    ],
+    [
+      'Claude Code rewrite',
+      specific({ updatedInput: { command: 'pwd' } }),
+      { kind: 'allow', patch: { command: 'pwd' } },
+    ],
+    ['Gemini deny', { decision: 'deny', reason: 'g' }, { kind: 'block', reason: 'g' }],
+    [
+      'Gemini rewrite is laid over',
+      specific({ tool_input: { command: 'pwd' } }),
+      { kind: 'allow', patch: { command: 'pwd', keep: 1 } },
+    ],
+    [
+      'Cursor deny',
+      { permission: 'deny', user_message: 'u', agent_message: 'a' },
+      { kind: 'block', reason: 'u', message: 'a' },
+    ],
+    ['Cursor rewrite', { permission: 'allow', updated_input: { a: 1 } }, { kind: 'allow', patch: { a: 1 } }],
+    [
+      'Copilot deny',
+      { permissionDecision: 'deny', permissionDecisionReason: 'c' },
+      { kind: 'block', reason: 'c' },
+    ],
+    ['Copilot rewrite', { modifiedArgs: { a: 1 } }, { kind: 'allow', patch: { a: 1 } }],
+    ['our own', { kind: 'ask', reason: 'r', context: 'c' }, { kind: 'ask', reason: 'r', context: 'c' }],
+    ['our own block without a reason', { kind: 'block' }, { kind: 'block', reason: 'blocked by h' }],
+    ['our own, {} changes nothing', { kind: 'allow', patch: {} }, { kind: 'allow' }],
+    ['a message alone', { systemMessage: 'hello' }, { kind: 'allow' }],
+    [
+      'a block stands beside a word nobody knows',
+      { decision: 'block', permission: 'maybe' },
+      { kind: 'block', reason: 'blocked by h' },
+    ],
+  ])('%s', (_, given, expected) => {
+    const { answer, reported } = reading(JSON.stringify(given))
+    expect(answer).toEqual(expected)
+    expect(reported).toEqual({})
+  })
+
+  test('what the tool answered is rewritten after the call, and only then', () => {
+    const text = JSON.stringify(specific({ updatedToolOutput: 'clean', updatedInput: { a: 1 } }))
+    expect(reading(text, { event: 'post_tool_use' }).answer).toEqual({ kind: 'allow', patch: 'clean' })
+    expect(reading(text).answer).toEqual({ kind: 'allow', patch: { a: 1 } })
+  })
+
+  test('a prompt is rewritten as text', () => {
+    const event = 'user_prompt_submit'
+    expect(reading('{"updatedInput":{"prompt":"p"}}', { event }).answer).toEqual({
+      kind: 'allow',
+      patch: 'p',
+    })
+    expect(reading('{"modifiedPrompt":"p"}', { event }).answer).toEqual({ kind: 'allow', patch: 'p' })
+  })
+
+  test('a long reason is one line for the record and whole for the model', () => {
+    const reason = `first\n${'x'.repeat(400)}`
+    const { answer } = reading(JSON.stringify({ decision: 'block', reason }))
+    expect(answer).toEqual({ kind: 'block', reason: `first ${'x'.repeat(250)}`, message: reason })
+  })
+})
+
+describe('an answer that says nothing', () => {
+  test.each(['', ' \n', '{}'])('%j allows and is not flagged', (text) => {
+    expect(reading(text)).toEqual({ answer: undefined, reported: {} })
+  })
+
+  test.each([
+    'all is well',
+    '<html>',
+    '{"decision":',
+    '[1]',
+    'null',
+    '"block"',
+    '{"verdict":"no"}',
+    '{"reason":"r"}',
+  ])('GC-46 %j allows, flagged; on_invalid: block closes it', (text) => {
+    expect(reading(text)).toEqual({ answer: undefined, reported: { unreadable: true } })
+    expect(() => reading(text, { on_invalid: 'block' })).toThrow(
+      expect.objectContaining({ code: 'handler.result' }),
+    )
+  })
+
+  test('a hook that only sends its event back says nothing, whatever the event contains', () => {
+    const sent = '{"event":"pre_tool_use","decision":"block"}'
+    expect(reading(`${sent}\n`, {}, sent)).toEqual({ answer: undefined, reported: { unreadable: true } })
+    expect(
+      reading('{"event":"pre_tool_use","decision":"block","reason":"r"}', {}, sent).answer,
+    ).toMatchObject({
+      kind: 'block',
+    })
+  })
+})
+
+describe('an answer with a decision that cannot be understood is invalid', () => {
+  test.each([
+    '{"decision":"maybe"}',
+    '{"decision":true}',
+    '{"decision":"toString"}',
+    '{"continue":"no"}',
+    '{"permission":{}}',
+    '{"hookSpecificOutput":{"permissionDecision":"sure"}}',
+    '{"decision":"allow","permission":"perhaps"}',
+    '{"decision":"block","decision":"allow"}',
+    '{"decision":"allow","__proto__":{"decision":"block"}}',
+    `{"decision":"allow","x":${'['.repeat(100)}${']'.repeat(100)}}`,
+  ])('M13 %s', (text) => {
+    expect(() => reading(text)).toThrow(expect.objectContaining({ code: 'handler.result' }))
+  })
+})

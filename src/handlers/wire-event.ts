@@ -1,0 +1,48 @@
+import { isRecord } from '../engine/core/check.ts'
+import type { HookContext } from '../engine/core/context.ts'
+
+/** What a command reads on stdin and a webhook in its body: one flat object in snake_case. */
+export type WireEvent = Readonly<Record<string, unknown>>
+
+/**
+ * The client's own fields come first, so that nothing it sends can pass for what we know: which event this is, whose
+ * tenant it belongs to, and what the hooks before this one made of the input.
+ */
+export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
+  const { envelope } = context
+  const raw = isRecord(envelope.raw) ? envelope.raw : {}
+  const own = isRecord(payload) ? payload : {}
+  // A tenant is never the client's to name.
+  const { tenant_id: _, ...theirs } = { ...raw, ...own }
+  return {
+    ...theirs,
+    hook_event_name: clientSpelling(raw) ?? pascalCase(context.event),
+    event: context.event,
+    event_id: context.id,
+    depth: context.depth,
+    ...present({
+      tenant_id: envelope.tenant,
+      agent_id: envelope.agentId,
+      agent_name: envelope.agent,
+      session_id: envelope.session,
+      run_id: envelope.run,
+      turn_id: envelope.turn,
+      cwd: envelope.cwd,
+      tool_use_id: own.tool_use_id ?? envelope.toolCall,
+    }),
+  }
+}
+
+function clientSpelling(raw: Readonly<Record<string, unknown>>): string | undefined {
+  const { hook_event_name: name } = raw
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+/** `pre_tool_use` → `PreToolUse`, as most coding agents write it. */
+function pascalCase(event: string): string {
+  return event.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

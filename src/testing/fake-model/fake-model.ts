@@ -1,0 +1,125 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { isRecord } from '../../engine/core/check.ts'
+import { systemClock } from '../../engine/core/clock.ts'
+import { anthropic } from './anthropic.ts'
+import type { FakeAnswer } from './fake-answer.ts'
+import { google } from './google.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
+import type { FakeProvider, Said, Wire } from './wire.ts'
+
+/** One request the server saw. */
+export interface FakeRequest extends Said {
+  readonly provider: FakeProvider
+  readonly headers: IncomingHttpHeaders
+  readonly body: Readonly<Record<string, unknown>>
+  /** The whole body as it came. */
+  readonly text: string
+  /** How it ended: answered, or given up by the caller. */
+  readonly ended: Promise<'answered' | 'dropped'>
+}
+
+export interface FakeModel {
+  /** The base address to give to a client of that provider. */
+  url(provider: FakeProvider): string
+  readonly requests: readonly FakeRequest[]
+  close(): Promise<void>
+}
+
+export interface FakeModelOptions {
+  /** The n-th request gets the n-th answer, and later ones the last; or decide by what was asked. */
+  readonly script: readonly FakeAnswer[] | ((request: FakeRequest) => FakeAnswer)
+}
+
+const wires: readonly Wire[] = [anthropic, openaiResponses, openaiChat, google]
+const bases: Readonly<Record<FakeProvider, string>> = {
+  anthropic: '/anthropic/v1',
+  openai: '/openai/v1',
+  google: '/google/v1beta',
+  'openai-compatible': '/openai-compatible/v1',
+}
+
+/** A model behind a real HTTP server on loopback, in the wire formats of the providers; it says what it is told to. */
+export async function startFakeModel({ script }: FakeModelOptions): Promise<FakeModel> {
+  const requests: FakeRequest[] = []
+  const server = createServer(async (incoming, response) => {
+    const path = (incoming.url ?? '').replace(/\?.*$/, '')
+    const wire = wires.find((each) => each.path.test(path))
+    const provider = providerOf(path)
+    const text = await bodyText(incoming)
+    const body = parsed(text)
+    if (wire === undefined || provider === undefined || body === undefined) return send(response, 404, '{}')
+    const said = wire.read(body, path)
+    const request = { ...said, provider, headers: incoming.headers, body, text, ended: endOf(response) }
+    requests.push(request)
+    answerWith(response, wire, { answer: next(script, request, requests.length), model: said.model })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = isRecord(address) ? address.port : ''
+  return {
+    url: (provider) => `http://127.0.0.1:${port}${bases[provider]}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function next(script: FakeModelOptions['script'], request: FakeRequest, count: number): FakeAnswer {
+  if (typeof script === 'function') return script(request)
+  return script[Math.min(count, script.length) - 1] ?? {}
+}
+
+function answerWith(
+  response: ServerResponse,
+  wire: Wire,
+  { answer, model }: { answer: FakeAnswer; model: string },
+): void {
+  if (answer.hang) return
+  const { status = 200, afterMs } = answer
+  const reply = () => {
+    const body = status === 200 ? wire.reply(answer, model) : wire.refuse(status)
+    send(response, status, answer.body ?? JSON.stringify(body))
+  }
+  if (afterMs === undefined) return reply()
+  const ticker = systemClock.every(afterMs, () => {
+    ticker.stop()
+    reply()
+  })
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(body)
+}
+
+function providerOf(path: string): FakeProvider | undefined {
+  for (const provider of ['anthropic', 'openai', 'google', 'openai-compatible'] as const) {
+    if (path.startsWith(`${bases[provider]}/`)) return provider
+  }
+  return undefined
+}
+
+async function bodyText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isRecord(body) ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function endOf(response: ServerResponse): Promise<'answered' | 'dropped'> {
+  return new Promise((resolve) => {
+    response.once('close', () => resolve(response.writableFinished ? 'answered' : 'dropped'))
+  })
+}
