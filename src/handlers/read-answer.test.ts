@@ -105,6 +105,15 @@ describe('a known answer', () => {
     expect(reading(text).answer).toEqual({ kind: 'allow', patch: { a: 1 } })
   })
 
+  test('continue: false lets an agent stop that is about to, and blocks everything else', () => {
+    const text = '{"continue":false,"decision":"block","reason":"r"}'
+    expect(reading(text, { event: 'stop' }).answer).toBeUndefined()
+    expect(reading('{"decision":"block","reason":"r"}', { event: 'stop' }).answer).toMatchObject({
+      kind: 'block',
+    })
+    expect(reading(text, { event: 'pre_compact' }).answer).toMatchObject({ kind: 'block' })
+  })
+
   test('a prompt is rewritten as text', () => {
     const event = 'user_prompt_submit'
     expect(reading('{"updatedInput":{"prompt":"p"}}', { event }).answer).toEqual({

@@ -35,6 +35,8 @@ export function readReply(reply: Reply, call: Call): unknown {
   if (reply.kind !== undefined) return ownShape(reply, call)
   if (Object.keys(reply).length === 0) return undefined
   if (!isKnownDialect(reply)) return unreadable(call, 'the answer has no decision in it')
+  // To stop an agent that is about to stop means to let it: a block would send it back to work.
+  if (reply.continue === false && endings.includes(call.context.event)) return undefined
   const { voices, problem } = voicesOf(reply)
   const strictest = voices.find(isBlock) ?? voices.find(({ kind }) => kind === 'ask')
   // A clear block stands, whatever else the answer contains.
@@ -46,6 +48,8 @@ export function readReply(reply: Reply, call: Call): unknown {
     ...extras(reply, call),
   }
 }
+
+const endings = ['stop', 'subagent_stop']
 
 const isBlock = ({ kind }: Voice) => kind === 'block'
 

@@ -1,26 +1,7 @@
+import { maskSecrets } from '../engine/core/mask-secrets.ts'
+
 const MAX_LENGTH = 500
-const MAX_READ = 4096
 const MASK = '***'
-
-const secretName = '(?:api[-_]?key|token|secret|password|passwd|pwd|credentials?|private[-_]?key)'
-
-/** Each pattern keeps its first group, if it has one, and masks the rest. */
-const secrets: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  // token=…, "apiKey": "…", OPENAI_API_KEY: …, x-api-key: …
-  new RegExp(`(${secretName}["']?\\s*[:=]\\s*["']?)[^\\s"',;&]+`, 'gi'),
-  new RegExp(`(--${secretName}\\s+["']?)[^\\s"']+`, 'gi'),
-  /(\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
-  // user:password@host
-  /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
-  /\bsk-[\w-]{8,}/g,
-  /\b(?:gh[pousr]|github_pat|glpat|npm|gsk|hf|xox[a-z]|xapp|pplx)[_-][\w-]{10,}/g,
-  /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
-  /\bAIza[\w-]{20,}/g,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
-  // Telegram bots
-  /\b\d{6,}:[\w-]{20,}/g,
-]
 
 /** What was thrown as one line that fits a log: no secrets, and no way to forge a second entry. */
 export function logText(thrown: unknown): string {
@@ -28,21 +9,12 @@ export function logText(thrown: unknown): string {
     .replace(/\p{Cc}/gu, ' ')
     .replace(/\s+/g, ' ')
     .trim()
-  return clip(redact(line) || 'unknown error')
+  return clip(maskSecrets(line, MASK) || 'unknown error')
 }
 
 /** The first line of what was thrown, for an answer that goes back to the caller. */
 export function firstLine(thrown: unknown): string {
-  return redact(messageOf(thrown).split('\n', 1)[0]?.trim() ?? '') || 'unknown error'
-}
-
-function redact(line: string): string {
-  // Far more than is ever shown, and little enough that no pattern can be made to take long.
-  return secrets.reduce(
-    (left, pattern) =>
-      left.replace(pattern, (_, kept: unknown) => (typeof kept === 'string' ? kept : '') + MASK),
-    line.slice(0, MAX_READ),
-  )
+  return maskSecrets(messageOf(thrown).split('\n', 1)[0]?.trim() ?? '', MASK) || 'unknown error'
 }
 
 /** Never throws, whatever the value does when read. */

@@ -187,6 +187,6 @@ describe('import', () => {
     mkdirSync(join(repository, '.hookhelm'))
     writeFileSync(hookFile(), stdout)
     expect((await hookhelm(['validate'])).code).toBe(0)
-    expect(stdout).toMatch(/event: "?pre_tool_use/)
+    expect(stdout).toMatch(/event: PreToolUse/)
   })
 })

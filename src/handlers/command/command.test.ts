@@ -220,6 +220,47 @@ describe('what its end means', () => {
     expect(await commandHook({ command }).ask()).toMatchObject({ reason: '\uFFFD\uFFFDred' })
   })
 
+  test.each(['speaksText', 'speaksHtml', 'speaksHalfJson'] as const)(
+    'GC-46 %s allows, and is flagged',
+    async (name) => {
+      const { ask, facts } = commandHook({ command: badCommands[name] })
+      expect(await ask()).toMatchObject({ kind: 'allow' })
+      expect(facts()).toMatchObject({ exit_code: 0, unreadable: true })
+      const strict = commandHook({ command: badCommands[name] }, { on_invalid: 'block' })
+      expect(await strict.ask()).toMatchObject({ kind: 'block', code: 'handler.result' })
+    },
+  )
+
+  test('M13 an answer with two decisions closes the gate', async () => {
+    const { ask } = commandHook({ command: badCommands.speaksTwice })
+    expect(await ask()).toMatchObject({ kind: 'block', code: 'handler.result' })
+  })
+
+  test.each([
+    ['session_start', { source: 'startup' }],
+    ['user_prompt_submit', { prompt: 'hi' }],
+  ])('on %s text is context for the model', async (event, payload) => {
+    const { ask } = commandHook({ command: 'echo branch: main' }, { event })
+    expect(await ask(payload)).toMatchObject({ kind: 'allow', context: ['branch: main'] })
+  })
+
+  test('a rewrite, a context and an ask reach the decision', async () => {
+    const answer = {
+      decision: 'ask',
+      reason: 'sure?',
+      updatedInput: { command: 'ls' },
+      additionalContext: 'note',
+    }
+    expect(await commandHook({ command: echo(answer) }).ask({ tool_input: { command: 'rm' } })).toMatchObject(
+      {
+        kind: 'ask',
+        reason: 'sure?',
+        patch: { command: 'ls' },
+        context: ['note'],
+      },
+    )
+  })
+
   test('4.4 #65 a failing command on an event that cannot block is recorded and blocks nobody', async () => {
     const { ask, seen } = commandHook({ command: badCommands.exitsWithTwo }, { event: 'post_tool_use' })
     expect(await ask({ tool_response: 'ok' })).toMatchObject({ kind: 'allow' })

@@ -6,6 +6,7 @@ import {
   type QuickJSContext,
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core'
+import { systemClock } from '../../engine/core/clock.ts'
 import { preamble } from './preamble.ts'
 import type { SandboxAnswer, SandboxCall } from './sandbox-call.ts'
 
@@ -22,9 +23,9 @@ function answerCall(call: SandboxCall): SandboxAnswer {
   runtime.setMemoryLimit(MEMORY_BYTES)
   runtime.setMaxStackSize(STACK_BYTES)
   let expired = false
-  const end = performance.now() + call.timeoutMs
+  const end = systemClock.elapsed() + call.timeoutMs
   runtime.setInterruptHandler(() => {
-    expired = performance.now() > end
+    expired = systemClock.elapsed() > end
     return expired
   })
   try {

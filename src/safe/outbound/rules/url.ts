@@ -1,0 +1,36 @@
+import { HookError } from '../../../engine/core/error.ts'
+import { redact } from '../../redact.ts'
+
+/** Why a call was refused, in the words of `security.hook.ssrf_block`. */
+export type BlockReason =
+  | 'url_parse_error'
+  | 'non_http_scheme'
+  | 'empty_host'
+  | 'blocked_ip'
+  | 'dns_resolve_failed'
+  | 'no_ips_resolved'
+  | 'blocked_resolved_ip'
+
+/** Reads the address of a hook with the one parser that also dials it, so that both see the same host. */
+export function readUrl(text: string, refuse: (reason: BlockReason) => void = () => undefined): URL {
+  const fail = (reason: BlockReason, what: string): never => {
+    refuse(reason)
+    throw new HookError('config.url', what, { at: 'url' })
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) return fail('url_parse_error', 'the address of a hook must be a whole URL')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return fail('non_http_scheme', 'the address of a hook must begin with http:// or https://')
+  if (url.hostname === '') return fail('empty_host', 'the address of a hook has no host')
+  if (url.username !== '' || url.password !== '')
+    return fail('url_parse_error', 'the address of a hook must not carry a name or password')
+  url.hash = ''
+  return url
+}
+
+/** What a log may show of it: no query, no fragment, no name and password. */
+export function shownUrl(text: string): string {
+  if (!URL.canParse(text)) return redact(text.split(/[?#]/, 1)[0] ?? '')
+  const url = new URL(text)
+  return redact(`${url.protocol}//${url.host}${url.pathname}`)
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
+import { errorText } from '../../engine/core/error.ts'
+import { killGroup, releaseGroup, trackGroup } from './groups.ts'
+import type { ProcessSpec } from './spec.ts'
+
+const GRACE_MS = 500
+/** How long the last lines may take after the exit while somebody else holds the pipe. */
+const DRAIN_MS = 200
+const MAX_LINE = 1_048_576
+const KEPT_STDERR = 4_096
+
+/** Why a process that should go on is no more. */
+export interface LiveEnd {
+  readonly exitCode: number | undefined
+  readonly signal: string | undefined
+  /** The last it wrote to stderr. */
+  readonly stderr: string
+  /** It wrote a line without end. */
+  readonly overrun: boolean
+  readonly refused?: string
+}
+
+interface Listener {
+  line(text: string): void
+  end(end: LiveEnd): void
+}
+
+/** A process that stays: lines in, lines out. Started directly, since it is started rarely and asked often. */
+export class LiveProcess {
+  readonly #child: ChildProcess | undefined
+  readonly #on: Listener
+  readonly #clock: Clock
+  readonly ended: Promise<void>
+  #settle: () => void = () => {}
+  #line = ''
+  #stderr = ''
+  #overrun = false
+  #ended = false
+  #exit: { readonly code: number | null; readonly signal: string | null } | undefined
+  #timer: Ticker | undefined
+
+  constructor(
+    { argv: [file = '', ...args], cwd, env }: ProcessSpec,
+    on: Listener,
+    clock: Clock = systemClock,
+  ) {
+    this.#on = on
+    this.#clock = clock
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    try {
+      this.#child = spawn(file, args, { cwd, env: { ...env }, detached: true, stdio: 'pipe' })
+    } catch (thrown) {
+      const refused = errorText(thrown)
+      queueMicrotask(() => this.#end(refused))
+      return
+    }
+    this.#listen(this.#child)
+  }
+
+  write(line: string): void {
+    this.#child?.stdin?.write(`${line}\n`)
+  }
+
+  /** Whether this process keeps ours alive. */
+  hold(alive: boolean): void {
+    const change = alive ? 'ref' : 'unref'
+    this.#child?.[change]()
+    for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) {
+      // Pipes of a child are sockets, which the types of streams do not say.
+      const socket = stream as unknown as { ref?(): void; unref?(): void } | undefined
+      socket?.[change]?.()
+    }
+  }
+
+  /** The end is told to the listener, as any other end is. */
+  stop(): void {
+    if (this.#ended || this.#timer !== undefined) return
+    this.hold(true)
+    this.#kill('SIGTERM')
+    this.#timer = this.#clock.every(GRACE_MS, () => this.#kill('SIGKILL'))
+  }
+
+  #listen(child: ChildProcess): void {
+    if (child.pid !== undefined) trackGroup(child.pid)
+    child.once('error', (error) => this.#end(error.message))
+    child.once('exit', (code, signal) => {
+      this.#exit = { code, signal }
+      this.#timer?.stop()
+      this.#timer = this.#clock.every(DRAIN_MS, () => this.#end())
+    })
+    child.once('close', () => this.#end())
+    child.stdin?.on('error', () => {})
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-KEPT_STDERR)
+    })
+  }
+
+  #read(text: string): void {
+    if (this.#overrun) return
+    const parts = (this.#line + text).split('\n')
+    this.#line = parts.pop() ?? ''
+    for (const line of parts) this.#on.line(line)
+    if (this.#line.length <= MAX_LINE) return
+    this.#overrun = true
+    this.#line = ''
+    this.#kill('SIGKILL')
+  }
+
+  #end(refused?: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#timer?.stop()
+    this.#kill('SIGKILL')
+    if (this.#child?.pid !== undefined) releaseGroup(this.#child.pid)
+    for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy()
+    this.#on.end({
+      exitCode: this.#exit?.code ?? undefined,
+      signal: this.#exit?.signal ?? undefined,
+      stderr: this.#stderr,
+      overrun: this.#overrun,
+      ...(refused === undefined ? {} : { refused }),
+    })
+    this.#settle()
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    if (this.#child?.pid !== undefined) killGroup(this.#child.pid, signal)
+  }
+}

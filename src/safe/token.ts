@@ -1,0 +1,17 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** A fresh bearer token. The prefix lets people and scanners see what it is, and `redact` hide it. */
+export function newToken(): string {
+  return `hh_${randomBytes(32).toString('base64url')}`
+}
+
+/** What is stored in its place. A token is 256 random bits, so it needs neither salt nor a slow hash. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** Compares digests, so that the time taken tells neither the length nor a common beginning. */
+export function sameToken(given: string, stored: Uint8Array): boolean {
+  const digest = hashToken(given)
+  return stored.byteLength === digest.byteLength && timingSafeEqual(digest, stored)
+}
