@@ -18,11 +18,11 @@ const WORKER = `
     .on('line', (line) => console.log(JSON.stringify({ id: JSON.parse(line).id })))
 `
 const LARGE_MB = 400
-const RUNS = 60
-const ROUNDS = 6
+const RUNS = 50
+const ROUNDS = 10
 
 /** What one process can measure; nanoseconds. */
-const subjects = ['hook', 'direct', 'blocked', 'worker', 'nodeScript'] as const
+const subjects = ['hook', 'start', 'direct', 'blocked', 'worker', 'nodeScript'] as const
 type Subject = (typeof subjects)[number]
 type Ask = (subject: Subject) => Promise<number>
 
@@ -39,7 +39,7 @@ export async function commandFigures(): Promise<Figure[]> {
     if (round === 1) for (const list of Object.values(rounds)) list.length = 0
     take('bare', bare.run())
     for (const subject of subjects) take(subject, await small.ask(subject))
-    for (const subject of ['hook', 'direct', 'blocked'] as const)
+    for (const subject of ['hook', 'start', 'direct', 'blocked'] as const)
       take(`large ${subject}`, await large.ask(subject))
   }
   for (const { close } of [small, large, bare]) close()
@@ -48,7 +48,7 @@ export async function commandFigures(): Promise<Figure[]> {
   return [
     ratio('command hook: sh -c, against a bare posix_spawn', best('hook'), best('bare'), 2),
     ratio(`command hook: ${big}, against a small one`, best('large hook'), best('hook'), 1.3),
-    faster(`command hook: ${big}, against child_process`, best('large hook'), best('large direct'), 5),
+    faster(`starting /bin/true: ${big}, against child_process`, best('large start'), best('large direct'), 5),
     atMost('command hook: event loop blocked by a start, p99', best('blocked'), 0.5),
     atMost(`command hook: the same ${big}`, best('large blocked'), 0.5),
     atMost('warm worker: p50', best('worker'), 0.3),
@@ -113,7 +113,8 @@ async function measure(megabytes: number): Promise<void> {
   }
   const cases: Record<Exclude<Subject, 'blocked'>, readonly [run: () => Promise<void>, times: number]> = {
     hook: [dispatch(helped, { command: COMMAND }), RUNS],
-    direct: [dispatch(createProcesses({ start: 'direct' }), { command: COMMAND }), RUNS / 4],
+    start: [dispatch(helped, { exec: ['/bin/true'] }), RUNS],
+    direct: [dispatch(createProcesses({ start: 'direct' }), { exec: ['/bin/true'] }), RUNS / 4],
     worker: [dispatch(helped, { exec: ['node', '-e', WORKER], worker: true }), RUNS * 20],
     nodeScript: [dispatch(helped, { exec: ['node', '-e', NODE_SCRIPT] }), 3],
   }

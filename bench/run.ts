@@ -3,6 +3,7 @@ import { dispatchFigures } from './dispatch.ts'
 import { doorFigures } from './door.ts'
 import { isMet, report } from './figure.ts'
 import { matchFigures } from './match.ts'
+import { reloadFigures } from './reload.ts'
 import { syncFigures } from './sync.ts'
 
 const figures = [
@@ -10,6 +11,7 @@ const figures = [
   ...(await syncFigures()),
   ...(await matchFigures()),
   ...(await doorFigures()),
+  ...(await reloadFigures()),
 ]
 if (process.argv.includes('--json')) {
   console.log(

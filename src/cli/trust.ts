@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { findHookPlaces, hookFileIn, trustFile } from '../config/find.ts'
 import { problemLine } from '../config/problem.ts'
+import { loadFile } from '../config/read/load.ts'
 import { readHookText } from '../config/read/read-text.ts'
 import { trustStore } from '../config/trust.ts'
+import { HookError } from '../engine/core/error.ts'
 import { command } from './command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'
@@ -29,7 +30,9 @@ export const trustCommand = command({
 
 function agree(path: string, onlyShow: boolean): ExitCode {
   const store = trustStore(trustFile())
-  const text = readFileSync(path, 'utf8')
+  const loaded = loadFile(path, 'repository')
+  if (loaded === undefined) throw new HookError('config.unreadable', `${path} is not there`)
+  const { text } = loaded
   const state = store.state(path, text)
   if (state === 'trusted') {
     tell(`trusted already: ${path}`)

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { localHandlers } from '../app/local-handlers.ts'
 import { findHookPlaces, hookFileIn } from '../config/find.ts'
 import { problemLine } from '../config/problem.ts'
-import { readHookText } from '../config/read/read-text.ts'
+import { readHookFile } from '../config/read/read-file.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'
@@ -13,14 +12,16 @@ export const validateCommand = command({
   about: 'Check hook files and list every problem with its place',
   async run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
-    const found = findHookPlaces({ cwd }).flatMap(({ folder }) => hookFileIn(folder) ?? [])
-    const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
+    const places = findHookPlaces({ cwd }).flatMap(({ folder, level }) => {
+      const path = hookFileIn(folder)
+      return path === undefined ? [] : [{ path, level }]
+    })
+    const given = files.map((file) => ({ path: resolve(cwd, file), level: 'user' as const }))
+    const found = given.length > 0 ? given : places
+    const paths = found.map(({ path }) => path)
     const { handlers, dispose } = localHandlers({ cwd, env: process.env, log: () => {} })
     try {
-      const results = paths.map((path) => ({
-        path,
-        ...readHookText(readFileSync(path, 'utf8'), path, { handlers }),
-      }))
+      const results = found.map(({ path, level }) => readHookFile(path, { handlers, level }))
       const problems = results.flatMap((result) => (result.kind === 'bad' ? result.problems : []))
       if (args.json) print({ files: paths, problems })
       else for (const problem of problems) print(problemLine(problem))

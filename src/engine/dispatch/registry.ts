@@ -33,7 +33,7 @@ export class Registry {
   readonly #hooks = new Map<HookId, CompiledHook>()
   readonly #serials = new Map<HookId, number>()
   readonly #plans = new Map<string, Plan>()
-  readonly #groups = new Map<string, readonly HookId[]>()
+  readonly #groups = new Map<string, ReadonlySet<HookId>>()
   #created = 0
   #serial = 0
   /** Comparing a name is cheaper than looking it up, and events come in rows. */
@@ -58,12 +58,14 @@ export class Registry {
 
   /** Puts all hooks of a group in the place of those it had, at once; one bad definition changes nothing. */
   replace(group: string, definitions: readonly unknown[]): void {
-    const before = this.#groups.get(group) ?? []
+    const before = this.#groups.get(group) ?? new Set()
     const hooks = definitions.map((definition) => this.#compile(definition))
-    const ids = hooks.map((hook) => hook.id)
-    const twice = ids.find((id, place) => ids.indexOf(id) !== place)
-    if (twice !== undefined) throw duplicate(twice)
-    for (const id of ids) if (!before.includes(id)) this.#refuseTaken(id)
+    const ids = new Set<HookId>()
+    for (const { id } of hooks) {
+      if (ids.has(id)) throw duplicate(id)
+      if (!before.has(id)) this.#refuseTaken(id)
+      ids.add(id)
+    }
     for (const id of before) this.#remove(id)
     for (const hook of hooks) this.#put(hook)
     this.#groups.set(group, ids)

@@ -8,8 +8,22 @@ const MAX_REPEATS = 1_000
 // A program the DFA gives up on costs about 20 ns per instruction and character.
 const MAX_EXPANSION = 400
 
-/** Compiles an RE2 pattern, or says what is wrong with it and where. `at` is the path of the pattern. */
+const MAX_KEPT = 2_000
+const kept = new Map<string, RE2JS>()
+
+/** Compiles an RE2 pattern, or says what is wrong with it and where. Hooks that share a pattern share the program. */
 export function compileRegex(pattern: string, at: string): RE2JS {
+  const known = kept.get(pattern)
+  if (known !== undefined) return known
+  const regex = compileWithin(pattern, at)
+  const [oldest] = kept.keys()
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  kept.set(pattern, regex)
+  return regex
+}
+
+/** `at` is the path of the pattern. */
+function compileWithin(pattern: string, at: string): RE2JS {
   if (pattern.length > MAX_LENGTH)
     throw tooComplex(at, `has ${pattern.length} characters, the limit is ${MAX_LENGTH}`)
   if (repeats(pattern) > MAX_REPEATS) throw tooComplex(at, `repeats more than ${MAX_REPEATS} times in all`)

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { isRecord } from '../../../engine/core/check.ts'
+import type { HookDefinition } from '../../../engine/core/hook.ts'
+import { attempt, type Foreign, type Format, type ImportResult, importForeign, present } from '../foreign.ts'
+
+const text = z.string().min(1, 'must not be empty')
+
+const gate = z.looseObject({
+  event: z.literal('delegation.completed', 'must be delegation.completed, the only event these gates had'),
+  type: z.enum(['command', 'agent']),
+  command: text.exactOptional(),
+  agent: text.exactOptional(),
+  prompt: text.exactOptional(),
+  block_on_failure: z.boolean().exactOptional(),
+  max_retries: z.number().exactOptional(),
+  timeout_seconds: z.number().exactOptional(),
+})
+type Gate = z.output<typeof gate>
+
+const schema = z.looseObject({ quality_gates: z.array(gate) })
+
+/** GoClaw's gates from before it had hooks: `quality_gates`, bare or inside `other_config`. */
+export function importQualityGates(given: Foreign): ImportResult {
+  return importForeign(given, qualityGates)
+}
+
+export function qualityGates(value: unknown) {
+  const isAgent = isRecord(value) && isRecord(value.other_config)
+  return isAgent ? attempt(value, ofAgent) : attempt(value, bare)
+}
+
+const bare: Format<z.output<typeof schema>> = {
+  schema,
+  translate: ({ quality_gates: gates }) => translated(gates, ['quality_gates']),
+}
+const ofAgent: Format<{ other_config: z.output<typeof schema> }> = {
+  schema: z.looseObject({ other_config: schema }),
+  translate: ({ other_config: { quality_gates: gates } }) =>
+    translated(gates, ['other_config', 'quality_gates']),
+}
+
+function translated(gates: readonly Gate[], base: readonly string[]) {
+  return {
+    hooks: gates.map((each, index) => ({ from: [...base, index], hook: definition(each) })),
+    notes: gates.flatMap((each, index) => notes(each, `quality_gates.${index}`)),
+  }
+}
+
+/** A gate that blocks moves before the delegation, where blocking is possible; the others stay behind it. */
+function definition(gate: Gate): HookDefinition {
+  const seconds = gate.timeout_seconds
+  return {
+    event: gate.block_on_failure ? 'subagent_start' : 'subagent_stop',
+    ...(gate.type === 'command'
+      ? { handler_type: 'command', config: present({ command: gate.command }) }
+      : {
+          handler_type: 'prompt',
+          matcher: '.*',
+          config: { prompt_template: gate.prompt ?? judged(gate.agent) },
+        }),
+    ...present({ timeout_ms: seconds === undefined ? undefined : Math.round(seconds * 1_000) }),
+  }
+}
+
+function judged(agent: string | undefined): string {
+  return `Judge this delegation as the agent ${agent ?? 'reviewer'} would: block it if it must not go on.`
+}
+
+function notes(gate: Gate, where: string): string[] {
+  return [
+    ...(gate.block_on_failure
+      ? [`${where}: the gate now stands before the delegation; it cannot judge its result`]
+      : []),
+    ...(gate.type === 'agent'
+      ? [`${where}: a model judges instead of the agent ${gate.agent ?? ''}; check its prompt`]
+      : []),
+    ...(gate.max_retries ? [`${where}: max_retries has no equivalent; a block is immediate`] : []),
+  ]
+}

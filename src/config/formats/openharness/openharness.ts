@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { attempt, type Foreign, type Format, importForeign, present, type Translated } from '../foreign.ts'
+import { globCondition } from './glob-condition.ts'
+
+const MAX_TIMEOUT_MS = 600_000
+const text = z.string().min(1, 'must not be empty')
+const seconds = (high: number) =>
+  z
+    .int(`must be a whole number from 1 to ${high}`)
+    .min(1, within(high))
+    .max(high, within(high))
+    .exactOptional()
+const within = (high: number) => `must be a whole number from 1 to ${high}`
+const common = {
+  matcher: z.string().nullable().exactOptional(),
+  block_on_failure: z.boolean().exactOptional(),
+}
+
+const hook = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('command'), command: text, timeout_seconds: seconds(600), ...common }),
+  z.strictObject({
+    type: z.literal('prompt'),
+    prompt: text,
+    model: text.nullable().exactOptional(),
+    timeout_seconds: seconds(600),
+    ...common,
+  }),
+  z.strictObject({
+    type: z.literal('http'),
+    url: text,
+    headers: z.record(z.string(), z.string()).exactOptional(),
+    timeout_seconds: seconds(600),
+    ...common,
+  }),
+  z.strictObject({
+    type: z.literal('agent'),
+    prompt: text,
+    model: text.nullable().exactOptional(),
+    timeout_seconds: seconds(1_200),
+    ...common,
+  }),
+])
+type Hook = z.output<typeof hook>
+
+const schema = z.looseObject({ hooks: z.record(z.string(), z.array(hook)) })
+
+/** OpenHarness as it runs: settings with a list of hooks per event. Its plugins' flat `hooks.json` has the same form. */
+export function importOpenHarness(given: Foreign) {
+  return importForeign(given, (value) => attempt(value, openHarness))
+}
+
+export const openHarness: Format<z.output<typeof schema>> = {
+  schema,
+  translate: ({ hooks }) => {
+    const all = Object.entries(hooks).flatMap(([event, list]) =>
+      list.map((each, index) => translated(each, event, ['hooks', event, index])),
+    )
+    return { hooks: all.map(({ hook, from }) => ({ hook, from })), notes: all.flatMap(({ notes }) => notes) }
+  },
+}
+
+function translated(hook: Hook, event: string, from: Translated['from']): Translated & { notes: string[] } {
+  const isModel = hook.type === 'prompt' || hook.type === 'agent'
+  const mayBlock = hook.block_on_failure ?? isModel
+  const policy = mayBlock ? 'block' : 'allow'
+  const wanted = (hook.timeout_seconds ?? (hook.type === 'agent' ? 60 : 30)) * 1_000
+  const condition = globCondition(event, hook.matcher ?? '')
+  const where = from.join('.')
+  return {
+    from,
+    hook: {
+      event,
+      handler_type: hook.type,
+      ...condition.fields,
+      timeout_ms: Math.min(wanted, MAX_TIMEOUT_MS),
+      on_error: policy,
+      on_timeout: policy,
+      on_invalid: policy,
+      config: { format: 'openharness', ...configOf(hook), block_on_failure: mayBlock },
+    },
+    notes: [
+      ...condition.notes.map((note) => `${where}: ${note}`),
+      ...(wanted > MAX_TIMEOUT_MS
+        ? [`${where}: a hook may run for ${MAX_TIMEOUT_MS / 1_000} s, not longer`]
+        : []),
+    ],
+  }
+}
+
+function configOf(hook: Hook): object {
+  if (hook.type === 'command') return { command: hook.command }
+  if (hook.type === 'http') return present({ url: hook.url, headers: hook.headers })
+  return present({ prompt: hook.prompt, model: hook.model ?? undefined })
+}

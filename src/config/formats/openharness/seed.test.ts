@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { readCommandConfig } from '../../../handlers/command/config.ts'
+import { readPromptConfig } from '../../../handlers/prompt/prompt-config.ts'
+import { imported, refused, yaml } from '../imported.fixture.ts'
+import { importOpenHarnessSeed } from './seed.ts'
+
+const from = (text: string) => imported(importOpenHarnessSeed(yaml(text)))
+
+describe('the examples of the description', () => {
+  test('OH-54 a formatter that may fail never blocks', () => {
+    const { definitions } = from(
+      'hooks:\n- events: [POST_TOOL_USE]\n  command: "black {file} && isort {file}" # fails if file locked\n',
+    )
+    expect(definitions).toEqual([
+      {
+        event: 'post_tool_use',
+        handler_type: 'command',
+        timeout_ms: 30_000,
+        on_error: 'allow',
+        on_timeout: 'allow',
+        on_invalid: 'allow',
+        config: { format: 'openharness-seed', command: 'black {file} && isort {file}', can_block: false },
+      },
+    ])
+  })
+
+  test('the mended formatter is read as well', () => {
+    const { definitions } = from(
+      'hooks:\n- events: [POST_TOOL_USE]\n  command: "black {file} && isort {file}; exit 0" # always exits 0\n',
+    )
+    expect(definitions).toMatchObject([{ config: { command: 'black {file} && isort {file}; exit 0' } }])
+  })
+
+  test('a prompt in the critical path', () => {
+    const { definitions } = from(
+      'hooks:\n- events: [PRE_TOOL_USE]\n  type: PROMPT\n  prompt: "Is this tool call safe? {tool_name} with args {args}"\n',
+    )
+    expect(definitions).toMatchObject([
+      {
+        event: 'pre_tool_use',
+        handler_type: 'prompt',
+        config: { format: 'openharness', prompt: 'Is this tool call safe? {tool_name} with args {args}' },
+      },
+    ])
+  })
+
+  test('the better pattern: a command before, a prompt behind', () => {
+    const { definitions } = from(`hooks:
+- events: [PRE_TOOL_USE]
+  type: COMMAND
+  command: "check_tool_allowlist.sh {tool_name}; exit $?"
+- events: [POST_TOOL_USE]
+  type: PROMPT
+  prompt: "Summarize what {tool_name} did: {result}"
+`)
+    expect(definitions.map(({ event, handler_type }) => [event, handler_type])).toEqual([
+      ['pre_tool_use', 'command'],
+      ['post_tool_use', 'prompt'],
+    ])
+  })
+})
+
+test('OH-1 every event of the description is known, in its spelling', () => {
+  const { definitions } = from(
+    'hooks: [{ events: [SESSION_START, SESSION_END, PRE_COMPACT, POST_COMPACT, PRE_TOOL_USE, POST_TOOL_USE], command: "true" }]',
+  )
+  expect(definitions.map(({ event }) => event)).toEqual([
+    'session_start',
+    'session_end',
+    'pre_compact',
+    'post_compact',
+    'pre_tool_use',
+    'post_tool_use',
+  ])
+})
+
+test('OH-5 all four types are read, and their handlers take what comes out', () => {
+  const { definitions } = from(`hooks:
+- { events: [PRE_TOOL_USE], type: COMMAND, command: "check {tool_name}", can_block: true }
+- { events: [PRE_TOOL_USE], type: HTTP, url: "https://a.example/hook", headers: { X-Key: k } }
+- { events: [PRE_TOOL_USE], type: PROMPT, prompt: "ok?", can_block: true }
+- { events: [PRE_TOOL_USE], type: AGENT, prompt: "look", model: haiku }
+`)
+  const [command, http, prompt, agent] = definitions
+  expect(command).toMatchObject({ on_error: 'block', on_timeout: 'block', on_invalid: 'block' })
+  expect(readCommandConfig(command!.config, command!)).toMatchObject({
+    format: 'openharness-seed',
+    mayBlock: true,
+  })
+  expect(http).toMatchObject({
+    handler_type: 'http',
+    config: { format: 'openharness', url: 'https://a.example/hook', headers: { 'X-Key': 'k' } },
+  })
+  expect(readPromptConfig(prompt!.config, prompt!)).toMatchObject({ format: 'openharness', canBlock: true })
+  expect(agent).toMatchObject({
+    handler_type: 'agent',
+    timeout_ms: 60_000,
+    config: { prompt: 'look', model: 'haiku' },
+  })
+})
+
+test('can_block away from pre_tool_use has no effect, and the import says so', () => {
+  const { definitions, notes } = from(
+    'hooks: [{ events: [POST_TOOL_USE], command: "true", can_block: true }]',
+  )
+  expect(definitions).toMatchObject([{ on_error: 'allow', config: { can_block: false } }])
+  expect(notes).toEqual(['hooks.0: can_block has no effect on POST_TOOL_USE; only PRE_TOOL_USE can block'])
+})
+
+test.each([
+  ['hooks:\n- events: [PRE_TOL_USE]\n  command: a\n', 'input.unknown_event', 2],
+  ['hooks:\n- events: [STOP]\n  type: PROMPT\n', 'config.field', 2],
+  ['hooks:\n- events: [STOP]\n  comand: a\n', 'config.field', 3],
+  ['hooks: [', 'config.syntax', 1],
+])('%j is refused with its place', (text, code, line) => {
+  expect(refused(importOpenHarnessSeed(yaml(text)))[0]).toMatchObject({ code, line, file: 'hooks.yaml' })
+})

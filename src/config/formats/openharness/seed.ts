@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import {
+  attempt,
+  canonicalEvent,
+  type Foreign,
+  type Format,
+  importForeign,
+  present,
+  type Translated,
+} from '../foreign.ts'
+
+const DEFAULT_TIMEOUT_MS = 30_000
+const AGENT_TIMEOUT_MS = 60_000
+const text = z.string().min(1, 'must not be empty')
+
+const hook = z.strictObject({
+  events: z.array(text).min(1, 'must not be empty'),
+  type: z
+    .string()
+    .transform((type) => type.toLowerCase())
+    .pipe(z.enum(['command', 'prompt', 'http', 'agent']))
+    .exactOptional(),
+  command: text.exactOptional(),
+  prompt: text.exactOptional(),
+  model: text.exactOptional(),
+  url: text.exactOptional(),
+  headers: z.record(z.string(), z.string()).exactOptional(),
+  can_block: z.boolean().exactOptional(),
+})
+type Hook = z.output<typeof hook>
+
+const schema = z.strictObject({ hooks: z.array(hook) })
+
+/** OpenHarness as its description shows it: every hook names its events, and only `pre_tool_use` can block. */
+export function importOpenHarnessSeed(given: Foreign) {
+  return importForeign(given, (value) => attempt(value, openHarnessSeed))
+}
+
+export const openHarnessSeed: Format<z.output<typeof schema>> = {
+  schema,
+  translate: ({ hooks }) => ({
+    hooks: hooks.flatMap((each, index) =>
+      each.events.map((event) => translated(each, event, ['hooks', index])),
+    ),
+    notes: hooks.flatMap((each, index) => notes(each, index)),
+  }),
+}
+
+function translated(hook: Hook, event: string, from: Translated['from']): Translated {
+  const type = hook.type ?? 'command'
+  const name = canonicalEvent(event)
+  const mayBlock = (hook.can_block ?? false) && name === 'pre_tool_use'
+  const policy = mayBlock ? 'block' : 'allow'
+  return {
+    from,
+    hook: {
+      event: name,
+      handler_type: type,
+      timeout_ms: type === 'agent' ? AGENT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS,
+      on_error: policy,
+      on_timeout: policy,
+      on_invalid: policy,
+      config: { ...configOf(hook, type), can_block: mayBlock },
+    },
+  }
+}
+
+function configOf({ command, prompt, model, url, headers }: Hook, type: string): object {
+  if (type === 'command') return present({ format: 'openharness-seed', command })
+  if (type === 'http') return present({ format: 'openharness', url, headers })
+  return present({ format: 'openharness', prompt, model })
+}
+
+function notes({ can_block: mayBlock, events }: Hook, index: number): string[] {
+  if (!mayBlock) return []
+  return events
+    .filter((event) => canonicalEvent(event) !== 'pre_tool_use')
+    .map((event) => `hooks.${index}: can_block has no effect on ${event}; only PRE_TOOL_USE can block`)
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { formatNames } from '../formats/import-file.ts'
+import { hookSchema } from '../schema/hook.ts'
+import { readHookText } from './read-text.ts'
+
+const page = readFileSync('docs/hook-files.md', 'utf8')
+
+test('the examples of the page are hook files', () => {
+  const examples = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+  expect(examples.length).toBeGreaterThan(0)
+  for (const example of examples)
+    expect(readHookText(example, 'docs/hook-files.md')).toMatchObject({ kind: 'good' })
+})
+
+test('the page names every field and every format', () => {
+  const fields = Object.keys(hookSchema.unwrap().shape).filter((field) => field !== 'disabled_reason')
+  expect([...fields, ...formatNames].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+})

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { readDefinition } from '../../engine/dispatch/definition.ts'
+import { readHookText } from '../read/read-text.ts'
+import { hookSchema } from './hook.ts'
+import { hookFileJsonSchema } from './json-schema.ts'
+
+const least = { event: 'pre_tool_use', handler_type: 'command' }
+const samples: Readonly<Record<string, unknown>> = {
+  id: 'a',
+  event: 'stop',
+  handler_type: 'http',
+  config: { command: 'true' },
+  name: 'a',
+  description: 'a',
+  scope: 'tenant',
+  agent_ids: ['a'],
+  matcher: 'a',
+  if_expr: 'true',
+  match: { glob: '*', names: ['a'], fields: { a: null }, outcome: ['failed'] },
+  timeout_ms: 600_000,
+  on_error: 'continue',
+  on_timeout: 'ignore',
+  on_invalid: 'block',
+  priority: -1_000_000,
+  enabled: false,
+  disabled_reason: 'breaker',
+  locked: true,
+  recheck: true,
+  shadow: true,
+  transform: true,
+  cooldown_ms: 86_400_000,
+  dedup_window_ms: 0,
+  max_invocations_per_turn: 1,
+  budget: { name: 'a', cost: 1, limit: 5 },
+}
+
+describe('the schema of a file and the engine read the same hooks', () => {
+  test('they know the same fields', () => {
+    const fields = Object.keys(hookSchema.unwrap().shape)
+    expect(Object.keys(samples).toSorted()).toEqual(fields.toSorted())
+  })
+
+  test.each(Object.entries(samples))('%s reads alike', (field, value) => {
+    const hook = { ...least, [field]: value }
+    expect(hookSchema.parse(hook)).toEqual(readDefinition(hook))
+  })
+
+  test.each([
+    ['timeout_ms', 0],
+    ['timeout_ms', 600_001],
+    ['timeout_ms', 1.5],
+    ['priority', 1_000_001],
+    ['cooldown_ms', -1],
+    ['cooldown_ms', 86_400_001],
+    ['dedup_window_ms', 86_400_001],
+    ['max_invocations_per_turn', 0],
+    ['on_error', 'explode'],
+    ['scope', 'galaxy'],
+    ['id', ''],
+    ['match', { outcome: ['maybe'] }],
+    ['match', { fields: { a: {} } }],
+    ['budget', { name: 'a' }],
+    ['agent_ids', [1]],
+  ])('both refuse %s: %j', (field, value) => {
+    const hook = { ...least, [field]: value }
+    expect(hookSchema.safeParse(hook).success).toBe(false)
+    expect(() => readDefinition(hook)).toThrow()
+  })
+})
+
+describe('the published JSON Schema', () => {
+  const schema = hookFileJsonSchema()
+  const accepts = new Ajv2020({ strict: false }).compile(schema)
+
+  test('is the one in the package', () => {
+    expect(JSON.parse(readFileSync('schema/hooks.schema.json', 'utf8'))).toEqual(schema)
+  })
+
+  const files: [string, boolean, unknown][] = [
+    ['an empty one', true, { hooks: [] }],
+    [
+      'comments apart, one of everything',
+      true,
+      { $schema: 'x', version: 1, hooks: [{ ...least, config: { command: 'true' } }] },
+    ],
+    [
+      'another spelling of an event',
+      true,
+      { hooks: [{ ...least, event: 'PreToolUse', config: { exec: ['true'] } }] },
+    ],
+    ['no hooks', false, { version: 1 }],
+    ['version 9', false, { version: 9, hooks: [] }],
+    ['an unknown field', false, { hooks: [{ ...least, config: { command: 'x' }, tiemout_ms: 5 }] }],
+    [
+      'a url that is a number',
+      false,
+      { hooks: [{ event: 'stop', handler_type: 'http', config: { url: 5 } }] },
+    ],
+    ['a timeout in words', false, { hooks: [{ ...least, config: { command: 'x' }, timeout_ms: '5s' }] }],
+    [
+      'a rule without actions',
+      false,
+      { hooks: [], rules: { rules: [{ id: 'a', trigger: { event: 'stop' }, actions: [] }] } },
+    ],
+  ]
+
+  test.each(files)('%s: agrees with the reader (%j)', (_, good, file) => {
+    expect(accepts(file)).toBe(good)
+    expect(readHookText(JSON.stringify(file), 'hooks.json').kind).toBe(good ? 'good' : 'bad')
+  })
+})

@@ -1,0 +1,107 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { z } from 'zod'
+import { errorText, HookError } from '../engine/core/error.ts'
+import { lineDiff } from './line-diff.ts'
+import { loadFile } from './read/load.ts'
+
+/** It holds the texts that were trusted, so that a change can be shown. */
+const MAX_BYTES = 64 * 1_048_576
+
+const storeSchema = z.strictObject({
+  version: z.literal(1),
+  files: z.record(z.string(), z.strictObject({ sha256: z.string(), text: z.string() })),
+})
+type Stored = z.output<typeof storeSchema>
+
+/**
+ * Which contents of which repository files a person has read and agreed to. Only the file itself is covered, not the
+ * scripts it names.
+ */
+export interface TrustStore {
+  readonly file: string
+  /** `new`: nobody trusted anything at this path · `changed`: something else was trusted there. */
+  state(path: string, text: string): 'trusted' | 'changed' | 'new'
+  trust(path: string, text: string): void
+  /** Takes trust away; false where there was none. */
+  revoke(path: string): boolean
+  /** What changed since the last time somebody looked, as a unified diff; the whole text if nobody ever did. */
+  pendingDiff(path: string, text: string): string
+  paths(): string[]
+}
+
+/** Trust in one file of the user's own. Every question reads it afresh: another process may have answered. */
+export function trustStore(file: string): TrustStore {
+  const entry = (path: string) => read(file).files[keyOf(path)]
+  return {
+    file,
+    state(path, text) {
+      const known = entry(path)
+      if (known === undefined) return 'new'
+      return known.sha256 === sha256(text) ? 'trusted' : 'changed'
+    },
+    trust(path, text) {
+      const { files } = read(file)
+      write(file, { version: 1, files: { ...files, [keyOf(path)]: { sha256: sha256(text), text } } })
+    },
+    revoke(path) {
+      const { [keyOf(path)]: gone, ...files } = read(file).files
+      if (gone !== undefined) write(file, { version: 1, files })
+      return gone !== undefined
+    },
+    pendingDiff: (path, text) => lineDiff(entry(path)?.text ?? '', text),
+    paths: () => Object.keys(read(file).files),
+  }
+}
+
+/** Two ways to one file are one file; a file that moved is another one. */
+function keyOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function read(file: string): Stored {
+  try {
+    const loaded = loadFile(file, 'user', { maxBytes: MAX_BYTES })
+    return loaded === undefined ? { version: 1, files: {} } : storeSchema.parse(JSON.parse(loaded.text))
+  } catch (error) {
+    throw new HookError('trust.store', `${file} cannot be used: ${errorText(error)}`, { cause: error })
+  }
+}
+
+/** A whole new file under another name, then renamed: whoever reads meanwhile sees the old one. */
+function write(file: string, stored: Stored): void {
+  const folder = dirname(file)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const fresh = join(folder, `.trust-${randomUUID()}`)
+  try {
+    const handle = openSync(fresh, 'wx', 0o600)
+    try {
+      writeSync(handle, `${JSON.stringify(stored, undefined, 2)}\n`)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(fresh, file)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw new HookError('trust.store', `${file} cannot be written: ${errorText(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { block } from '../../engine/core/decision.ts'
+import type { Handler } from '../../engine/core/handler.ts'
+import { createHooks } from '../../engine/dispatch/hooks.ts'
+import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
+import { recorder } from '../../testing/recorder.ts'
+import { scratch } from '../files.fixture.ts'
+import type { HookPlace } from '../find.ts'
+import { trustStore } from '../trust.ts'
+import { watchHookFiles } from './watch.ts'
+
+const says: Handler = { type: 'says', read: (config) => config, run: ({ config }) => block(String(config)) }
+
+/** Hooks that follow files in a folder of their own; time moves only when the test moves it. */
+export function workshop() {
+  const folder = scratch()
+  const clock: FakeClock = fakeClock()
+  const { log, lines } = recorder()
+  const hooks = createHooks({ handlers: [says] })
+  const trust = trustStore(join(folder, 'state', 'trust.json'))
+  const place = (level: HookPlace['level']): HookPlace => ({
+    level,
+    label: level,
+    folder: join(folder, level),
+  })
+  return {
+    hooks,
+    lines,
+    clock,
+    trust,
+    file: (level: HookPlace['level'], name = 'hooks.yaml') => join(folder, level, name),
+    ids: () => hooks.list().map(({ id }) => id),
+    /** Whom the next call is blocked by. */
+    async blockedBy() {
+      return (await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })).by
+    },
+    watch(
+      levels: readonly HookPlace['level'][] = ['user'],
+      given: Parameters<typeof watchHookFiles>[0]['clock'] = clock,
+    ) {
+      const watching = watchHookFiles({
+        places: levels.map(place),
+        apply: hooks.replace,
+        log,
+        trust,
+        clock: given,
+        handlers: [says],
+      })
+      onTestFinished(() => watching.close())
+      return watching
+    },
+    /** Long enough for a poll and for a file that became shorter to be believed. */
+    settle: () => clock.advance(3_000),
+  }
+}
