@@ -21,6 +21,6 @@ function unseenFiles({ modules }: ArrowResult): string[] {
 function homelessFiles(): string[] {
   const parts = arrowRules().map((path) => new RegExp(path))
   return files
-    .filter((file) => !parts.some((part) => part.test(file)))
+    .filter((file) => !/\.test(-d)?\.ts$/.test(file) && !parts.some((part) => part.test(file)))
     .map((file) => `${file} belongs to no part: add its folder to the arrows in .dependency-cruiser.mjs`)
 }

@@ -69,7 +69,9 @@ test('docs/lifecycle.md has a place for every code that a dispatch can meet', ()
   const page = readFileSync('docs/lifecycle.md', 'utf8')
   const met = Object.keys(errorTable).filter((code) => /^(input|guard|handler|engine)\./.test(code))
   expect(met.filter((code) => !page.includes(code))).toEqual([])
-  const codes = [...page.matchAll(/\b(?:input|match|guard|handler|engine)\.[a-z_]+/g)].map(([code]) => code)
+  const codes = [...page.matchAll(/\b(?:input|match|guard|handler|engine)\.[a-z0-9_]+/g)].map(
+    ([code]) => code,
+  )
   expect(codes.filter((code) => !Object.hasOwn(errorTable, code))).toEqual([])
 })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { errorTable } from '../../src/engine/core/error-table.ts'
 import { markdownTable, type Page } from '../page.ts'
 
@@ -21,13 +22,14 @@ const areas: Readonly<Record<string, string>> = {
 }
 
 export function errorsPage(): Page {
+  const meanings = readMeanings()
   const grouped = Object.groupBy(Object.entries(errorTable), ([code]) => code.slice(0, code.indexOf('.')))
   const sections = Object.entries(grouped).flatMap(([area, rows = []]) => [
     `## ${area}`,
     areaText(area),
     markdownTable({
       head: ['code', 'meaning', 'what to do'],
-      rows: rows.map(([code, { means, hint }]) => [`\`${code}\``, means, hint]),
+      rows: rows.map(([code, hint]) => [`\`${code}\``, meanings.get(code) ?? '', hint]),
     }),
   ])
   return { path: 'docs/errors.md', text: `${['# Errors', intro, ...sections].join('\n\n')}\n` }
@@ -42,4 +44,16 @@ function areaText(area: string): string {
   const text = areas[area]
   if (text === undefined) throw new Error(`error area ${area} has no line in ${import.meta.filename}`)
   return text
+}
+
+/** The comment above each code; one without makes the page fail. */
+function readMeanings(): ReadonlyMap<string, string> {
+  const source = readFileSync('src/engine/core/error-table.ts', 'utf8')
+  const rows = source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*'([a-z0-9_.]+)':/g)
+  const meanings = new Map(
+    [...rows].map(([, comment = '', code = '']) => [code, comment.replace(/\s*\n\s*\*?\s*/g, ' ').trim()]),
+  )
+  const silent = Object.keys(errorTable).filter((code) => !meanings.get(code))
+  if (silent.length > 0) throw new Error(`no comment says what these codes mean: ${silent.join(', ')}`)
+  return meanings
 }

@@ -18,7 +18,7 @@ export class HookError extends Error {
   constructor(code: ErrorCode, message: string, options: HookErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? errorTable[code].hint
+    this.hint = options.hint ?? errorTable[code]
     this.at = options.at
   }
 
