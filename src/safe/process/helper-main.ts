@@ -4,6 +4,7 @@
  */
 import { Child } from './child.ts'
 import { frame, frameReader, type Head } from './frames.ts'
+import { giveWay } from './give-way.ts'
 import type { Order } from './spec.ts'
 
 const children = new Map<unknown, Child>()
@@ -27,7 +28,12 @@ function start(id: unknown, order: Order): void {
 // A terminal or a service manager signals the whole family; we end when our parent does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.stdout.on('error', () => process.exit(0))
-process.stdin.on('data', frameReader(onFrame))
+const read = frameReader(onFrame)
+const napIfInTheWay = giveWay()
+process.stdin.on('data', (chunk: Buffer) => {
+  napIfInTheWay()
+  read(chunk)
+})
 // Leaving kills every group that is still running.
 process.stdin.on('end', () => process.exit(0))
 process.stdout.write(frame({ ready: true }))

@@ -84,6 +84,19 @@ test('left to itself, it does without a helper that never comes up', async () =>
   expect(processes.helperPid).toBeUndefined()
 })
 
+test('a helper that never comes up is told to whoever waits for it', async () => {
+  const program = `
+    import { createProcesses } from ${JSON.stringify(new URL('./run-process.ts', import.meta.url).href)}
+    process.execPath = '/bin/false'
+    const { run } = createProcesses({ start: 'helper' })
+    await run({ argv: ['true'], env: {} }, new AbortController().signal).catch(({ code }) => console.log(code))
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  expect(String(await once(child.stdout, 'data'))).toBe('process.start\n')
+})
+
 test('left to itself, a small program that starts a command or two brings up no helper', async () => {
   const program = `
     import { processes, runProcess } from ${JSON.stringify(new URL('./run-process.ts', import.meta.url).href)}

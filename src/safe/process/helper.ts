@@ -5,6 +5,9 @@ import { frame, frameReader, type Head } from './frames.ts'
 import { killGroup, releaseGroup, trackGroup } from './groups.ts'
 import type { End, Order, Started } from './spec.ts'
 
+/** A fork copies what it finds: no spare threads, a small heap for what is new. */
+const SMALL = ['--single-threaded', '--max-semi-space-size=1']
+
 interface Waiting {
   pid: number | undefined
   readonly settle: (end: End) => void
@@ -23,7 +26,7 @@ export class Helper {
   constructor() {
     // The ending of this file is the ending of its neighbours: .ts in the sources, .js in the package.
     const main = import.meta.filename.replace(/helper(\.[jt]s)$/, 'helper-main$1')
-    this.#child = spawn(process.execPath, ['--max-semi-space-size=1', main], {
+    this.#child = spawn(process.execPath, [...SMALL, main], {
       // Nothing of our environment: what children may see stands in each order.
       env: {},
       cwd: '/',
@@ -38,7 +41,6 @@ export class Helper {
       'data',
       frameReader((head, body) => this.#onFrame(head, body)),
     )
-    this.#child.unref()
     this.#hold(false)
   }
 
@@ -104,6 +106,8 @@ export class Helper {
 
   /** An idle helper keeps nobody alive; one that works does. */
   #hold(alive: boolean): void {
+    if (alive) this.#child.ref()
+    else this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout]) {
       // Pipes of a child are sockets, which the types of streams do not say.
       const socket = stream as unknown as { ref?(): void; unref?(): void }
