@@ -1,49 +1,54 @@
 /** What a command hook costs: against the bare start of the same command, from a small and from a large process. */
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
-import { createCommandHandler } from '../src/handlers/command/command.ts'
-import { createHooks } from '../src/index.ts'
-import { createProcesses, type Processes } from '../src/safe/process/run-process.ts'
-import { shell } from '../src/safe/process/spec.ts'
+import { COMMAND, QUIET, quantile, RUNS, timed } from './command-case.ts'
 import { type Figure, faster, ratio } from './figure.ts'
 
-const COMMAND = 'cat >/dev/null; echo {}'
-const NODE_SCRIPT = 'process.stdin.resume().on("end", () => console.log("{}"))'
-const WORKER = `
-  require('node:readline').createInterface({ input: process.stdin })
-    .on('line', (line) => console.log(JSON.stringify({ id: JSON.parse(line).id })))
-`
 const LARGE_MB = 400
-const RUNS = 50
 const ROUNDS = 10
-
-/** What one process can measure; nanoseconds. */
-const subjects = ['hook', 'start', 'direct', 'blocked', 'worker', 'nodeScript'] as const
-type Subject = (typeof subjects)[number]
-type Ask = (subject: Subject) => Promise<number>
+const inSmall = ['hook', 'blocked', 'worker', 'nodeScript']
+const inLarge = ['hook', 'start', 'direct', 'blocked']
 
 export async function commandFigures(): Promise<Figure[]> {
-  const small = measurer(0)
-  const large = measurer(LARGE_MB)
-  const bare = bareStart()
-  // Taken in turns, so that noise hits all alike; the first round warms up.
-  const rounds: Record<string, number[]> = {}
-  const take = (name: string, value: number) => {
-    rounds[name] = [...(rounds[name] ?? []), value]
+  // Below the packages, so that what is built there finds them.
+  const dir = mkdtempSync(join('node_modules', '.hookhelm-bench-'))
+  try {
+    execFileSync('node_modules/.bin/tsc', [
+      '-p',
+      'tsconfig.build.json',
+      '--declaration',
+      'false',
+      '--outDir',
+      dir,
+    ])
+    return figuresOf(await measure(join(process.cwd(), dir), bareStart(dir)))
+  } finally {
+    rmSync(dir, { recursive: true })
   }
+}
+
+type Best = (name: string) => number
+
+/** Taken in turns, so that noise hits all alike; the first round warms up. */
+async function measure(root: string, bare: () => number): Promise<Best> {
+  const small = measurer(0, root)
+  const large = measurer(LARGE_MB, root)
+  const best = new Map<string, number>()
   for (let round = 0; round <= ROUNDS; round++) {
-    if (round === 1) for (const list of Object.values(rounds)) list.length = 0
-    take('bare', bare.run())
-    for (const subject of subjects) take(subject, await small.ask(subject))
-    for (const subject of ['hook', 'start', 'direct', 'blocked'] as const)
-      take(`large ${subject}`, await large.ask(subject))
+    if (round === 1) best.clear()
+    const keep = (name: string, value: number) => best.set(name, Math.min(value, best.get(name) ?? value))
+    keep('bare', bare())
+    for (const subject of inSmall) keep(subject, await small.ask(subject))
+    for (const subject of inLarge) keep(`large ${subject}`, await large.ask(subject))
   }
-  for (const { close } of [small, large, bare]) close()
-  const best = (name: string) => Math.min(...(rounds[name] ?? []))
+  small.close()
+  large.close()
+  return (name) => best.get(name) ?? Number.NaN
+}
+
+function figuresOf(best: Best): Figure[] {
   const big = `from a ${LARGE_MB} MB process`
   return [
     ratio('command hook: sh -c, against a bare posix_spawn', best('hook'), best('bare'), 2),
@@ -62,30 +67,28 @@ function atMost(name: string, ns: number, goal: number): Figure {
 }
 
 /** In C where there is a compiler; else from here, which is not quite as bare. */
-function bareStart(): { run(): number; close(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'hookhelm-bench-'))
+function bareStart(dir: string): () => number {
   const program = join(dir, 'posix-spawn')
-  const close = () => rmSync(dir, { recursive: true })
   try {
     execFileSync('cc', ['-O2', '-o', program, join(import.meta.dirname, 'posix-spawn.c')])
   } catch {
     const once = () => timed(() => execFileSync('/bin/sh', ['-c', COMMAND], { input: 'x'.repeat(1_024) }))
-    return { close, run: () => quantile(Array.from({ length: RUNS }, once), 0.5) }
+    return () => quantile(Array.from({ length: RUNS }, once), QUIET)
   }
-  const times = () =>
-    execFileSync(program, [String(RUNS), COMMAND], { encoding: 'utf8' })
+  return () => {
+    const times = execFileSync(program, [String(RUNS), COMMAND], { encoding: 'utf8' })
       .trim()
       .split('\n')
-  return { close, run: () => quantile(times().map(Number), 0.5) }
+    return quantile(times.map(Number), QUIET)
+  }
 }
 
 /** A process of that size which measures on request. */
-function measurer(megabytes: number): { ask: Ask; close(): void } {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
-    process.execPath,
-    [import.meta.filename, 'measure', String(megabytes)],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  )
+function measurer(megabytes: number, root: string): { ask(subject: string): Promise<number>; close(): void } {
+  const program = join(import.meta.dirname, 'command-measurer.ts')
+  const child = spawn(process.execPath, [program, String(megabytes), root], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async ask(subject) {
@@ -95,71 +98,3 @@ function measurer(megabytes: number): { ask: Ask; close(): void } {
     close: () => child.stdin.end(),
   }
 }
-
-/** What such a process does. */
-async function measure(megabytes: number): Promise<void> {
-  // Small pieces, as a program has them: the kernel would put large ones into pages that are cheap to fork.
-  const ballast = Array.from({ length: megabytes * 16 }, () => Buffer.alloc(65_536, 1))
-  const helped = createProcesses({ start: 'helper' })
-  const dispatch = (processes: Processes, config: object) => {
-    const handler = createCommandHandler({ processes })
-    const hooks = createHooks({ handlers: [handler] })
-    hooks.add({ event: 'pre_tool_use', handler_type: 'command', timeout_ms: 10_000, config })
-    const payload = { tool_name: 'Bash', tool_input: { text: 'x'.repeat(900) } }
-    return async () => {
-      const { kind } = await hooks.dispatch('pre_tool_use', payload)
-      if (kind !== 'allow') throw new Error('the measured hook failed')
-    }
-  }
-  const cases: Record<Exclude<Subject, 'blocked'>, readonly [run: () => Promise<void>, times: number]> = {
-    hook: [dispatch(helped, { command: COMMAND }), RUNS],
-    start: [dispatch(helped, { exec: ['/bin/true'] }), RUNS],
-    direct: [dispatch(createProcesses({ start: 'direct' }), { exec: ['/bin/true'] }), RUNS / 4],
-    worker: [dispatch(helped, { exec: ['node', '-e', WORKER], worker: true }), RUNS * 20],
-    nodeScript: [dispatch(helped, { exec: ['node', '-e', NODE_SCRIPT] }), 3],
-  }
-  for await (const line of createInterface({ input: process.stdin })) {
-    const subject = subjects.find((known) => known === line) ?? 'hook'
-    console.log(subject === 'blocked' ? await blockedTime(helped) : await middle(...cases[subject]))
-  }
-  process.exit(ballast.length === megabytes * 16 ? 0 : 1)
-}
-
-/** How long nothing else can run while a command is started. */
-async function blockedTime(processes: Processes): Promise<number> {
-  const spec = { argv: shell(COMMAND), env: { PATH: process.env.PATH ?? '' }, stdin: 'x'.repeat(1_024) }
-  const { signal } = new AbortController()
-  const times: number[] = []
-  for (let run = 0; run < RUNS * 2; run++) {
-    let running: Promise<unknown> | undefined
-    times.push(
-      timed(() => {
-        running = processes.run(spec, signal)
-      }),
-    )
-    await running
-  }
-  return quantile(times, 0.99)
-}
-
-async function middle(run: () => Promise<void>, times: number): Promise<number> {
-  const taken: number[] = []
-  for (let i = 0; i < times; i++) {
-    const begun = performance.now()
-    await run()
-    taken.push((performance.now() - begun) * 1e6)
-  }
-  return quantile(taken, 0.5)
-}
-
-function timed(run: () => unknown): number {
-  const begun = performance.now()
-  run()
-  return (performance.now() - begun) * 1e6
-}
-
-function quantile(values: readonly number[], part: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
-}
-
-if (process.argv[2] === 'measure') await measure(Number(process.argv[3]))

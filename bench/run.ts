@@ -1,7 +1,9 @@
 /** `npm run bench`: every figure as a ratio against a peer or a limit measured in the same run. */
+import { commandFigures } from './command.ts'
 import { dispatchFigures } from './dispatch.ts'
 import { doorFigures } from './door.ts'
 import { isMet, report } from './figure.ts'
+import { httpFigures } from './http.ts'
 import { matchFigures } from './match.ts'
 import { reloadFigures } from './reload.ts'
 import { syncFigures } from './sync.ts'
@@ -11,6 +13,8 @@ const figures = [
   ...(await syncFigures()),
   ...(await matchFigures()),
   ...(await doorFigures()),
+  ...(await commandFigures()),
+  ...(await httpFigures()),
   ...(await reloadFigures()),
 ]
 if (process.argv.includes('--json')) {
