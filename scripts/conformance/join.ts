@@ -11,7 +11,7 @@ export interface Joined<T> {
 }
 
 /** Which passed tests name which id. */
-export function proofsById(
+function proofsById(
   tests: readonly TestResult[],
   named: (title: string) => string[],
 ): Map<string, TestResult[]> {

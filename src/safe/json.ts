@@ -7,7 +7,7 @@ export interface JsonOptions extends Partial<JsonLimits> {
 }
 
 /** One mebibyte: what a webhook may answer and an event may weigh. */
-export const MAX_JSON_BYTES = 1_048_576
+const MAX_JSON_BYTES = 1_048_576
 const MAX_DEPTH = 64
 const MAX_KEYS = 10_000
 

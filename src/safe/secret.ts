@@ -3,13 +3,13 @@ import { HookError } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
 
 /** Where a secret is stored. A ciphertext moved to another place cannot be read there. */
-export interface Place {
+interface Place {
   readonly table: string
   readonly row: string
   readonly column: string
 }
 
-export interface Key {
+interface Key {
   readonly id: string
   /** 64 hex digits, 44 base64 characters, or 32 bytes. */
   readonly key: string | Uint8Array

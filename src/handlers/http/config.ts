@@ -7,7 +7,7 @@ import { isEncrypted } from '../../safe/secret.ts'
 
 /** `openharness`: any 2xx passes and the body is only the reason, where `hookhelm` reads a decision from it. */
 const formats = ['hookhelm', 'openharness'] as const
-export type Format = (typeof formats)[number]
+type Format = (typeof formats)[number]
 
 export interface HttpConfig {
   readonly url: URL

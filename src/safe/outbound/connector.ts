@@ -6,7 +6,7 @@ import { canonical, isOwn, type Listening } from './rules/address.ts'
 import type { AllowList } from './rules/allow-list.ts'
 
 /** A call that has passed every check: these addresses and no others may be dialled. */
-export interface Checked {
+interface Checked {
   readonly addresses: readonly string[]
   readonly lookup: LookupFunction
 }
@@ -43,7 +43,7 @@ export function createConnector(rules: ConnectorRules, dial: Dial = dialChecked)
 }
 
 /** Resolves and checks. One bad address among good ones refuses them all: nobody honest answers so. */
-export async function checkedAddresses(host: string, port: number, rules: ConnectorRules): Promise<string[]> {
+async function checkedAddresses(host: string, port: number, rules: ConnectorRules): Promise<string[]> {
   const found = isIP(host) ? [host] : await resolved(host, rules.resolve)
   const own = rules.own()
   return found.map((given) => {

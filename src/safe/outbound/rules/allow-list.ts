@@ -3,7 +3,7 @@ import { HookError } from '../../../engine/core/error.ts'
 import { type Reach, reachOf } from './address.ts'
 
 /** One address that a host name stands for, and where on it. */
-export interface Target {
+interface Target {
   readonly host: string
   readonly address: string
   readonly port: number
