@@ -10,17 +10,20 @@ const trap = join(dir, 'executed')
 afterAll(() => rmSync(dir, { recursive: true }))
 
 const attacks = [
-  `$(touch ${trap})`,
-  `\`touch ${trap}\``,
-  `'; touch ${trap}; '`,
-  `"; touch ${trap}; "`,
-  `\\"; touch ${trap}; \\"`,
-  `\n touch ${trap}\n`,
-  `*; touch ${trap} #`,
-  `\${IFS}&& touch ${trap}`,
+  `$(touch TRAP)`,
+  `\`touch TRAP\``,
+  `'; touch TRAP; '`,
+  `"; touch TRAP; "`,
+  `\\"; touch TRAP; \\"`,
+  `\n touch TRAP\n`,
+  `*; touch TRAP #`,
+  `\${IFS}&& touch TRAP`,
   '$ARGUMENTS {file} {args}',
   'ünïcödé 🎉',
 ]
+
+/** The path differs from run to run, and a title must not. */
+const armed = (attack: string) => attack.replaceAll('TRAP', trap)
 
 describe.each([
   ['bare', 'printf %s $ARGUMENTS >&2; exit 2'],
@@ -28,7 +31,8 @@ describe.each([
   ['beside other text in double quotes', 'printf %s "$ARGUMENTS"\'\' >&2; exit 2'],
   ['in a substitution', 'printf %s "$(printf %s "$ARGUMENTS")" >&2; exit 2'],
 ])('OH-22 OH-23 $ARGUMENTS %s', (_, command) => {
-  test.each(attacks)('is the event as JSON and never a command: %j', async (text) => {
+  test.each(attacks)('is the event as JSON and never a command: %j', async (attack) => {
+    const text = armed(attack)
     const { message = '' } = await commandHook({ command }).ask({ tool_input: { text } })
     expect(JSON.parse(message)).toMatchObject({ tool_input: { text } })
     expect(existsSync(trap)).toBe(false)
@@ -71,7 +75,7 @@ test.each(['sh -c \'cat "$1"\' _ $ARGUMENTS', 'grep -c "$ARGUMENTS" x', 'jq -e .
 
 test('without a shell it is put into the argument itself', async () => {
   const exec = ['sh', '-c', 'printf %s "$1" >&2; exit 2', '_', '$ARGUMENTS']
-  const text = attacks.join('')
+  const text = armed(attacks.join(''))
   const { message = '' } = await commandHook({ exec }).ask({ tool_input: { text } })
   expect(JSON.parse(message)).toMatchObject({ tool_input: { text } })
   expect(existsSync(trap)).toBe(false)
@@ -80,7 +84,8 @@ test('without a shell it is put into the argument itself', async () => {
 describe('the placeholders of the OpenHarness seed', () => {
   const seed = (command: string) => commandHook({ command, format: 'openharness-seed', can_block: true })
 
-  test.each(attacks)('OH-23 are values and never commands: %j', async (text) => {
+  test.each(attacks)('OH-23 are values and never commands: %j', async (attack) => {
+    const text = armed(attack)
     const { ask } = seed('printf "%s\\n" {file} {tool_name} "{args}" {result}; exit 1')
     const payload = { tool_name: text, tool_input: { file_path: text }, tool_response: text }
     const { message = '', reason } = await ask(payload)
