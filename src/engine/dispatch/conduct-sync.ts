@@ -4,7 +4,7 @@ import { HookError } from '../core/error.ts'
 import { isThenable } from '../core/thenable.ts'
 import { depth } from '../guard/depth.ts'
 import { ALLOW } from './answer.ts'
-import { NO_ENVELOPE, refuse, skipAll } from './conduct.ts'
+import { NO_ENVELOPE, receive, skipAll, unreadable } from './conduct.ts'
 import { Dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import type { Chain, Plan } from './plan.ts'
@@ -18,9 +18,7 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
   if (!plan.row.sync) {
     throw new HookError('engine.not_sync', `${plan.event} may wait, so it cannot be dispatched synchronously`)
   }
-  const refusal = refuse(plan, payload, envelope)
-  if (refusal !== undefined) throw refusal
-  const chain = plan.chainOf(payload)
+  const chain = receiveSync(plan, payload, envelope)
   const { hooks } = chain.deciders
   if (hooks.length === 0) return ALLOW
   const pass = depth(envelope.depth ?? 0, engine.maxDepth)
@@ -45,6 +43,14 @@ export function conductSync(engine: Engine, plan: Plan, payload: unknown, envelo
     return threw(begin(chain, payload, envelope, index), thrown)
   } finally {
     height--
+  }
+}
+
+function receiveSync(plan: Plan, payload: unknown, envelope: Envelope): Chain {
+  try {
+    return receive(plan, payload, envelope)
+  } catch (thrown) {
+    throw unreadable(plan, thrown)
   }
 }
 

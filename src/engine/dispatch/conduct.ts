@@ -1,7 +1,7 @@
 import { isRecord, type Problem } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
-import { errorText, HookError } from '../core/error.ts'
+import { errorText, HookError, isHookError } from '../core/error.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import type { Skip } from '../core/guard-state.ts'
 import { depth } from '../guard/depth.ts'
@@ -34,11 +34,9 @@ export function conduct(
   envelope: Envelope,
   options: DispatchOptions | undefined,
 ): Promise<Decision> {
-  const refusal = refuse(plan, payload, envelope)
-  if (refusal !== undefined) return Promise.reject(refusal)
   let chain: Chain
   try {
-    chain = plan.chainOf(payload)
+    chain = receive(plan, payload, envelope)
   } catch (thrown) {
     return Promise.reject(unreadable(plan, thrown))
   }
@@ -49,16 +47,13 @@ export function conduct(
   return new Dispatch(chain.deciders, payload, envelope).start()
 }
 
-/** Checks and freezes what came in. Small, so that the compiler can put it where it is called. */
-export function refuse(plan: Plan, payload: unknown, envelope: Envelope): HookError | undefined {
-  try {
-    const problem = plan.row.payload(payload)
-    if (problem !== undefined) return misshapen(plan, problem)
-    freezeDeep(payload)
-    return envelope === NO_ENVELOPE ? undefined : refuseEnvelope(plan, envelope)
-  } catch (thrown) {
-    return unreadable(plan, thrown)
-  }
+/** Checks and freezes what came in, and finds its hooks; whatever it throws goes through `unreadable`. */
+export function receive(plan: Plan, payload: unknown, envelope: Envelope): Chain {
+  const problem = plan.row.payload(payload)
+  if (problem !== undefined) throw misshapen(plan, problem)
+  freezeDeep(payload)
+  if (envelope !== NO_ENVELOPE) receiveEnvelope(plan, envelope)
+  return plan.chainOf(payload)
 }
 
 function misused(options: DispatchOptions): Problem | undefined {
@@ -68,22 +63,22 @@ function misused(options: DispatchOptions): Problem | undefined {
   return { path: 'options.signal', expected: 'an AbortSignal' }
 }
 
-function refuseEnvelope(plan: Plan, envelope: Envelope): HookError | undefined {
-  if (!isRecord(envelope)) return misshapen(plan, { path: 'the envelope', expected: 'an object' })
+function receiveEnvelope(plan: Plan, envelope: Envelope): void {
+  if (!isRecord(envelope)) throw misshapen(plan, { path: 'the envelope', expected: 'an object' })
   const { depth } = envelope
   if (depth !== undefined && !(Number.isInteger(depth) && Number(depth) >= 0)) {
-    return misshapen(plan, { path: 'depth', expected: 'a whole number' })
+    throw misshapen(plan, { path: 'depth', expected: 'a whole number' })
   }
   freezeDeep(envelope)
-  return undefined
 }
 
 function misshapen({ event }: Plan, { path, expected }: Problem): HookError {
   return new HookError('input.schema', `${event}: ${path || 'the payload'} must be ${expected}`, { at: path })
 }
 
-function unreadable({ event }: Plan, thrown: unknown): HookError {
-  if (thrown instanceof HookError) return thrown
+/** The error of input that is no event. */
+export function unreadable({ event }: Plan, thrown: unknown): HookError {
+  if (isHookError(thrown)) return thrown
   return new HookError('input.unreadable', `${event}: the payload cannot be read: ${errorText(thrown)}`)
 }
 
