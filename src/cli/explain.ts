@@ -2,10 +2,9 @@ import type { Decision } from '../engine/core/decision.ts'
 import type { Execution } from '../engine/core/sink.ts'
 import type { TraceHook } from '../engine/core/trace.ts'
 import { command } from './command.ts'
-import { eventArgs, exitCodeOf } from './dispatch.ts'
 import { withLocal } from './local.ts'
 import { print, table } from './output.ts'
-import { readEnvelope, readPayload } from './payload.ts'
+import { eventArgs, exitCodeOf, send } from './send.ts'
 
 export const explainCommand = command({
   name: 'explain',
@@ -13,12 +12,7 @@ export const explainCommand = command({
   args: eventArgs,
   run: (args) =>
     withLocal(args, async ({ hooks }) => {
-      const decision = await hooks.dispatch(
-        args.event as 'pre_tool_use',
-        readPayload(args) as never,
-        readEnvelope(args),
-        { trace: true },
-      )
+      const decision = await send(hooks, args.event, args, { trace: true })
       print(args.json ? decision : explained(decision))
       return exitCodeOf(decision)
     }),

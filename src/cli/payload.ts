@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import { HookError } from '../engine/core/error.ts'
 import { parseJson } from '../safe/json.ts'
 
-interface Given {
+export interface Given {
   readonly payload?: string | undefined
   readonly tool?: string | undefined
   readonly input?: string | undefined
@@ -35,15 +36,17 @@ function asObject(value: unknown, what: string): Record<string, unknown> {
   throw new HookError('input.schema', `${what} must be a JSON object`)
 }
 
+export interface Who {
+  readonly cwd?: string | undefined
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
+}
+
 /** Who is asking, as far as the command line says. */
-export function readEnvelope(given: {
-  cwd?: string | undefined
-  session?: string | undefined
-  agent?: string | undefined
-}): Envelope {
-  const { cwd = process.cwd(), session, agent } = given
+export function readEnvelope(given: Who): Envelope {
+  const { cwd = '.', session, agent } = given
   return {
-    cwd,
+    cwd: resolve(cwd),
     host: 'hookhelm-cli',
     ...(session === undefined ? {} : { session }),
     ...(agent === undefined ? {} : { agent }),

@@ -1,13 +1,11 @@
-import { resolve } from 'node:path'
 import type { Decision } from '../engine/core/decision.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { HookDefinition } from '../engine/core/hook.ts'
 import { createHooks } from '../engine/dispatch/hooks.ts'
 import { command } from './command.ts'
-import { exitCodeOf } from './dispatch.ts'
 import { withLocal } from './local.ts'
 import { print, table } from './output.ts'
-import { readEnvelope, readPayload } from './payload.ts'
+import { exitCodeOf, send } from './send.ts'
 
 export const testCommand = command({
   name: 'test',
@@ -32,9 +30,7 @@ export const testCommand = command({
         dedup_window_ms: 0,
         event: args.event ?? found.event,
       })
-      const envelope = readEnvelope({ cwd: resolve(args.cwd ?? '.') })
-      const event = (args.event ?? found.event) as 'pre_tool_use'
-      const decision = await alone.dispatch(event, readPayload(args) as never, envelope, { trace: true })
+      const decision = await send(alone, args.event ?? found.event, args, { trace: true })
       const result = testResult(found, decision)
       print(args.json ? result : table(Object.entries(result).map(([key, value]) => [key, shown(value)])))
       return exitCodeOf(decision)

@@ -159,7 +159,7 @@ describe('wrong input', () => {
     [['dispatch', 'pre_tool_use', '--payload', '[]'], 'input.schema'],
     [['dispatch', 'pre_tool_use', '--payload', '{"tool_name":"x"}'], 'tool_input must be an object'],
     [['import', 'nowhere.json'], 'ENOENT'],
-  ])('%j is one clear line and exit code 1', async (args, text) => {
+  ])('4.1 #18 #19 %j is one clear line and exit code 1', async (args, text) => {
     const { code, stderr, stdout } = await hookhelm(args)
     expect(code).toBe(1)
     expect(stderr).toContain(text)

@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { watchUnhandled } from '../../src/engine/unhandled.fixture.ts'
 import { block, createHooks } from '../../src/index.ts'
 import { fakeClock, recorder } from '../../src/testing/index.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
-const unhandled: unknown[] = []
-const onUnhandled = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', onUnhandled)
-})
-afterEach(() => {
-  process.off('unhandledRejection', onUnhandled)
-})
+const unhandled = watchUnhandled()
 
 function slow(on_timeout: 'allow' | 'block' = 'block') {
   const clock = fakeClock()

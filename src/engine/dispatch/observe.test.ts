@@ -1,16 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { block, createHooks } from '../../index.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
+import { watchUnhandled } from '../unhandled.fixture.ts'
 
-const unhandled: unknown[] = []
-const onUnhandled = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', onUnhandled)
-})
-afterEach(() => {
-  process.off('unhandledRejection', onUnhandled)
-})
+const unhandled = watchUnhandled()
 
 describe('an observe event never blocks or slows the agent', () => {
   test('it answers allow while its hooks are still running', async () => {

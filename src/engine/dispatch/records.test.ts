@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ask, block, createHooks, type Execution, type Hooks, rewrite, type Sink } from '../../index.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
+import { watchUnhandled } from '../unhandled.fixture.ts'
 
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls' } }
-const unhandled: unknown[] = []
-const onUnhandled = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', onUnhandled)
-})
-afterEach(() => {
-  process.off('unhandledRejection', onUnhandled)
-})
+const unhandled = watchUnhandled()
 
 describe('one execution per hook that ran or that a guard skipped', () => {
   test('silent hooks are recorded, hooks that did not match or stand behind a block are not', async () => {

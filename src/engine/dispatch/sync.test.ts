@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { block, createHooks, type Hooks } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
+import { watchUnhandled } from '../unhandled.fixture.ts'
 
 const message = { role: 'user', content: 'hi' } as never
-const unhandled: unknown[] = []
-const onUnhandled = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', onUnhandled)
-})
-afterEach(() => {
-  process.off('unhandledRejection', onUnhandled)
-})
+const unhandled = watchUnhandled()
 const persist = (hooks: Hooks) => hooks.dispatchSync('tool_result_persist', { message })
 const write = (hooks: Hooks) => hooks.dispatchSync('before_message_write', { message })
 

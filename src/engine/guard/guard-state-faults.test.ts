@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createHooks, type GuardState, type Policy } from '../../index.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
+import { watchUnhandled } from '../unhandled.fixture.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
-const unhandled: unknown[] = []
-const onUnhandled = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', onUnhandled)
-})
-afterEach(() => {
-  process.off('unhandledRejection', onUnhandled)
-})
+const unhandled = watchUnhandled()
 
 function behind(take: () => unknown, on_error: Policy = 'block') {
   const clock = fakeClock()

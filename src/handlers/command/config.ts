@@ -1,9 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
 import type { HookDefinition } from '../../engine/core/hook.ts'
-import { nearest } from '../../engine/core/nearest.ts'
 import { checkVariables } from '../../safe/process/environment.ts'
 import { shell } from '../../safe/process/spec.ts'
+import { readFlag, unknownField, wrongField } from '../config-fields.ts'
 import type { Placeholder } from '../placeholders.ts'
 import { shellLine } from './shell-line.ts'
 
@@ -45,20 +44,21 @@ const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
 }
 
 export function readCommandConfig(config: unknown, hook: HookDefinition): CommandConfig {
-  if (!isRecord(config)) throw wrong('config', 'a command hook needs a config with a command')
+  if (!isRecord(config)) throw wrongField('config', 'a command hook needs a config with a command')
   for (const key of Object.keys(config)) {
-    if (!keys.includes(key)) throw unknownKey(key)
+    if (!keys.includes(key)) throw unknownField(key, keys, 'a command hook')
   }
   const format = readFormat(config.format)
   const cwd = readText(config.cwd, 'config.cwd')
   const allowedEnv = readTexts(config.allowed_env_vars, 'config.allowed_env_vars') ?? []
   checkVariables(allowedEnv, 'config.allowed_env_vars')
   const worker = readFlag(config, 'worker')
-  if (worker && format !== 'hookhelm') throw wrong('config.worker', `does not speak the format ${format}`)
+  if (worker && format !== 'hookhelm')
+    throw wrongField('config.worker', `does not speak the format ${format}`)
   const mayBlock = readFlag(config, 'can_block') || readFlag(config, 'block_on_failure')
   const program = readProgram(config, format)
   if (worker && (Object.keys(program.variables).length > 0 || program.inArgv.length > 0)) {
-    throw wrong(
+    throw wrongField(
       'config.worker',
       `hook ${hook.id ?? ''}: $ARGUMENTS is one event, a worker gets many on stdin`,
     )
@@ -72,15 +72,16 @@ function readProgram({ command, exec }: Record<string, unknown>, format: Format)
   const names = placeholders[format]
   const argv = readTexts(exec, 'config.exec')
   const text = readText(command, 'config.command')?.trim()
-  if (argv !== undefined && command !== undefined) throw wrong('config.exec', 'cannot stand beside a command')
+  if (argv !== undefined && command !== undefined)
+    throw wrongField('config.exec', 'cannot stand beside a command')
   if (argv !== undefined) {
-    if (!argv[0]) throw wrong('config.exec', 'must begin with a program')
+    if (!argv[0]) throw wrongField('config.exec', 'must begin with a program')
     const [program = ''] = argv
     if (names.some((name) => program.includes(name)))
-      throw wrong('config.exec', 'must begin with a program, not with a piece of the event')
+      throw wrongField('config.exec', 'must begin with a program, not with a piece of the event')
     return { argv, variables: {}, inArgv: names.filter((name) => argv.some((item) => item.includes(name))) }
   }
-  if (!text) throw wrong('config.command', 'is required: a shell line, or exec with a list of arguments')
+  if (!text) throw wrongField('config.command', 'is required: a shell line, or exec with a list of arguments')
   const { line, variables } = shellLine(text, names)
   return { argv: shell(line), variables, inArgv: [] }
 }
@@ -88,33 +89,17 @@ function readProgram({ command, exec }: Record<string, unknown>, format: Format)
 function readFormat(value: unknown): Format {
   if (value === undefined) return 'hookhelm'
   const format = formats.find((known) => known === value)
-  if (format === undefined) throw wrong('config.format', `must be one of ${formats.join(', ')}`)
+  if (format === undefined) throw wrongField('config.format', `must be one of ${formats.join(', ')}`)
   return format
 }
 
 function readText(value: unknown, at: string): string | undefined {
   if (value === undefined || typeof value === 'string') return value
-  throw wrong(at, 'must be text')
+  throw wrongField(at, 'must be text')
 }
 
 function readTexts(value: unknown, at: string): readonly string[] | undefined {
   if (value === undefined) return undefined
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
-  throw wrong(at, 'must be a list of texts')
-}
-
-function readFlag(config: Record<string, unknown>, key: string): boolean {
-  const value = config[key] ?? false
-  if (typeof value !== 'boolean') throw wrong(`config.${key}`, 'must be true or false')
-  return value
-}
-
-function unknownKey(key: string): HookError {
-  const near = nearest(key, keys)
-  const hint = near === undefined ? '' : `; did you mean ${near}?`
-  return wrong(`config.${key.slice(0, 80)}`, `is not a field of a command hook${hint}`)
-}
-
-function wrong(at: string, text: string): HookError {
-  return new HookError('config.field', `${at} ${text}`, { at })
+  throw wrongField(at, 'must be a list of texts')
 }

@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import { nearest } from '../../engine/core/nearest.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
 import { readSigningKey } from '../../safe/outbound/webhook/signature.ts'
 import { isEncrypted } from '../../safe/secret.ts'
+import { readFlag, unknownField, wrongField } from '../config-fields.ts'
 
 /** `openharness`: any 2xx passes and the body is only the reason, where `hookhelm` reads a decision from it. */
 const formats = ['hookhelm', 'openharness'] as const
@@ -42,9 +42,9 @@ export function readHttpConfig(
   config: unknown,
   refuse: (url: string, reason: BlockReason) => void,
 ): HttpConfig {
-  if (!isRecord(config)) throw wrong('config', 'must be an object with a url')
+  if (!isRecord(config)) throw wrongField('config', 'must be an object with a url')
   for (const key of Object.keys(config)) {
-    if (!keys.includes(key)) throw unknownKey(key)
+    if (!keys.includes(key)) throw unknownField(key, keys, 'an http hook')
   }
   const { url, headers, secret, format } = config
   if (typeof url !== 'string')
@@ -59,19 +59,19 @@ export function readHttpConfig(
 }
 
 function readHeaders(given: unknown): Readonly<Record<string, string>> {
-  if (!isRecord(given)) throw wrong('config.headers', 'must be an object')
+  if (!isRecord(given)) throw wrongField('config.headers', 'must be an object')
   const headers: Record<string, string> = {}
   for (const [written, value] of Object.entries(given)) {
     const name = written.toLowerCase()
     const at = `config.headers.${name.slice(0, 80)}`
-    if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw wrong(at, 'is not a header name')
-    if (ours.test(name)) throw wrong(at, 'is not yours to set')
-    if (Object.hasOwn(headers, name)) throw wrong(at, 'stands there twice')
-    if (typeof value !== 'string' || !isHeaderValue(value)) throw wrong(at, 'is not a header value')
+    if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw wrongField(at, 'is not a header name')
+    if (ours.test(name)) throw wrongField(at, 'is not yours to set')
+    if (Object.hasOwn(headers, name)) throw wrongField(at, 'stands there twice')
+    if (typeof value !== 'string' || !isHeaderValue(value)) throw wrongField(at, 'is not a header value')
     headers[name] = value
   }
   if (Object.keys(headers).length > MAX_HEADERS)
-    throw wrong('config.headers', `has more than ${MAX_HEADERS} entries`)
+    throw wrongField('config.headers', `has more than ${MAX_HEADERS} entries`)
   return headers
 }
 
@@ -83,7 +83,7 @@ export function isHeaderValue(value: string): boolean {
 function readSecrets(given: unknown): readonly string[] {
   const secrets: unknown[] = Array.isArray(given) ? given : [given]
   return secrets.map((secret) => {
-    if (typeof secret !== 'string') throw wrong('config.secret', 'must be text or a list of texts')
+    if (typeof secret !== 'string') throw wrongField('config.secret', 'must be text or a list of texts')
     if (!isEncrypted(secret)) readSigningKey(secret)
     return secret
   })
@@ -91,22 +91,6 @@ function readSecrets(given: unknown): readonly string[] {
 
 function readFormat(given: unknown): Format {
   const format = formats.find((known) => known === given)
-  if (format === undefined) throw wrong('config.format', `must be one of ${formats.join(', ')}`)
+  if (format === undefined) throw wrongField('config.format', `must be one of ${formats.join(', ')}`)
   return format
-}
-
-function readFlag(config: Record<string, unknown>, key: string): boolean {
-  const value = config[key] ?? false
-  if (typeof value !== 'boolean') throw wrong(`config.${key}`, 'must be true or false')
-  return value
-}
-
-function unknownKey(key: string): HookError {
-  const near = nearest(key, keys)
-  const hint = near === undefined ? '' : `; did you mean ${near}?`
-  return wrong(`config.${key.slice(0, 80)}`, `is not a field of an http hook${hint}`)
-}
-
-function wrong(at: string, text: string): HookError {
-  return new HookError('config.field', `${at} ${text}`, { at })
 }
