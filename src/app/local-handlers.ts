@@ -11,7 +11,6 @@ import { createOutbound } from '../safe/outbound/outbound.ts'
 import { localModels, outboundAllowed } from './environment.ts'
 
 interface LocalParts {
-  readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: Log
 }

@@ -6,8 +6,9 @@ import type { Log, Sink } from '../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { localHandlers } from './local-handlers.ts'
 
-interface LocalOptions {
-  readonly cwd: string
+/** `hookhelm/local`: the hook files of a directory, for a program that embeds an agent. */
+export interface LocalOptions {
+  readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: Log
   readonly sink?: Sink
@@ -24,12 +25,12 @@ export interface Local {
 
 /** Loads the hook files and follows them. A file that cannot be used is an error that lists every problem. */
 export async function openLocal({
-  cwd,
+  cwd = process.cwd(),
   env = process.env,
   log = () => {},
   sink,
-}: LocalOptions): Promise<Local> {
-  const parts = localHandlers({ cwd, env, log })
+}: LocalOptions = {}): Promise<Local> {
+  const parts = localHandlers({ env, log })
   const { handlers, host } = parts
   const hooks = createHooks({ handlers, host, log, ...(sink === undefined ? {} : { sink }) })
   const trust = trustStore(trustFile(env))

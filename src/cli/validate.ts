@@ -19,7 +19,7 @@ export const validateCommand = command({
     const given = files.map((file) => ({ path: resolve(cwd, file), level: 'user' as const }))
     const found = given.length > 0 ? given : places
     const paths = found.map(({ path }) => path)
-    const { handlers, dispose } = localHandlers({ cwd, env: process.env, log: () => {} })
+    const { handlers, dispose } = localHandlers({ env: process.env, log: () => {} })
     try {
       const results = found.map(({ path, level }) => readHookFile(path, { handlers, level }))
       const problems = results.flatMap((result) => (result.kind === 'bad' ? result.problems : []))
