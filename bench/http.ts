@@ -58,6 +58,7 @@ function handlerPost(handler: ReturnType<typeof createHttpHandler>, url: string)
       id: 'e',
       time: 0,
       depth: 0,
+      timeoutMs: 5_000,
       envelope: {},
       original: payload,
       signal: new AbortController().signal,

@@ -31,6 +31,8 @@ export interface HookContext {
   readonly envelope: Envelope
   /** The payload as it was before any hook rewrote it. */
   readonly original: unknown
+  /** How long the running hook may take before nobody waits for it any more. */
+  readonly timeoutMs: number
   /** Aborted when the engine stops waiting: deadline, budget, or the caller's own signal. */
   readonly signal: AbortSignal
   /** Adds facts to the record of the hook that is running: an exit code, a status, tokens used. */

@@ -96,6 +96,11 @@ class SyncContext implements HookContext {
     return this.envelope.depth ?? 0
   }
 
+  /** Nothing can be waited for, so nothing can take too long. */
+  get timeoutMs(): number {
+    return 0
+  }
+
   get signal(): AbortSignal {
     return never
   }

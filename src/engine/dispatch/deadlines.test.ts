@@ -213,3 +213,12 @@ describe('GC-27 GC-30 one budget for the whole dispatch', () => {
     }
   })
 })
+
+test('a hook is told how long it may take', async () => {
+  const told: number[] = []
+  const hooks = createHooks()
+  hooks.on('pre_tool_use', (_, { timeoutMs }) => void told.push(timeoutMs))
+  hooks.on('pre_tool_use', { timeout_ms: 250 }, (_, { timeoutMs }) => void told.push(timeoutMs))
+  await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
+  expect(told).toEqual([5_000, 250])
+})

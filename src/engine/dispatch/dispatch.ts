@@ -73,6 +73,10 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     return this.track.hooks[this.index]
   }
 
+  get timeoutMs(): number {
+    return this.hook?.timeoutMs ?? 0
+  }
+
   /** Begins, and answers at once where nothing has to be waited for. */
   start(): Promise<Decision> {
     this.advance()

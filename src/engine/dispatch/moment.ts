@@ -35,6 +35,8 @@ export abstract class Moment implements HookContext {
     return this.envelope.depth ?? 0
   }
 
+  abstract get timeoutMs(): number
+
   get original(): unknown {
     return this.aside?.rewritten ? this.aside.original : this.payload
   }

@@ -7,8 +7,6 @@ import type { HttpConfig } from './config.ts'
 import type { Message } from './message.ts'
 
 const RETRY_MS = 1_000
-/** The deadline of a hook that names none; where its event grants more, a retry is merely given up earlier. */
-const TIMEOUT_MS = 5_000
 
 /** Failures of the way there, which may be over a second later. */
 const passing: readonly string[] = ['outbound.connection', 'outbound.dns']
@@ -24,10 +22,11 @@ export async function deliver(
   message: Message,
   courier: Courier,
 ): Promise<OutboundAnswer> {
-  const { config, context, hook } = call
+  const { config, context } = call
+  const { timeoutMs } = context
   const { clock } = courier
   const started = clock.elapsed()
-  const isTimeLeft = () => clock.elapsed() - started + RETRY_MS < (hook.timeout_ms ?? TIMEOUT_MS)
+  const isTimeLeft = () => clock.elapsed() - started + RETRY_MS < timeoutMs
   for (let attempt = 1; ; attempt++) {
     context.report({ attempts: attempt })
     const outcome = await send(call, message, courier)

@@ -8,7 +8,6 @@ import { SandboxPool } from './sandbox.ts'
 import { readScriptAnswer } from './script-answer.ts'
 
 const MAX_SOURCE_BYTES = 32_768
-const DEFAULT_TIMEOUT_MS = 5_000
 
 interface ScriptConfig {
   readonly source: string
@@ -23,10 +22,9 @@ export function createScriptHandler(
     type: 'script',
     timeoutCode: 'script.timeout',
     read: readConfig,
-    async run({ config, payload, context, hook }) {
-      const timeoutMs = hook.timeout_ms ?? DEFAULT_TIMEOUT_MS
+    async run({ config, payload, context }) {
       const event = JSON.stringify(scriptEvent(payload, context))
-      const { signal, envelope } = context
+      const { signal, envelope, timeoutMs } = context
       const answer = await pool.run(
         { source: config.source, event, timeoutMs },
         envelope.tenant ?? '',
