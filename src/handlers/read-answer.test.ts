@@ -14,7 +14,17 @@ function reading(text: string, options: Partial<HookDefinition> = {}, sent?: str
     {
       payload,
       hook: { id: 'h', event, handler_type: 'command', ...options },
-      context: { event, id: 'e', time: 0, depth: 0, envelope: {}, original: payload, signal: never, report },
+      context: {
+        event,
+        id: 'e',
+        time: 0,
+        depth: 0,
+        timeoutMs: 5_000,
+        envelope: {},
+        original: payload,
+        signal: never,
+        report,
+      },
     },
     sent === undefined ? {} : { sent },
   )

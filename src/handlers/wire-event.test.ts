@@ -4,7 +4,17 @@ import { toWireEvent } from './wire-event.ts'
 
 function contextOf(event: string, envelope: Envelope = {}): HookContext {
   const { signal } = new AbortController()
-  return { event, id: 'e1', time: 0, depth: 2, envelope, original: {}, signal, report: () => {} }
+  return {
+    event,
+    id: 'e1',
+    time: 0,
+    depth: 2,
+    timeoutMs: 5_000,
+    envelope,
+    original: {},
+    signal,
+    report: () => {},
+  }
 }
 
 test('what we know is there, what nobody said is not', () => {
