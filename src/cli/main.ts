@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { defineCommand, runMain } from 'citty'
 import { dispatchCommand } from './dispatch.ts'
 import { explainCommand } from './explain.ts'
@@ -9,8 +10,13 @@ import { testCommand } from './test.ts'
 import { trustCommand } from './trust.ts'
 import { validateCommand } from './validate.ts'
 
+// Two folders up, whether this is src/cli or dist/cli.
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+)
+
 const main = defineCommand({
-  meta: { name: 'hookhelm', description: 'One hook engine for every AI agent' },
+  meta: { name: 'hookhelm', version, description: 'One hook engine for every AI agent' },
   subCommands: {
     init: initCommand,
     validate: validateCommand,

@@ -66,6 +66,10 @@ describe('the first five minutes', () => {
     expect(JSON.parse(readFileSync(join(repository, '.hookhelm/journal.jsonl'), 'utf8'))).toMatchObject(done)
   })
 
+  test('it says which version it is', async () => {
+    expect((await hookhelm(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
   test('init never writes over a file', async () => {
     await hookhelm(['init'])
     writeFileSync(hookFile(), 'hooks: []\n')

@@ -241,11 +241,7 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     this.giveUp()
     if (hook !== undefined) note(this, hook, { decision: 'aborted', code: 'engine.aborted' })
     if (track.plan.row.mode === 'gate' && track.role === 'decide') {
-      say(this).decide(
-        { kind: 'block', reason: 'the dispatch was aborted' },
-        hook?.id ?? '',
-        'engine.aborted',
-      )
+      say(this).decide({ kind: 'block', reason: 'the dispatch was aborted' }, hook?.id, 'engine.aborted')
     }
     this.conclude()
   }
@@ -269,7 +265,10 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
   finish(): void {
     const { engine, role } = this.track
     this.over = true
-    if (this.place !== null) engine.wheel.release(this.place)
+    if (this.place !== null) {
+      engine.wheel.release(this.place)
+      this.place = null
+    }
     if (this.answer !== null) this.conceive(this.answer)
     if (this.aside !== null) return finishBeside(this)
     if (engine.sink !== undefined && role === 'decide') record(this)

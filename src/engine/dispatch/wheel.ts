@@ -57,7 +57,8 @@ export class Wheel {
   /** The number of the last tick; deadlines are counted from here. */
   tick = 0
   private readonly clock: Clock
-  private places: Place[] = []
+  // A set, because in a storm of missed deadlines each place is taken out on its own.
+  private readonly places = new Set<Place>()
   private readonly free: Place[] = []
   private idle = 0
   private base = 0
@@ -92,12 +93,12 @@ export class Wheel {
     place.waiter = null
     place.due = NEVER
     place.late = late
-    this.places = this.places.filter((other) => other !== place)
+    this.places.delete(place)
   }
 
   private add(): Place {
     const place = new Place()
-    this.places.push(place)
+    this.places.add(place)
     return place
   }
 
@@ -134,7 +135,7 @@ export class Wheel {
   }
 
   private rest(): void {
-    if (this.free.length < this.places.length) {
+    if (this.free.length < this.places.size) {
       this.idle = 0
       return
     }
@@ -143,7 +144,7 @@ export class Wheel {
       this.ticker?.hold(false)
     }
     if (++this.idle < IDLE_TICKS) return
-    this.places = []
+    this.places.clear()
     this.free.length = 0
     this.ticker?.stop()
     this.ticker = undefined
