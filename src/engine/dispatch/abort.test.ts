@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { createHooks, rewrite } from '../../index.ts'
+import { createHooks, memoryGuardState, rewrite } from '../../index.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
@@ -146,4 +146,16 @@ test('a signal that serves many dispatches gathers no listeners', async () => {
     await answer
   }
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('no later hook runs while a far-away guard state counts the blocks of an aborted stop', async () => {
+  const near = memoryGuardState()
+  const hooks = createHooks({ guards: { take: async (requests, now) => near.take(requests, now) } })
+  const controller = new AbortController()
+  let next = 0
+  hooks.on('stop', () => controller.abort())
+  hooks.on('stop', () => void next++)
+  const decision = await hooks.dispatch('stop', {}, { session: 's' }, { signal: controller.signal })
+  expect(decision).toMatchObject({ kind: 'block', code: 'engine.aborted' })
+  expect(next).toBe(0)
 })

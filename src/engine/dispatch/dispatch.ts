@@ -243,6 +243,8 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
     if (track.plan.row.mode === 'gate' && track.role === 'decide') {
       say(this).decide({ kind: 'block', reason: 'the dispatch was aborted' }, hook?.id, 'engine.aborted')
     }
+    // At once: what is still to be counted may have to be waited for, and no further hook runs meanwhile.
+    this.over = true
     this.conclude()
   }
 
