@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { runningGroups } from './groups.ts'
 import { alive, descendants, never, oddSeconds } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
 import { shell } from './spec.ts'
@@ -33,6 +34,7 @@ describe('the helper', () => {
     const marker = oddSeconds()
     const running = run(processes, `sleep ${marker} & wait`)
     await vi.waitFor(() => expect(alive(`sleep ${marker}`)).not.toEqual([]))
+    await vi.waitFor(() => expect(runningGroups()).not.toEqual([]))
     const { helperPid } = processes
     process.kill(Number(helperPid), 'SIGKILL')
     await expect(running).rejects.toMatchObject({ code: 'process.start' })

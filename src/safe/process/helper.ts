@@ -34,7 +34,8 @@ export class Helper {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     this.#child.on('error', () => this.#died())
-    this.#child.on('exit', () => this.#died())
+    // Not on `exit`: what it last said, such as the group it had just started, may still be in the pipe.
+    this.#child.on('close', () => this.#died())
     this.#child.stdin.on('error', () => {})
     this.#child.stdout.on('error', () => {})
     this.#child.stdout.on(
