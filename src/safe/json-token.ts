@@ -1,5 +1,5 @@
 import { HookError } from '../engine/core/error.ts'
-import type { ErrorCode } from '../engine/core/error-table.ts'
+import type { EngineCode } from '../engine/core/error-table.ts'
 
 /** A text and how far it has been read. */
 export interface Reader {
@@ -51,7 +51,7 @@ export function skipBlanks(reader: Reader): void {
 }
 
 /** Says where, never what stands there: it may be a secret. */
-export function fail({ text, at }: Reader, code: ErrorCode, what: string): never {
+export function fail({ text, at }: Reader, code: EngineCode, what: string): never {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   const column = at - before.lastIndexOf('\n')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { type ErrorCode, isErrorCode } from '../../engine/core/error-table.ts'
+import { type EngineCode, isErrorCode } from '../../engine/core/error-table.ts'
 import { nearest } from '../../engine/core/nearest.ts'
 import type { Path } from '../problem.ts'
 
@@ -71,7 +71,7 @@ function words(issue: Issue): string {
   return 'has the wrong form'
 }
 
-function codeOf(issue: Issue): ErrorCode {
+function codeOf(issue: Issue): EngineCode {
   if (issue.code === 'custom') {
     const code: unknown = issue.params?.code
     return isErrorCode(code) ? code : 'config.field'

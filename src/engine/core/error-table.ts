@@ -1,5 +1,7 @@
+import type { ServerCode } from './server-errors.ts'
+
 /**
- * Every code Hookhelm can raise, and what to do about it. What a code means stands in the comment above it: `docs/errors.md`
+ * Every code that can be raised without a server, and what to do about it. What a code means stands in the comment above it: `docs/errors.md`
  * is generated from both, and programs that embed the library carry only the hints.
  */
 export const errorTable = {
@@ -209,8 +211,9 @@ export const errorTable = {
   'trust.store': 'It must be a file of your own that only you can write; remove it to start afresh.',
 } as const satisfies Record<string, string>
 
-export type ErrorCode = keyof typeof errorTable
+export type EngineCode = keyof typeof errorTable
+export type ErrorCode = EngineCode | ServerCode
 
-export function isErrorCode(value: unknown): value is ErrorCode {
+export function isErrorCode(value: unknown): value is EngineCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }

@@ -1,6 +1,6 @@
-import { type ErrorCode, errorTable } from './error-table.ts'
+import { type EngineCode, type ErrorCode, errorTable } from './error-table.ts'
 
-interface HookErrorOptions {
+export interface HookErrorOptions {
   /** What to do about it; the table's hint stands where none is given. */
   readonly hint?: string
   readonly cause?: unknown
@@ -15,10 +15,13 @@ export class HookError extends Error {
   readonly hint: string
   readonly at: string | undefined
 
+  constructor(code: EngineCode, message: string, options?: HookErrorOptions)
+  /** A code of another table comes with its hint. */
+  constructor(code: ErrorCode, message: string, options: HookErrorOptions & { readonly hint: string })
   constructor(code: ErrorCode, message: string, options: HookErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? errorTable[code]
+    this.hint = options.hint ?? errorTable[code as EngineCode]
     this.at = options.at
   }
 

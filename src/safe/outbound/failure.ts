@@ -1,7 +1,7 @@
 import { HookError } from '../../engine/core/error.ts'
-import type { ErrorCode } from '../../engine/core/error-table.ts'
+import type { EngineCode } from '../../engine/core/error-table.ts'
 
-const codes: Readonly<Record<string, ErrorCode>> = {
+const codes: Readonly<Record<string, EngineCode>> = {
   UND_ERR_CONNECT_TIMEOUT: 'outbound.timeout',
   UND_ERR_HEADERS_TIMEOUT: 'outbound.timeout',
   UND_ERR_BODY_TIMEOUT: 'outbound.timeout',

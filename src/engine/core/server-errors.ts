@@ -1,0 +1,70 @@
+import { HookError, type HookErrorOptions } from './error.ts'
+
+/**
+ * The codes that only a server raises: store, gateway, deliveries. They stand apart from `error-table.ts` so that programs
+ * which embed the library do not carry their hints.
+ */
+export const serverErrors = {
+  /** The database did not answer, or answered that it cannot take this now: no space, read-only, restarted. */
+  'store.unavailable': 'Look at the disk or the database server; nothing that was acknowledged is lost.',
+  /** The database file is damaged or is no database. It is left untouched. */
+  'store.corrupt': 'Restore it from a backup, or move it away to start afresh.',
+  /** The database was written by a newer version. */
+  'store.newer': 'Start the newer version again; there is no way back for its data.',
+  /** The database role would see the rows of every tenant, so row-level security would protect nobody. */
+  'store.role':
+    'Connect as a role that is neither superuser, nor BYPASSRLS, nor the owner of the tables in use.',
+  /** A name or key that must be unique is taken. */
+  'store.taken': 'Choose another name, or change what is there.',
+
+  /** No token, or one that nobody knows, has expired or was revoked. */
+  'auth.token': 'Send `Authorization: Bearer <token>`; a token in the address is never read.',
+  /** The token does not reach that far: its role is too low, or it belongs to another tenant. */
+  'auth.scope': 'Use a token with the role that the message names.',
+  /** The request names a host that is not ours, as a page does that had its own name point here. */
+  'auth.host': 'Call the gateway by an address it listens on, or add the name to `hosts` in its config.yaml.',
+  /** A page of another site sent the request. */
+  'auth.origin': 'Add its origin to `origins` in config.yaml if it is yours.',
+  /** Too many bad tokens came from this address. */
+  'auth.blocked': 'Wait as long as Retry-After says, then send the right one.',
+
+  /** The request cannot be understood: a missing or wrong parameter, an unknown method. */
+  'gateway.request': 'The message names the parameter.',
+  /** There is no such thing, or it belongs to somebody else. */
+  'gateway.not_found': 'List what there is; ids of other tenants are never found.',
+  /** Two requests with one idempotency key or event id ask for two different things. */
+  'gateway.conflict': 'Use a fresh key for a new request.',
+  /** The tenant sent more than its rate limit allows. */
+  'gateway.rate_limited': 'Wait as long as Retry-After says, or raise `rate_limit`.',
+  /** More is being worked on than the gateway takes at once. */
+  'gateway.busy': 'Wait as long as Retry-After says.',
+  /** A body that is not JSON by its content type; forms of other sites can send only such. */
+  'gateway.media_type': 'Send `Content-Type: application/json`.',
+  /** The gateway is ending and takes nothing new. */
+  'gateway.stopping': 'Send it again in a moment, or to another node.',
+  /** The gateway would be reachable from the network without tokens. */
+  'gateway.exposed': 'Listen on 127.0.0.1, or make a token first.',
+  /** Another gateway uses this data directory. */
+  'gateway.running': 'Stop it, or set HOOKHELM_HOME to another directory.',
+  /** No gateway answers. */
+  'gateway.unreachable': 'Start one with `hookhelm up`, or say where it is with HOOKHELM_URL.',
+  /** A setting in config.yaml or on the command line cannot be used. */
+  'gateway.setting': 'The message names the setting; the published schema lists them all.',
+  /** The socket path is too long, or its directory belongs to somebody else. */
+  'gateway.socket': 'Set HOOKHELM_HOME to a shorter path of your own.',
+  /** A builtin hook can only be switched on and off. */
+  'gateway.builtin': 'Copy it into a hook of your own to change it.',
+
+  /** A delivery failed as often as it may and was laid aside. */
+  'delivery.dead': 'Mend the receiver, then `hookhelm deliveries replay`.',
+
+  /** A recorded row was changed, removed, moved or inserted. */
+  'audit.broken': 'Compare with a backup; the message names the first bad row.',
+} as const satisfies Record<string, string>
+
+export type ServerCode = keyof typeof serverErrors
+
+/** A coded error of the server, with the hint of its table. */
+export function serverError(code: ServerCode, message: string, options: HookErrorOptions = {}): HookError {
+  return new HookError(code, message, { hint: serverErrors[code], ...options })
+}

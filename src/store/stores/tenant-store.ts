@@ -1,0 +1,38 @@
+/** Global hooks and the master scope belong to this tenant, which is nobody's. */
+export const MASTER_TENANT = '0193a5b0-7000-7000-8000-000000000001'
+
+export interface TenantRow {
+  readonly id: string
+  readonly name: string
+  readonly created_at: number
+}
+
+/** From the least to the most. `agent` may only dispatch. */
+export const roles = ['agent', 'viewer', 'operator', 'admin', 'owner'] as const
+export type Role = (typeof roles)[number]
+
+export interface TokenRow {
+  readonly id: string
+  readonly tenant_id: string
+  readonly name: string
+  readonly role: Role
+  /** An agent token may be bound to one agent. */
+  readonly agent_id: string | null
+  readonly created_at: number
+  readonly expires_at: number | null
+}
+
+export interface TenantStore {
+  createTenant(tenant: TenantRow): Promise<void>
+  listTenants(page: { readonly after?: string; readonly limit: number }): Promise<readonly TenantRow[]>
+  findTenant(idOrName: string): Promise<TenantRow | undefined>
+  /** Takes everything the tenant has with it. False when there is none. */
+  deleteTenant(id: string): Promise<boolean>
+
+  /** `hash` is the SHA-256 of the token; the token itself is never stored. */
+  createToken(token: TokenRow & { readonly hash: Uint8Array }): Promise<void>
+  /** By hash, whatever its tenant; expired ones included, the caller looks at the time. */
+  findToken(hash: Uint8Array): Promise<TokenRow | undefined>
+  listTokens(tenant: string): Promise<readonly TokenRow[]>
+  deleteToken(tenant: string, id: string): Promise<boolean>
+}
