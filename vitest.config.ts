@@ -7,6 +7,7 @@ const whole = process.argv.slice(2).every((word) => word === 'run' || word.start
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/postgres/global-setup.ts'],
     maxWorkers: 2,
     testTimeout: 10_000,
     hookTimeout: 20_000,
