@@ -49,6 +49,8 @@ export interface HookOptions {
   readonly cooldown_ms?: number
   readonly dedup_window_ms?: number
   readonly max_invocations_per_turn?: number
+  /** Raised by the store with every change. */
+  readonly version?: number
   readonly budget?: { readonly name: string; readonly cost?: number; readonly limit: number }
 }
 

@@ -1,6 +1,7 @@
 import type { Envelope } from './context.ts'
 import type { Decision, HookId, Kind } from './decision.ts'
 import type { ErrorCode } from './error-table.ts'
+import type { Trace } from './trace.ts'
 
 /** How one hook of one dispatch ended. */
 export type ExecutionDecision = Kind | 'error' | 'timeout' | 'skipped' | 'late' | 'aborted'
@@ -32,6 +33,8 @@ export interface DispatchRecord {
   readonly decision: Decision
   /** Built on request: a sink that does not look pays nothing. */
   executions(): readonly Execution[]
+  /** Likewise, and complete with the hooks that did not match. Durations only where the sink is timed. */
+  trace(): Trace
 }
 
 /** Who wants to know. Errors a sink throws are logged and change nothing. */

@@ -20,6 +20,8 @@ export class Aside {
   protocol: Protocol | undefined
   wantsTrace = false
   startedAt = 0
+  /** How long all of it took, once it is over and somebody measured. */
+  durationMs = 0
   /** What the running hook reported so far. */
   facts: Readonly<Record<string, unknown>> | undefined
   /** Hooks that run beside the answer. */

@@ -4,6 +4,7 @@ import { HookError } from '../core/error.ts'
 import { type EventRows, isEventRow } from '../core/event.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
+import type { HookDefinition } from '../core/hook.ts'
 import type { Log, Sink } from '../core/sink.ts'
 import { catalogue } from '../events/catalogue.ts'
 import { eventNames } from '../events/names.ts'
@@ -24,6 +25,8 @@ export interface HooksOptions<E extends EventRows> {
   readonly log?: Log
   readonly guards?: GuardState
   readonly clock?: Clock
+  /** Told when the breaker switched a hook off, so that this can be kept. */
+  readonly tripped?: (hook: HookDefinition) => void
   /** When a hook that keeps failing is switched off; `false` never does. */
   readonly breaker?: Partial<BreakerSettings> | false
   /** How many dispatches may cause one another. */
@@ -34,6 +37,8 @@ export interface HooksOptions<E extends EventRows> {
   readonly watchdog?: boolean
 }
 
+// A gateway has a set of hooks per tenant; what is the same for all of them is made once.
+const ordinaryNames = eventNames(catalogue)
 // Sets of hooks on the system clock share one timer.
 const systemWheel = new Wheel(systemClock)
 
@@ -62,20 +67,21 @@ export function assemble<E extends EventRows>(
   const registry = new Registry({
     engine,
     rows,
-    resolve: eventNames(rows),
+    resolve: options.events === undefined ? ordinaryNames : eventNames(rows),
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
     host: options.host ?? {},
     watch: options.watchdog ? watchdog() : undefined,
   })
-  const count = breaker(options.breaker ?? {}, registry, clock, log)
+  const count = breaker(options, registry, clock, log)
   return { engine, registry }
 }
 
 function allRows(own: EventRows | undefined): EventRows {
-  const taken = Object.keys(own ?? {}).find((name) => Object.hasOwn(catalogue, name))
+  if (own === undefined) return catalogue
+  const taken = Object.keys(own).find((name) => Object.hasOwn(catalogue, name))
   if (taken !== undefined)
     throw new HookError('config.event', `${taken} is an event of the catalogue`, { at: taken })
-  const stray = Object.entries(own ?? {}).find(([, row]) => !isEventRow(row))
+  const stray = Object.entries(own).find(([, row]) => !isEventRow(row))
   if (stray !== undefined)
     throw new HookError('config.event', `${stray[0]} was not made with defineEvent`, { at: stray[0] })
   return { ...catalogue, ...own }
@@ -83,7 +89,7 @@ function allRows(own: EventRows | undefined): EventRows {
 
 /** Counts failures in a row; too many switch the hook off in the next plan. */
 function breaker(
-  given: Partial<BreakerSettings> | false,
+  { breaker: given = {}, tripped }: Pick<HooksOptions<EventRows>, 'breaker' | 'tripped'>,
   registry: Registry,
   clock: Clock,
   log: Log,
@@ -103,6 +109,7 @@ function breaker(
       window_ms: windowMs,
       code,
     })
+    tripped?.(hook.definition)
   }
   const answered: Engine['answered'] = (hook, kind) => {
     if (kind === 'block' && counts.includes('block')) failed(hook, 'block', 'guard.breaker')

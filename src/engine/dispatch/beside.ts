@@ -4,8 +4,7 @@ import { isThenable } from '../core/thenable.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
-import { Protocol, traceOf } from './protocol.ts'
-import { subjectOf } from './subject.ts'
+import { Protocol } from './protocol.ts'
 import type { Role } from './track.ts'
 
 /** Starts a hook beside the answer, on the input as it is now. */
@@ -39,13 +38,11 @@ export function finishBeside(dispatch: Dispatch): void {
 }
 
 function complete(dispatch: Dispatch): void {
-  const { engine, plan, role } = dispatch.track
-  if (role === 'decide' && engine.sink !== undefined) record(dispatch)
+  const { engine, role } = dispatch.track
   const aside = dispatch.withAside()
-  if (!aside.wantsTrace) return
-  const durationMs = engine.clock.elapsed() - (aside.protocol?.startedAt ?? 0)
-  const trace = traceOf(dispatch, subjectOf(plan.row, dispatch.payload), durationMs)
-  dispatch.resolve({ ...dispatch.decision, trace })
+  if (aside.protocol?.timed) aside.durationMs = engine.clock.elapsed() - aside.protocol.startedAt
+  if (role === 'decide' && engine.sink !== undefined) record(dispatch)
+  if (aside.wantsTrace) dispatch.resolve({ ...dispatch.decision, trace: dispatch.trace() })
 }
 
 /** A sink that fails changes nothing but the log. */

@@ -1,12 +1,13 @@
 import { isRecord, type Problem } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
-import type { Decision } from '../core/decision.ts'
+import type { Decision, HookId } from '../core/decision.ts'
 import { errorText, HookError, isHookError } from '../core/error.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import type { Skip } from '../core/guard-state.ts'
 import { depth } from '../guard/depth.ts'
 import { ALLOW } from './answer.ts'
 import { beside } from './beside.ts'
+import type { CompiledHook } from './compiled-hook.ts'
 import { Dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import type { Chain, Plan } from './plan.ts'
@@ -17,6 +18,10 @@ export interface DispatchOptions {
   readonly signal?: AbortSignal
   /** Answer with the full trace; waits for hooks that run beside the answer. */
   readonly trace?: boolean
+  /** `skip`: hooks that only observe are not run; the caller sees to them, as a queue that survives a crash does. */
+  readonly observers?: 'run' | 'skip'
+  /** Run this hook alone. */
+  readonly only?: HookId
 }
 
 const allowed = Promise.resolve(ALLOW)
@@ -86,14 +91,15 @@ export const NO_ENVELOPE: Envelope = Object.freeze({})
 
 function conductFully(
   engine: Engine,
-  chain: Chain,
+  whole: Chain,
   payload: unknown,
   envelope: Envelope,
   options: DispatchOptions = {},
 ): Promise<Decision> {
-  const dispatch = new Dispatch(chain.deciders, payload, envelope)
   const problem = misused(options)
-  if (problem !== undefined) return Promise.reject(misshapen(dispatch.track.plan, problem))
+  if (problem !== undefined) return Promise.reject(misshapen(whole.deciders.plan, problem))
+  const chain = narrowed(whole, options)
+  const dispatch = new Dispatch(chain.deciders, payload, envelope)
   if (options.trace || engine.sink?.timed) {
     const aside = dispatch.withAside()
     aside.protocol = new Protocol(true, engine.clock.elapsed())
@@ -106,6 +112,16 @@ function conductFully(
   if (options.signal !== undefined) dispatch.listen(options.signal)
   for (const hook of chain.observers) beside(dispatch, hook, 'observe')
   return dispatch.start()
+}
+
+function narrowed(chain: Chain, { observers, only }: DispatchOptions): Chain {
+  if (only === undefined && observers !== 'skip') return chain
+  const wanted = (hook: CompiledHook) => only === undefined || hook.id === only
+  return {
+    ...chain,
+    deciders: { ...chain.deciders, hooks: chain.deciders.hooks.filter(wanted) },
+    observers: observers === 'skip' ? [] : chain.observers.filter(wanted),
+  }
 }
 
 /** Nothing runs, and every hook that would have has a line that says why. A gate with hooks closes. */

@@ -75,6 +75,7 @@ const rules: Readonly<Record<keyof HookDefinition, Rule>> = {
   cooldown_ms: () => undefined,
   dedup_window_ms: () => undefined,
   max_invocations_per_turn: () => undefined,
+  version: positive,
   budget: fields({ name: text, cost: positive, limit: positive }, ['name', 'limit']),
 }
 

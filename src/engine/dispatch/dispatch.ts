@@ -2,16 +2,18 @@ import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import type { DispatchRecord, Execution } from '../core/sink.ts'
 import { isThenable } from '../core/thenable.ts'
+import type { Trace } from '../core/trace.ts'
 import { admit } from './admit.ts'
 import { ALLOW, type Answer } from './answer.ts'
 import { finishBeside, record, shadowsBehind, tellLate } from './beside.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { handling } from './handling.ts'
 import { Moment } from './moment.ts'
-import { executionsOf } from './protocol.ts'
+import { executionsOf, traceOf } from './protocol.ts'
 import { needsSecondPass, startSecondPass } from './second-pass.ts'
 import { accept, fail, note, say, startClock } from './settle.ts'
 import { settleStreak } from './streak.ts'
+import { subjectOf } from './subject.ts'
 import type { Role, Track } from './track.ts'
 import type { Place, Waiter } from './wheel.ts'
 
@@ -297,5 +299,9 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
 
   executions(): readonly Execution[] {
     return executionsOf(this)
+  }
+
+  trace(): Trace {
+    return traceOf(this, subjectOf(this.track.plan.row, this.payload), this.aside?.durationMs ?? 0)
   }
 }

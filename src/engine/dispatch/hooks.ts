@@ -8,6 +8,7 @@ import { assemble, type HooksOptions } from './assemble.ts'
 import type { Run } from './compiled-hook.ts'
 import { conduct, type DispatchOptions, NO_ENVELOPE } from './conduct.ts'
 import { conductSync } from './conduct-sync.ts'
+import { observersOf } from './observers.ts'
 import type { Undo } from './registry.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement must be welcome
@@ -44,6 +45,12 @@ export interface Hooks<Rows extends EventRows = Catalogue> {
     payload: PayloadOf<Rows[K]>,
     envelope?: Envelope,
   ): DecisionOf<Rows[K]>
+  /** The hooks that run beside the answer to this event: for a caller that dispatches with `observers: 'skip'`. */
+  observers<K extends keyof Rows & string>(
+    event: K,
+    payload: PayloadOf<Rows[K]>,
+    envelope?: Envelope,
+  ): readonly HookDefinition[]
   /** Switches a hook on or off; on clears what its breaker remembers. */
   toggle(id: HookId, enabled: boolean): void
   has(event: keyof Rows & string): boolean
@@ -77,6 +84,8 @@ export function createHooks<const E extends EventRows = {}>(
     },
     dispatchSync: (event, payload, envelope = NO_ENVELOPE) =>
       conductSync(engine, registry.plan(event), payload, envelope) as never,
+    observers: (event, payload, envelope = NO_ENVELOPE) =>
+      observersOf(registry.plan(event), payload, envelope).map((hook) => hook.definition),
     toggle: (id, enabled) => registry.toggle(id, enabled),
     has: (event) => registry.plan(event).hooks.length > 0,
     list: (event) => {

@@ -34,6 +34,8 @@ export class Registry {
   readonly #serials = new Map<HookId, number>()
   readonly #plans = new Map<string, Plan>()
   readonly #groups = new Map<string, ReadonlySet<HookId>>()
+  /** What each hook of a group was made from. */
+  readonly #given = new Map<HookId, unknown>()
   #created = 0
   #serial = 0
   /** Comparing a name is cheaper than looking it up, and events come in rows. */
@@ -59,7 +61,9 @@ export class Registry {
   /** Puts all hooks of a group in the place of those it had, at once; one bad definition changes nothing. */
   replace(group: string, definitions: readonly unknown[]): void {
     const before = this.#groups.get(group) ?? new Set()
-    const hooks = definitions.map((definition) => this.#compile(definition))
+    // The very same object as before means the same hook: it keeps what its breaker remembers.
+    const kept = new Map([...before].map((id) => [this.#given.get(id), this.#hooks.get(id)]))
+    const hooks = definitions.map((definition) => kept.get(definition) ?? this.#compile(definition))
     const ids = new Set<HookId>()
     for (const { id } of hooks) {
       if (ids.has(id)) throw duplicate(id)
@@ -67,7 +71,10 @@ export class Registry {
       ids.add(id)
     }
     for (const id of before) this.#remove(id)
-    for (const hook of hooks) this.#put(hook)
+    hooks.forEach((hook, place) => {
+      this.#put(hook)
+      this.#given.set(hook.id, definitions[place])
+    })
     this.#groups.set(group, ids)
     this.#forget()
   }
@@ -94,6 +101,7 @@ export class Registry {
   #remove(id: HookId): void {
     this.#hooks.delete(id)
     this.#serials.delete(id)
+    this.#given.delete(id)
   }
 
   addFunction(event: string, settings: unknown, run: Run): Undo {
@@ -129,6 +137,7 @@ export class Registry {
     const hook = this.#hooks.get(id)
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
     const definition = readDefinition({ ...hook.definition, ...changes })
+    this.#given.delete(id)
     this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
     this.#forget()
   }
