@@ -103,6 +103,20 @@ export default {
       to: { path: 'node_modules/', pathNot: 'node_modules/(re2js|@bufbuild)/' },
     },
     {
+      name: 'edge: postgres',
+      comment: 'only store/postgres may import pg',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [tests, part('store/postgres')] },
+      to: { path: '^(node_modules/)?(@types/)?pg(/|$)' },
+    },
+    {
+      name: 'edge: all tenants',
+      comment: 'only where the store is opened is the role of all tenants played',
+      severity: 'error',
+      from: { path: '^src/', pathNot: part('store/postgres/postgres-store') },
+      to: { path: part('store/postgres/system-role') },
+    },
+    {
       name: 'no development package',
       comment: 'the product imports only what it depends on',
       severity: 'error',

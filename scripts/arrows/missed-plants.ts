@@ -30,6 +30,8 @@ const plants: readonly Plant[] = [
   { rule: 'arrow: gateway', file: 'gateway/a.ts', imports: '../app/z.ts' },
   { rule: 'edge: process', file: 'handlers/b.ts', imports: 'node:child_process' },
   { rule: 'edge: outbound', file: 'agents/b.ts', imports: 'node:net' },
+  { rule: 'edge: postgres', file: 'store/sql/b.ts', imports: 'pg' },
+  { rule: 'edge: all tenants', file: 'store/postgres/b.ts', imports: './system-role.ts' },
   { rule: 'engine packages', file: 'engine/core/b.ts', imports: 'zod' },
   { rule: 'no test in the product', file: 'rules/a.ts', imports: './z.test.ts' },
   { rule: 'no cycle', file: 'store/a.ts', imports: './z.ts', andBack: true },

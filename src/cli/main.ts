@@ -6,6 +6,7 @@ import { explainCommand } from './explain.ts'
 import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
+import { remoteCommands } from './remote/nouns.ts'
 import { testCommand } from './test.ts'
 import { trustCommand } from './trust.ts'
 import { validateCommand } from './validate.ts'
@@ -18,6 +19,8 @@ const { version }: { version: string } = JSON.parse(
 const main = defineCommand({
   meta: { name: 'hookhelm', version, description: 'One hook engine for every AI agent' },
   subCommands: {
+    // They load the whole gateway, which no other command needs.
+    up: async () => (await import('./up.ts')).upCommand,
     init: initCommand,
     validate: validateCommand,
     list: listCommand,
@@ -26,6 +29,8 @@ const main = defineCommand({
     explain: explainCommand,
     trust: trustCommand,
     import: importCommand,
+    secret: async () => (await import('./secret.ts')).secretCommand,
+    ...remoteCommands,
   },
 })
 

@@ -39,6 +39,14 @@ export function trustFile(env: FindOptions['env'] = process.env): string {
   return join(state ?? join(homeOf(env), '.local', 'state'), 'hookhelm', 'trust.json')
 }
 
+/** Where a gateway keeps its data. */
+export function dataFolder(env: FindOptions['env'] = process.env): string {
+  const [own] = absolute(env.HOOKHELM_HOME)
+  if (own !== undefined) return own
+  const [data] = absolute(env.XDG_DATA_HOME)
+  return join(data ?? join(homeOf(env), '.local', 'share'), 'hookhelm')
+}
+
 export function hookFileNames(folder: string): string[] {
   return FILE_NAMES.map((name) => join(folder, name))
 }

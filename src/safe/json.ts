@@ -35,7 +35,8 @@ export function parseJsonBytes(bytes: Uint8Array, options: JsonOptions = {}): un
   return parseJson(decodeUtf8(bytes), options)
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
+/** The text of bytes that must be UTF-8, for callers that keep it beside what it says. A BOM is not part of it. */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes)
   } catch {

@@ -48,6 +48,11 @@ export function isEncrypted(text: string): boolean {
   return text.startsWith(PREFIX)
 }
 
+/** The name behind `secret:NAME`, which stands for a secret that is kept elsewhere. */
+export function secretName(text: string): string | undefined {
+  return /^secret:([\w.-]{1,64})$/.exec(text)?.[1]
+}
+
 export function createSecrets(keyring: Keyring | undefined, options: SecretsOptions = {}): Secrets {
   const keys = readKeyring(keyring)
   const used = new Map(Object.entries(options.used ?? {}))

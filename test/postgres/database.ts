@@ -37,7 +37,8 @@ export async function freshDatabase(server?: ServerAddress): Promise<TestDatabas
   const role = `${name}_login`
   await runAs(superuserUrl(address), [
     `create role ${role} login createrole password '${address.password}'`,
-    `create database ${name} owner ${role}`,
+    // Not the order of bytes, as in most databases out there: what relies on that order shows.
+    `create database ${name} owner ${role} template template0 locale_provider icu icu_locale 'en-US'`,
   ])
   const superUrl = superuserUrl(address, name)
   const query = async (sql: string, values: readonly unknown[] = []) => rowsAs(superUrl, sql, values)
@@ -66,7 +67,11 @@ export async function freshDatabase(server?: ServerAddress): Promise<TestDatabas
   }
 }
 
-async function rowsAs(url: string, sql: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> {
+async function rowsAs(
+  url: string,
+  sql: string,
+  values: readonly unknown[],
+): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
   await client.connect()
   try {

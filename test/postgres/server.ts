@@ -1,7 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +43,9 @@ const OTHER_USER = 65_534
 const user = asRoot ? { uid: OTHER_USER, gid: OTHER_USER } : {}
 
 /** A server of one's own, with a password, on a free port of the loopback and on a socket. fsync stays on. */
-export async function startServer(given: { binaries?: string; settings?: readonly string[] } = {}): Promise<PostgresServer> {
+export async function startServer(
+  given: { binaries?: string; settings?: readonly string[] } = {},
+): Promise<PostgresServer> {
   // Root's TMPDIR may lie in its home, where nobody else can go.
   const home = mkdtempSync(join(asRoot ? '/tmp' : tmpdir(), 'hookhelm-pg-'))
   chmodSync(home, 0o755)
@@ -78,7 +89,18 @@ async function makeCluster(cluster: { binaries: string; data: string; password: 
   writeFileSync(secret, cluster.password, { mode: 0o600 })
   if (asRoot) chownSync(secret, OTHER_USER, OTHER_USER)
   // Only making the empty cluster goes without waiting for the disk.
-  const options = ['-D', cluster.data, '-U', 'postgres', '-E', 'UTF8', '--no-locale', '--no-sync', '-A', 'scram-sha-256']
+  const options = [
+    '-D',
+    cluster.data,
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--no-locale',
+    '--no-sync',
+    '-A',
+    'scram-sha-256',
+  ]
   await promisify(execFile)(join(cluster.binaries, 'initdb'), [...options, `--pwfile=${secret}`], {
     ...user,
     cwd: cluster.home,
@@ -87,15 +109,26 @@ async function makeCluster(cluster: { binaries: string; data: string; password: 
   rmSync(secret)
 }
 
-function launch(at: ServerAddress & { data: string; log: string; settings: readonly string[] }): ChildProcess {
+function launch(
+  at: ServerAddress & { data: string; log: string; settings: readonly string[] },
+): ChildProcess {
   const log = openSync(at.log, 'a')
-  const settings = [`port=${at.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${at.socketDir}`, ...at.settings]
-  return spawn(join(at.binaries, 'postgres'), ['-D', at.data, ...settings.flatMap((setting) => ['-c', setting])], {
-    ...user,
-    cwd: at.data,
-    env: {},
-    stdio: ['ignore', log, log],
-  })
+  const settings = [
+    `port=${at.port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${at.socketDir}`,
+    ...at.settings,
+  ]
+  return spawn(
+    join(at.binaries, 'postgres'),
+    ['-D', at.data, ...settings.flatMap((setting) => ['-c', setting])],
+    {
+      ...user,
+      cwd: at.data,
+      env: {},
+      stdio: ['ignore', log, log],
+    },
+  )
 }
 
 async function answering(address: ServerAddress, child: ChildProcess, log: string): Promise<void> {

@@ -18,6 +18,8 @@ export interface Envelope {
   readonly hostVersion?: string
   /** How the agent's step ended, where the payload does not say. */
   readonly outcome?: string
+  /** The W3C trace the event belongs to; spans of its hooks become part of it. */
+  readonly traceparent?: string
   /** What the host sent, untouched. */
   readonly raw?: unknown
 }

@@ -40,6 +40,10 @@ export const serverErrors = {
   'gateway.busy': 'Wait as long as Retry-After says.',
   /** A body that is not JSON by its content type; forms of other sites can send only such. */
   'gateway.media_type': 'Send `Content-Type: application/json`.',
+  /** The bytes are no request that can be served: not HTTP, headers too large, sent too slowly, a frame that is none. */
+  'gateway.protocol': 'The message says what was wrong; look at the client or at a proxy in between.',
+  /** Something failed that nobody foresaw. */
+  'gateway.internal': 'The log of the gateway has the cause, under `gateway.failed`.',
   /** The gateway is ending and takes nothing new. */
   'gateway.stopping': 'Send it again in a moment, or to another node.',
   /** The gateway would be reachable from the network without tokens. */
@@ -52,6 +56,8 @@ export const serverErrors = {
   'gateway.setting': 'The message names the setting; the published schema lists them all.',
   /** The socket path is too long, or its directory belongs to somebody else. */
   'gateway.socket': 'Set HOOKHELM_HOME to a shorter path of your own.',
+  /** The lite edition serves one tenant. */
+  'gateway.edition': 'Start with `--edition standard`; command hooks are switched off there.',
   /** A builtin hook can only be switched on and off. */
   'gateway.builtin': 'Copy it into a hook of your own to change it.',
 

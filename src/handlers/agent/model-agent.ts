@@ -35,7 +35,7 @@ export async function runModelAgent(
   signal: AbortSignal,
 ): Promise<unknown> {
   await ledger.check(request.tenant_id)
-  const { provider, language } = await models.find(request.model ?? agent.model)
+  const { provider, language } = await models.find(request.model ?? agent.model, request.tenant_id)
   const { generateText, hasToolCall, isStepCount, ToolChoiceViolationError } = await import('ai')
   let tokens = 0
   try {

@@ -9,6 +9,7 @@ import { environment } from '../../safe/process/environment.ts'
 import { type Processes, processes as shared } from '../../safe/process/run-process.ts'
 import type { ProcessResult } from '../../safe/process/spec.ts'
 import { redact } from '../../safe/redact.ts'
+import { redactLines } from '../block-answer.ts'
 import { anyPlaceholder, placeholderValue } from '../placeholders.ts'
 import { readReply } from '../read-answer.ts'
 import { toWireEvent, type WireEvent } from '../wire-event.ts'
@@ -23,6 +24,8 @@ export interface CommandHandlerOptions {
   /** Commands may run in no other directory, links followed. */
   readonly workspaceRoot?: string
   readonly workers?: WorkerOptions
+  /** For somebody who tries a hook out: more of what it printed, line by line. Rows keep one short line. */
+  readonly showsOutput?: boolean
 }
 
 export interface CommandHandler extends Handler<CommandConfig> {
@@ -32,9 +35,13 @@ export interface CommandHandler extends Handler<CommandConfig> {
 
 type Call = HandlerCall<CommandConfig>
 
+/** Read further than is shown: a secret cut in two would not look like one. */
+const MAX_READ = 16_384
+const MAX_SHOWN = 4_096
+
 /** Runs a shell line or a program: the event on stdin, the decision by exit code and stdout. */
 export function createCommandHandler(options: CommandHandlerOptions = {}): CommandHandler {
-  const { processes = shared, edition = 'lite', workspaceRoot } = options
+  const { processes = shared, edition = 'lite', workspaceRoot, showsOutput = false } = options
   const workers = new Workers(workspaceRoot, options.workers)
   return {
     type: 'command',
@@ -59,7 +66,7 @@ export function createCommandHandler(options: CommandHandlerOptions = {}): Comma
         stdin: `${sent}\n`,
       }
       const result = await processes.run(spec, call.context.signal)
-      reportTo(call.context, result)
+      reportTo(call.context, result, showsOutput)
       return call.config.format === 'hookhelm'
         ? exitAnswer(result, call, sent)
         : openHarnessAnswer(result, call)
@@ -102,11 +109,13 @@ function envOf({ config, context }: Call, event: WireEvent, sent: string): Recor
   })
 }
 
-function reportTo(context: HookContext, result: ProcessResult): void {
+function reportTo(context: HookContext, result: ProcessResult, showsOutput: boolean): void {
   const { exitCode, signal, stdoutBytes, stderrBytes, truncated } = result
-  const kept = truncated ? 4_096 : undefined
-  const stdout = redact(result.stdout, kept)
-  const stderr = redact(result.stderr, kept)
+  const kept = truncated ? MAX_SHOWN : undefined
+  const shown = (text: string) =>
+    showsOutput ? redactLines(text.slice(0, MAX_READ)).trimEnd().slice(0, MAX_SHOWN) : redact(text, kept)
+  const stdout = shown(result.stdout)
+  const stderr = shown(result.stderr)
   context.report({
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
     ...(signal === undefined ? {} : { signal }),

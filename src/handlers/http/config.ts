@@ -2,7 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
 import { readSigningKey } from '../../safe/outbound/webhook/signature.ts'
-import { isEncrypted } from '../../safe/secret.ts'
+import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { readFlag, unknownField, wrongField } from '../config-fields.ts'
 
 /** `openharness`: any 2xx passes and the body is only the reason, where `hookhelm` reads a decision from it. */
@@ -11,7 +11,7 @@ type Format = (typeof formats)[number]
 
 export interface HttpConfig {
   readonly url: URL
-  /** Names in lower case; a value that begins with `aes-gcm:` is decrypted for each call. */
+  /** Names in lower case; a value `aes-gcm:…` or `secret:NAME` is opened for each call. */
   readonly headers: Readonly<Record<string, string>>
   /** Signing secrets, the newest first; several while one replaces another. */
   readonly secrets: readonly string[]
@@ -84,7 +84,7 @@ function readSecrets(given: unknown): readonly string[] {
   const secrets: unknown[] = Array.isArray(given) ? given : [given]
   return secrets.map((secret) => {
     if (typeof secret !== 'string') throw wrongField('config.secret', 'must be text or a list of texts')
-    if (!isEncrypted(secret)) readSigningKey(secret)
+    if (!isEncrypted(secret) && secretName(secret) === undefined) readSigningKey(secret)
     return secret
   })
 }

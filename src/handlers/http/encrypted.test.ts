@@ -40,6 +40,21 @@ describe('encrypted values', () => {
     expect(verifyWebhook(headers, body, { secrets: [secret] })).toBeUndefined()
   })
 
+  test('a secret may be named instead, and whose tenant asks is told to whoever opens it', async () => {
+    const asked: unknown[] = []
+    const opener: HttpHandlerOptions['decrypt'] = async (value, hook, tenant) => {
+      asked.push([value, hook.id, tenant])
+      return 'Bearer abcdefgh12345678'
+    }
+    const config = { headers: { 'X-Any': 'secret:safety', 'X-Text': 'secret: none' } }
+    const { all } = await ask('/echo', { config, options: { decrypt: opener } })
+    expect(last()?.headers).toMatchObject({ 'x-any': 'Bearer abcdefgh12345678', 'x-text': 'secret: none' })
+    expect(asked).toEqual([['secret:safety', 'guard', 'acme']])
+    expect(all).not.toContain('abcdefgh12345678')
+    const nobody = await ask('/allow', { config })
+    expect(nobody.decision).toMatchObject({ kind: 'block', code: 'secret.no_key' })
+  })
+
   const wrong = createSecrets({ current: { id: 'k1', key: Buffer.alloc(32) } })
   const throwing = () => {
     throw new Error('no')

@@ -37,7 +37,7 @@ export function createHttpHandler(
     timeoutCode: 'outbound.timeout',
     read: (config) => readHttpConfig(config, outbound.refuse),
     async run(call) {
-      const message = writeMessage(call, decrypt)
+      const message = await writeMessage(call, decrypt)
       const answered = deliver(call, message, { outbound, clock })
       if (call.config.format === 'openharness') return passOrFail(call, message, answered)
       return decision(call, message, await answered)

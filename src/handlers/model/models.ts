@@ -20,7 +20,7 @@ export interface ServedModel extends ModelRef {
 
 export interface Models {
   /** Finds the model, or fails with `prompt.model`. */
-  find(name: string | undefined): Promise<ServedModel>
+  find(name: string | undefined, tenant?: string): Promise<ServedModel>
 }
 
 const USUAL = 'haiku'

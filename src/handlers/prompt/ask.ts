@@ -22,7 +22,7 @@ export async function ask<T>(
 ): Promise<T> {
   const { tenant } = context.envelope
   await ledger.check(tenant)
-  const served = await models.find(model)
+  const served = await models.find(model, tenant)
   context.report({ prompt_model: served.model, cached: false })
   const answered = await askModel(served, question, context.signal)
   context.report({ prompt_tokens: answered.tokens })

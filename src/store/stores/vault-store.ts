@@ -41,8 +41,11 @@ export interface VaultStore {
   addKeyUses(uses: Readonly<Record<string, number>>): Promise<Readonly<Record<string, number>>>
   /** Whether anything in the database is sealed at all. */
   holdsSealed(): Promise<boolean>
-  /** Sealed texts not under this key, a page at a time; empty when the change of keys is complete. */
-  sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly SealedCell[]>
+  /**
+   * Sealed texts not under this key, a page at a time. `after` is the last cell of the page before: it passes over cells
+   * that no key opens. A run from the beginning that finds nothing means that the change of keys is complete.
+   */
+  sealedUnderOtherKeys(keyId: string, limit: number, after?: SealedCell): Promise<readonly SealedCell[]>
   /** Puts a text in the place of the one that was read; a cell that changed meanwhile stays as it is. */
   resealCells(cells: readonly { readonly cell: SealedCell; readonly sealed: string }[]): Promise<number>
 }

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { type FileProblem, refusal } from '../../config/problem.ts'
+import { checkAgainst } from '../../config/read/issues.ts'
+import { located, parseSource, syntaxProblem } from '../../config/read/read-text.ts'
+import { wholeNumber } from '../../config/schema/hook.ts'
+import { HookError } from '../../engine/core/error.ts'
+import { settingsSchema } from '../../gateway/settings.ts'
+
+const text = z.string().min(1, 'must not be empty')
+
+/** What stands in config.yaml. */
+export const configFileSchema = z
+  .strictObject({
+    $schema: z.string().exactOptional(),
+    listen: z
+      .strictObject({
+        host: text.describe('127.0.0.1 if omitted.').exactOptional(),
+        port: wholeNumber(0, 65_535).describe('4665 if omitted; 0 takes any that is free.').exactOptional(),
+      })
+      .exactOptional(),
+    socket: z
+      .union([text, z.literal(false)])
+      .describe('Path of the unix socket, or false for none.')
+      .exactOptional(),
+    hosts: z.array(text).describe('Further names this gateway is called by.').exactOptional(),
+    origins: z.array(text).describe('Web pages that may call it.').exactOptional(),
+    database: text
+      .describe('postgres://… ; without it an embedded database in the data folder is used.')
+      .exactOptional(),
+    edition: z
+      .enum(['lite', 'standard'])
+      .describe('lite: one tenant, commands allowed. standard: several tenants.')
+      .exactOptional(),
+    outbound: z
+      .strictObject({
+        allow: z
+          .array(text)
+          .describe('Inner hosts that webhooks and models may be called at.')
+          .exactOptional(),
+        dns: z
+          .array(text)
+          .describe('Name servers to ask instead of the resolver of this machine.')
+          .exactOptional(),
+      })
+      .exactOptional(),
+    settings: settingsSchema.describe('Defaults for every tenant.').exactOptional(),
+  })
+  .readonly()
+
+export type ConfigFile = z.infer<typeof configFileSchema>
+
+/** Reads config.yaml; a missing file is an empty one, a wrong one lists every problem with its line. */
+export function readConfigFile(path: string): ConfigFile {
+  if (!existsSync(path)) return {}
+  const content = readFileSync(path, 'utf8')
+  const source = parseSource(content, path)
+  if (source instanceof HookError) throw refusal([syntaxProblem(content, path, source)])
+  const value = source.value ?? {}
+  const parsed = configFileSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [first, ...rest]: FileProblem[] = checkAgainst(configFileSchema, value).map((found) =>
+    located(content, path, source, found),
+  )
+  if (first === undefined) throw parsed.error
+  throw refusal([first, ...rest])
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Edition } from '../../engine/core/edition.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { hashToken, newToken } from '../../safe/token.ts'
+import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import { type Home, readPrivate, writePrivate } from './home.ts'
+
+const DEFAULT_TENANT = 'default'
+
+/** The tenant of everybody who names none; made at the first start. */
+export async function defaultTenant(store: Store, edition: Edition, clock: Clock): Promise<string> {
+  const tenants = await store.listTenants({ limit: 2 })
+  const own = tenants.filter(({ id }) => id !== MASTER_TENANT)
+  if (edition === 'lite' && own.length > 1)
+    throw serverError(
+      'gateway.setting',
+      'this database has several tenants, and the lite edition serves one',
+      {
+        hint: 'Start it with `--edition standard`.',
+      },
+    )
+  const known = (await store.findTenant(DEFAULT_TENANT)) ?? (own.length === 1 ? own[0] : undefined)
+  if (known !== undefined) return known.id
+  const id = randomUUID()
+  try {
+    await store.createTenant({ id, name: DEFAULT_TENANT, created_at: clock.now() })
+    return id
+  } catch (thrown) {
+    // Another node starts at the same moment.
+    const theirs = await store.findTenant(DEFAULT_TENANT)
+    if (theirs === undefined) throw thrown
+    return theirs.id
+  }
+}
+
+/** Nobody has seen the token that a first start makes, so the network must wait for the second. */
+export function refuseExposed(host: string, home: Home): void {
+  if (/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) || readPrivate(home.token) !== undefined) return
+  throw serverError(
+    'gateway.exposed',
+    `${host} can be reached from the network, and no token has been made yet`,
+    {
+      hint: `Start it once on 127.0.0.1, or write a token of your own into ${home.token} (chmod 600).`,
+    },
+  )
+}
+
+/** The owner's token, in a file that only they can read. A new database gets to know the token that is there. */
+export async function adminToken(path: string, store: Store, clock: Clock): Promise<string> {
+  const kept = readPrivate(path)?.trim()
+  const token = kept || newToken()
+  const hash = hashToken(token)
+  if ((await store.findToken(hash)) === undefined)
+    await store.createToken({
+      id: randomUUID(),
+      tenant_id: MASTER_TENANT,
+      name: 'admin',
+      role: 'owner',
+      agent_id: null,
+      created_at: clock.now(),
+      expires_at: null,
+      hash,
+    })
+  if (!kept) writePrivate(path, `${token}\n`)
+  return token
+}

@@ -1,0 +1,23 @@
+import type { Edition } from '../../engine/core/edition.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import type { Keyring } from '../../safe/secret.ts'
+import { openPostgresStore } from '../../store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
+
+interface StoreOptions {
+  /** A postgres address, or the path of an embedded database. */
+  readonly database: string
+  readonly keyring: Keyring
+  readonly edition: Edition
+  readonly log: Log
+}
+
+export function isPostgres(database: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(database)
+}
+
+export function openStore({ database, keyring, edition, log }: StoreOptions): Promise<Store> {
+  if (isPostgres(database)) return openPostgresStore({ url: database, keyring, edition, log })
+  return openSqliteStore({ file: database, keyring, log })
+}

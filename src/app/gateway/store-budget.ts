@@ -1,0 +1,40 @@
+import type { Clock } from '../../engine/core/clock.ts'
+import { HookError } from '../../engine/core/error.ts'
+import type { GuardState } from '../../engine/core/guard-state.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import type { Settings } from '../../gateway/settings.ts'
+import type { TokenBudget } from '../../handlers/prompt/token-budget.ts'
+import type { Store } from '../../store/store.ts'
+
+interface BudgetParts {
+  readonly store: Pick<Store, 'readBudget' | 'spendBudget'>
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The token budget of a tenant, shared by all nodes. */
+export function storeBudget({ store, settings, clock, log }: BudgetParts): TokenBudget {
+  const totalOf = (tenant: string) => settings.of(tenant).monthly_tokens
+  return {
+    async check(tenant) {
+      const { remaining } = await store.readBudget(tenant, clock.now(), totalOf(tenant))
+      return remaining > 0
+    },
+    async deduct(tenant, tokens) {
+      if (!(tokens >= 0)) throw new HookError('prompt.budget', 'tokens used cannot be negative')
+      const { remaining, warn } = await store.spendBudget(tenant, tokens, clock.now(), totalOf(tenant))
+      if (warn) log('prompt.budget_low', { tenant, remaining, total: totalOf(tenant) })
+    },
+  }
+}
+
+/** Counts the prompt hooks of a turn on all nodes. The key of a turn carries its tenant. */
+export function storeTurns(store: Pick<Store, 'takeGuards'>): GuardState {
+  return {
+    take(requests, now) {
+      const [, tenant = ''] = JSON.parse(requests[0]?.key ?? '[]')
+      return store.takeGuards(tenant, requests, now)
+    },
+  }
+}

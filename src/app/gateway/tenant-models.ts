@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Settings } from '../../gateway/settings.ts'
+import type { Fetch, ProviderSettings } from '../../handlers/model/language-model.ts'
+import type { Provider } from '../../handlers/model/model-name.ts'
+import { createModels, type Models, type ModelsOptions } from '../../handlers/model/models.ts'
+import type { Secrets } from '../../safe/secret.ts'
+import { providerKeyPlace } from '../../store/places.ts'
+import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT, type TenantStore } from '../../store/stores/tenant-store.ts'
+import type { ProviderRow } from '../../store/stores/vault-store.ts'
+
+interface TenantModelsParts {
+  readonly store: Pick<Store, 'listProviders'> & Partial<TenantStore>
+  readonly secrets: Secrets
+  readonly settings: Settings
+  readonly fetch: Fetch
+  /** What the machine itself offers to everybody. */
+  readonly local: Omit<ModelsOptions, 'fetch'>
+  readonly clock: Clock
+}
+
+const MAX_TENANTS = 1_000
+/** How long a changed provider may stay unnoticed on another node. */
+const KEPT_MS = 5_000
+
+/** The models of each tenant: its own providers before those of the master tenant before those of the machine. */
+export function tenantModels(parts: TenantModelsParts): Models {
+  const { store, settings, fetch, local, clock } = parts
+  const cache = new LRUCache<string, Promise<Models>>({
+    max: MAX_TENANTS,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: { now: () => clock.elapsed() + 1 },
+  })
+  const make = async (tenant: string): Promise<Models> => {
+    const rows = [
+      ...(await store.listProviders(MASTER_TENANT)),
+      ...(tenant === MASTER_TENANT ? [] : await store.listProviders(tenant)),
+    ]
+    const own = Object.fromEntries(rows.map((row) => [row.name, toSettings(row, parts.secrets)]))
+    const byDefault =
+      settings.of(tenant).default_model ??
+      rows.findLast((row) => row.default_model !== null)?.default_model ??
+      local.default
+    return createModels({
+      ...local,
+      fetch,
+      providers: { ...local.providers, ...(own as Partial<Record<Provider, ProviderSettings>>) },
+      ...(byDefault === undefined || byDefault === null ? {} : { default: byDefault }),
+    })
+  }
+  return {
+    async find(name, tenant = MASTER_TENANT) {
+      const known = cache.get(tenant) ?? make(tenant)
+      cache.set(tenant, known)
+      known.catch(() => cache.delete(tenant))
+      return (await known).find(name, tenant)
+    },
+  }
+}
+
+function toSettings(
+  { tenant_id, name, base_url, sealed_key }: ProviderRow,
+  secrets: Secrets,
+): ProviderSettings {
+  return {
+    ...(base_url === null ? {} : { baseUrl: base_url }),
+    ...(sealed_key === null
+      ? {}
+      : { apiKey: secrets.decrypt(sealed_key, providerKeyPlace(tenant_id, name)) }),
+  }
+}

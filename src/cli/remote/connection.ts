@@ -1,0 +1,39 @@
+import { homeOf, readPrivate } from '../../app/gateway/home.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+
+export interface Where {
+  readonly url?: string | undefined
+  readonly tokenFile?: string | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const DEFAULT_URL = 'http://127.0.0.1:4665'
+
+/** Where the gateway is and what opens its door: as told, else as the environment says, else the one on this machine. */
+export function connection({ url, tokenFile }: Where, env: Environment = process.env) {
+  const address = url ?? env.HOOKHELM_URL ?? DEFAULT_URL
+  return { url: address, token: tokenOf(tokenFile, address, env) }
+}
+
+function tokenOf(file: string | undefined, url: string, env: Environment): string {
+  if (file !== undefined) return readToken(file) ?? missing(`there is no file ${file}`)
+  if (env.HOOKHELM_TOKEN) return env.HOOKHELM_TOKEN
+  // The token of this machine opens everything here, and is nobody else's business.
+  if (!isThisMachine(url)) return missing(`no token for ${url}`)
+  return readToken(homeOf(env).token) ?? missing('no gateway has been started here yet')
+}
+
+function readToken(path: string): string | undefined {
+  return readPrivate(path)?.trim()
+}
+
+function isThisMachine(url: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(URL.parse(url)?.hostname ?? '')
+}
+
+function missing(why: string): never {
+  throw serverError('auth.token', why, {
+    hint: 'Start one with `hookhelm up`, or give the token with HOOKHELM_TOKEN or --token-file.',
+  })
+}

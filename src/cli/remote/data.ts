@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { refusal } from '../../config/problem.ts'
+import { parseSource, syntaxProblem } from '../../config/read/read-text.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import { errorText, HookError } from '../../engine/core/error.ts'
+
+export interface Data {
+  readonly file?: string | undefined
+  readonly data?: string | undefined
+  readonly cwd?: string | undefined
+}
+
+/** An object from `--file`, where `-` is stdin, or from `--data`; YAML or JSON. */
+export function readData({ file, data, cwd = '.' }: Data): Record<string, unknown> {
+  if (file !== undefined && data !== undefined)
+    throw new HookError('input.schema', '--file and --data cannot stand together')
+  if (data !== undefined) return parsed(data, '--data')
+  if (file === undefined) return {}
+  return file === '-' ? parsed(fromStdin(), 'stdin') : parsed(textOf(resolve(cwd, file)), file)
+}
+
+export function fromStdin(): string {
+  return readFileSync(0, 'utf8')
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new HookError('config.unreadable', `${path} cannot be read: ${errorText(cause)}`, { cause })
+  }
+}
+
+function parsed(text: string, name: string): Record<string, unknown> {
+  const source = parseSource(text, name)
+  if (source instanceof HookError) throw refusal([syntaxProblem(text, name, source)])
+  if (isRecord(source.value)) return source.value
+  throw new HookError('input.schema', `${name} must hold an object`)
+}

@@ -1,0 +1,118 @@
+import type { ArgsDef } from 'citty'
+import { z } from 'zod'
+import { HookError } from '../../engine/core/error.ts'
+import { nearest } from '../../engine/core/nearest.ts'
+import type { Method } from '../../gateway/methods/method.ts'
+import { parseJson } from '../../safe/json.ts'
+import { fromStdin } from './data.ts'
+
+type Schema = z.core.JSONSchema._JSONSchema
+
+/** How one parameter is written on the command line. */
+interface Flag {
+  readonly param: string
+  /** `hook-id` for `hookId`. */
+  readonly name: string
+  readonly kind: 'text' | 'number' | 'flag' | 'list' | 'json'
+  /** Stands without a name before it, as in the address. */
+  readonly isPositional: boolean
+  readonly about: string
+}
+
+/** One flag for each parameter of a method; what only the gateway may set has none. */
+export function flagsOf({ params, rest }: Method): readonly Flag[] {
+  const { properties = {} } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
+  const inPath = [...rest.path.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  return Object.entries(properties)
+    .map(([param, schema]) => ({
+      param,
+      name: kebab(param),
+      kind: kindOf(schema),
+      isPositional: inPath.includes(param),
+      about: aboutOf(schema),
+    }))
+    .filter(({ about }) => !about.endsWith('ignored.'))
+}
+
+export function argsOf(flags: readonly Flag[]): ArgsDef {
+  return Object.fromEntries(
+    flags.map(({ name, kind, isPositional, about }) => {
+      if (isPositional) return [name, { type: 'positional', description: about, required: true }]
+      const type = kind === 'flag' ? 'boolean' : 'string'
+      const form = kind === 'json' ? 'JSON' : kind === 'list' ? 'separated by commas' : ''
+      return [name, { type, description: [about, form].filter((part) => part !== '').join(' ') }]
+    }),
+  )
+}
+
+/** What was given, by the names of the parameters. */
+export function paramsOf(
+  flags: readonly Flag[],
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    flags.flatMap((flag) => {
+      const value = given[flag.name]
+      return value === undefined ? [] : [[flag.param, typed(flag, value)]]
+    }),
+  )
+}
+
+/** The parser takes any flag; one that nobody reads may be the one that mattered. */
+export function refuseUnknown(given: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const names = new Set(known.flatMap((name) => [name, camel(name)]))
+  const unknown = Object.keys(given).find((name) => name !== '_' && !names.has(name))
+  if (unknown === undefined) return
+  const near = nearest(unknown, known)
+  throw new HookError('config.field', `there is no flag --${unknown.slice(0, 80)}`, {
+    hint: near === undefined ? '--help lists them.' : `Did you mean --${near}?`,
+  })
+}
+
+/** `-` reads the value from stdin, so that a secret need not stand in the list of processes. */
+function typed({ name, kind }: Flag, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const text = value === '-' ? fromStdin().replace(/\r?\n$/, '') : value
+  if (kind === 'json') return jsonOf(text, name)
+  if (kind === 'list') return text.split(',').map((item) => item.trim())
+  // What is no number stays text, and the gateway says what is wrong with it.
+  return kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+function jsonOf(text: string, name: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    throw new HookError('input.json', `--${name} is not JSON`, { cause })
+  }
+}
+
+const kinds: Readonly<Record<string, Flag['kind']>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'flag',
+}
+
+function kindOf(schema: Schema): Flag['kind'] {
+  if (typeof schema !== 'object') return 'json'
+  const { type, items, anyOf = [] } = schema
+  if (type === 'array')
+    return typeof items === 'object' && !Array.isArray(items) && items.type === 'string' ? 'list' : 'json'
+  const simple = [type, ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined))]
+  return simple.map((name) => kinds[String(name)]).find((kind) => kind !== undefined) ?? 'json'
+}
+
+function aboutOf(schema: Schema): string {
+  if (typeof schema !== 'object') return ''
+  const { description = '', enum: values } = schema
+  return [description, values?.join(', ')].filter((part) => part !== undefined && part !== '').join(' ')
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-')
+}
+
+function camel(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}

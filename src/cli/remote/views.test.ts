@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { viewOf } from './views.ts'
+
+describe('answers as a person reads them', () => {
+  test('a list has a head and its columns', () => {
+    const text = viewOf('tenants.list', { tenants: [{ id: 'a', name: 'acme', created_at: 0 }] })
+    expect(text).toMatch(/^id {2}name {2}created_at\na {3}acme {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    expect(viewOf('tenants.list', { tenants: [] })).toBe('none')
+  })
+
+  test('one thing has a line for each field', () => {
+    expect(viewOf('tenants.get', { tenant: { id: 'a', name: null } })).toBe('id    a\nname  -')
+    expect(viewOf('hooks.toggle', { hookId: 'h', enabled: false })).toBe('hookId   h\nenabled  false')
+  })
+
+  test('status names what does not do its full work', () => {
+    const text = viewOf('status', {
+      ready: false,
+      version: '1.0.0',
+      edition: 'lite',
+      lines: [{ name: 'store', state: 'bad', text: 'does not answer' }],
+      hooks: { total: 2, off: [], tripped: [{ hookId: 'h', event: 'stop', reason: 'failed' }], shadow: [] },
+      deadDeliveries: { count: 200, more: true },
+      budget: { budget_total: 10, remaining: 4 },
+    })
+    expect(text.split('\n')).toEqual([
+      'hookhelm 1.0.0, lite edition: NOT READY',
+      '  bad  store  does not answer',
+      '2 hooks',
+      '  tripped  h  stop  failed',
+      '200 or more dead deliveries',
+      '4 of 10 tokens left this month',
+    ])
+  })
+
+  test('settings say where they come from, an event why it was decided so', () => {
+    expect(viewOf('settings.get', { settings: { audit: { value: 'strict', from: 'tenant' } } })).toBe(
+      'audit  strict  tenant',
+    )
+    const trace = { event: 'stop', subject: '', hooks: [{ hook: 'h', matched: true, executions: [] }] }
+    expect(viewOf('events.explain', { decision: { kind: 'block', by: 'h' }, trace })).toContain('BLOCK by h')
+  })
+})

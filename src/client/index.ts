@@ -1,0 +1,13 @@
+/** The door for programs that talk to a gateway. */
+export { HookError } from '../engine/core/error.ts'
+export { retryAfterOf } from '../engine/core/retry-after.ts'
+export {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type EventToSend,
+  type Execution,
+  type Sent,
+} from './client.ts'
+export type { Tailed } from './tail.ts'

@@ -1,0 +1,131 @@
+import { WebSocket } from 'ws'
+import { after } from '../engine/core/after.ts'
+import { isRecord } from '../engine/core/check.ts'
+import type { Clock } from '../engine/core/clock.ts'
+import { parseJson } from '../safe/json.ts'
+import { errorOf } from './wire-error.ts'
+
+export interface TailOptions {
+  readonly url: string
+  readonly token: string | undefined
+  readonly tenant: string | undefined
+  readonly clock: Clock
+  /** Where to go on; without one, from now. */
+  readonly cursor?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One execution, and where to go on after it. */
+export interface Tailed<Execution> {
+  readonly execution: Execution
+  readonly cursor: string
+}
+
+interface Feed {
+  /** Undefined when the connection ended. */
+  next(): Promise<unknown>
+  close(): void
+}
+
+const LEAST_WAIT_MS = 250
+const MOST_WAIT_MS = 10_000
+
+/**
+ * Executions as they happen, until the signal is aborted. A lost connection is made again and goes on from the last
+ * cursor; rows around the loss may come twice, none is left out.
+ */
+export async function* tailExecutions<Execution>(
+  options: TailOptions,
+  isExecution: (value: unknown) => value is Execution,
+): AsyncGenerator<Tailed<Execution>> {
+  const { clock, signal } = options
+  let cursor = options.cursor
+  let wait = LEAST_WAIT_MS
+  while (!signal?.aborted) {
+    const feed = openFeed(options, cursor)
+    const stop = () => feed.close()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      for (let frame = await feed.next(); frame !== undefined; frame = await feed.next()) {
+        const answered = cursorOfAnswer(frame)
+        if (answered !== undefined) {
+          cursor ??= answered
+          wait = LEAST_WAIT_MS
+        }
+        if (!isRecord(frame) || frame.event !== 'execution' || !isExecution(frame.payload)) continue
+        cursor = String(frame.cursor)
+        yield { execution: frame.payload, cursor }
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      feed.close()
+    }
+    if (signal?.aborted) return
+    await pause(clock, wait, signal)
+    wait = Math.min(wait * 2, MOST_WAIT_MS)
+  }
+}
+
+/** The answer to our one request; a refusal of it is final. */
+function cursorOfAnswer(frame: unknown): string | undefined {
+  if (!isRecord(frame) || frame.type !== 'res') return undefined
+  if (frame.ok !== true) throw errorOf(frame.error)
+  return isRecord(frame.payload) ? String(frame.payload.cursor) : undefined
+}
+
+function openFeed({ url, token, tenant }: TailOptions, cursor: string | undefined): Feed {
+  const ws = new WebSocket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
+    perMessageDeflate: false,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(tenant === undefined ? {} : { 'x-hookhelm-tenant': tenant }),
+    },
+  })
+  const frames: unknown[] = []
+  let ended = false
+  let refusal: Error | undefined
+  let wake = () => {}
+  const push = (frame: unknown) => {
+    frames.push(frame)
+    wake()
+  }
+  ws.on('open', () => {
+    const params = cursor === undefined ? {} : { cursor }
+    ws.send(JSON.stringify({ type: 'req', id: 'tail', method: 'executions.tail', params }))
+  })
+  ws.on('message', (data) => push(parseJson(String(data))))
+  ws.on('unexpected-response', (_, response) => {
+    // A wrong token stays wrong; anything else may pass.
+    if (response.statusCode === 401 || response.statusCode === 403)
+      refusal = errorOf({ message: 'the gateway does not let us in', code: 'auth.token' })
+    ws.terminate()
+  })
+  ws.on('error', () => {})
+  ws.on('close', () => {
+    ended = true
+    wake()
+  })
+  return {
+    async next() {
+      while (frames.length === 0 && !ended) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      if (frames.length > 0) return frames.shift()
+      if (refusal !== undefined) throw refusal
+      return undefined
+    },
+    close: () => ws.terminate(),
+  }
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = after(clock, ms, resolve)
+    signal?.addEventListener('abort', () => {
+      callOff()
+      resolve()
+    })
+  })
+}

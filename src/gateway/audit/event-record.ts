@@ -1,0 +1,142 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { DispatchRecord, Execution } from '../../engine/core/sink.ts'
+import type { Trace } from '../../engine/core/trace.ts'
+import { redact } from '../../safe/redact.ts'
+import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
+import type { HookRow } from '../../store/stores/hook-store.ts'
+import { traceIdOf } from './trace-id.ts'
+
+/** What the record of a dispatch needs beside the dispatch itself. */
+export interface Recorded {
+  readonly tenant: string
+  /** The request as it came in. */
+  readonly text: string | undefined
+  /** Which attempt of a delivery this was, from 1. */
+  readonly attempt: number
+  readonly rows: ReadonlyMap<string, HookRow>
+}
+
+/** A dispatch as it is written down. */
+export function toEventRecord(
+  record: DispatchRecord,
+  { tenant, text, attempt, rows }: Recorded,
+): EventRecord {
+  const { event, id, time, payload, envelope, decision } = record
+  const trace = record.trace()
+  const traceId = traceIdOf(envelope.traceparent, id)
+  const matched = new Map(trace.hooks.map((hook) => [hook.hook, hook.matched]))
+  return {
+    tenant,
+    event_id: id,
+    event,
+    time,
+    session_id: envelope.session ?? null,
+    agent_id: envelope.agentId ?? null,
+    kind: decision.kind,
+    by_hook: decision.by ?? null,
+    code: decision.code ?? null,
+    duration_ms: round(trace.durationMs),
+    request: text ?? JSON.stringify({ event, payload, envelope }),
+    answer: JSON.stringify({ decision, trace: slim(trace) }),
+    executions: record.executions().map((execution) =>
+      toExecution(execution, {
+        key: keyOf(execution, id, attempt),
+        attempt,
+        traceId,
+        matched: matched.get(execution.hook) ?? true,
+        row: rows.get(execution.hook),
+      }),
+    ),
+  }
+}
+
+interface About {
+  readonly key: string
+  readonly attempt: number
+  readonly traceId: string
+  readonly matched: boolean | 'failed'
+  readonly row: HookRow | undefined
+}
+
+export function toExecution(execution: Execution, about: About): ExecutionRecord {
+  const { hook, decision, code, reason, durationMs = 0, shadow = false, facts = {} } = execution
+  const { row, matched, traceId, attempt, key } = about
+  const hasFailed = decision !== 'allow' && decision !== 'ask' && decision !== 'block'
+  const full = hasFailed || code !== undefined ? fullText(execution) : undefined
+  const { stdout: _, stderr: __, ...told } = facts
+  return {
+    hook_id: hook,
+    handler_type: row?.handler_type ?? 'function',
+    decision,
+    duration_ms: round(durationMs),
+    retry: attempt - 1,
+    dedup_key: key,
+    code: code ?? null,
+    error: full === undefined ? null : redact(reason ?? full),
+    error_detail: full ?? null,
+    shadow,
+    metadata: {
+      ...told,
+      matcher_matched: true,
+      ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
+      ...(reason === undefined || full !== undefined ? {} : { reason: redact(reason) }),
+      trace_id: traceId,
+    },
+  }
+}
+
+/** Several lines of one hook in one dispatch have keys of their own. */
+export function keyOf({ hook, recheck, decision }: Execution, eventId: string, attempt: number): string {
+  const parts = [hook, eventId]
+  if (recheck) parts.push('recheck')
+  if (decision === 'late') parts.push('late')
+  if (attempt > 1) parts.push(String(attempt))
+  return parts.join(':')
+}
+
+/** Everything that is known about a failure: what was thrown, its causes, and what the handler printed. */
+function fullText({ reason, detail, facts = {} }: Execution): string | undefined {
+  const lines = [
+    reason,
+    ...causes(detail),
+    ...(['stderr', 'stdout'] as const).flatMap((name) =>
+      typeof facts[name] === 'string' ? [`${name}: ${facts[name]}`] : [],
+    ),
+  ]
+  const texts = lines.filter((line): line is string => line !== undefined && line !== '')
+  return texts.length === 0 ? undefined : [...new Set(texts)].join('\n')
+}
+
+const MAX_CAUSES = 5
+
+function causes(thrown: unknown): string[] {
+  const found: string[] = []
+  for (let cause = thrown; cause !== undefined && found.length < MAX_CAUSES; ) {
+    if (!(cause instanceof Error)) {
+      if (typeof cause === 'string') found.push(cause)
+      else if (isRecord(cause)) found.push(JSON.stringify(cause))
+      break
+    }
+    found.push(cause.stack ?? cause.message)
+    cause = cause.cause
+  }
+  return found
+}
+
+/** With more hooks than this, only those that matched are kept one by one. */
+const MAX_TRACED = 200
+
+/** What a handler threw or returned is in the row of its execution, and not kept a second time. */
+function slim(trace: Trace): unknown {
+  const isLong = trace.hooks.length > MAX_TRACED
+  const kept = isLong ? trace.hooks.filter(({ matched }) => matched !== false) : trace.hooks
+  const hooks = kept.map(({ executions, ...hook }) => ({
+    ...hook,
+    executions: executions.map(({ detail: _, ...execution }) => execution),
+  }))
+  return { ...trace, hooks, ...(isLong ? { missed: trace.hooks.length - kept.length } : {}) }
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
+}

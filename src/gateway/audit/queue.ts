@@ -1,0 +1,154 @@
+import type { Clock, Ticker } from '../../engine/core/clock.ts'
+import { errorText } from '../../engine/core/error.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import type { Store } from '../../store/store.ts'
+import type { EventRecord, KeptAnswer } from '../../store/stores/audit-store.ts'
+import type { NewDelivery } from '../../store/stores/delivery-store.ts'
+import type { StatusPart } from '../status.ts'
+
+/** One dispatch to be written, with what is queued and kept because of it. */
+export interface AuditItem {
+  /** Made when the group is written, so that the dispatch does not pay for it. */
+  readonly event?: () => EventRecord
+  readonly deliveries?: readonly NewDelivery[]
+  readonly answers?: readonly KeptAnswer[]
+}
+
+/** Group commit: dispatches leave their records here and go on. */
+export interface AuditQueue {
+  add(item: AuditItem): void
+  /** The same, but resolves when it is on disk; rejects when it cannot be written, and then it is not. */
+  commit(item: AuditItem): Promise<void>
+  /** True while writing falls behind: whoever answers now should wait for `settled` first. */
+  isBehind(): boolean
+  settled(): Promise<void>
+  /** Calls back after each group that was written; undo with the answer. */
+  onWritten(listener: () => void): () => void
+  readonly status: StatusPart
+  close(): Promise<void>
+}
+
+interface Waiting {
+  readonly item: AuditItem
+  readonly since: number
+  readonly resolve?: () => void
+  readonly reject?: (reason: unknown) => void
+}
+
+interface QueueOptions {
+  readonly store: Pick<Store, 'recordEvents'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const GROUP = 200
+const WAIT_MS = 5
+/** Older and unwritten means that writing falls behind. */
+const BEHIND_MS = 10
+/** While the store is down so many records are kept; then the oldest go, and that is told. */
+const MAX_KEPT = 20_000
+const RETRY_MS = 250
+
+export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
+  let waiting: Waiting[] = []
+  let writing: readonly Waiting[] = []
+  let ticker: Ticker | undefined
+  let written: Promise<void> = Promise.resolve()
+  let failure: string | undefined
+  let failedAt = 0
+  let lost = 0
+  const listeners = new Set<() => void>()
+
+  const stopTicker = () => {
+    ticker?.stop()
+    ticker = undefined
+  }
+  const wake = (isUrgent: boolean) => {
+    if (writing.length > 0) return
+    const isDown = failure !== undefined && clock.elapsed() - failedAt < RETRY_MS
+    if ((isUrgent || waiting.length >= GROUP) && !isDown) return start()
+    ticker ??= clock.every(isDown ? RETRY_MS : WAIT_MS, start)
+  }
+  const start = () => {
+    stopTicker()
+    if (writing.length > 0 || waiting.length === 0) return
+    writing = waiting.slice(0, GROUP)
+    waiting = waiting.slice(GROUP)
+    written = write(writing).then(() => {
+      writing = []
+      if (waiting.length > 0) wake(failure === undefined)
+    })
+  }
+
+  const write = async (group: readonly Waiting[]) => {
+    try {
+      await record(store, group)
+      failure = undefined
+      for (const { resolve } of group) resolve?.()
+      for (const listener of listeners) listener()
+    } catch (thrown) {
+      failed(group, thrown)
+    }
+  }
+  const failed = (group: readonly Waiting[], thrown: unknown) => {
+    const error = errorText(thrown)
+    failure = error
+    failedAt = clock.elapsed()
+    log('security.hook.audit_write_failed', { events: group.length, error })
+    // Whoever waits is told now and may come again; the others have their answer, and their records are tried again.
+    for (const { reject } of group) reject?.(thrown)
+    waiting = [...group.filter(({ reject }) => reject === undefined), ...waiting]
+    if (waiting.length <= MAX_KEPT) return
+    const dropped = waiting.length - MAX_KEPT
+    for (const { reject } of waiting.slice(0, dropped)) reject?.(thrown)
+    waiting = waiting.slice(dropped)
+    lost += dropped
+    log('security.hook.audit_lost', { events: dropped, total: lost })
+  }
+
+  return {
+    add(item) {
+      waiting.push({ item, since: clock.elapsed() })
+      wake(false)
+    },
+    commit: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, since: clock.elapsed(), resolve, reject })
+        // While the store is down nobody is kept waiting for the next attempt.
+        wake(true)
+      }),
+    isBehind() {
+      const oldest = writing[0] ?? waiting[0]
+      return failure === undefined && oldest !== undefined && clock.elapsed() - oldest.since > BEHIND_MS
+    },
+    async settled() {
+      wake(true)
+      await written
+    },
+    onWritten(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    status: () => {
+      const details = { waiting: waiting.length + writing.length, lost }
+      if (failure !== undefined)
+        return { name: 'audit', state: 'bad', text: `cannot be written: ${failure}`, details }
+      if (lost > 0) return { name: 'audit', state: 'warn', text: `${lost} records were lost`, details }
+      return { name: 'audit', state: 'ok', text: 'written', details }
+    },
+    async close() {
+      for (let attempt = 0; attempt < 20 && waiting.length + writing.length > 0; attempt++) {
+        start()
+        await written
+      }
+      stopTicker()
+    },
+  }
+}
+
+async function record(store: Pick<Store, 'recordEvents'>, group: readonly Waiting[]): Promise<void> {
+  const events = group.flatMap(({ item }) => (item.event === undefined ? [] : [item.event()]))
+  const deliveries = group.flatMap(({ item }) => item.deliveries ?? [])
+  const answers = group.flatMap(({ item }) => item.answers ?? [])
+  await store.recordEvents(events, deliveries, answers)
+}

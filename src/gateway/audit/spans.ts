@@ -1,0 +1,55 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, type Tracer, trace } from '@opentelemetry/api'
+import type { EventRecord } from '../../store/stores/audit-store.ts'
+import { traceIdOf } from './trace-id.ts'
+
+/** One span per execution, below the caller's own span where it named one. Without a tracer installed this does nothing. */
+export function emitSpans(
+  record: EventRecord,
+  traceparent: string | undefined,
+  tracer: Tracer = ours(),
+): void {
+  const parent = trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: traceIdOf(traceparent, record.event_id),
+    spanId: parentSpanOf(traceparent, record.event_id),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  })
+  let startedAt = record.time
+  for (const execution of record.executions) {
+    const isBad = execution.decision === 'error' || execution.decision === 'timeout'
+    const span = tracer.startSpan(
+      `hook.${execution.handler_type}.${record.event}`,
+      {
+        kind: SpanKind.INTERNAL,
+        startTime: startedAt,
+        attributes: {
+          status: isBad ? 'error' : 'completed',
+          duration_ms: execution.duration_ms,
+          'metadata.decision': execution.decision,
+          'hook.id': execution.hook_id,
+          'hook.shadow': execution.shadow,
+          'tenant.id': record.tenant,
+        },
+      },
+      parent,
+    )
+    if (isBad)
+      span.setStatus({
+        code: SpanStatusCode.ERROR,
+        ...(execution.error === null ? {} : { message: execution.error }),
+      })
+    startedAt += execution.duration_ms
+    span.end(startedAt)
+  }
+}
+
+function ours(): Tracer {
+  return trace.getTracer('hookhelm')
+}
+
+/** The caller's span; without one the event itself stands in its place. */
+function parentSpanOf(traceparent: string | undefined, eventId: string): string {
+  const given =
+    traceparent === undefined ? undefined : /^[\da-f]{2}-[\da-f]{32}-([\da-f]{16})-/.exec(traceparent)?.[1]
+  return given ?? traceIdOf(undefined, eventId).slice(0, 16)
+}

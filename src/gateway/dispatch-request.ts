@@ -1,0 +1,84 @@
+import { isRecord } from '../engine/core/check.ts'
+import { nearest } from '../engine/core/nearest.ts'
+import { serverError } from '../engine/core/server-errors.ts'
+import type { DispatchRequest } from './dispatch/dispatcher.ts'
+
+type Test = (value: unknown) => boolean
+
+const isText: Test = (value) => typeof value === 'string'
+const isNumber: Test = (value) => typeof value === 'number'
+const isAnything: Test = () => true
+
+interface Field {
+  readonly test: Test
+  readonly is: string
+}
+
+const text: Field = { test: isText, is: 'text' }
+const number: Field = { test: isNumber, is: 'a number' }
+const anything: Field = { test: isAnything, is: 'anything' }
+
+const requestFields: Readonly<Record<string, Field>> = {
+  event: text,
+  payload: anything,
+  envelope: { test: isRecord, is: 'an object' },
+  trace: { test: (value) => typeof value === 'boolean', is: 'true or false' },
+  idempotency_key: {
+    test: (value) => typeof value === 'string' && value.length > 0 && value.length <= 256,
+    is: 'text of 1 to 256 characters',
+  },
+}
+
+const envelopeFields: Readonly<Record<string, Field>> = {
+  id: text,
+  time: number,
+  tenant: text,
+  agent: text,
+  agentId: text,
+  parentAgent: text,
+  session: text,
+  run: text,
+  turn: text,
+  depth: number,
+  toolCall: text,
+  cwd: text,
+  host: text,
+  hostVersion: text,
+  outcome: text,
+  raw: anything,
+}
+
+/** Checked by hand: this is done for every event, and the payload has a check of its own in the engine. */
+export function readDispatchRequest(value: unknown): DispatchRequest {
+  if (!isRequest(value)) throw serverError('gateway.request', 'event is required')
+  return value
+}
+
+function isRequest(value: unknown): value is DispatchRequest {
+  if (!isRecord(value)) throw serverError('gateway.request', 'an event must be an object')
+  checkFields(value, requestFields, '')
+  if (isRecord(value.envelope)) checkFields(value.envelope, envelopeFields, 'envelope.')
+  return value.event !== undefined
+}
+
+function checkFields(
+  value: Record<string, unknown>,
+  fields: Readonly<Record<string, Field>>,
+  within: string,
+): void {
+  for (const key in value) {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
+    if (field === undefined) throw unknownField(key, fields, within)
+    if (!field.test(value[key])) {
+      const at = within + key
+      throw serverError('gateway.request', `${at} must be ${field.is}`, { at })
+    }
+  }
+}
+
+function unknownField(key: string, fields: Readonly<Record<string, Field>>, within: string): Error {
+  const near = nearest(key, Object.keys(fields))
+  const at = within + key.slice(0, 80)
+  const hint = near === undefined ? `There are ${Object.keys(fields).join(', ')}.` : `Did you mean ${near}?`
+  return serverError('gateway.request', `there is no field ${at}`, { at, hint })
+}

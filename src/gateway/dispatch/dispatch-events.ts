@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Envelope } from '../../engine/core/context.ts'
+import type { Decision } from '../../engine/core/decision.ts'
+import { errorText } from '../../engine/core/error.ts'
+import type { DispatchRecord, Log, Sink } from '../../engine/core/sink.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import { eventNames } from '../../engine/events/names.ts'
+import type { Store } from '../../store/store.ts'
+import { type Recorded, toEventRecord } from '../audit/event-record.ts'
+import type { AuditItem, AuditQueue } from '../audit/queue.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { Settings } from '../settings.ts'
+import type { Snapshot } from '../tenancy/snapshot.ts'
+import type { Snapshots } from '../tenancy/snapshots.ts'
+import { answerOf } from './answer.ts'
+import type { DispatchAnswer, Dispatcher, DispatchHow, DispatchRequest } from './dispatcher.ts'
+import { completeEnvelope } from './envelope.ts'
+import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
+import { createRepeats, type Repeatable, repeatable, toKeep } from './repeats.ts'
+
+interface DispatchParts {
+  readonly store: Pick<Store, 'findAnswer'>
+  readonly snapshots: Snapshots
+  readonly settings: Settings
+  readonly audit: AuditQueue
+  readonly clock: Clock
+  readonly log: Log
+  /** Work was queued. */
+  wakeDeliveries(): void
+}
+
+export interface EventDispatcher extends Dispatcher {
+  /** Where the hooks of a tenant leave their records. */
+  sinkOf(tenant: string): Sink
+  /** Runs one queued hook, and answers how its execution ended; undefined when the hook is gone or no longer matches. */
+  deliver(tenant: string, delivery: HookDelivery, attempt: number): Promise<Delivered | undefined>
+}
+
+export interface Delivered {
+  readonly decision: string
+  readonly code: string | undefined
+  readonly reason: string | undefined
+  readonly status: unknown
+  readonly handlerType: string
+}
+
+const resolve = eventNames(catalogue)
+
+/** One event on its way, from the request to its record. */
+interface Journey extends Recorded {
+  /** The record, until it is known what has to be written with it. */
+  held?: DispatchRecord
+  /** It is known: a record that comes only now, because shadow hooks were still running, is written by itself. */
+  released: boolean
+}
+
+export function createDispatcher(parts: DispatchParts): EventDispatcher {
+  const { snapshots, settings, audit, clock, log } = parts
+  const repeats = createRepeats(parts.store, clock)
+  // The envelope is the one object that a dispatch and its record share.
+  const journeys = new WeakMap<Envelope, Journey>()
+
+  const sinkOf = (): Sink => ({
+    timed: true,
+    record(record) {
+      const journey = journeys.get(record.envelope)
+      if (journey === undefined) return
+      if (journey.released) audit.add({ event: () => toEventRecord(record, journey) })
+      else journey.held = record
+    },
+  })
+
+  const run = async (
+    caller: Caller,
+    request: DispatchRequest & { readonly event: keyof typeof catalogue },
+    how: DispatchHow,
+    repeat: Repeatable | undefined,
+  ): Promise<DispatchAnswer> => {
+    const { event, payload } = request
+    const envelope = completeEnvelope(caller, request.envelope ?? {}, { now: clock.now(), newId: randomUUID })
+    const { tenant, id } = envelope
+    const { mode } = catalogue[event]
+    const snapshot = await snapshotOf(tenant, event)
+    if (snapshot === undefined) return answerOf(id, unresolved(mode))
+    const observers = snapshot.hooks.has(event)
+      ? snapshot.hooks.observers(event, payload as never, envelope)
+      : []
+    const isStrict = settings.of(tenant).audit === 'strict'
+    const keeps = repeat !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
+    // A record that is waited for must be complete when the answer is there.
+    const waits = observers.length > 0 || isStrict || keeps
+    const journey: Journey = { tenant, text: how.text, attempt: 1, rows: snapshot.rows, released: false }
+    journeys.set(envelope, journey)
+    const decision = await snapshot.hooks.dispatch(event, payload as never, envelope, {
+      observers: 'skip',
+      ...(how.signal === undefined ? {} : { signal: how.signal }),
+      ...(waits || request.trace ? { trace: true } : {}),
+    })
+    const answer = answerOf(id, request.trace ? decision : withoutTrace(decision))
+    const answers =
+      repeat !== undefined && (keeps || decision.kind === 'ask')
+        ? [toKeep(repeat, answer.json, clock.now())]
+        : []
+    const deliveries = hookDeliveries(observers, { event, payload: decision.patch ?? payload, envelope })
+    const item = { ...release(journey), deliveries, answers }
+    if (waits || answers.length > 0) return commit(item, answer, mode)
+    if (item.event !== undefined) audit.add(item)
+    if (audit.isBehind()) await audit.settled()
+    return answer
+  }
+
+  const release = (journey: Journey): Pick<AuditItem, 'event'> => {
+    const { held } = journey
+    journey.released = true
+    return held === undefined ? {} : { event: () => toEventRecord(held, journey) }
+  }
+
+  /** Writes the record with what it queues. A gate that cannot be recorded although it must be is closed. */
+  const commit = async (item: AuditItem, answer: DispatchAnswer, mode: string): Promise<DispatchAnswer> => {
+    try {
+      await audit.commit(item)
+    } catch (thrown) {
+      if (mode === 'gate') return answerOf(answer.eventId, unrecorded())
+      throw thrown
+    }
+    if (item.deliveries?.length) parts.wakeDeliveries()
+    return answer
+  }
+
+  const snapshotOf = async (tenant: string, event: string): Promise<Snapshot | undefined> => {
+    try {
+      return await snapshots.of(tenant)
+    } catch (thrown) {
+      log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
+      if (catalogue[event as keyof typeof catalogue].mode === 'observe') throw thrown
+      return undefined
+    }
+  }
+
+  return {
+    sinkOf,
+    async dispatch(caller, given, how = {}) {
+      const event = resolve(given.event) as keyof typeof catalogue
+      const request = { ...given, event }
+      const key = given.idempotency_key ?? given.envelope?.id
+      if (key === undefined) return run(caller, request, how, undefined)
+      const repeat = repeatable(caller.tenant, key, request)
+      return repeats.once(repeat, async () => {
+        const isDurable = given.idempotency_key !== undefined || catalogue[event].mode === 'observe'
+        const kept = isDurable ? await repeats.kept(repeat) : undefined
+        return kept ?? run(caller, request, how, repeat)
+      })
+    },
+    async deliver(tenant, { hook, event, payload, envelope: given }, attempt) {
+      const envelope = { ...given }
+      const snapshot = await snapshots.of(tenant)
+      const row = snapshot.rows.get(hook)
+      if (row === undefined) return undefined
+      journeys.set(envelope, { tenant, text: undefined, attempt, rows: snapshot.rows, released: true })
+      const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
+        only: hook,
+        trace: true,
+      })
+      const execution = trace?.hooks.find((seen) => seen.hook === hook)?.executions[0]
+      if (execution === undefined) return undefined
+      const { decision, code, reason, facts } = execution
+      return { decision, code, reason, status: facts?.http_status, handlerType: row.handler_type }
+    },
+  }
+}
+
+function withoutTrace({ trace: _, ...decision }: Decision): Decision {
+  return decision
+}
+
+/** Nobody knows the hooks: a gate closes, a transform keeps what it has. */
+function unresolved(mode: string): Decision {
+  const reason = 'the hooks of this tenant cannot be loaded'
+  return mode === 'gate'
+    ? { kind: 'block', reason, message: reason, code: 'store.unavailable' }
+    : { kind: 'allow', reason, code: 'store.unavailable' }
+}
+
+function unrecorded(): Decision {
+  const reason = 'the decision cannot be recorded'
+  return { kind: 'block', reason, message: reason, code: 'store.unavailable' }
+}

@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache'
+import type { Envelope } from '../../engine/core/context.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { Caller } from '../auth/caller.ts'
+import { agentId as idOf } from '../tenancy/agent-id.ts'
+
+const texts = ['id', 'agent', 'agentId', 'parentAgent', 'session', 'run', 'turn', 'toolCall'] as const
+const MAX_TEXT = 500
+
+// A name becomes an id by hashing, and agents come in thousands of events each.
+const ids = new LRUCache<string, string>({ max: 10_000 })
+
+/** What a caller says about the moment, with what only we know: whose tenant it is, and which id the event has. */
+export function completeEnvelope(
+  caller: Caller,
+  given: Envelope,
+  { now, newId }: { now: number; newId: () => string },
+): Envelope & { readonly id: string; readonly tenant: string } {
+  for (const name of texts) {
+    const value: unknown = given[name]
+    if (value === undefined) continue
+    if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT)
+      throw serverError('gateway.request', `envelope.${name} must be text of 1 to ${MAX_TEXT} characters`)
+  }
+  const agentId = caller.agentId ?? knownId(caller.tenant, given.agentId ?? given.agent)
+  return {
+    ...given,
+    id: given.id ?? newId(),
+    time: now,
+    tenant: caller.tenant,
+    ...(agentId === undefined ? {} : { agentId }),
+  }
+}
+
+function knownId(tenant: string, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const key = `${tenant}|${name}`
+  const known = ids.get(key)
+  if (known !== undefined) return known
+  const id = idOf(tenant, name)
+  ids.set(key, id)
+  return id
+}

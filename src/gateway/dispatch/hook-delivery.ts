@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import type { Envelope } from '../../engine/core/context.ts'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { NewDelivery } from '../../store/stores/delivery-store.ts'
+
+export const HOOK_DELIVERY = 'hook'
+
+/** One hook that runs after the answer, and all it needs for that. */
+export interface HookDelivery {
+  readonly hook: string
+  readonly event: string
+  readonly payload: unknown
+  readonly envelope: Envelope
+}
+
+/** One delivery per hook: each is tried again on its own. */
+export function hookDeliveries(
+  observers: readonly HookDefinition[],
+  moment: Omit<HookDelivery, 'hook'> & {
+    readonly envelope: { readonly id: string; readonly tenant: string; readonly time?: number }
+  },
+): readonly NewDelivery[] {
+  const { event, payload, envelope } = moment
+  const now = envelope.time ?? 0
+  return observers.map(({ id: hook = '' }) => ({
+    id: randomUUID(),
+    tenant: envelope.tenant,
+    kind: HOOK_DELIVERY,
+    dedup_key: `${hook}:${envelope.id}`,
+    payload: JSON.stringify({ hook, event, payload, envelope } satisfies HookDelivery),
+    due_at: now,
+    created_at: now,
+  }))
+}

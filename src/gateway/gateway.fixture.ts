@@ -1,0 +1,247 @@
+import { connect, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { z } from 'zod'
+import type { Clock } from '../engine/core/clock.ts'
+import { systemClock } from '../engine/core/clock.ts'
+import { createHooks } from '../engine/dispatch/hooks.ts'
+import { hashToken, newToken } from '../safe/token.ts'
+import type { Store } from '../store/store.ts'
+import type { ExecutionRow } from '../store/stores/audit-store.ts'
+import { MASTER_TENANT, type TenantRow, type TokenRow } from '../store/stores/tenant-store.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import { createDoor, type Door } from './door.ts'
+import { type Method, method } from './methods/method.ts'
+import type { GatewayParts } from './parts.ts'
+import type { ConnectionLimits } from './server/http-server.ts'
+import { createServer, type GatewayServer } from './server/server.ts'
+import { defaultSettings, type SettingsInForce } from './settings.ts'
+import type { StatusPart } from './status.ts'
+
+export const OWN_TENANT = 'tenant-a'
+export const OTHER_TENANT = 'tenant-b'
+
+/** Tenants, tokens and executions in memory: what the doors ask of a store. */
+export class FakeStore {
+  readonly tenants: TenantRow[] = [
+    { id: OWN_TENANT, name: 'acme', created_at: 0 },
+    { id: OTHER_TENANT, name: 'globex', created_at: 0 },
+  ]
+  readonly tokens = new Map<string, TokenRow>()
+  readonly executions: ExecutionRow[] = []
+  tokenLookups = 0
+
+  addToken(row: Partial<TokenRow>): string {
+    const token = newToken()
+    this.tokens.set(hashToken(token).toString('hex'), {
+      id: token,
+      tenant_id: OWN_TENANT,
+      name: 'test',
+      role: 'owner',
+      agent_id: null,
+      created_at: 0,
+      expires_at: null,
+      ...row,
+    })
+    return token
+  }
+
+  revoke(token: string): void {
+    this.tokens.delete(hashToken(token).toString('hex'))
+  }
+
+  async findToken(hash: Uint8Array): Promise<TokenRow | undefined> {
+    this.tokenLookups += 1
+    return this.tokens.get(Buffer.from(hash).toString('hex'))
+  }
+
+  async findTenant(idOrName: string): Promise<TenantRow | undefined> {
+    return this.tenants.find(({ id, name }) => id === idOrName || name === idOrName)
+  }
+
+  async tail(tenant: string, cursor: string | undefined, limit: number) {
+    const all = this.executions.filter((row) => row.tenant_id === tenant)
+    if (cursor === undefined) return { rows: [], nextCursor: String(all.length) }
+    const rows = all.slice(Number(cursor), Number(cursor) + limit)
+    return { rows, nextCursor: String(Number(cursor) + rows.length) }
+  }
+}
+
+export interface GatewayFixtureOptions {
+  readonly clock?: Clock
+  readonly dispatcher?: Dispatcher
+  readonly methods?: readonly Method[]
+  readonly settings?: Partial<SettingsInForce>
+  readonly status?: readonly StatusPart[]
+  readonly maxInFlight?: number
+  readonly hosts?: readonly string[]
+  readonly origins?: readonly string[]
+  readonly ui?: string
+  readonly limits?: Partial<ConnectionLimits>
+}
+
+export interface GatewayFixture {
+  readonly url: string
+  readonly port: number
+  readonly host: string
+  readonly server: GatewayServer
+  readonly door: Door
+  readonly store: FakeStore
+  /** Of the own tenant, with the role owner. */
+  readonly token: string
+  readonly logged: { readonly name: string; readonly fields: Readonly<Record<string, unknown>> }[]
+  /** Executions were written. */
+  recorded(): void
+  dispatch(body: unknown, init?: RequestInit): Promise<Response>
+  get(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** The doors of a gateway on a free port of loopback, with a fake behind each interface. */
+export async function startGateway(options: GatewayFixtureOptions = {}): Promise<GatewayFixture> {
+  const made = makeDoor(options)
+  const { hosts, origins, ui, limits } = options
+  const server = createServer({
+    door: made.door,
+    listen: [{ host: '127.0.0.1', port: 0 }],
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(origins === undefined ? {} : { origins }),
+    ...(ui === undefined ? {} : { ui }),
+    ...(limits === undefined ? {} : { limits }),
+  })
+  const [address] = await server.listen()
+  const port = address?.port ?? 0
+  onTestFinished(() => server.close(0).catch(() => {}))
+  const url = `http://127.0.0.1:${port}`
+  const headers = { authorization: `Bearer ${made.token}` }
+  return {
+    ...made,
+    url,
+    port,
+    host: `127.0.0.1:${port}`,
+    server,
+    dispatch: (body, init = {}) =>
+      fetch(`${url}/v1/dispatch`, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: { ...headers, 'content-type': 'application/json', ...init.headers },
+      }),
+    get: (path, init = {}) =>
+      fetch(`${url}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } }),
+  }
+}
+
+export function makeDoor(options: GatewayFixtureOptions = {}) {
+  const store = new FakeStore()
+  const listeners = new Set<() => void>()
+  const logged: { name: string; fields: Readonly<Record<string, unknown>> }[] = []
+  const parts = {
+    store: store as unknown as Store,
+    dispatcher: options.dispatcher ?? engineDispatcher(),
+    settings: { of: () => ({ ...defaultSettings, ...options.settings }), reload: async () => {} },
+    defaultTenant: OWN_TENANT,
+    onRecorded(listener: () => void) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    status: options.status ?? [],
+    clock: options.clock ?? systemClock,
+    log: (name: string, fields: Readonly<Record<string, unknown>>) => logged.push({ name, fields }),
+    version: '0.0.0-test',
+  } as unknown as GatewayParts
+  const { maxInFlight } = options
+  const door = createDoor({
+    parts,
+    methods: [...(options.methods ?? []), ...fixtureMethods],
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+  })
+  return {
+    door,
+    store,
+    logged,
+    token: store.addToken({}),
+    recorded: () => {
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
+/** The real engine with one hook: `exec` is blocked. */
+export function engineDispatcher(): Dispatcher {
+  const hooks = createHooks()
+  hooks.on('pre_tool_use', { matcher: '^exec$' }, () => ({ kind: 'block', reason: 'no' }))
+  let count = 0
+  return {
+    async dispatch(_caller, { event, payload, envelope = {} }) {
+      const decision = await hooks.dispatch(event as 'pre_tool_use', payload as never, envelope)
+      count += 1
+      const eventId = envelope.id ?? `event-${count}`
+      return { eventId, decision, json: JSON.stringify({ event_id: eventId, decision }) }
+    },
+  }
+}
+
+export const toolCall = {
+  event: 'pre_tool_use',
+  payload: { tool_name: 'exec', tool_input: { command: 'ls' } },
+}
+
+export const masterToken = { tenant_id: MASTER_TENANT } as const
+
+const echo = method({
+  name: 'things.echo',
+  about: 'Answers what it was given.',
+  role: 'viewer',
+  params: z.strictObject({
+    thingId: z.string().min(1),
+    count: z.number().exactOptional(),
+    wanted: z.boolean().exactOptional(),
+    tags: z.array(z.string()).exactOptional(),
+  }),
+  result: z.object({ tenant: z.string(), params: z.unknown() }),
+  rest: { verb: 'GET', path: '/v1/things/:thingId' },
+  run: async ({ params, caller }) => ({ tenant: caller.tenant, params }),
+})
+
+const change = method({
+  name: 'things.change',
+  about: 'Answers what it was given.',
+  role: 'admin',
+  params: z.strictObject({ thingId: z.string().min(1), name: z.string() }),
+  result: z.object({ params: z.unknown() }),
+  rest: { verb: 'PATCH', path: '/v1/things/:thingId' },
+  run: async ({ params }) => ({ params }),
+})
+
+const tail = method({
+  name: 'executions.tail',
+  about: 'One page.',
+  role: 'viewer',
+  params: z.strictObject({ cursor: z.string().exactOptional() }),
+  result: z.object({ nextCursor: z.string() }),
+  rest: { verb: 'GET', path: '/v1/executions/tail' },
+  run: async () => ({ nextCursor: '' }),
+})
+
+const fixtureMethods: readonly Method[] = [echo, change, tail]
+
+/** A connection without an HTTP library, to send what no library would. */
+export interface RawConnection {
+  readonly socket: Socket
+  /** Everything received until the other side closed. */
+  readonly all: Promise<string>
+}
+
+export function rawConnection(port: number, text: string): RawConnection {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.on('error', () => {})
+  const all = new Promise<string>((resolve) =>
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString())),
+  )
+  socket.write(text)
+  onTestFinished(() => {
+    socket.destroy()
+  })
+  return { socket, all }
+}

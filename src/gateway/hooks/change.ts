@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { checkAgainst } from '../../config/read/issues.ts'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { HookRow } from '../../store/stores/hook-store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { GatewayParts } from '../parts.ts'
+import { toDefinition } from '../tenancy/definition.ts'
+import { type CompleteHook, completeHook, sealHook } from './complete.ts'
+import { forged, type HookInput, hookInput } from './hook-input.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** How often a change is tried anew because somebody else changed the same hook in between. */
+const ATTEMPTS = 5
+
+export async function createHook(
+  given: HookInput,
+  caller: Caller,
+  parts: GatewayParts,
+): Promise<{ hookId: string }> {
+  const id = randomUUID()
+  const hook = sealHook(completeHook(given, { id, caller, parts }), parts)
+  await parts.store.createHook({ ...hook, source: 'user', created_by: caller.name }, parts.clock.now())
+  await parts.changed(hook.tenant_id)
+  return { hookId: id }
+}
+
+/** Lays the updates over the hook. What is merged is checked as a whole, so an old row gets today's rules. */
+export async function updateHook(
+  hookId: string,
+  given: Fields,
+  caller: Caller,
+  parts: GatewayParts,
+): Promise<{ hookId: string }> {
+  const updates = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(forged, key)))
+  if (Object.keys(updates).length === 0)
+    throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await reachableHook(hookId, caller, parts)
+    if (row.source === 'builtin') return toggleOnly(row, updates, parts)
+    const hook = merged(row, updates, caller, parts)
+    const { tenant_id: tenant, ...definition } = hook
+    const change = { version: row.version, hook: definition }
+    const saved = await parts.store.updateHook(tenant, hookId, change, parts.clock.now())
+    if (saved === 'missing') throw notFound(hookId)
+    if (saved === 'stale') continue
+    // The trips of a breaker are cleared where a hook is switched on, and nowhere else; any tenant may have tripped a
+    // global one.
+    const mayBeTripped = row.disabled_reason !== undefined || row.scope === 'global'
+    if (updates.enabled === true && mayBeTripped) await toggleHook(row, true, parts)
+    else await parts.changed(tenant)
+    return { hookId }
+  }
+  throw serverError('gateway.conflict', `hook ${hookId} is being changed by others`, {
+    hint: 'Read it again and repeat the change.',
+  })
+}
+
+export async function toggleHook(
+  { id, tenant_id }: HookRow,
+  enabled: boolean,
+  parts: GatewayParts,
+): Promise<{ hookId: string; enabled: boolean }> {
+  const switched = await parts.store.toggleHook(tenant_id, id, { enabled }, parts.clock.now())
+  if (switched === 'missing') throw notFound(id)
+  await parts.changed(tenant_id)
+  return { hookId: id, enabled }
+}
+
+export async function deleteHook(
+  hookId: string,
+  caller: Caller,
+  parts: GatewayParts,
+): Promise<{ hookId: string }> {
+  const row = await reachableHook(hookId, caller, parts)
+  if (row.source === 'builtin') throw builtin()
+  if (!(await parts.store.deleteHook(row.tenant_id, hookId))) throw notFound(hookId)
+  await parts.changed(row.tenant_id)
+  return { hookId }
+}
+
+/** A hook that this caller may change. To anybody else it is not there, though global ones can be seen. */
+export async function reachableHook(hookId: string, caller: Caller, parts: GatewayParts): Promise<HookRow> {
+  const row = await parts.store.findHook(caller.tenant, hookId)
+  if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
+  return row
+}
+
+function merged(row: HookRow, updates: Fields, caller: Caller, parts: GatewayParts): CompleteHook {
+  const hook = sealHook(
+    completeHook(inputOf(row, updates), { id: row.id, caller, parts, stored: row }),
+    parts,
+  )
+  if (hook.tenant_id !== row.tenant_id)
+    throw serverError(
+      'gateway.request',
+      'a hook cannot become global, and a global one cannot become another',
+      {
+        hint: 'Create a new hook and delete this one.',
+      },
+    )
+  const { disabled_reason: reason } = row
+  return reason === undefined || updates.enabled !== undefined ? hook : { ...hook, disabled_reason: reason }
+}
+
+/** The stored hook with the updates over it, in the shape a caller sends; null takes a field away. */
+export function inputOf(row: HookRow, updates: Fields): HookInput {
+  const fields: HookDefinition & Fields = { ...toDefinition(row, false), ...updates }
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+  const [problem] = checkAgainst(hookInput, given)
+  if (problem !== undefined) throw problem.error
+  return hookInput.parse(given)
+}
+
+function toggleOnly(row: HookRow, updates: Fields, parts: GatewayParts): Promise<{ hookId: string }> {
+  const { enabled, ...rest } = updates
+  if (Object.keys(rest).length > 0 || typeof enabled !== 'boolean') throw builtin()
+  return toggleHook(row, enabled, parts).then(({ hookId }) => ({ hookId }))
+}
+
+function builtin(): Error {
+  return serverError('gateway.builtin', 'builtin hooks are read-only except for the enabled toggle')
+}
+
+function notFound(hookId: string): Error {
+  return serverError('gateway.not_found', `hook not found: ${hookId}`)
+}

@@ -1,0 +1,137 @@
+import { type Path, pointerOf } from '../../config/problem.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import { HookError } from '../../engine/core/error.ts'
+import { isEncrypted, type Secrets, secretName } from '../../safe/secret.ts'
+import { hookConfigPlace, type Place } from '../../store/places.ts'
+
+/** What everybody sees in the place of a secret; sent back, it means the one that is stored. */
+export const MASK = '********'
+
+const secretHeader = /^authorization$|token|key|secret|cookie/i
+
+type Change = (text: string, path: Path) => string
+
+/** The config with every text changed that stands where secrets stand: some headers, and what webhooks are signed with. */
+function mapSecrets(config: unknown, change: Change): unknown {
+  if (!isRecord(config)) return config
+  const { headers, secret } = config
+  const changed = (value: unknown, path: Path) => (typeof value === 'string' ? change(value, path) : value)
+  return {
+    ...config,
+    ...(isRecord(headers)
+      ? {
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, value]) => [
+              name,
+              secretHeader.test(name) ? changed(value, ['headers', name]) : value,
+            ]),
+          ),
+        }
+      : {}),
+    ...(secret === undefined
+      ? {}
+      : {
+          secret: Array.isArray(secret)
+            ? secret.map((value, index) => changed(value, ['secret', index]))
+            : changed(secret, ['secret']),
+        }),
+  }
+}
+
+/** The config as anybody may see it. A name of a secret is none. */
+export function maskConfig(config: unknown): unknown {
+  const masked = mapSecrets(config, (text) => (secretName(text) === undefined ? MASK : text))
+  return mapTexts(masked, (text) => (isEncrypted(text) ? MASK : text))
+}
+
+/** The config with what is stored in the place of every mask. */
+export function unmaskConfig(config: unknown, stored: unknown): unknown {
+  return mapSecrets(config, (text, path) => {
+    if (text !== MASK) return text
+    const kept = at(stored, path)
+    if (typeof kept !== 'string') throw refused(path, 'is hidden, and nothing is stored there')
+    // Else whoever can change the address could have a secret sent to himself that nobody may read.
+    if (originOf(config) !== originOf(stored))
+      throw refused(path, 'must be given again when the address changes')
+    return kept
+  })
+}
+
+/** The config as it is stored. A sealed text from another place is refused: it is somebody else's. */
+export function sealConfig(config: unknown, hookId: string, secrets: Secrets): unknown {
+  const sealed = new Set<string>()
+  const result = mapSecrets(config, (text, path) => {
+    if (secretName(text) !== undefined) return text
+    const place = placeOf(hookId, path)
+    const fresh = secrets.encrypt(isEncrypted(text) ? opened(text, path, place, secrets) : text, place)
+    sealed.add(fresh)
+    return fresh
+  })
+  return mapTexts(result, (text, path) => {
+    if (isEncrypted(text) && !sealed.has(text)) throw refused(path, 'is an encrypted text of another place')
+    return text
+  })
+}
+
+/** Whether the config sends anything that only the store knows. */
+export function usesStored(config: unknown): boolean {
+  let uses = false
+  mapTexts(config, (text) => {
+    uses ||= text === MASK || isEncrypted(text) || secretName(text) !== undefined
+    return text
+  })
+  return uses
+}
+
+/** Where a sealed text of this config stands, for whoever opens it. */
+export function placeOfSealed(hookId: string, config: unknown, sealed: string): Place | undefined {
+  let place: Place | undefined
+  mapSecrets(config, (text, path) => {
+    if (text === sealed) place ??= placeOf(hookId, path)
+    return text
+  })
+  return place
+}
+
+function placeOf(hookId: string, path: Path): Place {
+  return hookConfigPlace(hookId, pointerOf(path))
+}
+
+function opened(text: string, path: Path, place: Place, secrets: Secrets): string {
+  try {
+    return secrets.decrypt(text, place)
+  } catch (cause) {
+    throw refused(path, 'is an encrypted text of another place', cause)
+  }
+}
+
+function refused(path: Path, why: string, cause?: unknown): HookError {
+  const at = `config.${path.join('.')}`
+  return new HookError('config.field', `${at} ${why}`, {
+    at,
+    hint: 'Send the value itself, or `secret:NAME`; it is encrypted before it is stored.',
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+function originOf(config: unknown): string | undefined {
+  const url = isRecord(config) ? config.url : undefined
+  return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (current, step) =>
+      typeof current === 'object' && current !== null ? Reflect.get(current, step) : undefined,
+    value,
+  )
+}
+
+function mapTexts(value: unknown, change: Change, path: Path = []): unknown {
+  if (typeof value === 'string') return change(value, path)
+  if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, [...path, index]))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, [...path, key])]),
+  )
+}

@@ -1,0 +1,139 @@
+import { errorTable, isErrorCode } from '../../engine/core/error-table.ts'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { Execution } from '../../engine/core/sink.ts'
+import type { Trace } from '../../engine/core/trace.ts'
+import { createHooks } from '../../engine/dispatch/hooks.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import { compileMatcher } from '../../engine/match/compile.ts'
+import { explainMatch } from '../../engine/match/explain.ts'
+import type { GatewayParts } from '../parts.ts'
+import { agentId } from '../tenancy/agent-id.ts'
+
+/** An event as the test panel and older clients write it. Further keys go into the payload as they are. */
+export interface SampleEvent {
+  readonly toolName?: string
+  readonly toolInput?: Readonly<Record<string, unknown>>
+  readonly rawInput?: string
+  readonly sessionId?: string
+  readonly agentId?: string
+  readonly depth?: number
+}
+
+export interface DryRun {
+  readonly decision: Execution['decision']
+  readonly matched: boolean
+  readonly matcherMatched?: boolean
+  readonly celResult?: boolean
+  readonly durationMs: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly statusCode?: number
+  readonly exitCode?: number
+  readonly reason: string
+  readonly updatedInput?: unknown
+  readonly error?: string
+  readonly code?: string
+  readonly hint?: string
+  readonly trace: Trace
+}
+
+/** Runs one hook alone, matcher first, with handlers that count and charge nothing. Nothing of it is written anywhere. */
+export async function dryRun(
+  hook: HookDefinition,
+  sample: SampleEvent,
+  { parts, tenant }: { parts: GatewayParts; tenant: string },
+): Promise<DryRun> {
+  const { dryHandlers, host, clock } = parts
+  const hooks = createHooks({ handlers: dryHandlers, host, clock, breaker: false })
+  // Switched off or in shadow, it is still this hook that is tried.
+  hooks.add({ ...hook, enabled: true, shadow: false })
+  const event = hook.event as 'pre_tool_use'
+  const payload = payloadOf(event, sample)
+  const envelope = envelopeOf(sample, tenant)
+  const { patch, trace: full } = await hooks.dispatch(event, payload as never, envelope, { trace: true })
+  const trace = withoutDetails(full)
+  const [own] = trace?.hooks ?? []
+  if (trace === undefined || own === undefined)
+    throw new Error('a dispatch that was asked for its trace has one')
+  const last = own.executions.at(-1)
+  const facts = last?.facts ?? {}
+  return {
+    decision: last?.decision ?? 'allow',
+    matched: own.matched !== false,
+    ...conditions(hook, { event, name: trace.subject, payload, envelope }),
+    durationMs: last?.durationMs ?? trace.durationMs,
+    stdout: textOf(facts.stdout),
+    stderr: textOf(facts.stderr),
+    ...(typeof facts.http_status === 'number' ? { statusCode: facts.http_status } : {}),
+    ...(typeof facts.exit_code === 'number' ? { exitCode: facts.exit_code } : {}),
+    reason: last?.reason ?? own.because ?? '',
+    ...(patch === undefined ? {} : { updatedInput: patch }),
+    ...failure(last),
+    trace,
+  }
+}
+
+/** What each condition says by itself; one that cannot be evaluated says nothing. */
+function conditions(
+  { matcher, if_expr }: HookDefinition,
+  input: Parameters<typeof explainMatch>[1],
+): Pick<DryRun, 'matcherMatched' | 'celResult'> {
+  const holds = (options: Pick<HookDefinition, 'matcher' | 'if_expr'>) => {
+    const { result } = explainMatch(compileMatcher(options, input.event), input)
+    return result === 'failed' ? undefined : result === 'matched'
+  }
+  const matcherMatched = matcher ? holds({ matcher }) : undefined
+  const celResult = if_expr ? holds({ if_expr }) : undefined
+  return {
+    ...(matcherMatched === undefined ? {} : { matcherMatched }),
+    ...(celResult === undefined ? {} : { celResult }),
+  }
+}
+
+function failure(last: Execution | undefined): Pick<DryRun, 'error' | 'code' | 'hint'> {
+  if (last?.code === undefined) return {}
+  const { code, reason = '' } = last
+  return { error: reason, code, ...(isErrorCode(code) ? { hint: errorTable[code] } : {}) }
+}
+
+/** Only what the event needs is made up: a payload that still lacks something is refused by its own check. */
+function payloadOf(event: keyof typeof catalogue, sample: SampleEvent): Record<string, unknown> {
+  const { toolName, toolInput, rawInput, sessionId: _, agentId: __, depth: ___, ...rest } = sample
+  const { subject, rewrites } = catalogue[event]
+  const isToolCall = subject === 'tool_name' && rewrites?.startsWith('tool_')
+  const isPrompt: boolean = (rewrites as string | undefined) === 'prompt'
+  return {
+    ...(isToolCall ? { tool_name: '', tool_input: {} } : {}),
+    ...(isPrompt ? { prompt: '' } : {}),
+    ...rest,
+    ...(toolName === undefined ? {} : { tool_name: toolName }),
+    ...(toolInput === undefined ? {} : { tool_input: toolInput }),
+    ...(rawInput === undefined ? {} : { prompt: rawInput }),
+  }
+}
+
+function envelopeOf({ sessionId, agentId: agent, depth }: SampleEvent, tenant: string) {
+  return {
+    tenant,
+    ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(agent === undefined ? {} : { agent, agentId: agentId(tenant, agent) }),
+    ...(depth === undefined ? {} : { depth }),
+  }
+}
+
+/** What a handler really returned or threw is for sinks, which seal it. */
+function withoutDetails(trace: Trace | undefined): Trace | undefined {
+  return (
+    trace && {
+      ...trace,
+      hooks: trace.hooks.map((hook) => ({
+        ...hook,
+        executions: hook.executions.map(({ detail: _, ...execution }) => execution),
+      })),
+    }
+  )
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

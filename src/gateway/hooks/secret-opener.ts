@@ -1,0 +1,28 @@
+import { HookError } from '../../engine/core/error.ts'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import { type Secrets, secretName } from '../../safe/secret.ts'
+import { secretPlace } from '../../store/places.ts'
+import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import { placeOfSealed } from './config-secrets.ts'
+
+/** Opens what the config of an http hook hides: its own sealed values, and secrets of the tenant by name. */
+export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets) {
+  return async (value: string, hook: HookDefinition, tenant: string | undefined): Promise<string> => {
+    const name = secretName(value)
+    if (name !== undefined) return byName(name, hook.scope === 'global' ? MASTER_TENANT : tenant)
+    const place = placeOfSealed(hook.id ?? '', hook.config, value)
+    if (place === undefined)
+      throw new HookError('secret.unreadable', 'an encrypted value stands where no secret may stand')
+    return secrets.decrypt(value, place)
+  }
+
+  async function byName(name: string, tenant = ''): Promise<string> {
+    const row = (await store.listSecrets(tenant)).find((known) => known.name === name)
+    if (row === undefined)
+      throw new HookError('secret.unreadable', `there is no secret ${name}`, {
+        hint: `Set it with \`hookhelm secrets set ${name}\`.`,
+      })
+    return secrets.decrypt(row.sealed, secretPlace(tenant, name))
+  }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { byCatalogue } from '../../config/read/read-text.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { agentId } from '../tenancy/agent-id.ts'
+import { listOf, pageFields, pageOf, text } from './fields.ts'
+import { method } from './method.ts'
+
+const decision = z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
+
+const execution = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  hook_id: z.string().nullable().describe('null when the hook was deleted.'),
+  event_id: z.string(),
+  event: z.string(),
+  handler_type: z.string(),
+  session_id: z.string().nullable(),
+  agent_id: z.string().nullable(),
+  input_hash: z.string(),
+  decision,
+  duration_ms: z.number(),
+  retry: z.number(),
+  dedup_key: z.string(),
+  code: z.string().nullable(),
+  error: z.string().nullable(),
+  shadow: z.boolean(),
+  metadata: z.record(z.string(), z.unknown()).readonly(),
+  created_at: z.number(),
+})
+
+const page = z.object({ executions: listOf(execution), nextCursor: z.string() })
+
+const history = method({
+  name: 'hooks.history',
+  about: 'What hooks did, the newest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/executions' },
+  params: z.strictObject({
+    hookId: text.exactOptional(),
+    event: text.describe('By any of its names.').exactOptional(),
+    eventId: text.exactOptional(),
+    decision: decision.exactOptional(),
+    sessionId: text.exactOptional(),
+    agentId: text.describe('Id or name.').exactOptional(),
+    shadow: z.boolean().exactOptional(),
+    since: z.number().describe('Milliseconds since 1970.').exactOptional(),
+    until: z.number().describe('Milliseconds since 1970.').exactOptional(),
+    ...pageFields,
+  }),
+  result: page,
+  async run({ params, caller, parts }) {
+    const { hookId, event, eventId, sessionId, agentId: agent, cursor, limit, ...rest } = params
+    const filter = {
+      ...rest,
+      ...(hookId === undefined ? {} : { hook_id: hookId }),
+      ...(event === undefined ? {} : { event: byCatalogue(event) }),
+      ...(eventId === undefined ? {} : { event_id: eventId }),
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
+    }
+    const { rows, nextCursor } = await parts.store.history(caller.tenant, filter, pageOf(params))
+    return { executions: rows, nextCursor }
+  },
+})
+
+const get = method({
+  name: 'executions.get',
+  about: 'One execution, with the whole text of its error.',
+  role: 'operator',
+  rest: { verb: 'GET', path: '/v1/events/:eventId/executions/:executionId' },
+  params: z.strictObject({ eventId: text, executionId: text }),
+  result: z.object({ execution: execution.extend({ error_detail: z.string().nullable() }) }),
+  async run({ params, caller, parts }) {
+    const { eventId, executionId } = params
+    const found = await parts.store.history(
+      caller.tenant,
+      { event_id: eventId },
+      { limit: MOST_OF_ONE_EVENT },
+    )
+    const row = found.rows.find(({ id }) => id === executionId)
+    if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
+    const detail = await parts.store.errorDetail(caller.tenant, executionId)
+    return { execution: { ...row, error_detail: detail ?? null } }
+  },
+})
+
+const MOST_OF_ONE_EVENT = 1_000
+
+const tail = method({
+  name: 'executions.tail',
+  about: 'What hooks did since a cursor, the oldest first; without one only the cursor of now.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/executions/tail' },
+  params: z.strictObject(pageFields),
+  result: page,
+  async run({ params, caller, parts }) {
+    const { cursor, limit } = { cursor: undefined, ...pageOf(params) }
+    const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
+    return { executions: rows, nextCursor }
+  },
+})
+
+const sessions = method({
+  name: 'sessions.list',
+  about: 'The sessions that sent events, the latest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/sessions' },
+  params: z.strictObject(pageFields),
+  result: z.object({
+    sessions: listOf(
+      z.object({
+        tenant_id: z.string(),
+        session_id: z.string(),
+        agent_id: z.string().nullable(),
+        first_at: z.number(),
+        last_at: z.number(),
+        events: z.number(),
+      }),
+    ),
+    nextCursor: z.string(),
+  }),
+  async run({ params, caller, parts }) {
+    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, pageOf(params))
+    return { sessions: rows, nextCursor }
+  },
+})
+
+export const executionMethods = [history, get, tail, sessions] as const

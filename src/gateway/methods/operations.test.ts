@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { providerKeyPlace, secretPlace } from '../../store/places.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+describe('secrets', () => {
+  test('are set and named, never read', async () => {
+    await desk.call('secrets.set', { name: 'api', value: 'first-value' })
+    await desk.call('secrets.set', { name: 'api', value: 'second-value' })
+    const listed = await desk.call('secrets.list', {})
+    expect(listed.secrets).toEqual([{ name: 'api', updated_at: desk.clock.now() }])
+    const [row] = await desk.store.listSecrets(ACME)
+    expect(row?.sealed).toMatch(/^aes-gcm:/)
+    expect(desk.parts.secrets.decrypt(row?.sealed ?? '', secretPlace(ACME, 'api'))).toBe('second-value')
+    expect(desk.changed.at(-1)).toBe(ACME)
+    await desk.call('secrets.delete', { name: 'api' })
+    await expect(desk.call('secrets.delete', { name: 'api' })).rejects.toMatchObject({
+      code: 'gateway.not_found',
+    })
+    await expect(desk.call('secrets.set', { name: 'a b', value: 'x' })).rejects.toMatchObject({
+      code: 'gateway.request',
+    })
+  })
+})
+
+describe('providers', () => {
+  test('keys are sealed and shown as stars; what is left out stays', async () => {
+    const { provider } = await desk.call('providers.set', {
+      name: 'openai',
+      apiKey: 'sk-secret',
+      baseUrl: 'https://models.example/v1',
+    })
+    expect(provider).toMatchObject({ apiKey: '********', baseUrl: 'https://models.example/v1' })
+    await desk.call('providers.set', { name: 'openai', defaultModel: 'gpt-5', apiKey: '********' })
+    const listed = await desk.call('providers.list', {})
+    expect(listed.providers).toMatchObject([{ name: 'openai', defaultModel: 'gpt-5', apiKey: '********' }])
+    const [row] = await desk.store.listProviders(ACME)
+    expect(desk.parts.secrets.decrypt(row?.sealed_key ?? '', providerKeyPlace(ACME, 'openai'))).toBe(
+      'sk-secret',
+    )
+  })
+
+  test('a key is given again when the address changes', async () => {
+    await expect(
+      desk.call('providers.set', { name: 'openai', baseUrl: 'https://evil.example' }),
+    ).rejects.toMatchObject({ code: 'gateway.request' })
+    await expect(desk.call('providers.set', { name: 'openai', baseUrl: null })).rejects.toMatchObject({
+      code: 'gateway.request',
+    })
+    await desk.call('providers.set', { name: 'openai', baseUrl: 'https://other.example', apiKey: 'sk-2' })
+    for (const baseUrl of ['file:///etc/passwd', 'https://user:pass@host/'])
+      await expect(desk.call('providers.set', { name: 'openai', baseUrl })).rejects.toMatchObject({
+        code: 'config.url',
+      })
+    expect(await desk.call('providers.delete', { name: 'openai' })).toEqual({ name: 'openai' })
+    expect((await desk.call('providers.list', {})).providers).toEqual([])
+  })
+})
+
+describe('settings', () => {
+  test('each value says where it comes from; null goes back', async () => {
+    const { settings: before } = await desk.call('settings.get', {})
+    expect(before.audit).toEqual({ value: 'default', from: 'default' })
+    await desk.call('settings.set', { scope: 'gateway', settings: { audit: 'strict' } }, master)
+    expect((await desk.call('settings.get', {})).settings.audit).toEqual({ value: 'strict', from: 'gateway' })
+    await desk.call('settings.set', { settings: { audit: 'default', retention_days: 5 } })
+    const { settings: own } = await desk.call('settings.set', { settings: { retention_days: 6 } })
+    expect(own).toMatchObject({
+      audit: { value: 'default', from: 'tenant' },
+      retention_days: { value: 6, from: 'tenant' },
+    })
+    expect(desk.parts.settings.of(ACME).retention_days).toBe(6)
+    await desk.call('settings.set', { settings: { audit: null } })
+    expect((await desk.call('settings.get', {})).settings.audit).toEqual({ value: 'strict', from: 'gateway' })
+  })
+
+  test('a wrong one is refused with the nearest name, and nothing is written', async () => {
+    await expect(desk.call('settings.set', { settings: { audits: 'strict' } })).rejects.toMatchObject({
+      code: 'gateway.setting',
+      hint: 'Did you mean audit?',
+    })
+    await expect(
+      desk.call('settings.set', { settings: { retention_days: 1, rate_limit: { per_second: 0 } } }, master),
+    ).rejects.toMatchObject({ code: 'gateway.setting' })
+    expect(await desk.store.readSettings(ACME)).toEqual({ retention_days: 6 })
+  })
+
+  test('4.10 #143 what would reach others is for the master scope', async () => {
+    for (const params of [
+      { settings: { allowed_hosts: ['10.0.0.1'] } },
+      { settings: { rate_limit: { per_second: 1_000_000 } } },
+      { settings: { audit: 'strict' }, scope: 'gateway' },
+    ])
+      await expect(desk.call('settings.set', params)).rejects.toMatchObject({ code: 'auth.scope' })
+    await expect(
+      desk.call('settings.set', { settings: { allowed_hosts: ['10.0.0.1'] } }, master),
+    ).rejects.toMatchObject({ code: 'gateway.setting' })
+    await desk.call('settings.set', { scope: 'gateway', settings: { allowed_hosts: ['10.0.0.1'] } }, master)
+    expect(await desk.store.readSettings(MASTER_TENANT)).toMatchObject({ allowed_hosts: ['10.0.0.1'] })
+  })
+})
+
+describe('budgets', () => {
+  test('GC-75 a million tokens a month unless told; what was spent stays spent', async () => {
+    const viewer = { ...admin, role: 'viewer' } as const
+    const { budget } = await desk.call('budgets.get', {}, viewer)
+    expect(budget).toMatchObject({ budget_total: 1_000_000, remaining: 1_000_000 })
+    await desk.store.spendBudget(ACME, 400, desk.clock.now(), 1_000_000)
+    const raised = await desk.call('budgets.set', { total: 2_000_000 })
+    expect(raised.budget).toMatchObject({ budget_total: 2_000_000, remaining: 1_999_600 })
+    await expect(desk.call('budgets.set', { total: -1 })).rejects.toMatchObject({ code: 'config.range' })
+  })
+})
+
+describe('deliveries', () => {
+  const ids = ['77777777-7777-4777-8777-777777777771', '77777777-7777-4777-8777-777777777772']
+
+  test('dead ones are listed and replayed', async () => {
+    const now = desk.clock.now()
+    const common = { tenant: ACME, kind: 'hook', payload: '{}', due_at: now, created_at: now }
+    await desk.store.recordEvents(
+      [],
+      ids.map((id) => ({ ...common, id, dedup_key: id })),
+      [],
+    )
+    const claimed = await desk.store.claimDeliveries({
+      kinds: ['hook'],
+      limit: 10,
+      now,
+      lease_until: now + 1_000,
+      worker: 'test',
+    })
+    await desk.store.endDeliveries(
+      claimed.map(({ id, lease }) => ({ id, lease, end: 'dead', error: 'status 500' })),
+      now,
+    )
+    const { deliveries } = await desk.call('deliveries.list', { state: 'dead' })
+    expect(deliveries.map(({ id }) => id).toSorted()).toEqual(ids)
+    expect((await desk.call('status', {})).deadDeliveries).toEqual({ count: 2, more: false })
+    for (const params of [{}, { all: true, ids }])
+      await expect(desk.call('deliveries.replay', params)).rejects.toMatchObject({ code: 'gateway.request' })
+    expect(await desk.call('deliveries.replay', { ids: [ids[0]] })).toEqual({ replayed: 1 })
+    expect(desk.changed.at(-1)).toBe('deliveries')
+    expect(await desk.call('deliveries.replay', { all: true })).toEqual({ replayed: 1 })
+    expect((await desk.call('deliveries.list', { state: 'dead' })).deliveries).toEqual([])
+  })
+})
+
+describe('status', () => {
+  test('GC-119 names every hook that does not do its full work, and why', async () => {
+    const make = async (more: object) => (await desk.call('hooks.create', { ...guard, ...more })).hookId
+    const off = await make({ enabled: false })
+    const shadow = await make({ shadow: true })
+    const tripped = await make({})
+    await desk.store.tripHook(ACME, tripped, desk.clock.now())
+    const status = await desk.call('status', {}, { ...admin, role: 'viewer' })
+    expect(status).toMatchObject({ ready: true, edition: 'lite', version: '0.0.0-test', tenant: ACME })
+    expect(status.lines).toEqual([{ name: 'store', state: 'ok', text: 'answers' }])
+    expect(status.hooks.off).toMatchObject([{ hookId: off, reason: 'switched off' }])
+    expect(status.hooks.shadow).toMatchObject([{ hookId: shadow }])
+    expect(status.hooks.tripped).toMatchObject([
+      { hookId: tripped, reason: 'hook auto-disabled after repeated failures' },
+    ])
+  })
+
+  test('one bad part makes it not ready', async () => {
+    const bad = () => ({ name: 'versions', state: 'bad', text: 'nobody confirmed them' }) as const
+    const status = await desk.call('status', {}, admin, { status: [...desk.parts.status, bad] })
+    expect(status.ready).toBe(false)
+  })
+})
+
+describe('audit.verify', () => {
+  test('walks the chain, from the master scope', async () => {
+    await expect(desk.call('audit.verify', {})).rejects.toMatchObject({ code: 'auth.scope' })
+    expect(await desk.call('audit.verify', {}, master)).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { checkAgainst } from '../../config/read/issues.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { GatewayParts } from '../parts.ts'
+import { defaultSettings, settingsSchema } from '../settings.ts'
+import { noParams } from './fields.ts'
+import { method } from './method.ts'
+
+/** What a tenant must not widen for itself. */
+const masterOnly: readonly string[] = ['allowed_hosts', 'rate_limit']
+
+const settings = z.record(
+  z.string(),
+  z.object({ value: z.unknown(), from: z.enum(['default', 'file', 'gateway', 'tenant']) }),
+)
+
+const get = method({
+  name: 'settings.get',
+  about: 'The settings in force, and where each comes from.',
+  role: 'admin',
+  rest: { verb: 'GET', path: '/v1/settings' },
+  params: noParams,
+  result: z.object({ settings }),
+  async run({ caller, parts }) {
+    return { settings: await inForce(caller, parts) }
+  },
+})
+
+const set = method({
+  name: 'settings.set',
+  about: 'Changes settings of the tenant, or of the whole gateway; null goes back to what stands above.',
+  role: 'admin',
+  rest: { verb: 'PATCH', path: '/v1/settings' },
+  params: z.strictObject({
+    settings: z.record(z.string(), z.unknown()),
+    scope: z
+      .enum(['tenant', 'gateway'])
+      .describe('tenant if omitted; gateway needs the master scope.')
+      .exactOptional(),
+  }),
+  result: z.object({ settings }),
+  async run({ params, caller, parts }) {
+    const { scope = 'tenant', settings: given } = params
+    refuseBeyond(scope, Object.keys(given), caller)
+    const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
+    const before = await parts.store.readSettings(tenant)
+    const merged = Object.fromEntries(
+      Object.entries({ ...before, ...given }).filter(([, value]) => value !== null),
+    )
+    const [problem] = checkAgainst(settingsSchema, merged)
+    if (problem !== undefined) {
+      const { message, hint } = problem.error
+      throw serverError('gateway.setting', message, problem.part === 'key' ? { hint } : {})
+    }
+    await parts.store.writeSettings(tenant, merged, parts.clock.now())
+    await parts.settings.reload(tenant)
+    await parts.changed(tenant)
+    return { settings: await inForce(caller, parts) }
+  },
+})
+
+function refuseBeyond(scope: 'tenant' | 'gateway', names: readonly string[], { master }: Caller): void {
+  if (scope === 'gateway' && !master)
+    throw serverError('auth.scope', 'settings of the whole gateway need the master scope')
+  const beyond = names.find((name) => masterOnly.includes(name))
+  if (beyond !== undefined && !master) throw serverError('auth.scope', `${beyond} needs the master scope`)
+  if (scope === 'tenant' && names.includes('allowed_hosts'))
+    throw serverError('gateway.setting', 'allowed_hosts is a setting of the whole gateway', {
+      hint: 'Say `scope: gateway`.',
+    })
+}
+
+/** What the store does not say comes from the file of the gateway, or is the default. */
+async function inForce({ tenant }: Caller, { store, settings }: GatewayParts) {
+  const own = tenant === MASTER_TENANT ? {} : await store.readSettings(tenant)
+  const all = await store.readSettings(MASTER_TENANT)
+  await settings.reload(tenant)
+  const originOf = (name: string, value: unknown) => {
+    if (Object.hasOwn(own, name)) return 'tenant'
+    if (Object.hasOwn(all, name)) return 'gateway'
+    return isDeepStrictEqual(value, Reflect.get(defaultSettings, name)) ? 'default' : 'file'
+  }
+  return Object.fromEntries(
+    Object.entries(settings.of(tenant)).map(([name, value]) => [
+      name,
+      { value: value as unknown, from: originOf(name, value) } as const,
+    ]),
+  )
+}
+
+export const settingMethods = [get, set] as const

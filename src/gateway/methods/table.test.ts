@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Method } from './method.ts'
+import { findMethod, methods } from './table.ts'
+
+const rows: readonly Method[] = methods
+
+test('every method has a name and a route of its own', () => {
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+  const routes = rows.map(({ rest }) => `${rest.verb} ${rest.path.replace(/:\w+/g, ':')}`)
+  expect(new Set(routes).size).toBe(rows.length)
+})
+
+test('a method is found by its name', () => {
+  expect(findMethod('hooks.list')?.rest.path).toBe('/v1/hooks')
+  expect(findMethod('hooks.lost')).toBeUndefined()
+})
+
+test.each(rows.map((row) => [row.name, row] as const))(
+  '%s can be described, takes no unknown parameter, and has every part of its route among them',
+  (_, { params, result, rest, about }) => {
+    const { properties = {}, additionalProperties } = z.toJSONSchema(params, {
+      io: 'input',
+      unrepresentable: 'any',
+    })
+    expect(additionalProperties).toBe(false)
+    expect(Object.keys(properties)).toEqual(
+      expect.arrayContaining([...rest.path.matchAll(/:(\w+)/g)].map(([, name]) => name)),
+    )
+    expect(z.toJSONSchema(result, { unrepresentable: 'any' }).type).toBe('object')
+    expect(about).toMatch(/^[A-Z].*\.$/)
+  },
+)

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { Method } from '../methods/method.ts'
+
+/** The API as a document: whatever has a row in the table is in it. */
+export function openApi(methods: readonly Method[], version: string): unknown {
+  const paths: Record<string, Record<string, unknown>> = { ...fixed }
+  for (const row of methods) {
+    const path = row.rest.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [row.rest.verb.toLowerCase()]: operation(row) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Hookhelm gateway', version },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: errorSchema },
+    },
+  }
+}
+
+type JsonSchema = z.core.JSONSchema.JSONSchema
+
+function operation(row: Method): unknown {
+  const { properties = {}, required = [], ...rest } = schemaOf(row.params, 'input')
+  const inPath = [...row.rest.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const others = Object.entries(properties).filter(([name]) => !inPath.includes(name))
+  const needed = required.filter((name) => !inPath.includes(name))
+  const inQuery = row.rest.verb === 'GET' || row.rest.verb === 'DELETE'
+  const body = { ...rest, properties: Object.fromEntries(others), required: needed }
+  return {
+    operationId: row.name,
+    summary: row.about,
+    description: `Needs the role ${row.role}. Over WebSocket: \`${row.name}\`.`,
+    parameters: [
+      ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? {} })),
+      ...(inQuery ? others : []).map(([name, schema]) => ({
+        name,
+        in: 'query',
+        required: needed.includes(name),
+        schema,
+      })),
+    ],
+    ...(inQuery ? {} : { requestBody: { content: json(body) } }),
+    responses: answers(schemaOf(row.result, 'output')),
+  }
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return rest
+}
+
+function json(schema: unknown): unknown {
+  return { 'application/json': { schema } }
+}
+
+function answers(schema: unknown): unknown {
+  return {
+    200: { description: 'Done.', content: json(schema) },
+    default: { description: 'Refused or failed.', content: json({ $ref: '#/components/schemas/Error' }) },
+  }
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: {
+        code: { type: 'string', description: 'As the original gateway names it.' },
+        message: { type: 'string' },
+        details: {
+          type: 'object',
+          required: ['code', 'hint'],
+          properties: {
+            code: { type: 'string', description: 'See docs/errors.md.' },
+            hint: { type: 'string' },
+            at: { type: 'string' },
+          },
+        },
+        retryable: { type: 'boolean' },
+        retryAfterMs: { type: 'number' },
+      },
+    },
+  },
+}
+
+/** What is no method: the event itself, and the question of load balancers. */
+const fixed = {
+  '/v1/dispatch': {
+    post: {
+      operationId: 'dispatch',
+      summary: 'Sends an event through the hooks and answers with the decision.',
+      requestBody: {
+        required: true,
+        content: json({
+          type: 'object',
+          required: ['event'],
+          additionalProperties: false,
+          properties: {
+            event: { type: 'string' },
+            payload: {},
+            envelope: { type: 'object' },
+            trace: { type: 'boolean', description: 'Answer with the full trace.' },
+            idempotency_key: { type: 'string', minLength: 1, maxLength: 256 },
+          },
+        }),
+      },
+      responses: answers({
+        type: 'object',
+        required: ['event_id', 'decision'],
+        properties: { event_id: { type: 'string' }, decision: { type: 'object' } },
+      }),
+    },
+  },
+  '/healthz': {
+    get: {
+      operationId: 'healthz',
+      summary: 'Whether the gateway is ready.',
+      security: [],
+      responses: { 200: { description: 'Ready.' }, 503: { description: 'Not ready.' } },
+    },
+  },
+}

@@ -1,0 +1,153 @@
+import { errorText, type HookError, isHookError } from '../../engine/core/error.ts'
+import type { EngineCode, ErrorCode } from '../../engine/core/error-table.ts'
+import { retryAfterOf } from '../../engine/core/retry-after.ts'
+import { type ServerCode, serverError } from '../../engine/core/server-errors.ts'
+import type { Log } from '../../engine/core/sink.ts'
+
+/** The codes of the original gateway, which its clients know. Ours stand in `details`. */
+type SeedCode =
+  | 'INVALID_REQUEST'
+  | 'UNAUTHORIZED'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'FAILED_PRECONDITION'
+  | 'RESOURCE_EXHAUSTED'
+  | 'UNAVAILABLE'
+  | 'INTERNAL'
+
+interface AnswerRow {
+  readonly status: number
+  readonly seed: SeedCode
+  /** The same request may succeed later. */
+  readonly retryable?: true
+}
+
+type Mapped = ServerCode | Extract<EngineCode, `${'input' | 'config' | 'match'}.${string}`>
+
+const invalid: AnswerRow = { status: 400, seed: 'INVALID_REQUEST' }
+const broken: AnswerRow = { status: 500, seed: 'INTERNAL' }
+
+/** How each code is answered; the compiler asks for every code that a caller can cause. */
+const rows: Readonly<Record<Mapped, AnswerRow> & Partial<Record<EngineCode, AnswerRow>>> = {
+  'store.unavailable': { status: 503, seed: 'UNAVAILABLE', retryable: true },
+  'store.corrupt': broken,
+  'store.newer': broken,
+  'store.role': broken,
+  'store.taken': { status: 409, seed: 'ALREADY_EXISTS' },
+
+  'auth.token': { status: 401, seed: 'UNAUTHORIZED' },
+  'auth.scope': { status: 403, seed: 'UNAUTHORIZED' },
+  'auth.host': { status: 421, seed: 'UNAUTHORIZED' },
+  'auth.origin': { status: 403, seed: 'UNAUTHORIZED' },
+  'auth.blocked': { status: 429, seed: 'RESOURCE_EXHAUSTED', retryable: true },
+
+  'gateway.request': invalid,
+  'gateway.not_found': { status: 404, seed: 'NOT_FOUND' },
+  'gateway.conflict': { status: 409, seed: 'FAILED_PRECONDITION' },
+  'gateway.rate_limited': { status: 429, seed: 'RESOURCE_EXHAUSTED', retryable: true },
+  'gateway.busy': { status: 429, seed: 'RESOURCE_EXHAUSTED', retryable: true },
+  'gateway.media_type': { status: 415, seed: 'INVALID_REQUEST' },
+  'gateway.protocol': invalid,
+  'gateway.internal': broken,
+  'gateway.stopping': { status: 503, seed: 'UNAVAILABLE', retryable: true },
+  'gateway.exposed': broken,
+  'gateway.running': broken,
+  'gateway.unreachable': { status: 502, seed: 'UNAVAILABLE', retryable: true },
+  'gateway.setting': invalid,
+  'gateway.socket': broken,
+  'gateway.edition': { status: 409, seed: 'FAILED_PRECONDITION' },
+  'gateway.builtin': { status: 409, seed: 'FAILED_PRECONDITION' },
+
+  'delivery.dead': { status: 409, seed: 'FAILED_PRECONDITION' },
+  'audit.broken': broken,
+
+  'input.unknown_event': invalid,
+  'input.schema': invalid,
+  'input.unreadable': invalid,
+  'input.too_deep': invalid,
+  'input.empty': invalid,
+  'input.json': invalid,
+  'input.utf8': invalid,
+  'input.too_large': { status: 413, seed: 'INVALID_REQUEST' },
+  'input.too_many_keys': invalid,
+  'input.forbidden_key': invalid,
+  'input.duplicate_key': invalid,
+
+  'config.exists': { status: 409, seed: 'ALREADY_EXISTS' },
+  'config.event': invalid,
+  'config.field': invalid,
+  'config.range': invalid,
+  'config.duplicate_id': { status: 409, seed: 'ALREADY_EXISTS' },
+  'config.unknown_handler': invalid,
+  'config.url': invalid,
+  'config.unknown_hook': { status: 404, seed: 'NOT_FOUND' },
+  'config.syntax': invalid,
+  'config.unreadable': invalid,
+  'config.untrusted_owner': broken,
+  'config.two_files': broken,
+  'config.prompt_needs_matcher': invalid,
+
+  'match.syntax': invalid,
+  'match.unsupported': invalid,
+  'match.ambiguous': invalid,
+  'match.cel_syntax': invalid,
+  'match.cel_type': invalid,
+  'match.too_complex': invalid,
+  'match.cel_eval': invalid,
+
+  // What else can be wrong about a definition that somebody saves.
+  'handler.not_in_edition': { status: 400, seed: 'FAILED_PRECONDITION' },
+  'handler.must_be_sync': invalid,
+  'outbound.private_address': invalid,
+  'script.compile': invalid,
+  'agent.schema': invalid,
+  'prompt.model': { status: 400, seed: 'FAILED_PRECONDITION' },
+}
+
+export interface ErrorBody {
+  readonly code: SeedCode
+  readonly message: string
+  readonly details: { readonly code: ErrorCode; readonly hint: string; readonly at?: string }
+  readonly retryable?: true
+  readonly retryAfterMs?: number
+}
+
+export interface ErrorAnswer {
+  readonly status: number
+  readonly body: ErrorBody
+}
+
+/** What a caller is told about anything that was thrown. What is not a coded error is logged and kept from them. */
+export function errorAnswer(thrown: unknown, log: Log): ErrorAnswer {
+  const error = isHookError(thrown) ? thrown : unforeseen(thrown, log)
+  const { status, seed, retryable } = rowOf(error.code)
+  const retryAfterMs = retryAfterOf(error)
+  return {
+    status,
+    body: {
+      code: seed,
+      message: error.message,
+      details: detailsOf(error),
+      ...(retryable === undefined ? {} : { retryable }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+  }
+}
+
+function detailsOf({ code, hint, at }: HookError): ErrorBody['details'] {
+  return at === undefined ? { code, hint } : { code, hint, at }
+}
+
+function rowOf(code: ErrorCode): AnswerRow {
+  return rowsByCode.get(code) ?? broken
+}
+
+const rowsByCode = new Map<string, AnswerRow>(Object.entries(rows))
+
+function unforeseen(thrown: unknown, log: Log): HookError {
+  log('gateway.failed', {
+    error: errorText(thrown),
+    stack: thrown instanceof Error ? thrown.stack : undefined,
+  })
+  return serverError('gateway.internal', 'the gateway could not do that')
+}

@@ -1,0 +1,142 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { HttpBindings } from '@hono/node-server'
+import { Hono } from 'hono'
+import { after } from '../../engine/core/after.ts'
+import { tooSoon } from '../../engine/core/retry-after.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { createAdmission } from '../auth/admission.ts'
+import type { Caller } from '../auth/caller.ts'
+import { createLogins } from '../auth/logins.ts'
+import { createSite, type ListenAddress } from '../auth/site.ts'
+import type { Door } from '../door.ts'
+import { pageRoutes } from '../pages/pages.ts'
+import { apiRoutes, listener } from '../rest/routes.ts'
+import { createWebSockets } from '../ws/websockets.ts'
+import { sendError } from './answer.ts'
+import { createDispatchRoute } from './dispatch-route.ts'
+import { type ConnectionLimits, connectionLimits, httpServer } from './http-server.ts'
+import { answerRaw } from './raw-answer.ts'
+
+export interface ServerOptions {
+  readonly door: Door
+  /** Port 0 takes any free one. */
+  readonly listen: readonly ListenAddress[]
+  /** Names we are called by beside the addresses we listen on. */
+  readonly hosts?: readonly string[]
+  /** Origins of pages, beside our own, that may call us. */
+  readonly origins?: readonly string[]
+  /** Directory of the web interface. */
+  readonly ui?: string
+  readonly limits?: Partial<ConnectionLimits>
+}
+
+/** HTTP and WebSocket. */
+export interface GatewayServer {
+  /** Where it listens, with the ports it really got. */
+  listen(): Promise<readonly ListenAddress[]>
+  /** Takes nothing new, lets what is under way finish within the time, then ends every connection. */
+  close(graceMs: number): Promise<void>
+  /** Path of a link that opens a session of the owner, once. */
+  issueLogin(): string
+}
+
+const DISPATCH = '/v1/dispatch'
+/** While ending: a connection that has its answer is kept open by its client. */
+const IDLE_MS = 25
+
+export function createServer({
+  door,
+  listen,
+  hosts = [],
+  origins = [],
+  ui,
+  limits,
+}: ServerOptions): GatewayServer {
+  const { parts, methods, tokens, capacity } = door
+  const { clock, log } = parts
+  const site = createSite({ hosts, origins })
+  const owner: Caller = {
+    tenant: parts.defaultTenant,
+    role: 'owner',
+    master: true,
+    name: 'login',
+    agentId: undefined,
+  }
+  const logins = createLogins(clock, owner)
+  const admission = createAdmission({ parts, site, tokens, logins })
+  const webSockets = createWebSockets({ door, admission })
+  const dispatch = createDispatchRoute({ parts, admission, capacity })
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  app.route('/', pageRoutes({ parts, site, admission, logins, ui }))
+  app.route('/', apiRoutes({ parts, methods, admission }))
+  const others = listener(app, log)
+  let stopping = false
+
+  const request = (incoming: IncomingMessage, response: ServerResponse): void => {
+    if (stopping) return sendError(response, tooSoon('gateway.stopping', 'the gateway is ending', 1_000), log)
+    if (incoming.url === DISPATCH && incoming.method === 'POST') return dispatch(incoming, response)
+    others(incoming, response).catch((thrown: unknown) => sendError(response, thrown, log))
+  }
+
+  const upgrade = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    socket.on('error', () => {})
+    try {
+      const admitted = await admission.admit(incoming)
+      if (incoming.url?.split('?')[0] !== '/ws')
+        throw serverError('gateway.not_found', 'only /ws speaks WebSocket')
+      if (stopping) throw tooSoon('gateway.stopping', 'the gateway is ending', 1_000)
+      webSockets.upgrade(incoming, socket, head, admitted)
+    } catch (thrown) {
+      answerRaw(socket, thrown, { log })
+    }
+  }
+
+  const served = { request, upgrade: (...call: Parameters<typeof upgrade>) => void upgrade(...call), log }
+  const servers = listen.map((address) => ({
+    address,
+    server: httpServer(served, { ...connectionLimits, ...limits }),
+  }))
+
+  return {
+    async listen() {
+      const addresses = await Promise.all(servers.map(({ server, address }) => bind(server, address)))
+      for (const address of addresses) site.add(address)
+      return addresses
+    },
+    async close(graceMs) {
+      stopping = true
+      capacity.stop()
+      const ended = Promise.all(servers.map(({ server }) => endOf(server)))
+      const idle = clock.every(IDLE_MS, () => {
+        for (const { server } of servers) server.closeIdleConnections()
+      })
+      const callOff = after(clock, graceMs, () => {
+        for (const { server } of servers) server.closeAllConnections()
+      })
+      await Promise.all([ended, webSockets.close(graceMs)])
+      idle.stop()
+      callOff()
+    },
+    issueLogin: logins.issue,
+  }
+}
+
+function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      const address = server.address()
+      resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
+    })
+  })
+}
+
+/** Resolves with the last connection; idle ones are closed at once, the others with their answer. */
+function endOf(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,97 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { after } from '../../engine/core/after.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { Door } from '../door.ts'
+import { LineConnection } from './line-connection.ts'
+import { isCoded, prepareSocketDirectory } from './socket-path.ts'
+
+export interface SocketServerOptions {
+  readonly door: Door
+  readonly path: string
+  /** The caller holds the lock of the data directory: only then may a socket that nobody answers be removed. */
+  readonly holdsLock: boolean
+  readonly uid: number
+}
+
+/** Local clients: JSON lines on a unix socket, for dispatches only. */
+export interface SocketServer {
+  listen(): Promise<void>
+  close(graceMs: number): Promise<void>
+}
+
+const MAX_CONNECTIONS = 1_000
+
+export function createSocketServer({ door, path, holdsLock, uid }: SocketServerOptions): SocketServer {
+  const { clock } = door.parts
+  const connections = new Set<LineConnection>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = new LineConnection(socket, door)
+    connections.add(connection)
+    socket.once('close', () => connections.delete(connection))
+  })
+  server.maxConnections = MAX_CONNECTIONS
+
+  const bind = () =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ path }, () => {
+        server.off('error', reject)
+        // Until here the directory alone kept others out.
+        chmodSync(path, 0o600)
+        resolve()
+      })
+    })
+
+  return {
+    async listen() {
+      prepareSocketDirectory(path, uid)
+      try {
+        await bind()
+      } catch (thrown) {
+        if (!isCoded(thrown, 'EADDRINUSE'))
+          throw serverError('gateway.socket', `${path} cannot be listened on`, { cause: thrown })
+        await removeStale(path, { holdsLock, uid })
+        await bind()
+      }
+    },
+    async close(graceMs) {
+      door.capacity.stop()
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const connection of connections) connection.end()
+      const callOff = after(clock, graceMs, () => {
+        for (const connection of connections) connection.destroy()
+      })
+      await ended
+      callOff()
+    },
+  }
+}
+
+interface StaleOptions {
+  readonly holdsLock: boolean
+  readonly uid: number
+}
+
+/** A socket outlives a process that was killed. It is removed only if it is one, is ours, and nobody answers. */
+async function removeStale(path: string, { holdsLock, uid }: StaleOptions): Promise<void> {
+  const found = lstatSync(path)
+  if (!found.isSocket() || found.uid !== uid)
+    throw serverError('gateway.socket', `${path} is there and is no socket of ours`)
+  const answer = await knock(path)
+  if (answer === 'connected') throw serverError('gateway.running', `somebody answers on ${path}`)
+  if (answer !== 'refused' || !holdsLock)
+    throw serverError('gateway.socket', `${path} is there, and nobody can say whose it is`)
+  unlinkSync(path)
+}
+
+function knock(path: string): Promise<'connected' | 'refused' | 'unclear'> {
+  return new Promise((resolve) => {
+    const socket = connect({ path })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve('connected')
+    })
+    socket.once('error', (error) => resolve(isCoded(error, 'ECONNREFUSED') ? 'refused' : 'unclear'))
+  })
+}

@@ -1,0 +1,110 @@
+import { LRUCache } from 'lru-cache'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { Hooks } from '../../engine/dispatch/hooks.ts'
+import type { Store } from '../../store/store.ts'
+import type { HookRow } from '../../store/stores/hook-store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import type { Settings } from '../settings.ts'
+import { type DefinitionMemory, definitionMemory, fill, type Snapshot } from './snapshot.ts'
+
+export interface Snapshots {
+  /** At once when it is loaded; the store is asked at the first dispatch of a tenant only. */
+  of(tenant: string): Snapshot | Promise<Snapshot>
+  /** Definitions or settings of a tenant changed; with the master tenant those of everybody. */
+  refresh(tenant: string): Promise<void>
+  /** Those that are loaded. */
+  loaded(): readonly Snapshot[]
+}
+
+interface SnapshotsOptions {
+  readonly store: Pick<Store, 'loadDefinitions'>
+  readonly settings: Settings
+  /** Makes the set of hooks of one tenant. */
+  makeHooks(tenant: string): Hooks
+  /** How many tenants are kept loaded; others are loaded again when they come back. */
+  readonly max?: number
+}
+
+/** Loaded state of one tenant. Never waits twice for the same load. */
+interface Entry {
+  snapshot?: Snapshot
+  loading?: Promise<Snapshot>
+  /** The breaker setting its hooks were made with. */
+  breaker?: string
+  /** Counts changes, so that a load that began before one is not taken for the newest. */
+  changes: number
+  readonly remember: DefinitionMemory
+}
+
+export function createSnapshots(options: SnapshotsOptions): Snapshots {
+  const { store, settings, makeHooks, max = 2_000 } = options
+  const entries = new LRUCache<string, Entry>({ max })
+  const rememberGlobal = definitionMemory()
+  let globals: Promise<readonly HookRow[]> | undefined
+
+  const loadGlobals = (): Promise<readonly HookRow[]> => {
+    globals ??= store.loadDefinitions(MASTER_TENANT).then(({ hooks }) => hooks)
+    globals.catch(() => {
+      globals = undefined
+    })
+    return globals
+  }
+
+  const load = async (tenant: string, entry: Entry): Promise<Snapshot> => {
+    for (;;) {
+      const { changes } = entry
+      await settings.reload(tenant)
+      const [own, shared] = await Promise.all([store.loadDefinitions(tenant), loadGlobals()])
+      if (changes !== entry.changes) continue
+      const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
+      const isSame = entry.snapshot !== undefined && entry.breaker === breaker
+      const hooks = isSame && entry.snapshot !== undefined ? entry.snapshot.hooks : makeHooks(tenant)
+      const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
+      const remember = (row: HookRow, isTripped: boolean): HookDefinition =>
+        isOwn(row) || isTripped ? entry.remember(row, isTripped) : rememberGlobal(row, isTripped)
+      const rows = [...own.hooks.filter(isOwn), ...shared]
+      const filled = fill(hooks, { rows, tripped: new Set(own.tripped) }, remember)
+      entry.breaker = breaker
+      entry.snapshot = { tenant, hooks, ...filled }
+      return entry.snapshot
+    }
+  }
+
+  const reload = (tenant: string, entry: Entry): Promise<Snapshot> => {
+    entry.loading ??= load(tenant, entry).finally(() => {
+      delete entry.loading
+    })
+    return entry.loading
+  }
+
+  const entryOf = (tenant: string): Entry => {
+    const known = entries.get(tenant)
+    if (known !== undefined) return known
+    const fresh: Entry = { changes: 0, remember: definitionMemory() }
+    entries.set(tenant, fresh)
+    return fresh
+  }
+
+  return {
+    of(tenant) {
+      const entry = entryOf(tenant)
+      return entry.snapshot ?? reload(tenant, entry)
+    },
+    async refresh(tenant) {
+      const isMaster = tenant === MASTER_TENANT
+      if (isMaster) {
+        globals = undefined
+        await settings.reload(MASTER_TENANT)
+      }
+      const concerned = isMaster ? [...entries.keys()] : entries.has(tenant) ? [tenant] : []
+      await Promise.all(
+        concerned.map((name) => {
+          const entry = entryOf(name)
+          entry.changes++
+          return reload(name, entry)
+        }),
+      )
+    },
+    loaded: () => [...entries.values()].flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot])),
+  }
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import type { Keyring } from '../../safe/secret.ts'
+import type { Store } from '../store.ts'
+import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
+import type { NewDelivery } from '../stores/delivery-store.ts'
+import type { NewHook } from '../stores/hook-store.ts'
+
+/** A database to try a store on. */
+export interface Opened {
+  readonly store: Store
+  /** Another node on the same database; with another keyring if one is given. */
+  reopen(keyring?: Keyring): Promise<Store>
+  /** Runs a statement past the store, as somebody who has got hold of the database. */
+  execute(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Closes every store that was opened, and removes the database. */
+  dispose(): Promise<void>
+}
+
+/** Each call gives a fresh database. The keyring of its first store is `keyring`. */
+export type OpenStore = () => Promise<Opened>
+
+export const keyring: Keyring = { current: { id: 'k1', key: '11'.repeat(32) } }
+export const rotated: Keyring = {
+  current: { id: 'k2', key: '22'.repeat(32) },
+  others: [keyring.current],
+}
+export const otherKeyring: Keyring = { current: { id: 'k9', key: '99'.repeat(32) } }
+
+/** 2026-03-15, noon. */
+export const NOON = Date.UTC(2026, 2, 15, 12)
+
+export async function newTenant(store: Store): Promise<string> {
+  const id = randomUUID()
+  await store.createTenant({ id, name: `tenant ${id}`, created_at: NOON })
+  return id
+}
+
+export function hook(tenant_id: string, fields: Partial<NewHook> = {}): NewHook {
+  return {
+    id: randomUUID(),
+    tenant_id,
+    scope: 'tenant',
+    agent_ids: [],
+    event: 'pre_tool_use',
+    handler_type: 'http',
+    config: { url: 'https://example.com' },
+    priority: 0,
+    enabled: true,
+    source: 'user',
+    created_by: null,
+    ...fields,
+  }
+}
+
+export function execution(event_id: string, fields: Partial<ExecutionRecord> = {}): ExecutionRecord {
+  const hook_id = fields.hook_id ?? randomUUID()
+  return {
+    hook_id,
+    handler_type: 'http',
+    decision: 'allow',
+    duration_ms: 1.25,
+    retry: 0,
+    dedup_key: `${hook_id}:${event_id}`,
+    code: null,
+    error: null,
+    error_detail: null,
+    shadow: false,
+    metadata: {},
+    ...fields,
+  }
+}
+
+export function event(
+  tenant: string,
+  {
+    hooks = [],
+    ...fields
+  }: Partial<EventRecord> & { readonly hooks?: readonly Partial<ExecutionRecord>[] } = {},
+): EventRecord {
+  const event_id = fields.event_id ?? randomUUID()
+  return {
+    tenant,
+    event_id,
+    event: 'pre_tool_use',
+    time: NOON,
+    session_id: null,
+    agent_id: null,
+    kind: 'allow',
+    by_hook: null,
+    code: null,
+    duration_ms: 2.5,
+    request: JSON.stringify({ event: 'pre_tool_use', payload: { tool_name: 'Bash', tool_input: {} } }),
+    answer: '{"kind":"allow"}',
+    executions: hooks.map((execution_) => execution(event_id, execution_)),
+    ...fields,
+  }
+}
+
+export function delivery(tenant: string, kind: string, fields: Partial<NewDelivery> = {}): NewDelivery {
+  const id = randomUUID()
+  return { id, tenant, kind, dedup_key: id, payload: '{"n":1}', due_at: NOON, created_at: NOON, ...fields }
+}
+
+/** The shown message differs by dialect, the code does not. */
+export function coded(code: string) {
+  return { code }
+}

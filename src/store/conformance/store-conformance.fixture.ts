@@ -1,0 +1,30 @@
+import { describe } from 'vitest'
+import { auditConformance } from './audit.fixture.ts'
+import { auditChainConformance } from './audit-chain.fixture.ts'
+import { deliveryConformance } from './deliveries.fixture.ts'
+import { guardConformance } from './guards.fixture.ts'
+import { historyConformance } from './history.fixture.ts'
+import { hookConformance } from './hooks.fixture.ts'
+import { pruneConformance } from './prune.fixture.ts'
+import { resealConformance } from './reseal.fixture.ts'
+import type { OpenStore } from './samples.fixture.ts'
+import { tenancyConformance } from './tenancy.fixture.ts'
+import { tenantConformance } from './tenants.fixture.ts'
+import { vaultConformance } from './vault.fixture.ts'
+
+/** What every store promises, whatever its dialect. */
+export function storeConformance(name: string, open: OpenStore): void {
+  describe(name, () => {
+    tenantConformance(open)
+    hookConformance(open)
+    auditConformance(open)
+    historyConformance(open)
+    auditChainConformance(open)
+    pruneConformance(open)
+    deliveryConformance(open)
+    guardConformance(open)
+    vaultConformance(open)
+    resealConformance(open)
+    tenancyConformance(open)
+  })
+}

@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { opened } from './opened.fixture.ts'
+import { delivery, event, hook, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+
+export function tenancyConformance(open: OpenStore): void {
+  describe('GC-106 4.10 #142 tenant A, who knows the ids of tenant B,', () => {
+    const at = opened(open)
+
+    async function both() {
+      const [a, b] = [await newTenant(at.store), await newTenant(at.store)]
+      const row = await at.store.createHook(hook(b), NOON)
+      const token = {
+        id: randomUUID(),
+        tenant_id: b,
+        name: 't',
+        role: 'owner' as const,
+        agent_id: null,
+        created_at: NOON,
+        expires_at: null,
+      }
+      await at.store.createToken({ ...token, hash: createHash('sha256').update(token.id).digest() })
+      const job = delivery(b, randomUUID())
+      const given = event(b, {
+        session_id: 's',
+        agent_id: 'x',
+        hooks: [{ hook_id: row.id, error_detail: 'd' }],
+      })
+      await at.store.recordEvents(
+        [given],
+        [job],
+        [{ tenant: b, key: 'k', request_hash: 'h', answer: 'a', expires_at: NOON + 9 }],
+      )
+      await at.store.putSecret({ tenant_id: b, name: 'n', sealed: 's', updated_at: 1 })
+      await at.store.putProvider({
+        tenant_id: b,
+        name: 'p',
+        base_url: null,
+        default_model: null,
+        sealed_key: null,
+        updated_at: 1,
+      })
+      await at.store.writeSettings(b, { a: 1 }, NOON)
+      const { rows } = await at.store.history(b, {}, { limit: 1 })
+      return { a, b, row, token, job, given, executionId: rows[0]?.id ?? '' }
+    }
+
+    test('reads none of its rows through any method', async () => {
+      const { a, row, given, executionId } = await both()
+      const { store } = at
+      expect((await store.listHooks(a)).filter((found) => found.id === row.id)).toEqual([])
+      expect(await store.findHook(a, row.id)).toBeUndefined()
+      expect(await store.loadDefinitions(a)).toMatchObject({ hooks: [], tripped: [] })
+      for (const filter of [
+        {},
+        { hook_id: row.id },
+        { event_id: given.event_id },
+        { session_id: 's' },
+        { agent_id: 'x' },
+      ])
+        expect((await store.history(a, filter, { limit: 9 })).rows).toEqual([])
+      const start = await store.tail(a, undefined, 9)
+      await both()
+      expect((await store.tail(a, start.nextCursor, 9)).rows).toEqual([])
+      expect(await store.errorDetail(a, executionId)).toBeUndefined()
+      expect(await store.findEvent(a, given.event_id)).toBeUndefined()
+      expect((await store.listSessions(a, { limit: 9 })).rows).toEqual([])
+      expect(await store.findAnswer(a, 'k', NOON)).toBeUndefined()
+      expect((await store.listDeliveries(a, {}, { limit: 9 })).rows).toEqual([])
+      expect(await store.listTokens(a)).toEqual([])
+      expect(await store.listSecrets(a)).toEqual([])
+      expect(await store.listProviders(a)).toEqual([])
+      expect(await store.readSettings(a)).toEqual({})
+    })
+
+    test('changes none of its rows through any method', async () => {
+      const { a, b, row, token, job } = await both()
+      const { store } = at
+      expect(await store.updateHook(a, row.id, { version: 1, hook: row }, NOON)).toBe('missing')
+      expect(await store.toggleHook(a, row.id, { enabled: false }, NOON)).toBe('missing')
+      expect(await store.tripHook(a, row.id, NOON)).toBe(false)
+      expect(await store.deleteHook(a, row.id)).toBe(false)
+      expect(await store.deleteToken(a, token.id)).toBe(false)
+      expect(await store.deleteSecret(a, 'n')).toBe(false)
+      expect(await store.deleteProvider(a, 'p')).toBe(false)
+      const [claimed] = await store.claimDeliveries({
+        kinds: [job.kind],
+        limit: 1,
+        now: NOON,
+        lease_until: NOON + 1,
+        worker: 'w',
+      })
+      await store.endDeliveries([{ id: job.id, lease: claimed?.lease ?? '', end: 'dead', error: 'x' }], NOON)
+      expect(await store.replayDeliveries(a, [job.id], NOON)).toBe(0)
+      expect(await store.replayDeliveries(a, 'all', NOON)).toBe(0)
+      expect(await store.findHook(b, row.id)).toEqual(row)
+      expect(await store.listTokens(b)).toEqual([token])
+      expect(await store.listSecrets(b)).toHaveLength(1)
+      expect(await store.listProviders(b)).toHaveLength(1)
+      expect((await store.listDeliveries(b, { state: 'dead' }, { limit: 9 })).rows).toHaveLength(1)
+    })
+
+    test('shares no guard, budget, dedup key, event id or session with it', async () => {
+      const { a, b, job, given } = await both()
+      const { store } = at
+      const guard = [{ kind: 'cooldown', key: 'same', windowMs: 1_000 }] as const
+      expect(await store.takeGuards(b, guard, NOON)).toEqual([{ pass: true }])
+      expect(await store.takeGuards(a, guard, NOON)).toEqual([{ pass: true }])
+      await store.spendBudget(b, 70, NOON, 100)
+      expect(await store.readBudget(a, NOON, 100)).toMatchObject({ remaining: 100 })
+      await store.recordEvents(
+        [{ ...given, tenant: a }],
+        [delivery(a, job.kind, { dedup_key: job.dedup_key })],
+        [{ tenant: a, key: 'k', request_hash: 'other', answer: 'other', expires_at: NOON + 9 }],
+      )
+      expect((await store.history(a, {}, { limit: 9 })).rows).toHaveLength(1)
+      expect((await store.listDeliveries(a, {}, { limit: 9 })).rows).toHaveLength(1)
+      expect(await store.findAnswer(a, 'k', NOON)).toMatchObject({ answer: 'other' })
+      expect(await store.findAnswer(b, 'k', NOON)).toMatchObject({ answer: 'a' })
+      expect((await store.listSessions(b, { limit: 9 })).rows).toMatchObject([{ events: 1 }])
+    })
+  })
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { opened } from './opened.fixture.ts'
+import { event, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+
+export function vaultConformance(open: OpenStore): void {
+  describe('secrets, providers and settings', () => {
+    const at = opened(open)
+
+    test('a secret is put, put again, listed and deleted', async () => {
+      const tenant_id = await newTenant(at.store)
+      const secret = { tenant_id, name: 'a', sealed: 'aes-gcm:k1:one', updated_at: NOON }
+      await at.store.putSecret({ ...secret, name: 'b' })
+      await at.store.putSecret({ ...secret, sealed: 'aes-gcm:k1:zero' })
+      await at.store.putSecret(secret)
+      expect(await at.store.listSecrets(tenant_id)).toEqual([secret, { ...secret, name: 'b' }])
+      expect(await at.store.deleteSecret(tenant_id, 'a')).toBe(true)
+      expect(await at.store.deleteSecret(tenant_id, 'a')).toBe(false)
+      expect(await at.store.listSecrets(tenant_id)).toHaveLength(1)
+    })
+
+    test('a provider is put, put again, listed and deleted', async () => {
+      const tenant_id = await newTenant(at.store)
+      const provider = {
+        tenant_id,
+        name: 'openai',
+        base_url: null,
+        default_model: 'm',
+        sealed_key: null,
+        updated_at: NOON,
+      }
+      await at.store.putProvider({ ...provider, base_url: 'https://x' })
+      await at.store.putProvider(provider)
+      expect(await at.store.listProviders(tenant_id)).toEqual([provider])
+      expect(await at.store.deleteProvider(tenant_id, 'openai')).toBe(true)
+      expect(await at.store.deleteProvider(tenant_id, 'openai')).toBe(false)
+    })
+
+    test('settings are replaced as a whole, for a tenant and for the gateway', async () => {
+      const tenant = await newTenant(at.store)
+      expect(await at.store.readSettings(tenant)).toEqual({})
+      await at.store.writeSettings(tenant, { a: 1, b: { c: ['\u0000'] } }, NOON)
+      expect(await at.store.readSettings(tenant)).toEqual({ a: 1, b: { c: ['\u0000'] } })
+      await at.store.writeSettings(tenant, { d: null }, NOON)
+      expect(await at.store.readSettings(tenant)).toEqual({ d: null })
+      await at.store.writeSettings(MASTER_TENANT, { rate_limit: 5 }, NOON)
+      expect(await at.store.readSettings(MASTER_TENANT)).toEqual({ rate_limit: 5 })
+    })
+
+    test('4.11 #155 uses of a key add up, whoever adds them', async () => {
+      const [one, two] = [randomUUID(), randomUUID()]
+      expect(await at.store.addKeyUses({ [one]: 5 })).toMatchObject({ [one]: 5 })
+      await Promise.all(Array.from({ length: 10 }, () => at.store.addKeyUses({ [one]: 1, [two]: 2 })))
+      expect(await at.store.addKeyUses({})).toMatchObject({ [one]: 15, [two]: 20 })
+    })
+
+    test('4.11 #155 the store counts what it seals itself, also over a restart', async () => {
+      const database = await open()
+      try {
+        const tenant = await newTenant(database.store)
+        await database.store.recordEvents([event(tenant), event(tenant)], [], [])
+        await database.store.close()
+        const again = await database.reopen()
+        // Two texts each, and the key of the chain.
+        expect(await again.addKeyUses({})).toEqual({ k1: 5 })
+      } finally {
+        await database.dispose()
+      }
+    })
+  })
+}

@@ -1,0 +1,47 @@
+import type { Step } from './step.ts'
+
+export const hooks: Step = (types) => [
+  {
+    kind: 'table',
+    name: 'agent_hooks',
+    columns: `id ${types.id} primary key,
+      tenant_id ${types.id} not null references tenants (id) on delete cascade,
+      name text,
+      description text,
+      agent_ids ${types.ids} not null,
+      event text not null,
+      handler_type text not null,
+      scope text not null check (scope in ('global', 'tenant', 'agent')),
+      config ${types.json} not null,
+      matcher text,
+      if_expr text,
+      timeout_ms ${types.number},
+      on_timeout text check (on_timeout in ('block', 'allow')),
+      priority ${types.number} not null,
+      enabled ${types.flag} not null,
+      disabled_reason text,
+      version ${types.number} not null,
+      source text not null check (source in ('builtin', 'user')),
+      options ${types.json} not null,
+      created_by text,
+      created_at ${types.number} not null,
+      updated_at ${types.number} not null`,
+  },
+  { kind: 'sql', text: 'create index hooks_of_tenant on agent_hooks (tenant_id, created_at, id)' },
+  {
+    // No reference to the tenant: the version of one that is gone tells the other nodes so.
+    kind: 'keyed table',
+    name: 'definition_versions',
+    columns: `tenant_id ${types.id} primary key, version ${types.number} not null, stamp ${types.number} not null`,
+  },
+  { kind: 'sql', text: 'create index definition_changes on definition_versions (stamp)' },
+  {
+    kind: 'keyed table',
+    name: 'hook_trips',
+    columns: `tenant_id ${types.id} not null references tenants (id) on delete cascade,
+      hook_id ${types.id} not null references agent_hooks (id) on delete cascade,
+      tripped_at ${types.number} not null,
+      primary key (tenant_id, hook_id)`,
+  },
+  { kind: 'sql', text: 'create index trips_of_hook on hook_trips (hook_id)' },
+]

@@ -1,0 +1,38 @@
+import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
+import { delivery, event, keyring, type Opened } from '../conformance/samples.fixture.ts'
+import type { Store } from '../store.ts'
+import type { EventRecord } from '../stores/audit-store.ts'
+import type { NewDelivery } from '../stores/delivery-store.ts'
+import { openPostgresStore, type PostgresOptions } from './postgres-store.ts'
+
+export function openStore(db: TestDatabase, options: Partial<PostgresOptions> = {}): Promise<Store> {
+  return openPostgresStore({ url: db.url, keyring, edition: 'standard', ...options })
+}
+
+export async function openPostgres(): Promise<Opened> {
+  const db = await freshDatabase()
+  const store = await openStore(db)
+  const stores: Store[] = [store]
+  return {
+    store,
+    async reopen(other = keyring) {
+      const again = await openStore(db, { keyring: other })
+      stores.push(again)
+      return again
+    },
+    execute: (text) => db.query(text),
+    async dispose() {
+      await Promise.all(stores.map((one) => one.close()))
+      await db.drop()
+    },
+  }
+}
+
+/** An event with one execution. */
+export function eventOf(tenant: string, fields: Partial<EventRecord> = {}): EventRecord {
+  return event(tenant, { hooks: [{}], session_id: 's1', ...fields })
+}
+
+export function deliveryOf(tenant: string, fields: Partial<NewDelivery> = {}): NewDelivery {
+  return delivery(tenant, fields.kind ?? 'hook', { due_at: 1, created_at: 1, ...fields })
+}

@@ -1,0 +1,68 @@
+import { readExecution, shown } from '../sql/audit/execution-row.ts'
+import { isUuid } from '../sql/uuid.ts'
+import type { AuditStore } from '../stores/audit-store.ts'
+import { codec } from './codec.ts'
+import type { Pool } from './pool.ts'
+import { badCursor, isSnapshot } from './snapshot.ts'
+
+/** A page that is full keeps the snapshot up to which it was reading, and where in it it has got to. */
+interface Window {
+  readonly from: string
+  readonly upto?: string
+  readonly writer?: string
+  readonly position?: number
+}
+
+const TAIL = `with w as (select coalesce($3::pg_snapshot, pg_current_snapshot()) as upto)
+  select w.upto::text as upto, h.* from w left join lateral (
+    select ${shown.join(', ')}, written_by from hook_executions
+    where tenant_id = $1
+      and written_by >= pg_snapshot_xmin($2::pg_snapshot) and written_by < pg_snapshot_xmax(w.upto)
+      and not pg_visible_in_snapshot(written_by, $2::pg_snapshot) and pg_visible_in_snapshot(written_by, w.upto)
+      and (written_by, position) > ($4::xid8, $5::int8)
+    order by written_by, position limit $6) h on true`
+
+export function tail(pool: Pool): AuditStore['tail'] {
+  return async (tenant, cursor, limit) => {
+    const window = cursor ? readWindow(cursor) : undefined
+    if (!isUuid(tenant)) return { rows: [], nextCursor: cursor ?? '' }
+    return pool.tenantTransaction(tenant, async (client) => {
+      if (window === undefined) {
+        const { rows } = await client.query('select pg_current_snapshot()::text as from')
+        return { rows: [], nextCursor: writeWindow(rows[0]) }
+      }
+      const { from, upto = null, writer = '0', position = 0 } = window
+      const { rows } = await client.query(TAIL, [tenant, from, upto, writer, position, limit])
+      // One row always comes, to say up to where; it is empty where there is nothing new.
+      const found = rows.filter((row) => row.id !== null)
+      const reached = rows[0].upto
+      const last = found.at(-1)
+      const next =
+        found.length < limit
+          ? { from: reached }
+          : { from, upto: reached, writer: last.written_by, position: last.position }
+      return {
+        rows: found.map(({ upto: _, written_by: __, ...row }) => readExecution(codec, row)),
+        nextCursor: writeWindow(next),
+      }
+    })
+  }
+}
+
+function writeWindow({ from, upto, writer, position }: Window): string {
+  const parts = upto === undefined ? [from] : [from, upto, writer, position]
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+function readWindow(cursor: string): Window {
+  try {
+    const [from, upto, writer, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (isSnapshot(from) && upto === undefined) return { from }
+    if (isSnapshot(from) && isSnapshot(upto) && /^\d+$/.test(writer) && Number.isSafeInteger(position)) {
+      return { from, upto, writer, position }
+    }
+  } catch {
+    // Falls through: it is as bad as one that can be read and means nothing.
+  }
+  throw badCursor()
+}

@@ -1,0 +1,91 @@
+import { isHookError } from '../../../engine/core/error.ts'
+import { answerPlace, errorDetailPlace, eventPlace, type Place } from '../../places.ts'
+import type { AuditStore } from '../../stores/audit-store.ts'
+import { pageOf, readTextCursor } from '../cursor.ts'
+import type { Db } from '../database.ts'
+import { oneOf } from '../one-of.ts'
+import { isUuid } from '../uuid.ts'
+
+const kinds = ['allow', 'ask', 'block'] as const
+
+type Events = Pick<AuditStore, 'errorDetail' | 'findEvent' | 'listSessions' | 'findAnswer' | 'tail'>
+
+export function events(db: Db): Events {
+  const open = (sealed: string, place: Place) => openIfPossible(() => db.secrets.decrypt(sealed, place))
+  return {
+    tail: (tenant, cursor, limit) => db.byHand.tail(tenant, cursor, limit),
+
+    errorDetail: (tenant, id) =>
+      db.tenant(tenant, async (trx) => {
+        if (!isUuid(id)) return undefined
+        const row = await trx
+          .selectFrom('hook_executions')
+          .select('error_detail')
+          .where('tenant_id', '=', tenant)
+          .where('id', '=', id)
+          .executeTakeFirst()
+        return row?.error_detail ? open(row.error_detail, errorDetailPlace(id)) : undefined
+      }),
+
+    findEvent: (tenant, eventId) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('events')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .where('event_id', '=', eventId)
+          .executeTakeFirst()
+        return (
+          row && {
+            ...row,
+            kind: oneOf(kinds, row.kind),
+            request: open(row.request, eventPlace(tenant, eventId, 'request')),
+            answer: open(row.answer, eventPlace(tenant, eventId, 'answer')),
+          }
+        )
+      }),
+
+    listSessions: (tenant, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readTextCursor(cursor) : undefined
+        const rows = await trx
+          .selectFrom('sessions')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .$if(from !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),
+            ),
+          )
+          .orderBy('last_at', 'desc')
+          .orderBy('session_id', 'desc')
+          .limit(limit + 1)
+          .execute()
+        return pageOf(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+      }),
+
+    findAnswer: (tenant, key, now) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('idempotency')
+          .select(['request_hash', 'answer', 'expires_at'])
+          .where('tenant_id', '=', tenant)
+          .where('key', '=', key)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const answer = open(row.answer, answerPlace(tenant, key))
+        return answer === undefined ? undefined : { ...row, tenant, key, answer }
+      }),
+  }
+}
+
+/** Undefined when the key is gone; whatever else is wrong is not hidden. */
+function openIfPossible(open: () => string): string | undefined {
+  try {
+    return open()
+  } catch (error) {
+    if (isHookError(error) && error.code === 'secret.unreadable') return undefined
+    throw error
+  }
+}

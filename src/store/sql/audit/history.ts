@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { AuditStore, HistoryFilter } from '../../stores/audit-store.ts'
+import { pageOf, readNumberCursor } from '../cursor.ts'
+import type { Db, Query } from '../database.ts'
+import { isUuid } from '../uuid.ts'
+import { readExecution, shown } from './execution-row.ts'
+
+const EMPTY = { rows: [], nextCursor: '' } as const
+
+export function history(db: Db): Pick<AuditStore, 'history'> {
+  return {
+    history: (tenant, filter, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readNumberCursor(cursor) : undefined
+        if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return EMPTY
+        const span = await spanOf(trx, tenant, filter)
+        if (span === undefined) return EMPTY
+        let query = trx.selectFrom('hook_executions').select(shown).where('tenant_id', '=', tenant)
+        for (const [index, [column, value]] of equalities(filter).entries())
+          query = query.where(index === 0 ? sql.ref(column) : db.codec.aside(column), '=', value)
+        if (filter.shadow !== undefined) query = query.where(shadowIs(db, filter.shadow))
+        if (span.since !== undefined) query = query.where('created_at', '>=', span.since)
+        if (span.until !== undefined) query = query.where('created_at', '<=', span.until)
+        if (from !== undefined)
+          query = query.where((eb) =>
+            eb(eb.refTuple('created_at', 'position'), '<', eb.tuple(from.time, from.key)),
+          )
+        const rows = await query
+          .orderBy('created_at', 'desc')
+          .orderBy('position', 'desc')
+          .limit(limit + 1)
+          .execute()
+        const page = pageOf(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
+        return { ...page, rows: page.rows.map((row) => readExecution(db.codec, row)) }
+      }),
+  }
+}
+
+/** The first one picks the index, so those that leave the fewest rows come first. */
+function equalities(filter: HistoryFilter): readonly (readonly [column: string, value: string])[] {
+  const { session_id, hook_id, agent_id, decision, event, event_id } = filter
+  const rare = decision !== 'allow' && decision !== 'skipped'
+  const wanted: readonly (readonly [string, string | undefined])[] = [
+    ['session_id', session_id],
+    ['hook_id', hook_id],
+    ['agent_id', agent_id],
+    ...(rare ? [['decision', decision] as const] : []),
+    ['event', event],
+    ...(rare ? [] : [['decision', decision] as const]),
+  ]
+  const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [[column, value] as const]))
+  // The time of the event has narrowed it down already.
+  return event_id === undefined ? given : [['event_id', event_id], ...given]
+}
+
+/** The executions of one event share its time, so they need no index of their own. */
+async function spanOf(
+  trx: Query,
+  tenant: string,
+  filter: HistoryFilter,
+): Promise<{ since?: number | undefined; until?: number | undefined } | undefined> {
+  const { since, until, event_id } = filter
+  if (event_id === undefined) return { since, until }
+  const times = await trx
+    .selectFrom('events')
+    .select('created_at')
+    .where('tenant_id', '=', tenant)
+    .where('event_id', '=', event_id)
+    .executeTakeFirst()
+  if (times === undefined) return undefined
+  const { created_at: time } = times
+  return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
+}
+
+/** As text, so that the index over shadow executions serves it. */
+function shadowIs(db: Db, shadow: boolean) {
+  return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
+}

@@ -1,0 +1,73 @@
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { BudgetRow, GuardStore } from '../stores/guard-store.ts'
+import type { Db, Query } from './database.ts'
+
+const WARN_BELOW = 0.2
+
+type Budgets = Pick<GuardStore, 'readBudget' | 'spendBudget' | 'setBudget'>
+
+export function budgets(db: Db): Budgets {
+  return {
+    readBudget: (tenant, now, total) =>
+      db.tenant(tenant, (trx) => thisMonth(trx, db, { tenant, now, total })),
+
+    spendBudget: (tenant, tokens, now, total) =>
+      db.tenant(tenant, async (trx) => {
+        if (!(tokens >= 0)) throw serverError('gateway.request', 'tokens: nobody can spend less than none')
+        const before = await thisMonth(trx, db, { tenant, now, total })
+        const remaining = before.remaining - tokens
+        const warn = before.last_warned_at === null && remaining < before.budget_total * WARN_BELOW
+        await write(trx, { ...before, remaining, last_warned_at: warn ? now : before.last_warned_at }, now)
+        return { remaining, warn }
+      }),
+
+    setBudget: (tenant, total, now) =>
+      db.tenant(tenant, async (trx) => {
+        const before = await thisMonth(trx, db, { tenant, now, total })
+        const spent = before.budget_total - before.remaining
+        const after = { ...before, budget_total: total, remaining: total - spent }
+        await write(trx, after, now)
+        return after
+      }),
+  }
+}
+
+/** The row of this month, made or started afresh where needed; nobody else can change it until the transaction ends. */
+async function thisMonth(
+  trx: Query,
+  { codec }: Db,
+  { tenant, now, total }: { tenant: string; now: number; total: number },
+): Promise<BudgetRow> {
+  const month_start = monthStart(now)
+  const fresh = {
+    tenant_id: tenant,
+    month_start,
+    budget_total: total,
+    remaining: total,
+    last_warned_at: null,
+  }
+  // Touches the row if it is there: two spenders on PostgreSQL wait for one another here.
+  const row = await trx
+    .insertInto('tenant_hook_budget')
+    .values({ ...fresh, metadata: codec.json({}), updated_at: now })
+    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ updated_at: now }))
+    .returning(['tenant_id', 'month_start', 'budget_total', 'remaining', 'last_warned_at'])
+    .executeTakeFirstOrThrow()
+  if (row.month_start >= month_start) return row
+  const started = { ...row, month_start, remaining: row.budget_total, last_warned_at: null }
+  await write(trx, started, now)
+  return started
+}
+
+async function write(trx: Query, { tenant_id, ...row }: BudgetRow, now: number): Promise<void> {
+  await trx
+    .updateTable('tenant_hook_budget')
+    .set({ ...row, updated_at: now })
+    .where('tenant_id', '=', tenant_id)
+    .execute()
+}
+
+function monthStart(now: number): number {
+  const date = new Date(now)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
+}

@@ -1,0 +1,96 @@
+import type { Selectable } from 'kysely'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookRow, NewHook } from '../stores/hook-store.ts'
+import type { Codec } from './database.ts'
+import { oneOf } from './one-of.ts'
+import type { Tables } from './tables.ts'
+
+type StoredHook = Selectable<Tables['agent_hooks']>
+/** A definition with what a row cannot do without. */
+type Definition = HookDefinition & Pick<HookRow, 'scope' | 'agent_ids' | 'config' | 'priority' | 'enabled'>
+
+/** Fields of a definition that have a column; every other field lies in `options`, so a new one needs no migration. */
+const columns = new Set([
+  ...['id', 'tenant_id', 'name', 'description', 'agent_ids', 'event', 'handler_type', 'scope', 'config'],
+  ...['matcher', 'if_expr', 'timeout_ms', 'on_timeout', 'priority', 'enabled', 'disabled_reason'],
+  ...['version', 'source', 'created_by', 'created_at', 'updated_at'],
+])
+
+const scopes = ['global', 'tenant', 'agent'] as const
+const policies = ['block', 'allow'] as const
+const sources = ['builtin', 'user'] as const
+
+/** The columns a definition is written to. */
+export function writeDefinition(codec: Codec, hook: Definition) {
+  const options = Object.entries(hook).filter(([field, value]) => !columns.has(field) && value !== undefined)
+  return {
+    name: hook.name ?? null,
+    description: hook.description ?? null,
+    agent_ids: codec.list(hook.agent_ids),
+    event: hook.event,
+    handler_type: hook.handler_type,
+    scope: hook.scope,
+    config: codec.json(hook.config ?? null),
+    matcher: hook.matcher ?? null,
+    if_expr: hook.if_expr ?? null,
+    timeout_ms: hook.timeout_ms ?? null,
+    on_timeout: hook.on_timeout ?? null,
+    priority: hook.priority,
+    enabled: codec.flag(hook.enabled),
+    disabled_reason: hook.disabled_reason ?? null,
+    options: codec.json(Object.fromEntries(options)),
+  }
+}
+
+/** What a new definition leaves open stays as it was, where a row cannot do without. */
+export function completed(hook: HookDefinition, before: HookRow): Definition {
+  return {
+    ...hook,
+    scope: hook.scope ?? before.scope,
+    agent_ids: hook.agent_ids ?? before.agent_ids,
+    config: hook.config === undefined ? before.config : hook.config,
+    priority: hook.priority ?? before.priority,
+    enabled: hook.enabled ?? before.enabled,
+  }
+}
+
+export function writeHook(codec: Codec, hook: NewHook, now: number) {
+  return {
+    ...writeDefinition(codec, hook),
+    id: hook.id,
+    tenant_id: hook.tenant_id,
+    version: 1,
+    source: hook.source,
+    created_by: hook.created_by,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+export function readHook(codec: Codec, row: StoredHook): HookRow {
+  const options = codec.readJson(row.options)
+  return {
+    ...(typeof options === 'object' ? options : {}),
+    id: row.id,
+    tenant_id: row.tenant_id,
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.description === null ? {} : { description: row.description }),
+    agent_ids: codec.readList(row.agent_ids),
+    event: row.event,
+    handler_type: row.handler_type,
+    scope: oneOf(scopes, row.scope),
+    config: codec.readJson(row.config),
+    ...(row.matcher === null ? {} : { matcher: row.matcher }),
+    ...(row.if_expr === null ? {} : { if_expr: row.if_expr }),
+    ...(row.timeout_ms === null ? {} : { timeout_ms: row.timeout_ms }),
+    ...(row.on_timeout === null ? {} : { on_timeout: oneOf(policies, row.on_timeout) }),
+    priority: row.priority,
+    enabled: Boolean(row.enabled),
+    ...(row.disabled_reason === null ? {} : { disabled_reason: row.disabled_reason }),
+    version: row.version,
+    source: oneOf(sources, row.source),
+    created_by: row.created_by,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}

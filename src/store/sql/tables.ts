@@ -1,0 +1,162 @@
+/** The tables as kysely knows them. Columns that the two dialects store differently are `unknown`: the codec reads them. */
+export interface Tables {
+  tenants: { id: string; name: string; created_at: number }
+  tokens: {
+    id: string
+    tenant_id: string
+    name: string
+    role: string
+    agent_id: string | null
+    hash: Uint8Array
+    created_at: number
+    expires_at: number | null
+  }
+  agent_hooks: AgentHooks
+  /** `stamp` orders changes by when they can be seen, which on PostgreSQL is not the order in which they were written. */
+  definition_versions: { tenant_id: string; version: number; stamp: number }
+  /** Global hooks that the breaker switched off for one tenant. */
+  hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
+  events: Events
+  hook_executions: HookExecutions
+  sessions: {
+    tenant_id: string
+    session_id: string
+    agent_id: string | null
+    first_at: number
+    last_at: number
+    events: number
+  }
+  audit_chains: AuditChains
+  audit_gaps: AuditGaps
+  idempotency: { tenant_id: string; key: string; request_hash: string; answer: string; expires_at: number }
+  tenant_hook_budget: {
+    tenant_id: string
+    month_start: number
+    budget_total: number
+    remaining: number
+    last_warned_at: number | null
+    metadata: unknown
+    updated_at: number
+  }
+  guard_state: { tenant_id: string; key: string; until: number; count: number }
+  deliveries: Deliveries
+  secrets: { tenant_id: string; name: string; sealed: string; updated_at: number }
+  providers: {
+    tenant_id: string
+    name: string
+    base_url: string | null
+    default_model: string | null
+    sealed_key: string | null
+    updated_at: number
+  }
+  settings: { tenant_id: string; value: unknown; updated_at: number }
+  key_uses: { key_id: string; uses: number }
+}
+
+interface AgentHooks {
+  id: string
+  tenant_id: string
+  name: string | null
+  description: string | null
+  agent_ids: unknown
+  event: string
+  handler_type: string
+  scope: string
+  config: unknown
+  matcher: string | null
+  if_expr: string | null
+  timeout_ms: number | null
+  on_timeout: string | null
+  priority: number
+  enabled: unknown
+  disabled_reason: string | null
+  version: number
+  source: string
+  /** The fields of a definition that have no column of their own. */
+  options: unknown
+  created_by: string | null
+  created_at: number
+  updated_at: number
+}
+
+interface Events {
+  tenant_id: string
+  event_id: string
+  event: string
+  session_id: string | null
+  agent_id: string | null
+  kind: string
+  by_hook: string | null
+  code: string | null
+  duration_ms: number
+  created_at: number
+  request: string
+  answer: string
+}
+
+interface HookExecutions {
+  /** The order of writing; given by the database. */
+  position: number
+  id: string
+  tenant_id: string
+  hook_id: string | null
+  event_id: string
+  event: string
+  handler_type: string
+  session_id: string | null
+  agent_id: string | null
+  input_hash: string
+  decision: string
+  duration_ms: number
+  retry: number
+  dedup_key: string
+  code: string | null
+  error: string | null
+  error_detail: string | null
+  shadow: unknown
+  metadata: unknown
+  created_at: number
+  chain: string
+  seq: number
+  mac: Uint8Array
+}
+
+/** One chain per opened store. What lies before `base_seq` was pruned; the two macs are written by different hands. */
+interface AuditChains {
+  chain: string
+  /** Counts chains without a gap, so that a whole one cannot vanish. */
+  ordinal: number
+  sealed_key: string
+  base_seq: number
+  base_link: Uint8Array
+  base_mac: Uint8Array
+  head_seq: number
+  head_link: Uint8Array
+  head_mac: Uint8Array
+}
+
+/** Rows that went with their tenant, from one seq to another, and the link the chain goes on with. */
+interface AuditGaps {
+  chain: string
+  from_seq: number
+  to_seq: number
+  link: Uint8Array
+  mac: Uint8Array
+}
+
+interface Deliveries {
+  id: string
+  tenant_id: string
+  kind: string
+  dedup_key: string
+  payload: string
+  /** `done` is kept for its dedup key only. */
+  state: string
+  attempts: number
+  /** When it may be claimed: for a leased one, when its lease ends. */
+  due_at: number
+  lease: string | null
+  last_error: string | null
+  created_at: number
+  updated_at: number
+}

@@ -1,0 +1,97 @@
+import { MASTER_TENANT, roles, type TenantStore, type TokenRow } from '../stores/tenant-store.ts'
+import { removeTenantAudit } from './audit/remove-tenant.ts'
+import type { Db, Query } from './database.ts'
+import { bumpVersions } from './definition-version.ts'
+import { oneOf } from './one-of.ts'
+import { isUuid } from './uuid.ts'
+
+/** Those that refer to `tenants` go by themselves. */
+const tables = [
+  'sessions',
+  'events',
+  'idempotency',
+  'guard_state',
+  'deliveries',
+  'tenant_hook_budget',
+] as const
+
+export function tenantStore(db: Db): TenantStore {
+  return {
+    createTenant: (tenant) =>
+      db.system(async (trx) => {
+        const { id, name, created_at } = tenant
+        await trx.insertInto('tenants').values({ id, name, created_at }).execute()
+      }),
+
+    listTenants: ({ after, limit }) =>
+      db.system((trx) =>
+        trx
+          .selectFrom('tenants')
+          .selectAll()
+          .where('id', '<>', MASTER_TENANT)
+          .$if(after !== undefined && isUuid(after), (query) => query.where('id', '>', after ?? ''))
+          .orderBy('id')
+          .limit(limit)
+          .execute(),
+      ),
+
+    findTenant: (idOrName) =>
+      db.system((trx) =>
+        trx
+          .selectFrom('tenants')
+          .selectAll()
+          .where(isUuid(idOrName) ? 'id' : 'name', '=', idOrName)
+          .executeTakeFirst(),
+      ),
+
+    async deleteTenant(id) {
+      if (!isUuid(id) || id === MASTER_TENANT) return false
+      if (!(await db.system((trx) => removeTenant(trx, db, id)))) return false
+      await removeTenantAudit(db, id)
+      return true
+    },
+
+    createToken: (token) =>
+      db.tenant(token.tenant_id, async (trx) => {
+        const { id, tenant_id, name, role, agent_id, hash, created_at, expires_at } = token
+        await trx
+          .insertInto('tokens')
+          .values({ id, tenant_id, name, role, agent_id, hash, created_at, expires_at })
+          .execute()
+      }),
+
+    findToken: (hash) => db.byHand.findToken(hash),
+
+    listTokens: (tenant) =>
+      db.tenant(tenant, async (trx) => {
+        const rows = await trx
+          .selectFrom('tokens')
+          .select(['id', 'tenant_id', 'name', 'role', 'agent_id', 'created_at', 'expires_at'])
+          .where('tenant_id', '=', tenant)
+          .orderBy('created_at')
+          .orderBy('id')
+          .execute()
+        return rows.map((row): TokenRow => ({ ...row, role: oneOf(roles, row.role) }))
+      }),
+
+    deleteToken: (tenant, id) =>
+      db.tenant(tenant, async (trx) => {
+        if (!isUuid(id)) return false
+        const gone = await trx
+          .deleteFrom('tokens')
+          .where('tenant_id', '=', tenant)
+          .where('id', '=', id)
+          .returning('id')
+          .executeTakeFirst()
+        return gone !== undefined
+      }),
+  }
+}
+
+async function removeTenant(trx: Query, { codec }: Db, id: string): Promise<boolean> {
+  const gone = await trx.deleteFrom('tenants').where('id', '=', id).returning('id').executeTakeFirst()
+  if (gone === undefined) return false
+  for (const table of tables) await trx.deleteFrom(table).where('tenant_id', '=', id).execute()
+  await bumpVersions(trx, codec, [id])
+  return true
+}

@@ -1,0 +1,72 @@
+/** A process of its own that works on a database and may be killed: `node store-child.fixture.ts <what> <file> [argument]`. */
+import { writeSync } from 'node:fs'
+import { isHookError } from '../../engine/core/error.ts'
+import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
+import type { Store } from '../store.ts'
+import { openDatabase } from './open-database.ts'
+import { unmarkOpen } from './open-mark.ts'
+import { openRemote } from './open-remote.ts'
+
+const [what = '', file = '', argument = ''] = process.argv.slice(2)
+const say = (text: string) => writeSync(1, `${text}\n`)
+const open = async (): Promise<Store> => ({
+  ...(await openRemote({ file, keyring }, () => {})),
+  dialect: 'sqlite',
+  onHint: () => () => {},
+})
+// As the proxy does: a process that ends without closing closes the file all the same.
+process.once('exit', () => unmarkOpen(file))
+
+const tasks: Readonly<Record<string, () => Promise<void>>> = {
+  /** Ends itself after the first statement of a step. */
+  async 'die migrating'() {
+    await openDatabase(file, (step) => {
+      if (step === argument) process.kill(process.pid, 'SIGKILL')
+    })
+  },
+  async migrate() {
+    const store = await open()
+    await store.close()
+    say('migrated')
+  },
+  /** Commits something and goes without closing. */
+  async 'record and die'() {
+    const store = await open()
+    const tenant = await newTenant(store)
+    await store.recordEvents([event(tenant, { time: NOON, hooks: [{}] })], [], [])
+    say(tenant)
+    process.kill(process.pid, 'SIGKILL')
+  },
+  /** Until the file can no longer grow; then reads what was acknowledged. */
+  async 'fill up'() {
+    const store = await open()
+    const tenant = await newTenant(store)
+    let written = 0
+    const request = 'x'.repeat(20_000)
+    try {
+      for (; written < 500; written++)
+        await store.recordEvents([event(tenant, { event_id: `e${written}`, request, hooks: [{}] })], [], [])
+      say('never full')
+    } catch (error) {
+      say(isHookError(error) ? error.code : String(error))
+    }
+    const found = await Promise.all(
+      Array.from({ length: written }, (_, index) => store.findEvent(tenant, `e${index}`)),
+    )
+    say(found.every((row) => row?.request === request) ? 'all there' : 'some lost')
+    say((await store.verifyAudit()).broken === undefined ? 'unbroken' : 'broken')
+  },
+  /** As somebody who may read the file but not write it. */
+  async 'without the right to write'() {
+    if (process.getuid?.() === 0) process.setuid?.(65_534)
+    try {
+      const store = await open()
+      await newTenant(store)
+      say('written')
+    } catch (error) {
+      say(isHookError(error) ? error.code : String(error))
+    }
+  },
+}
+
+await tasks[what]?.()

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { badReceiver } from '../../src/testing/index.ts'
+import { running } from './running.fixture.ts'
+
+const bash = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
+
+describe('dispatch', () => {
+  test('GC-24 no hooks allow, GC-26 the first block ends the chain in priority order', async () => {
+    const ran: string[] = []
+    const gateway = await running({
+      functions: {
+        low: () => void ran.push('low'),
+        high: () => {
+          ran.push('high')
+          return { kind: 'block', reason: 'high says no' }
+        },
+      },
+    })
+    expect((await gateway.dispatch('pre_tool_use', bash('ls'))).body.decision).toEqual({ kind: 'allow' })
+    await gateway.hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      config: { name: 'low' },
+      priority: 1,
+    })
+    const high = await gateway.hook({
+      event: 'PreToolUse',
+      handler_type: 'function',
+      config: { name: 'high' },
+      priority: 9,
+    })
+    const { body } = await gateway.dispatch('PreToolUse', bash('ls'))
+    expect(body.decision).toMatchObject({ kind: 'block', reason: 'high says no', by: high })
+    expect(ran).toEqual(['high'])
+  })
+
+  test('the answer carries the trace when asked, and only then', async () => {
+    const gateway = await running({ functions: { pass: () => undefined } })
+    await gateway.hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      matcher: '^Write$',
+      config: { name: 'pass' },
+    })
+    const traced = await gateway.dispatch('pre_tool_use', bash('ls'), { trace: true })
+    expect(traced.body.decision.trace.hooks).toContainEqual(
+      expect.objectContaining({ matched: false, because: 'matcher ^Write$ does not match "Bash"' }),
+    )
+    const plain = await gateway.dispatch('pre_tool_use', bash('ls'))
+    expect(plain.body).toEqual({ event_id: plain.body.event_id, decision: { kind: 'allow' } })
+  })
+
+  test('an observe event is acknowledged with its delivery on disk, and its webhook is called once', async () => {
+    const receiver = await badReceiver()
+    const gateway = await running({ outbound: { allow: ['127.0.0.1'] } })
+    const hookId = await gateway.hook({
+      event: 'session_end',
+      handler_type: 'http',
+      config: { url: `${receiver.origin}/fine` },
+    })
+    const { status, body } = await gateway.dispatch(
+      'session_end',
+      { reason: 'exit' },
+      { envelope: { session: 's' } },
+    )
+    expect(status).toBe(200)
+    const history = () => gateway.call('GET', `/v1/executions?eventId=${body.event_id}`)
+    const { body: page } = await gateway.until(history, (answer) => answer.body.executions?.length === 1)
+    expect(page.executions[0]).toMatchObject({
+      hook_id: hookId,
+      event: 'session_end',
+      session_id: 's',
+      retry: 0,
+    })
+    expect(receiver.received).toHaveLength(1)
+    await receiver.close()
+  })
+
+  test('the same event id is one event, another event with it is refused', async () => {
+    let ran = 0
+    const gateway = await running({ functions: { count: () => void ran++ } })
+    await gateway.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'count' } })
+    const envelope = { id: 'client-made-1' }
+    const first = await gateway.dispatch('pre_tool_use', bash('ls'), { envelope })
+    const again = await gateway.dispatch('pre_tool_use', bash('ls'), { envelope })
+    expect(again.body).toEqual(first.body)
+    expect(ran).toBe(1)
+    const other = await gateway.dispatch('pre_tool_use', bash('rm'), { envelope })
+    expect(other.status).toBe(409)
+    expect(other.body.error.details.code).toBe('gateway.conflict')
+  })
+
+  test('an idempotency key is remembered across a restart', async () => {
+    let ran = 0
+    const functions = {
+      count: () => {
+        ran++
+        return { kind: 'block', reason: `run ${ran}` }
+      },
+    }
+    const first = await running({ functions })
+    await first.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'count' } })
+    const answer = await first.dispatch('pre_tool_use', bash('ls'), { idempotency_key: 'k' })
+    await first.close()
+    const second = await running({ functions, home: first.home })
+    const repeated = await second.dispatch('pre_tool_use', bash('ls'), { idempotency_key: 'k' })
+    expect(repeated.body).toEqual(answer.body)
+    expect(ran).toBe(1)
+  })
+
+  test('GC-4 GC-6 a global hook is for every tenant, a hook for an agent only for it', async () => {
+    const gateway = await running({
+      edition: 'standard',
+      functions: {
+        no: () => ({ kind: 'block', reason: 'no' }),
+        agent: () => ({ kind: 'block', reason: 'agent' }),
+      },
+    })
+    const { body: tenant } = await gateway.call('POST', '/v1/tenants', { name: 'other' })
+    await gateway.hook({
+      event: 'subagent_start',
+      handler_type: 'function',
+      scope: 'global',
+      config: { name: 'no' },
+    })
+    await gateway.hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      scope: 'agent',
+      agent_ids: ['reviewer'],
+      config: { name: 'agent' },
+    })
+    const asOther = await gateway.call(
+      'POST',
+      '/v1/dispatch',
+      { event: 'subagent_start', payload: {} },
+      { 'x-hookhelm-tenant': tenant.tenant?.name ?? tenant.name ?? 'other' },
+    )
+    expect(asOther.body.decision).toMatchObject({ kind: 'block', reason: 'no' })
+    const decide = async (agent: string) =>
+      (await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { agent } })).body.decision.kind
+    expect(await decide('reviewer')).toBe('block')
+    expect(await decide('writer')).toBe('allow')
+  })
+
+  test('GC-34 a chain deeper than three is closed and told', async () => {
+    const gateway = await running({ functions: { pass: () => undefined } })
+    await gateway.hook({ event: 'subagent_start', handler_type: 'function', config: { name: 'pass' } })
+    const at = async (depth: number) =>
+      (await gateway.dispatch('subagent_start', {}, { envelope: { depth } })).body.decision
+    expect(await at(3)).toEqual({ kind: 'allow' })
+    expect(await at(4)).toMatchObject({ kind: 'block', code: 'guard.depth' })
+    expect(gateway.logged.map(({ name }) => name)).toContain('security.hook.loop_depth_exceeded')
+  })
+
+  test('no caller names its own tenant', async () => {
+    let seen: unknown
+    const gateway = await running({
+      functions: { look: (_, context) => void (seen = context.envelope.tenant) },
+    })
+    await gateway.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'look' } })
+    await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { tenant: 'somebody else' } })
+    expect(seen).toBe(gateway.defaultTenant)
+  })
+})
+
+describe('the breaker', () => {
+  test('4.8 #115 GC-40 five failures switch a hook off for good, GC-42 switching it on clears that', async () => {
+    let isBroken = true
+    const gateway = await running({
+      functions: {
+        shaky: () => {
+          if (isBroken) throw new Error('upstream is down')
+        },
+      },
+    })
+    const hookId = await gateway.hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      config: { name: 'shaky' },
+    })
+    for (let index = 0; index < 5; index++) await gateway.dispatch('pre_tool_use', bash('ls'))
+    const { body } = await gateway.until(
+      () => gateway.call('GET', `/v1/hooks/${hookId}`),
+      (answer) => answer.body.hook.enabled === false,
+    )
+    expect(body.hook).toMatchObject({ enabled: false, disabled_reason: 'breaker', version: 2 })
+    expect(gateway.logged.map(({ name }) => name)).toContain('security.hook.circuit_breaker')
+    const closed = await gateway.dispatch('pre_tool_use', bash('ls'))
+    expect(closed.body.decision).toMatchObject({ kind: 'block', code: 'guard.breaker' })
+    isBroken = false
+    await gateway.call('POST', `/v1/hooks/${hookId}/toggle`, { enabled: true })
+    const open = await gateway.dispatch('pre_tool_use', bash('ls'))
+    expect(open.body.decision).toEqual({ kind: 'allow' })
+  })
+
+  test('GC-43 a global hook that one tenant trips stays on for the others', async () => {
+    const gateway = await running({
+      edition: 'standard',
+      functions: {
+        picky: (_, { envelope }) => {
+          if (envelope.session === 'bad') throw new Error('cannot read this')
+        },
+      },
+    })
+    await gateway.call('POST', '/v1/tenants', { name: 'other' })
+    const hookId = await gateway.hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      scope: 'global',
+      config: { name: 'picky' },
+    })
+    for (let index = 0; index < 5; index++)
+      await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { session: 'bad' } })
+    await gateway.until(
+      () => gateway.dispatch('pre_tool_use', bash('ls')),
+      (answer) => answer.body.decision.code === 'guard.breaker',
+    )
+    const other = await gateway.call(
+      'POST',
+      '/v1/dispatch',
+      { event: 'pre_tool_use', payload: bash('ls') },
+      { 'x-hookhelm-tenant': 'other' },
+    )
+    expect(other.body.decision).toEqual({ kind: 'allow' })
+    await gateway.call('POST', `/v1/hooks/${hookId}/toggle`, { enabled: true })
+    expect((await gateway.dispatch('pre_tool_use', bash('ls'))).body.decision).toEqual({ kind: 'allow' })
+  })
+})
+
+test('a definition that can no longer be loaded closes its gate and shows in status', async () => {
+  const first = await running({ functions: { gone: () => undefined } })
+  await first.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'gone' } })
+  await first.close()
+  const second = await running({ home: first.home, functions: {} })
+  const { body } = await second.dispatch('pre_tool_use', bash('ls'))
+  expect(body.decision).toMatchObject({ kind: 'block' })
+  expect(body.decision.reason).toContain('there is no function "gone"')
+  const status = await second.call('GET', '/v1/status')
+  expect(status.body.lines).toContainEqual(expect.objectContaining({ name: 'hooks', state: 'warn' }))
+})

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Gateway, type GatewayOptions, openGateway } from '../../src/app/gateway/open.ts'
+import type { Log } from '../../src/engine/core/sink.ts'
+
+export interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the route answers, for tests to look into
+  readonly body: any
+  readonly headers: Headers
+}
+
+export interface Running extends Gateway {
+  readonly home: string
+  readonly logged: { readonly name: string; readonly fields: Readonly<Record<string, unknown>> }[]
+  call(
+    verb: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>
+  dispatch(event: string, payload: unknown, more?: Readonly<Record<string, unknown>>): Promise<Answer>
+  /** Makes a hook and answers its id. */
+  hook(definition: Readonly<Record<string, unknown>>): Promise<string>
+  /** Waits until a question about the gateway has the answer that is hoped for. */
+  until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T>
+}
+
+/** A gateway of its own in a folder of its own, gone when the test is over. */
+export async function running(options: GatewayOptions & { readonly home?: string } = {}): Promise<Running> {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'hookhelm-gateway-'))
+  const logged: Running['logged'] = []
+  const log: Log = (name, fields) => void logged.push({ name, fields })
+  const gateway = await openGateway({
+    listen: { host: '127.0.0.1', port: 0 },
+    log,
+    ...options,
+    env: { PATH: process.env.PATH, HOME: home, ...options.env, HOOKHELM_HOME: home },
+  })
+  onTestFinished(async () => {
+    await gateway.close()
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true })
+  })
+  const call: Running['call'] = async (verb, path, body, headers = {}) => {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: verb,
+      headers: {
+        authorization: `Bearer ${gateway.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: parsed(text), headers: response.headers }
+  }
+  return {
+    ...gateway,
+    home,
+    logged,
+    call,
+    dispatch: (event, payload, more = {}) => call('POST', '/v1/dispatch', { event, payload, ...more }),
+    async hook(definition) {
+      const { status, body } = await call('POST', '/v1/hooks', { scope: 'tenant', ...definition })
+      if (status !== 200) throw new Error(JSON.stringify(body))
+      return body.hookId
+    },
+    async until(ask, isRight) {
+      for (let turn = 0; turn < 1_000; turn++) {
+        const answer = await ask()
+        if (isRight(answer)) return answer
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      throw new Error('it did not happen')
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
