@@ -15,7 +15,7 @@ const arrows = {
   'engine/dispatch': ['engine/match', 'engine/guard', 'engine/events', 'engine/core'],
   index: engine,
   openclaw: ['engine/events/openclaw', 'engine/core'],
-  testing: engine,
+  testing: ['store', ...engine],
   webhooks: ['safe', 'engine/core'],
   safe: ['engine/core'],
   handlers: ['safe', 'engine/core'],
@@ -32,15 +32,29 @@ const arrows = {
   cli: ['app', 'gateway', 'handlers', ...domains],
 }
 
-/** Node modules with an edge to the world → the only places that may import them. */
+/** Part of src → the parts of which it may import types and nothing that runs. */
+const typeArrows = {
+  // The client is typed by the table of methods, and carries neither it nor the gateway.
+  client: ['gateway/methods'],
+}
+
+/** Modules with an edge to the world → the only places that may import more than their types. */
 const edges = {
   process: { modules: 'child_process|cluster', only: ['safe/process'] },
-  // A server listens through these modules too; it is added here by file when it lands. Those of `testing` listen on
+  // A server listens through these modules too, so its files stand here one by one. Those of `testing` listen on
   // loopback only and call nobody.
   outbound: {
-    modules: 'http|https|http2|net|tls|dgram|dns|dns/promises|undici',
+    modules: 'http|https|http2|net|tls|dgram|dns|dns/promises|undici|ws',
     only: [
       'safe/outbound',
+      // They listen and call nobody, but for one knock at a socket that may be stale.
+      'gateway/server/http-server',
+      'gateway/ws/websockets',
+      'gateway/socket/socket-server',
+      // They call the gateway that their user names, which may well be at a private address.
+      'client/http',
+      'client/line-socket',
+      'client/tail',
       ...['bad-receiver', 'misbehaviours', 'liar-dns', 'fake-model'].map((name) => `testing/${name}`),
     ],
   },
@@ -59,7 +73,15 @@ const arrowRules = Object.entries(arrows).map(([name, allowed]) => ({
   comment: `${name} imports only ${allowed.join(', ') || 'itself'}`,
   severity: 'error',
   from: { path: part(name), pathNot: [tests, ...nested(name).map(part)] },
-  to: { path: '^src/', pathNot: anyOf([name, ...allowed]) },
+  to: { path: '^src/', pathNot: anyOf([name, ...allowed, ...(typeArrows[name] ?? [])]) },
+}))
+
+const typeArrowRules = Object.entries(typeArrows).map(([name, allowed]) => ({
+  name: `type arrow: ${name}`,
+  comment: `${name} imports only types of ${allowed.join(', ')}`,
+  severity: 'error',
+  from: { path: part(name), pathNot: tests },
+  to: { path: anyOf(allowed), dependencyTypesNot: ['type-only'] },
 }))
 
 const edgeRules = Object.entries(edges).map(([name, { modules, only }]) => ({
@@ -67,12 +89,17 @@ const edgeRules = Object.entries(edges).map(([name, { modules, only }]) => ({
   comment: `only ${only.join(', ')} may import ${modules.replaceAll('|', ', ')}`,
   severity: 'error',
   from: { path: '^src/', pathNot: [tests, anyOf(only)] },
-  to: { path: `^(node:)?(${modules})$|^node_modules/(${modules})/` },
+  to: {
+    path: `^(node:)?(${modules})$|^node_modules/(${modules})/`,
+    // A type opens no connection.
+    dependencyTypesNot: ['type-only'],
+  },
 }))
 
 export default {
   forbidden: [
     ...arrowRules,
+    ...typeArrowRules,
     ...edgeRules,
     {
       name: 'no cycle',
@@ -80,6 +107,13 @@ export default {
       severity: 'error',
       from: { path: '^src/' },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'testing knows the store by type',
+      comment: 'the faulty store wraps any store, and brings none along',
+      severity: 'error',
+      from: { path: part('testing'), pathNot: tests },
+      to: { path: part('store'), dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no test in the product',

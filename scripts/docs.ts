@@ -1,4 +1,5 @@
 /** Writes the generated pages of docs/ and the published schema. `--check` compares and fails instead. */
+import { configSchema } from './docs/config-schema.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
 import { hooksSchema } from './docs/hooks-schema.ts'
@@ -6,7 +7,9 @@ import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
 const check = process.argv.includes('--check')
-const problems = [errorsPage(), eventsPage(), hooksSchema()].map((page) => settlePage(page, check))
+const problems = [errorsPage(), eventsPage(), hooksSchema(), configSchema()].map((page) =>
+  settlePage(page, check),
+)
 report(
   problems.filter((problem) => problem !== undefined),
   'docs: the reference pages are up to date',

@@ -1,6 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { errorTable } from '../src/engine/core/error-table.ts'
+import { serverErrors } from '../src/engine/core/server-errors.ts'
+
+const codes = Object.keys({ ...errorTable, ...serverErrors })
 
 const self = 'test/error-codes.test.ts'
 const sources = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'test/cases/**/*.yaml'])
@@ -8,16 +11,14 @@ const sources = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'test/cases/*
   .map((file) => readFileSync(file, 'utf8'))
 
 test('every code is expected by at least one test', () => {
-  const unexpected = Object.keys(errorTable).filter(
-    (code) => !sources.some((source) => expects(source, code)),
-  )
+  const unexpected = codes.filter((code) => !sources.some((source) => expects(source, code)))
   expect(unexpected).toEqual([])
 })
 
 test('the reference page lists every code, and no dead one', () => {
   const page = readFileSync('docs/errors.md', 'utf8')
   const listed = [...page.matchAll(/^\| `([a-z_]+\.[a-z0-9_]+)` \|/gm)].map(([, code]) => code)
-  expect(listed.toSorted()).toEqual(Object.keys(errorTable).toSorted())
+  expect(listed.toSorted()).toEqual(codes.toSorted())
 })
 
 /** As a string of its own in a test, or as a value in a case file; a mention in a title or comment is no proof. */

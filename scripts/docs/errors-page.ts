@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { errorTable } from '../../src/engine/core/error-table.ts'
+import { serverErrors } from '../../src/engine/core/server-errors.ts'
 import { markdownTable, type Page } from '../page.ts'
 
 /** Every area has a line; a new one without makes the page fail. */
@@ -19,11 +20,19 @@ const areas: Readonly<Record<string, string>> = {
   engine: 'A dispatch as a whole.',
   reload: 'A hook file that changed while it was in use.',
   trust: 'Whether the hooks of a repository may run.',
+  store: 'The database of a gateway.',
+  auth: 'Who may come in, and how far.',
+  gateway: 'A gateway, and what is asked of it.',
+  delivery: 'Work that is done after the answer.',
+  audit: 'What was recorded.',
 }
+
+const allErrors = { ...errorTable, ...serverErrors }
+const tables = ['src/engine/core/error-table.ts', 'src/engine/core/server-errors.ts']
 
 export function errorsPage(): Page {
   const meanings = readMeanings()
-  const grouped = Object.groupBy(Object.entries(errorTable), ([code]) => code.slice(0, code.indexOf('.')))
+  const grouped = Object.groupBy(Object.entries(allErrors), ([code]) => code.slice(0, code.indexOf('.')))
   const sections = Object.entries(grouped).flatMap(([area, rows = []]) => [
     `## ${area}`,
     areaText(area),
@@ -38,7 +47,7 @@ export function errorsPage(): Page {
 const intro = `Everything Hookhelm raises is a \`HookError\` with a \`code\`, a message and a \`hint\`; the same codes stand in decisions,
 traces and records. Codes are stable, messages are not: branch on the code.
 
-Generated from \`src/engine/core/error-table.ts\` by \`npm run docs\`.`
+Generated from \`src/engine/core/error-table.ts\` and \`server-errors.ts\` by \`npm run docs\`.`
 
 function areaText(area: string): string {
   const text = areas[area]
@@ -48,12 +57,12 @@ function areaText(area: string): string {
 
 /** The comment above each code; one without makes the page fail. */
 function readMeanings(): ReadonlyMap<string, string> {
-  const source = readFileSync('src/engine/core/error-table.ts', 'utf8')
+  const source = tables.map((path) => readFileSync(path, 'utf8')).join('\n')
   const rows = source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*'([a-z0-9_.]+)':/g)
   const meanings = new Map(
     [...rows].map(([, comment = '', code = '']) => [code, comment.replace(/\s*\n\s*\*?\s*/g, ' ').trim()]),
   )
-  const silent = Object.keys(errorTable).filter((code) => !meanings.get(code))
+  const silent = Object.keys(allErrors).filter((code) => !meanings.get(code))
   if (silent.length > 0) throw new Error(`no comment says what these codes mean: ${silent.join(', ')}`)
   return meanings
 }

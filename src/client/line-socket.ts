@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
 import { isRecord } from '../engine/core/check.ts'
-import { errorText } from '../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
 import { Lines } from '../safe/lines.ts'
 import { type Deadline, type Patience, startDeadline } from './deadline.ts'
@@ -40,17 +39,17 @@ export class LineSocket {
     return new Promise((resolve, reject) => {
       this.#lastId += 1
       const id = this.#lastId
+      const line = `${JSON.stringify({ ...request, id })}\n`
       const deadline = startDeadline(patience)
-      const give = (thrown: unknown) => {
-        this.#waiting.delete(id)
-        reject(thrown)
+      if (deadline.signal.aborted) {
+        deadline.clear()
+        return reject(deadline.signal.reason)
       }
-      if (deadline.signal.aborted) return reject(deadline.signal.reason)
-      deadline.signal.addEventListener('abort', () => give(deadline.signal.reason), { once: true })
+      deadline.signal.addEventListener('abort', () => this.#settle(id)?.reject(deadline.signal.reason))
       this.#waiting.set(id, { deadline, resolve, reject })
       const socket = this.#connected()
       socket.ref()
-      socket.write(`${JSON.stringify({ ...request, id })}\n`)
+      socket.write(line)
     })
   }
 
@@ -79,7 +78,7 @@ export class LineSocket {
   #lose(socket: Socket | undefined, failure: unknown): void {
     if (this.#socket !== socket) return
     this.#socket = undefined
-    for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(unreachable(this.#path, failure))
+    this.#refuseAll(unreachable(this.#path, failure))
   }
 
   #take(line: Buffer): void {
@@ -87,7 +86,7 @@ export class LineSocket {
     try {
       answer = parseJson(decodeUtf8(line), LIMITS)
     } catch (thrown) {
-      this.#socket?.destroy(new Error(errorText(thrown)))
+      this.#socket?.destroy(thrown instanceof Error ? thrown : undefined)
       return
     }
     if (!isRecord(answer)) return

@@ -93,7 +93,14 @@ function openFeed({ url, token, tenant }: TailOptions, cursor: string | undefine
     const params = cursor === undefined ? {} : { cursor }
     ws.send(JSON.stringify({ type: 'req', id: 'tail', method: 'executions.tail', params }))
   })
-  ws.on('message', (data) => push(parseJson(String(data))))
+  ws.on('message', (data) => {
+    try {
+      push(parseJson(String(data)))
+    } catch {
+      // Whoever sends that is no gateway, or one that is broken: the cursor leads past it or back here.
+      ws.terminate()
+    }
+  })
   ws.on('unexpected-response', (_, response) => {
     // A wrong token stays wrong; anything else may pass.
     if (response.statusCode === 401 || response.statusCode === 403)

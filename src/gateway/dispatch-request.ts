@@ -45,6 +45,7 @@ const envelopeFields: Readonly<Record<string, Field>> = {
   host: text,
   hostVersion: text,
   outcome: text,
+  traceparent: text,
   raw: anything,
 }
 

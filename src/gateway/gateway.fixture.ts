@@ -8,6 +8,7 @@ import { hashToken, newToken } from '../safe/token.ts'
 import type { Store } from '../store/store.ts'
 import type { ExecutionRow } from '../store/stores/audit-store.ts'
 import { MASTER_TENANT, type TenantRow, type TokenRow } from '../store/stores/tenant-store.ts'
+import type { FakeClock } from '../testing/fake-clock.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { createDoor, type Door } from './door.ts'
 import { type Method, method } from './methods/method.ts'
@@ -21,7 +22,7 @@ export const OWN_TENANT = 'tenant-a'
 export const OTHER_TENANT = 'tenant-b'
 
 /** Tenants, tokens and executions in memory: what the doors ask of a store. */
-export class FakeStore {
+class FakeStore {
   readonly tenants: TenantRow[] = [
     { id: OWN_TENANT, name: 'acme', created_at: 0 },
     { id: OTHER_TENANT, name: 'globex', created_at: 0 },
@@ -68,6 +69,10 @@ export class FakeStore {
 
 export interface GatewayFixtureOptions {
   readonly clock?: Clock
+  /** Any free one if omitted. */
+  readonly port?: number
+  /** An empty one if omitted. */
+  readonly store?: FakeStore
   readonly dispatcher?: Dispatcher
   readonly methods?: readonly Method[]
   readonly settings?: Partial<SettingsInForce>
@@ -101,7 +106,7 @@ export async function startGateway(options: GatewayFixtureOptions = {}): Promise
   const { hosts, origins, ui, limits } = options
   const server = createServer({
     door: made.door,
-    listen: [{ host: '127.0.0.1', port: 0 }],
+    listen: [{ host: '127.0.0.1', port: options.port ?? 0 }],
     ...(hosts === undefined ? {} : { hosts }),
     ...(origins === undefined ? {} : { origins }),
     ...(ui === undefined ? {} : { ui }),
@@ -109,7 +114,7 @@ export async function startGateway(options: GatewayFixtureOptions = {}): Promise
   })
   const [address] = await server.listen()
   const port = address?.port ?? 0
-  onTestFinished(() => server.close(0).catch(() => {}))
+  onTestFinished(() => closeNow((ms) => server.close(ms), options.clock))
   const url = `http://127.0.0.1:${port}`
   const headers = { authorization: `Bearer ${made.token}` }
   return {
@@ -130,8 +135,15 @@ export async function startGateway(options: GatewayFixtureOptions = {}): Promise
   }
 }
 
+/** A clock that stands still would never see the grace end. */
+export async function closeNow(close: (graceMs: number) => Promise<void>, clock?: Clock): Promise<void> {
+  const closed = close(1)
+  if (clock !== undefined && 'advance' in clock) await (clock as FakeClock).advance(1)
+  await closed
+}
+
 export function makeDoor(options: GatewayFixtureOptions = {}) {
-  const store = new FakeStore()
+  const store = options.store ?? new FakeStore()
   const listeners = new Set<() => void>()
   const logged: { name: string; fields: Readonly<Record<string, unknown>> }[] = []
   const parts = {
@@ -166,7 +178,7 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
 }
 
 /** The real engine with one hook: `exec` is blocked. */
-export function engineDispatcher(): Dispatcher {
+function engineDispatcher(): Dispatcher {
   const hooks = createHooks()
   hooks.on('pre_tool_use', { matcher: '^exec$' }, () => ({ kind: 'block', reason: 'no' }))
   let count = 0

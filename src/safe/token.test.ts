@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashToken, newToken, sameToken } from './token.ts'
+import { hashToken, newToken, sameText, sameToken } from './token.ts'
 
 test('4.10 #134 only the token itself is the token', () => {
   const token = newToken()
@@ -25,4 +25,10 @@ test('tokens carry 256 random bits and never repeat', () => {
   const tokens = new Set(Array.from({ length: 1_000 }, newToken))
   expect(tokens.size).toBe(1_000)
   for (const token of tokens) expect(token).toMatch(/^hh_[\w-]{43}$/)
+})
+
+test('texts are the same only when every character is', () => {
+  expect(sameText('Bearer abc', 'Bearer abc')).toBe(true)
+  for (const other of ['Bearer abd', 'bearer abc', 'Bearer ab', 'Bearer abcd', ''])
+    expect(sameText(other, 'Bearer abc')).toBe(false)
 })

@@ -34,6 +34,10 @@ export function answerPlace(tenant: string, key: string): Place {
   return { table: 'idempotency', row: `${tenant}/${key}`, column: 'answer' }
 }
 
+export function journalPlace(id: string): Place {
+  return { table: 'audit_journal', row: id, column: 'sealed' }
+}
+
 export function chainKeyPlace(chain: string): Place {
   return { table: 'audit_chains', row: chain, column: 'sealed_key' }
 }

@@ -10,5 +10,16 @@ export {
   startFakeModel,
 } from './fake-model/fake-model.ts'
 export type { FakeProvider } from './fake-model/wire.ts'
+export {
+  type FaultPlan,
+  type FaultyStore,
+  failBySeed,
+  failMethods,
+  failNth,
+  faultyStore,
+  type StoreCall,
+  type StoreFault,
+  type StoreMethod,
+} from './faulty-store.ts'
 export { type DnsScript, type LiarDns, liarDns } from './liar-dns.ts'
 export { type Recorded, type Recorder, recorder } from './recorder.ts'

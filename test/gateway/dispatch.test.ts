@@ -156,7 +156,11 @@ describe('dispatch', () => {
   test('no caller names its own tenant', async () => {
     let seen: unknown
     const gateway = await running({
-      functions: { look: (_, context) => void (seen = context.envelope.tenant) },
+      functions: {
+        look: (_, context) => {
+          seen = context.envelope.tenant
+        },
+      },
     })
     await gateway.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'look' } })
     await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { tenant: 'somebody else' } })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type Gateway, type GatewayOptions, openGateway } from '../../src/app/gateway/open.ts'
 import type { Log } from '../../src/engine/core/sink.ts'
 
@@ -26,10 +26,33 @@ export interface Running extends Gateway {
   hook(definition: Readonly<Record<string, unknown>>): Promise<string>
   /** Waits until a question about the gateway has the answer that is hoped for. */
   until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T>
+  /** Closes it, and takes its folder away if it was its own. */
+  end(): Promise<void>
 }
 
+type Options = GatewayOptions & { readonly home?: string }
+
 /** A gateway of its own in a folder of its own, gone when the test is over. */
-export async function running(options: GatewayOptions & { readonly home?: string } = {}): Promise<Running> {
+export async function running(options: Options = {}): Promise<Running> {
+  const gateway = await opened(options)
+  onTestFinished(() => gateway.end())
+  return gateway
+}
+
+/** One gateway for all tests of a file. */
+export function shared(options: () => Options | Promise<Options> = () => ({})): () => Running {
+  let gateway: Running | undefined
+  beforeAll(async () => {
+    gateway = await opened(await options())
+  })
+  afterAll(() => gateway?.end())
+  return () => {
+    if (gateway === undefined) throw new Error('the gateway is not open yet')
+    return gateway
+  }
+}
+
+async function opened(options: Options): Promise<Running> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'hookhelm-gateway-'))
   const logged: Running['logged'] = []
   const log: Log = (name, fields) => void logged.push({ name, fields })
@@ -38,10 +61,6 @@ export async function running(options: GatewayOptions & { readonly home?: string
     log,
     ...options,
     env: { PATH: process.env.PATH, HOME: home, ...options.env, HOOKHELM_HOME: home },
-  })
-  onTestFinished(async () => {
-    await gateway.close()
-    if (options.home === undefined) rmSync(home, { recursive: true, force: true })
   })
   const call: Running['call'] = async (verb, path, body, headers = {}) => {
     const response = await fetch(`${gateway.url}${path}`, {
@@ -74,6 +93,10 @@ export async function running(options: GatewayOptions & { readonly home?: string
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
       throw new Error('it did not happen')
+    },
+    async end() {
+      await gateway.close()
+      if (options.home === undefined) rmSync(home, { recursive: true, force: true })
     },
   }
 }

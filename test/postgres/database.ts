@@ -51,8 +51,8 @@ export async function freshDatabase(server?: ServerAddress): Promise<TestDatabas
     socketUrl: `postgres://${role}:${address.password}@${encodeURIComponent(address.socketDir)}:${address.port}/${name}`,
     async terminateBackends() {
       const ended = await query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
-        [name],
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = $1`,
+        [role],
       )
       return ended.length
     },

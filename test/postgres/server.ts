@@ -119,7 +119,7 @@ function launch(
     `unix_socket_directories=${at.socketDir}`,
     ...at.settings,
   ]
-  return spawn(
+  const child = spawn(
     join(at.binaries, 'postgres'),
     ['-D', at.data, ...settings.flatMap((setting) => ['-c', setting])],
     {
@@ -129,6 +129,11 @@ function launch(
       stdio: ['ignore', log, log],
     },
   )
+  // A run that dies without its teardown leaves no server behind.
+  const end = () => child.kill(STOP_SIGNALS.immediate)
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
+  return child
 }
 
 async function answering(address: ServerAddress, child: ChildProcess, log: string): Promise<void> {

@@ -40,6 +40,8 @@ export function gatewayHandlers(parts: HandlerParts): {
   handlers: readonly Handler[]
   dryHandlers: readonly Handler[]
   host: Host
+  /** Definitions of a tenant changed on this node. */
+  forget(tenant: string): void
   dispose(): Promise<void>
 } {
   const { env, edition, store, secrets, settings, clock, log } = parts
@@ -64,6 +66,7 @@ export function gatewayHandlers(parts: HandlerParts): {
     // A dry run shows what a command prints, and asks the model, but charges nobody and remembers nothing.
     dryHandlers: [...shared, shown, createPromptHandler({ models, clock, log, cache: noCache })],
     host: createAgentHost({ models, log }),
+    forget: models.forget,
     async dispose() {
       await prompt.reconcile()
       await Promise.all([

@@ -14,7 +14,6 @@ export interface Home {
   readonly keys: string
   readonly token: string
   readonly lock: string
-  readonly socket: string
 }
 
 export function homeOf(env: Environment): Home {
@@ -26,7 +25,6 @@ export function homeOf(env: Environment): Home {
     keys: join(folder, 'encryption-keys'),
     token: join(folder, 'admin-token'),
     lock: join(folder, 'lock.db'),
-    socket: join(folder, 'run', 'gateway.sock'),
   }
 }
 

@@ -12,6 +12,8 @@ export function jsonLog(write: (line: string) => void, clock: Clock): Log {
       field,
       typeof value === 'string' ? redact(value, MAX_TEXT) : value,
     ])
-    write(JSON.stringify({ time: clock.now(), level, name, ...Object.fromEntries(told) }))
+    const own = { time: clock.now(), level, name }
+    // Ours stand first and win: no field passes for the name or the level of the line.
+    write(JSON.stringify({ ...own, ...Object.fromEntries(told), ...own }))
   }
 }

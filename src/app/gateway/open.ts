@@ -18,6 +18,7 @@ import { followDefinitions } from '../../gateway/tenancy/follow.ts'
 import { createSnapshots, type Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { createSecrets } from '../../safe/secret.ts'
+import type { Store } from '../../store/store.ts'
 import { disableCommands } from './edition-gate.ts'
 import { adminToken, defaultTenant, refuseExposed } from './first-start.ts'
 import type { Functions } from './function-handler.ts'
@@ -25,6 +26,7 @@ import { gatewayHandlers } from './gateway-handlers.ts'
 import { homeOf, makeHome } from './home.ts'
 import { keyUses } from './key-uses.ts'
 import { openWithKeys } from './keyring.ts'
+import { listenLocally } from './local-socket.ts'
 import { takeLock } from './lock.ts'
 import { isPostgres, openStore } from './open-store.ts'
 import { startOtlp } from './otlp.ts'
@@ -47,6 +49,8 @@ export interface GatewayOptions {
   readonly settings?: SettingValues
   /** Functions for hooks of type `function`. */
   readonly functions?: Functions
+  /** Puts something between the gateway and its store: the faulty one of `hookhelm/testing`, for instance. */
+  readonly aroundStore?: (store: Store) => Store
   readonly clock?: Clock
   readonly log?: Log
 }
@@ -92,12 +96,15 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   const listen = options.listen ?? DEFAULT_LISTEN
   refuseExposed(listen.host, home)
   const database = options.database ?? home.database
-  if (!isPostgres(database)) {
+  // Whoever holds it may remove the socket that a killed gateway left behind.
+  const holdsLock = !isPostgres(database) || options.socket !== false
+  if (holdsLock) {
     const lock = takeLock(home.lock)
     undo.add(() => lock.release())
   }
-  const { store, keyring } = await openWithKeys({ home, env, database }, (keys) =>
-    openStore({ database, keyring: keys, edition, log }),
+  const { aroundStore = (opened) => opened } = options
+  const { store, keyring } = await openWithKeys({ home, env, database }, async (keys) =>
+    aroundStore(await openStore({ database, keyring: keys, edition, log })),
   )
   undo.add(() => store.close())
   const secrets = createSecrets(keyring, { log, used: await store.addKeyUses({}) })
@@ -111,7 +118,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   const settings = await cacheSettings(store, options.settings ?? {})
 
   const own: Listening[] = []
-  const { handlers, dryHandlers, host, dispose } = gatewayHandlers({
+  const { handlers, dryHandlers, host, forget, dispose } = gatewayHandlers({
     env,
     edition,
     store,
@@ -126,6 +133,9 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   })
   undo.add(dispose)
 
+  // Before the records, whose last group is told as spans too.
+  const otlp = await startOtlp(env)
+  if (otlp !== undefined) undo.add(() => otlp.stop())
   const audit = createAuditQueue({ store, clock, log })
   undo.add(() => audit.close())
   const snapshots: Snapshots = createSnapshots({
@@ -151,8 +161,6 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   undo.add(() => worker.stop())
   const upkeep = startUpkeep({ store, settings, uses, clock, log })
   undo.add(() => upkeep.stop())
-  const otlp = await startOtlp(env)
-  if (otlp !== undefined) undo.add(() => otlp.stop())
 
   const parts: GatewayParts = {
     store,
@@ -164,7 +172,10 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     handlers,
     dryHandlers,
     host,
-    changed: (name) => snapshots.refresh(name),
+    changed(name) {
+      forget(name)
+      return snapshots.refresh(name)
+    },
     forgetTokens: () => door.tokens.forget(),
     onRecorded: audit.onWritten,
     wakeDeliveries,
@@ -188,13 +199,14 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   })
   const addresses = await server.listen()
   undo.add(() => server.close(GRACE_MS))
+  const socket = await listenLocally(options.socket, { door, env, holdsLock, undo })
   own.push(...addresses.map((address) => ({ address: address.host, port: address.port })))
   await snapshots.of(tenant)
   const [first = listen] = addresses
   const url = `http://${first.host.includes(':') ? `[${first.host}]` : first.host}:${first.port}`
   return {
     url,
-    socket: undefined,
+    socket,
     token,
     defaultTenant: tenant,
     loginLink: () => `${url}${server.issueLogin()}`,

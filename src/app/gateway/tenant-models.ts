@@ -24,8 +24,13 @@ const MAX_TENANTS = 1_000
 /** How long a changed provider may stay unnoticed on another node. */
 const KEPT_MS = 5_000
 
+export interface TenantModels extends Models {
+  /** Providers or settings of a tenant changed on this node; with the master tenant those of everybody. */
+  forget(tenant: string): void
+}
+
 /** The models of each tenant: its own providers before those of the master tenant before those of the machine. */
-export function tenantModels(parts: TenantModelsParts): Models {
+export function tenantModels(parts: TenantModelsParts): TenantModels {
   const { store, settings, fetch, local, clock } = parts
   const cache = new LRUCache<string, Promise<Models>>({
     max: MAX_TENANTS,
@@ -56,6 +61,10 @@ export function tenantModels(parts: TenantModelsParts): Models {
       cache.set(tenant, known)
       known.catch(() => cache.delete(tenant))
       return (await known).find(name, tenant)
+    },
+    forget(tenant) {
+      if (tenant === MASTER_TENANT) cache.clear()
+      else cache.delete(tenant)
     },
   }
 }

@@ -28,3 +28,16 @@ export const systemClock: Clock = {
     }
   },
 }
+
+/** Lets whatever else is due run first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+/** The first moment of the month that a time lies in, UTC. */
+export function monthStart(time: number): number {
+  const date = new Date(time)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
+}

@@ -4,6 +4,7 @@ import type { Trace } from '../../engine/core/trace.ts'
 import { redact } from '../../safe/redact.ts'
 import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
+import { shownDecision, shownTrace } from './shown-decision.ts'
 import { traceIdOf } from './trace-id.ts'
 
 /** What the record of a dispatch needs beside the dispatch itself. */
@@ -37,7 +38,7 @@ export function toEventRecord(
     code: decision.code ?? null,
     duration_ms: round(trace.durationMs),
     request: text ?? JSON.stringify({ event, payload, envelope }),
-    answer: JSON.stringify({ decision, trace: slim(trace) }),
+    answer: JSON.stringify({ decision: shownDecision(decision), trace: slim(trace) }),
     executions: record.executions().map((execution) =>
       toExecution(execution, {
         key: keyOf(execution, id, attempt),
@@ -126,15 +127,11 @@ function causes(thrown: unknown): string[] {
 /** With more hooks than this, only those that matched are kept one by one. */
 const MAX_TRACED = 200
 
-/** What a handler threw or returned is in the row of its execution, and not kept a second time. */
 function slim(trace: Trace): unknown {
-  const isLong = trace.hooks.length > MAX_TRACED
-  const kept = isLong ? trace.hooks.filter(({ matched }) => matched !== false) : trace.hooks
-  const hooks = kept.map(({ executions, ...hook }) => ({
-    ...hook,
-    executions: executions.map(({ detail: _, ...execution }) => execution),
-  }))
-  return { ...trace, hooks, ...(isLong ? { missed: trace.hooks.length - kept.length } : {}) }
+  const { hooks } = trace
+  if (hooks.length <= MAX_TRACED) return shownTrace(trace)
+  const kept = hooks.filter(({ matched }) => matched !== false)
+  return { ...shownTrace({ ...trace, hooks: kept }), missed: hooks.length - kept.length }
 }
 
 function round(ms: number): number {

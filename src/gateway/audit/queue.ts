@@ -52,11 +52,13 @@ const RETRY_MS = 250
 export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
   let waiting: Waiting[] = []
   let writing: readonly Waiting[] = []
+  let isWriting = false
   let ticker: Ticker | undefined
   let written: Promise<void> = Promise.resolve()
   let failure: string | undefined
   let failedAt = 0
   let lost = 0
+  let isClosed = false
   const listeners = new Set<() => void>()
 
   const stopTicker = () => {
@@ -64,19 +66,23 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     ticker = undefined
   }
   const wake = (isUrgent: boolean) => {
-    if (writing.length > 0) return
+    if (isWriting) return
     const isDown = failure !== undefined && clock.elapsed() - failedAt < RETRY_MS
     if ((isUrgent || waiting.length >= GROUP) && !isDown) return start()
     ticker ??= clock.every(isDown ? RETRY_MS : WAIT_MS, start)
   }
   const start = () => {
     stopTicker()
-    if (writing.length > 0 || waiting.length === 0) return
+    // After a failure nothing is written as well: a node that is not ready is sent no event that would show it is well again.
+    if (isWriting || (waiting.length === 0 && failure === undefined)) return
+    isWriting = true
     writing = waiting.slice(0, GROUP)
     waiting = waiting.slice(GROUP)
     written = write(writing).then(() => {
+      isWriting = false
       writing = []
-      if (waiting.length > 0) wake(failure === undefined)
+      if (isClosed) return
+      if (waiting.length > 0 || failure !== undefined) wake(failure === undefined)
     })
   }
 
@@ -94,7 +100,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     const error = errorText(thrown)
     failure = error
     failedAt = clock.elapsed()
-    log('security.hook.audit_write_failed', { events: group.length, error })
+    if (group.length > 0) log('security.hook.audit_write_failed', { events: group.length, error })
     // Whoever waits is told now and may come again; the others have their answer, and their records are tried again.
     for (const { reject } of group) reject?.(thrown)
     waiting = [...group.filter(({ reject }) => reject === undefined), ...waiting]
@@ -137,6 +143,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       return { name: 'audit', state: 'ok', text: 'written', details }
     },
     async close() {
+      isClosed = true
       for (let attempt = 0; attempt < 20 && waiting.length + writing.length > 0; attempt++) {
         start()
         await written

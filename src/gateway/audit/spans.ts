@@ -1,4 +1,12 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, type Tracer, trace } from '@opentelemetry/api'
+import {
+  ProxyTracerProvider,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { traceIdOf } from './trace-id.ts'
 
@@ -6,8 +14,9 @@ import { traceIdOf } from './trace-id.ts'
 export function emitSpans(
   record: EventRecord,
   traceparent: string | undefined,
-  tracer: Tracer = ours(),
+  tracer: Tracer | undefined = ours(),
 ): void {
+  if (tracer === undefined) return
   const parent = trace.setSpanContext(ROOT_CONTEXT, {
     traceId: traceIdOf(traceparent, record.event_id),
     spanId: parentSpanOf(traceparent, record.event_id),
@@ -43,8 +52,11 @@ export function emitSpans(
   }
 }
 
-function ours(): Tracer {
-  return trace.getTracer('hookhelm')
+/** Nothing until somebody installs a provider. */
+function ours(): Tracer | undefined {
+  const provider = trace.getTracerProvider()
+  if (provider instanceof ProxyTracerProvider) return provider.getDelegateTracer('hookhelm')
+  return provider.getTracer('hookhelm')
 }
 
 /** The caller's span; without one the event itself stands in its place. */

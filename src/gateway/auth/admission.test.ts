@@ -1,5 +1,5 @@
-import { request as httpRequest } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { Agent, request as httpRequest } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { newToken } from '../../safe/token.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
@@ -163,6 +163,39 @@ test('an expired token is refused to the millisecond, a revoked one within 5 s, 
   gateway.store.revoke(deletedHere)
   gateway.door.tokens.forget()
   expect(await status(deletedHere)).toBe(401)
+})
+
+test('what a connection sent before lets nobody else in over it', async () => {
+  const gateway = await startGateway()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  const { token } = gateway
+  const wrong = `${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`
+  const other = gateway.store.addToken({ tenant_id: OTHER_TENANT })
+  const seen: string[] = []
+  for (const each of [token, token, wrong, token, other, `${token} `, '']) {
+    const headers = { authorization: `Bearer ${each}` }
+    const text = await new Promise<string>((resolve) => {
+      httpRequest({ port: gateway.port, path: '/v1/things/1', headers, agent }, (response) => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (part: string) => {
+          body += part
+        })
+        response.on('end', () => resolve(body))
+      }).end()
+    })
+    seen.push(/"tenant":"([\w-]+)"/.exec(text)?.[1] ?? /auth\.token/.exec(text)?.[0] ?? text)
+  }
+  // A blank at the end is no part of a header.
+  expect(seen).toEqual([
+    OWN_TENANT,
+    OWN_TENANT,
+    'auth.token',
+    OWN_TENANT,
+    OTHER_TENANT,
+    OWN_TENANT,
+    'auth.token',
+  ])
 })
 
 test('many requests with one token ask the store once', async () => {

@@ -16,16 +16,20 @@ export interface Admitted {
   readonly key: string
 }
 
-interface Known extends Admitted {
+/** By a token, as it was read from the store. */
+export interface Known extends Admitted {
   readonly hash: Buffer
   readonly expiresAt: number
   readonly readAt: number
+  readonly epoch: number
 }
 
 /** Who a token belongs to. */
 export interface Tokens {
   /** At once for a token that was read within the last seconds. Throws or rejects with `auth.token` or `auth.blocked`. */
-  find(token: string, address: string | undefined): Admitted | Promise<Admitted>
+  find(token: string, address: string | undefined): Known | Promise<Known>
+  /** Whether what `find` answered may be used once more without asking. */
+  isFresh(known: Known): boolean
   /** Whether a token that was right has neither expired nor been revoked since. */
   isStillRight(key: string): Promise<boolean>
   /** Reads every token anew, after one was deleted. */
@@ -37,7 +41,6 @@ const FRESH_MS = 5_000
 /** For connections that stay open: with their look every 2 s this is less than `FRESH_MS` together. */
 const RECHECK_MS = 2_500
 const MAX_KNOWN = 10_000
-const STALE = Number.NEGATIVE_INFINITY
 
 type Parts = Pick<GatewayParts, 'store' | 'clock' | 'defaultTenant'>
 
@@ -45,11 +48,15 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
   const reading = new Map<string, Promise<Known | undefined>>()
   const failures = createFailures(clock)
-  /** Raised by `forget`, so that an answer that was under way then is not kept. */
+  /**
+   * Raised by `forget`: what was read before, or is under way then, no longer counts. It is kept all the same, because
+   * that it was right before tells it from a guess.
+   */
   let epoch = 0
 
-  const isFresh = (entry: Known, age: number) => clock.elapsed() - entry.readAt < age
+  const isFresh = (entry: Known, age: number) => entry.epoch === epoch && clock.elapsed() - entry.readAt < age
   const isLive = (entry: Known) => clock.now() < entry.expiresAt
+  const isUsable = (entry: Known) => isFresh(entry, FRESH_MS) && isLive(entry)
 
   async function ask(key: string, hash: Buffer): Promise<Known | undefined> {
     const asked = epoch
@@ -58,12 +65,7 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
       known.delete(key)
       return undefined
     }
-    const entry = toKnown(row, {
-      key,
-      hash,
-      readAt: asked === epoch ? clock.elapsed() : STALE,
-      defaultTenant,
-    })
+    const entry = { ...toKnown(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch: asked }
     known.set(key, entry)
     return entry
   }
@@ -79,7 +81,7 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
     return asking
   }
 
-  async function look(key: string, hash: Buffer, address: string | undefined): Promise<Admitted> {
+  async function look(key: string, hash: Buffer, address: string | undefined): Promise<Known> {
     const from = placeOf(address)
     const wasRight = known.has(key)
     // A token that was right is looked at even when its address is blocked: nobody guesses 256 bits, so the block only
@@ -98,15 +100,10 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
       const hash = hashToken(token)
       const key = hash.toString('latin1')
       const entry = known.get(key)
-      if (
-        entry !== undefined &&
-        isFresh(entry, FRESH_MS) &&
-        isLive(entry) &&
-        timingSafeEqual(hash, entry.hash)
-      )
-        return entry
+      if (entry !== undefined && isUsable(entry) && timingSafeEqual(hash, entry.hash)) return entry
       return look(key, hash, address)
     },
+    isFresh: isUsable,
     async isStillRight(key) {
       const entry = known.get(key)
       if (entry !== undefined && isFresh(entry, RECHECK_MS)) return isLive(entry)
@@ -115,8 +112,6 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
     },
     forget() {
       epoch += 1
-      // Kept, but stale: that they were right before still tells them from guesses.
-      for (const [key, entry] of known.entries()) known.set(key, { ...entry, readAt: STALE })
       reading.clear()
     },
   }
@@ -126,19 +121,9 @@ export function badToken(): Error {
   return serverError('auth.token', 'the request carries no valid token')
 }
 
-interface KnownFrom {
-  readonly key: string
-  readonly hash: Buffer
-  readonly readAt: number
-  readonly defaultTenant: string
-}
-
-function toKnown(row: TokenRow, { key, hash, readAt, defaultTenant }: KnownFrom): Known {
+function toKnown(row: TokenRow, defaultTenant: string): Pick<Known, 'caller' | 'expiresAt'> {
   const master = row.tenant_id === MASTER_TENANT
   return {
-    key,
-    hash,
-    readAt,
     expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,
     caller: {
       tenant: master ? defaultTenant : row.tenant_id,

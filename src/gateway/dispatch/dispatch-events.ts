@@ -7,8 +7,11 @@ import type { DispatchRecord, Log, Sink } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { eventNames } from '../../engine/events/names.ts'
 import type { Store } from '../../store/store.ts'
+import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { type Recorded, toEventRecord } from '../audit/event-record.ts'
 import type { AuditItem, AuditQueue } from '../audit/queue.ts'
+import { shownDecision } from '../audit/shown-decision.ts'
+import { emitSpans } from '../audit/spans.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
 import type { Snapshot } from '../tenancy/snapshot.ts'
@@ -66,7 +69,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     record(record) {
       const journey = journeys.get(record.envelope)
       if (journey === undefined) return
-      if (journey.released) audit.add({ event: () => toEventRecord(record, journey) })
+      if (journey.released) audit.add({ event: written(record, journey) })
       else journey.held = record
     },
   })
@@ -97,12 +100,12 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       ...(how.signal === undefined ? {} : { signal: how.signal }),
       ...(waits || request.trace ? { trace: true } : {}),
     })
-    const answer = answerOf(id, request.trace ? decision : withoutTrace(decision))
+    const answer = answerOf(id, shownDecision(request.trace ? decision : withoutTrace(decision)))
     const answers =
       repeat !== undefined && (keeps || decision.kind === 'ask')
         ? [toKeep(repeat, answer.json, clock.now())]
         : []
-    const deliveries = hookDeliveries(observers, { event, payload: decision.patch ?? payload, envelope })
+    const deliveries = hookDeliveries(observers, { event, payload, envelope })
     const item = { ...release(journey), deliveries, answers }
     if (waits || answers.length > 0) return commit(item, answer, mode)
     if (item.event !== undefined) audit.add(item)
@@ -113,7 +116,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
   const release = (journey: Journey): Pick<AuditItem, 'event'> => {
     const { held } = journey
     journey.released = true
-    return held === undefined ? {} : { event: () => toEventRecord(held, journey) }
+    return held === undefined ? {} : { event: written(held, journey) }
   }
 
   /** Writes the record with what it queues. A gate that cannot be recorded although it must be is closed. */
@@ -167,6 +170,17 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       const { decision, code, reason, facts } = execution
       return { decision, code, reason, status: facts?.http_status, handlerType: row.handler_type }
     },
+  }
+}
+
+/** The record, made and told as spans once, however often its group has to be written. */
+function written(record: DispatchRecord, journey: Journey): () => EventRecord {
+  let made: EventRecord | undefined
+  return () => {
+    if (made !== undefined) return made
+    made = toEventRecord(record, journey)
+    emitSpans(made, record.envelope.traceparent)
+    return made
   }
 }
 

@@ -4,7 +4,17 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Caller } from '../auth/caller.ts'
 import { agentId as idOf } from '../tenancy/agent-id.ts'
 
-const texts = ['id', 'agent', 'agentId', 'parentAgent', 'session', 'run', 'turn', 'toolCall'] as const
+const texts = [
+  'id',
+  'agent',
+  'agentId',
+  'parentAgent',
+  'session',
+  'run',
+  'turn',
+  'toolCall',
+  'traceparent',
+] as const
 const MAX_TEXT = 500
 
 // A name becomes an id by hashing, and agents come in thousands of events each.

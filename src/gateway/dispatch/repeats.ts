@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../engine/core/clock.ts'
+import type { Decision } from '../../engine/core/decision.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Store } from '../../store/store.ts'
@@ -56,8 +57,9 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
       }
       const answer = run()
       remembered.set(name, { hash: what.hash, answer })
-      // What failed was no answer, and may be asked again.
-      answer.catch(() => remembered.delete(name))
+      // What failed was no answer, and may be asked again; nor is a gate that was closed only because the store failed.
+      const forget = () => remembered.delete(name)
+      answer.then(({ decision }) => isMakeshift(decision) && forget(), forget)
       return answer
     },
     async kept(what) {
@@ -68,6 +70,10 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
       return { eventId: event_id, decision, json: found.answer }
     },
   }
+}
+
+function isMakeshift({ code, by }: Decision): boolean {
+  return code === 'store.unavailable' && by === undefined
 }
 
 function requireSame(hash: string, what: Repeatable): void {

@@ -18,7 +18,7 @@ const list = method({
   params: z.strictObject({
     event: text.describe('By any of its names.').exactOptional(),
     scope: z.enum(['global', 'tenant', 'agent']).exactOptional(),
-    agentId: text.describe('Id or name: only hooks of this agent.').exactOptional(),
+    agentId: text.describe('Id or name: only hooks that concern this agent.').exactOptional(),
     enabled: z.boolean().exactOptional(),
   }),
   result: z.object({ hooks: listOf(hookShown) }),

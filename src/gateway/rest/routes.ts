@@ -90,7 +90,7 @@ export function answer(json: string, status = 200): Response {
 const headers: [string, string][] = apiHeaders.map(([name, value]) => [name, value])
 
 /** The same words as `sendError`, for what goes through the router. */
-export function answerError(thrown: unknown, log: GatewayParts['log']): Response {
+function answerError(thrown: unknown, log: GatewayParts['log']): Response {
   const { status, body } = errorAnswer(thrown, log)
   const response = answer(JSON.stringify({ error: body }), status)
   if (body.retryAfterMs !== undefined)

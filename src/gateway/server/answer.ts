@@ -30,7 +30,9 @@ export function sendError(response: ServerResponse, thrown: unknown, log: Log): 
   const headers: string[] = [...jsonHeaders, 'Content-Length', String(Buffer.byteLength(json))]
   if (body.retryAfterMs !== undefined) headers.push('Retry-After', retryAfterSeconds(body.retryAfterMs))
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
-  if (CLOSING.has(status)) headers.push('Connection', 'close')
+  // Nobody knows whether a body follows that was announced and not asked for.
+  const unasked = response.req.headers.expect !== undefined
+  if (CLOSING.has(status) || unasked) headers.push('Connection', 'close')
   response.writeHead(status, headers)
   response.end(json)
 }

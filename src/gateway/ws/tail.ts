@@ -37,7 +37,7 @@ export function startTail({ tenant, parts, send, ...from }: TailOptions): Tail {
     rows.forEach((row, index) => {
       if (!stopped) send(row, index === rows.length - 1 ? cursor : before)
     })
-    return rows.length > 0
+    return rows.length === PAGE
   }
 
   async function look(): Promise<void> {

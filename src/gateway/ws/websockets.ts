@@ -45,7 +45,7 @@ export function createWebSockets({ door, admission }: WebSocketsOptions): WebSoc
     // A store that cannot answer takes nobody's rights away: what they then ask for fails by itself.
     const isRight = await admission.isStillRight(connection.admitted).catch(() => true)
     if (isRight || !connections.has(connection)) return
-    log('security.token_revoked', { name: connection.admitted.caller.name })
+    log('security.token_revoked', { token: connection.admitted.caller.name })
     connection.close(closings.notAllowed)
   }
 

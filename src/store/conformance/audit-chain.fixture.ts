@@ -94,6 +94,8 @@ export function auditChainConformance(open: OpenStore): void {
         const other = await database.reopen()
         const tenant = await newTenant(other)
         await other.recordEvents([event(tenant, { hooks: [{}] })], [], [])
+        // Into rows, by this node and in its chain.
+        await other.holdsSealed()
         await database.execute(
           'delete from hook_executions where chain = (select chain from audit_chains where ordinal = 1)',
         )

@@ -112,8 +112,8 @@ export function auditConformance(open: OpenStore): void {
       const kind = randomUUID()
       const good = event(tenant, { hooks: [{}] })
       // A column that takes no null, past the types.
-      const bad = { ...event(tenant), event: null as unknown as string }
-      await expect(at.store.recordEvents([good, bad], [delivery(tenant, kind)], [])).rejects.toThrow()
+      const bad = { ...delivery(tenant, kind), dedup_key: null as unknown as string }
+      await expect(at.store.recordEvents([good], [delivery(tenant, kind), bad], [])).rejects.toThrow()
       expect((await at.store.history(tenant, {}, { limit: 10 })).rows).toEqual([])
       expect(await at.store.findEvent(tenant, good.event_id)).toBeUndefined()
       expect(await at.store.nextDelivery([kind], NOON)).toBeUndefined()

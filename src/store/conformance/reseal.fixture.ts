@@ -49,6 +49,8 @@ async function filled({ store }: Opened) {
     [delivery(tenant, 'k', { payload: 'payload' })],
     [{ tenant, key: 'k', request_hash: 'h', answer: 'answer', expires_at: NOON + 1 }],
   )
+  // Into rows, by this node and with its key.
+  await store.holdsSealed()
   return { tenant, hookId: plain.id }
 }
 

@@ -11,6 +11,7 @@ export interface Opened {
   /** Another node on the same database; with another keyring if one is given. */
   reopen(keyring?: Keyring): Promise<Store>
   /** Runs a statement past the store, as somebody who has got hold of the database. */
+  /** What was recorded is in rows by then. */
   execute(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Closes every store that was opened, and removes the database. */
   dispose(): Promise<void>

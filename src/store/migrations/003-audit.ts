@@ -50,12 +50,12 @@ export const audit: Step = (types) => [
       unique (chain, seq)`,
   },
   // Each filter of the history reads its index backwards. The executions of one event share its time, so the first serves
-  // them too; the second also serves the deletion of a hook.
+  // them too; the second also serves the deletion of a hook. Decisions are often asked for together with a hook.
   ...[
     'executions_by_time on hook_executions (tenant_id, created_at, position)',
     'executions_by_hook on hook_executions (hook_id, tenant_id, created_at, position)',
     'executions_by_event on hook_executions (tenant_id, event, created_at, position)',
-    'executions_by_decision on hook_executions (tenant_id, decision, created_at, position)',
+    'executions_by_decision on hook_executions (tenant_id, decision, created_at, position, hook_id)',
     'executions_by_session on hook_executions (tenant_id, session_id, created_at, position) where session_id is not null',
     'executions_by_agent on hook_executions (tenant_id, agent_id, created_at, position) where agent_id is not null',
     `executions_in_shadow on hook_executions (tenant_id, created_at, position) where shadow = ${types.true}`,

@@ -7,6 +7,7 @@ import { audit } from './003-audit.ts'
 import { deliveries } from './004-deliveries.ts'
 import { guards } from './005-guards.ts'
 import { vault } from './006-vault.ts'
+import { journal } from './007-journal.ts'
 import type { MigrationKit, Statement, Step } from './step.ts'
 
 /** In the order of their names; a new step goes to the end. */
@@ -17,6 +18,7 @@ const steps: Readonly<Record<string, Step>> = {
   '004-deliveries': deliveries,
   '005-guards': guards,
   '006-vault': vault,
+  '007-journal': journal,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

@@ -1,5 +1,6 @@
 import type { Secrets } from '../../safe/secret.ts'
 import type { ByHand } from '../sql/database.ts'
+import { appendGroup } from './append-group.ts'
 import { deliveries } from './deliveries.ts'
 import { takeGuards } from './guards.ts'
 import type { Pool } from './pool.ts'
@@ -12,6 +13,7 @@ export function byHand(pools: { app: Pool; system: Pool }, secrets: Secrets): By
     tail: tail(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
+    appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
     ...deliveries(pools.system, secrets),
   }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Links } from '../sql/audit/audit-chain.ts'
 import type { SealedAnswer, SealedDelivery, SealedEvent, SealedExecution } from '../sql/audit/audit-group.ts'
+import type { NewEntry } from '../sql/audit/journal.ts'
 import { batch } from './batch.ts'
 
 /*
@@ -32,6 +33,17 @@ export function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
       ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
       ...(['duration_ms', 'created_at', 'request', 'answer'] as const),
     ]),
+  }
+}
+
+export function removeEntry(position: number): pg.QueryConfig {
+  return { text: 'delete from audit_journal where position = $1', values: [position] }
+}
+
+export function appendEntry({ id, events, sealed, created_at }: NewEntry): pg.QueryConfig {
+  return {
+    text: 'insert into audit_journal (id, events, sealed, broken, created_at) values ($1, $2, $3, false, $4)',
+    values: [id, events, sealed, created_at],
   }
 }
 

@@ -27,6 +27,7 @@ afterAll(async () => {
 /** A transaction of another node, as slow as the test wants it. */
 async function slowNode(): Promise<{ client: pg.Client; end(how: 'commit' | 'rollback'): Promise<void> }> {
   const client = new pg.Client(asRole(db.url, rolesOf(db.name).system))
+  client.on('error', () => {})
   await client.connect()
   await client.query('begin')
   return {
@@ -203,6 +204,9 @@ describe('a tail across nodes', () => {
     const slow = await slowNode()
     const early = eventOf(watched)
     await one.recordEvents([early], [], [])
+    await one.holdsSealed()
+    // Whoever reads finds it in a row, which the slow one copies.
+    await one.history(watched, {}, { limit: 1 })
     // Takes a position now, and lets nobody see it before the others.
     await slow.client.query(
       `insert into hook_executions (id, tenant_id, event_id, event, handler_type, input_hash, decision, duration_ms,

@@ -52,7 +52,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     }
     await renewStamps(system)
     const secrets = await storedSecrets(crossTenant(system), keyring, log)
-    const { flush, ...store } = sqlStore(
+    const { flush, ...store } = await sqlStore(
       postgresDb({ app, system }, secrets, byHand({ app, system }, secrets)),
     )
     let closed = false

@@ -20,7 +20,10 @@ export async function openPostgres(): Promise<Opened> {
       stores.push(again)
       return again
     },
-    execute: (text) => db.query(text),
+    async execute(text) {
+      await store.holdsSealed()
+      return db.query(text)
+    },
     async dispose() {
       await Promise.all(stores.map((one) => one.close()))
       await db.drop()

@@ -17,7 +17,7 @@ const TAIL = `with w as (select coalesce($3::pg_snapshot, pg_current_snapshot())
   select w.upto::text as upto, h.* from w left join lateral (
     select ${shown.join(', ')}, written_by from hook_executions
     where tenant_id = $1
-      and written_by >= pg_snapshot_xmin($2::pg_snapshot) and written_by < pg_snapshot_xmax(w.upto)
+      and written_by < pg_snapshot_xmax(w.upto)
       and not pg_visible_in_snapshot(written_by, $2::pg_snapshot) and pg_visible_in_snapshot(written_by, w.upto)
       and (written_by, position) > ($4::xid8, $5::int8)
     order by written_by, position limit $6) h on true`
@@ -31,7 +31,8 @@ export function tail(pool: Pool): AuditStore['tail'] {
         const { rows } = await client.query('select pg_current_snapshot()::text as from')
         return { rows: [], nextCursor: writeWindow(rows[0]) }
       }
-      const { from, upto = null, writer = '0', position = 0 } = window
+      // A snapshot begins with the oldest transaction that it may not see.
+      const { from, upto = null, writer = from.split(':')[0], position = -1 } = window
       const { rows } = await client.query(TAIL, [tenant, from, upto, writer, position, limit])
       // One row always comes, to say up to where; it is empty where there is nothing new.
       const found = rows.filter((row) => row.id !== null)

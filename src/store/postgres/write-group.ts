@@ -3,27 +3,25 @@ import type { AuditGroup, SealedExecution } from '../sql/audit/audit-group.ts'
 import { isUuid } from '../sql/uuid.ts'
 import {
   holdHooks,
-  insertAnswers,
-  insertDeliveries,
   insertEvents,
   insertExecutions,
   knownExecutions,
   type LinkedExecution,
   moveHead,
+  removeEntry,
 } from './group-statements.ts'
 import type { Pool } from './pool.ts'
 import { escapeJson } from './stored-text.ts'
 
 /** One statement per table. What needs no answer of another statement is sent without waiting for it. */
 export function writeGroup(pool: Pool, group: AuditGroup): Promise<void> {
-  const { events, executions, deliveries, answers, links, now } = group
+  const { events, executions, links, entry } = group
   return pool.transaction('begin', async (client) => {
+    // Another node that makes rows of the same entry waits here, and then finds it gone.
+    const { rowCount } = await client.query(removeEntry(entry))
+    if (rowCount === 0) return
     // The order in which they are sent is the order in which the server does them.
-    const sent = [
-      ...(events.length > 0 ? [insertEvents(events)] : []),
-      ...(deliveries.length > 0 ? [insertDeliveries(deliveries)] : []),
-      ...(answers.length > 0 ? [insertAnswers(answers, now)] : []),
-    ].map((statement) => client.query(statement))
+    const sent = events.length > 0 ? [client.query(insertEvents(events))] : []
     const [fresh] = await Promise.all([freshExecutions(client, executions), ...sent])
     if (fresh.length === 0) return
     const linked = fresh.map(({ execution, hook_id }): LinkedExecution => {

@@ -1,3 +1,4 @@
+import { monthStart } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { BudgetRow, GuardStore } from '../stores/guard-store.ts'
 import type { Db, Query } from './database.ts'
@@ -65,9 +66,4 @@ async function write(trx: Query, { tenant_id, ...row }: BudgetRow, now: number):
     .set({ ...row, updated_at: now })
     .where('tenant_id', '=', tenant_id)
     .execute()
-}
-
-function monthStart(now: number): number {
-  const date = new Date(now)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
 }

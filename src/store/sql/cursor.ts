@@ -6,7 +6,7 @@ export interface Keyset<Key extends string | number> {
   readonly key: Key
 }
 
-export function writeCursor(keyset: Keyset<string | number>): string {
+function writeCursor(keyset: Keyset<string | number>): string {
   return Buffer.from(JSON.stringify([keyset.time, keyset.key])).toString('base64url')
 }
 

@@ -4,7 +4,7 @@ import type { AuditStore } from '../stores/audit-store.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
 import type { TenantStore } from '../stores/tenant-store.ts'
-import type { AuditGroup } from './audit/audit-group.ts'
+import type { AppendedGroup, AuditGroup } from './audit/audit-group.ts'
 import type { Tables } from './tables.ts'
 
 export type Query = Kysely<Tables>
@@ -49,4 +49,6 @@ export interface ByHand
    * inserted are linked (`group.links`). Calls never overlap.
    */
   writeGroup(group: AuditGroup): Promise<void>
+  /** In one transaction. */
+  appendGroup(group: AppendedGroup): Promise<void>
 }

@@ -1,8 +1,11 @@
 import type { Store } from '../store.ts'
+import type { AuditVerdict } from '../stores/audit-store.ts'
 import { events } from './audit/events.ts'
 import { history } from './audit/history.ts'
+import { firstLaidAside } from './audit/journal.ts'
+import { createProjector } from './audit/projector.ts'
 import { pruner } from './audit/prune.ts'
-import { recorder } from './audit/record.ts'
+import { type Recorder, recorder } from './audit/record.ts'
 import { verifier } from './audit/verify.ts'
 import { budgets } from './budgets.ts'
 import type { Db } from './database.ts'
@@ -16,26 +19,71 @@ import { vault } from './vault.ts'
 
 /** Everything but how a database is reached. `close` belongs to the dialect, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
+  recordText: Recorder['recordText']
   flush(): Promise<void>
 }
 
-export function sqlStore(db: Db): SqlStore {
+/** How long somebody who reads waits for what was recorded to be in rows; after a storm there may be more than that. */
+const READ_MS = 1_000
+const CLOSE_MS = 1_000
+
+export async function sqlStore(db: Db): Promise<SqlStore> {
   const vaultMethods = vault(db)
   const counter = keyCounter(db.secrets, vaultMethods.addKeyUses)
+  const projector = await createProjector(db, counter.add)
+  const read = settled(() => projector.settle(READ_MS))
+  const whole = settled(() => projector.settle())
   return {
     ...hookRows(db),
     ...definitions(db),
-    ...recorder(db, counter.add),
-    ...history(db),
-    ...events(db),
-    ...verifier(db),
-    ...pruner(db),
+    ...recorder(db, projector, counter.add),
+    ...read(history(db)),
+    ...readEvents(events(db), read),
+    ...whole({ verifyAudit: () => verifyAll(db) }),
+    ...whole(pruner(db)),
     ...deliveryStore(db),
     ...budgets(db),
     takeGuards: (tenant, requests, now) => db.byHand.takeGuards(tenant, requests, now),
-    ...tenantStore(db),
+    ...deletesAfter(tenantStore(db), whole),
     ...vaultMethods,
-    ...reseal(db),
-    flush: counter.flush,
+    ...whole(reseal(db)),
+    async flush() {
+      await projector.settle(CLOSE_MS)
+      await projector.stop()
+      await counter.flush()
+    },
   }
+}
+
+/** The chain, and the journal: an entry that nobody could make rows of is as good as changed. */
+async function verifyAll(db: Db): Promise<AuditVerdict> {
+  const verdict = await verifier(db).verifyAudit()
+  const aside = verdict.broken === undefined ? await firstLaidAside(db) : undefined
+  if (aside === undefined) return verdict
+  return { ...verdict, broken: { chain: 'journal', seq: aside, why: 'the entry cannot be read' } }
+}
+
+type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
+type Settled = <M extends object>(methods: M) => M
+
+/** The same methods, each after what was recorded is in rows. */
+function settled(settle: () => Promise<void>): Settled {
+  return (methods) => {
+    const entries = Object.entries(methods as Methods).map(([name, method]) => [
+      name,
+      (...args: never[]) => settle().then(() => method(...args)),
+    ])
+    // The same names and the same types, by construction.
+    return Object.fromEntries(entries) as typeof methods
+  }
+}
+
+/** Kept answers are written at once, so nobody has to wait for them. */
+function readEvents(given: ReturnType<typeof events>, read: Settled): ReturnType<typeof events> {
+  return { ...read(given), findAnswer: given.findAnswer }
+}
+
+/** What was recorded of a tenant goes with it. */
+function deletesAfter<T extends Pick<Store, 'deleteTenant'>>(given: T, whole: Settled): T {
+  return { ...given, ...whole({ deleteTenant: given.deleteTenant }) }
 }

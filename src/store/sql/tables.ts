@@ -26,6 +26,14 @@ export interface Tables {
     last_at: number
     events: number
   }
+  audit_journal: {
+    position: number
+    id: string
+    events: number
+    sealed: string
+    broken: unknown
+    created_at: number
+  }
   audit_chains: AuditChains
   audit_gaps: AuditGaps
   idempotency: { tenant_id: string; key: string; request_hash: string; answer: string; expires_at: number }

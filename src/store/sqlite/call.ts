@@ -5,7 +5,10 @@ import type { Keyring } from '../../safe/secret.ts'
 import type { SqlStore } from '../sql/sql-store.ts'
 
 /** What the worker answers, beyond the methods of the store. */
-export type Remote = Omit<SqlStore, 'flush'> & { ping(): Promise<void>; close(): Promise<void> }
+export type Remote = Omit<SqlStore, 'flush'> & {
+  ping(): Promise<void>
+  close(): Promise<void>
+}
 
 export interface WorkerStart {
   readonly file: string
@@ -29,10 +32,10 @@ export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: SentError }
 
-/** What a worker says: that it is ready or why not, answers, something for the log. */
+/** What a worker says: that it is ready or why not, an answer, something for the log. */
 export type Said =
   | { readonly kind: 'ready'; readonly error?: SentError }
-  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
+  | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'log'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
 
 export function sendError(thrown: unknown): SentError {

@@ -13,6 +13,8 @@ const BUSY_MS = 5_000
 /** A check reads every page; larger files are found damaged when the damage is read. */
 const SMALL_BYTES = 8 * 1024 * 1024
 const CACHE_KIB = 16_384
+/** 32 MiB of log before it is merged, eight times the usual: measured, recording is nearly twice as fast. */
+const LOG_PAGES = 8_000
 
 export interface OpenDatabase {
   readonly database: DatabaseSync
@@ -62,7 +64,8 @@ function refuseDamaged(database: DatabaseSync, file: string): void {
 
 /** FULL: what was acknowledged survives a loss of power too. */
 function useLog(database: DatabaseSync): void {
-  database.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -${CACHE_KIB}`)
+  database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  database.exec(`pragma cache_size = -${CACHE_KIB}; pragma wal_autocheckpoint = ${LOG_PAGES}`)
 }
 
 /** Failures of the file system come without a result of SQLite. */

@@ -12,7 +12,7 @@ export async function openRemote({ file, keyring }: WorkerStart, log: Log): Prom
   const { database, kysely } = await openDatabase(file)
   const serial = createSerial()
   const db = await sqliteDb({ database, kysely, serial }, (system) => storedSecrets(system, keyring, log))
-  const { flush, ...methods } = sqlStore(db)
+  const { flush, ...methods } = await sqlStore(db)
   const ask = database.prepare('select 1')
   return {
     ...methods,

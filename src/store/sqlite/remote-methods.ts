@@ -14,6 +14,7 @@ export const remoteMethods: Readonly<Record<Exclude<keyof Remote, 'close'>, true
   definitionChanges: true,
   disableHandlerTypes: true,
   recordEvents: true,
+  recordText: true,
   history: true,
   tail: true,
   errorDetail: true,

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Secrets } from '../../safe/secret.ts'
 import type { ByHand, Db } from '../sql/database.ts'
 import type { Tables } from '../sql/tables.ts'
+import { appendGroupByHand } from './by-hand/append-group.ts'
 import { deliveriesByHand } from './by-hand/deliveries.ts'
 import { guardsByHand } from './by-hand/guards.ts'
 import { tailByHand } from './by-hand/tail.ts'
@@ -50,12 +51,14 @@ function byHand(database: DatabaseSync, secrets: Secrets, serial: Serial): ByHan
       throw asStoreError(error)
     }
   }
+  const appendGroup = appendGroupByHand(database)
   const writeGroup = writeGroupByHand(database)
   const deliveries = deliveriesByHand(database, secrets)
   const takeGuards = guardsByHand(database)
   const findToken = tokensByHand(database)
   const tail = tailByHand(database)
   return {
+    appendGroup: (group) => now(() => appendGroup(group)),
     writeGroup: (group) => now(() => writeGroup(group)),
     claimDeliveries: (claim) => now(() => deliveries.claim(claim)),
     endDeliveries: (ends, at) => now(() => deliveries.end(ends, at)),

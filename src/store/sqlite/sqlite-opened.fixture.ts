@@ -21,6 +21,7 @@ export async function openSqlite(): Promise<Opened & { readonly file: string }> 
       return again
     },
     async execute(text) {
+      await store.holdsSealed()
       const database = new DatabaseSync(file, { timeout: 1_000 })
       try {
         return database.prepare(text).all()

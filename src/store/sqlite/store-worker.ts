@@ -7,16 +7,7 @@ const port = parentPort
 if (port === null) throw new TypeError('the store worker runs in a worker thread')
 const say = (said: Said) => port.postMessage(said)
 
-// Answers of one tick go together: a message costs more than what it carries.
-let answers: Answer[] = []
-const answer = (given: Answer) => {
-  if (answers.push(given) > 1) return
-  setImmediate(() => {
-    const ready = answers
-    answers = []
-    say({ kind: 'answers', answers: ready })
-  })
-}
+const answer = (given: Answer) => say({ kind: 'answer', answer: given })
 
 async function perform(remote: Remote, { id, method, args }: Call): Promise<void> {
   try {
@@ -34,7 +25,7 @@ try {
   )
   port.on('message', (call: Call) => {
     void perform(remote, call).then(() => {
-      if (call.method === 'close') setImmediate(() => port.close())
+      if (call.method === 'close') port.close()
     })
   })
   say({ kind: 'ready' })

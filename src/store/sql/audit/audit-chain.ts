@@ -17,13 +17,13 @@ export interface Links {
   headMac(): Uint8Array
 }
 
-export interface Link {
+interface Link {
   readonly seq: number
   readonly mac: Uint8Array
 }
 
 /** Everything of a row but its hook id, which deleting the hook empties, and its error detail, which a new key rewrites. */
-export type LinkedRow = Omit<SealedExecution, 'hook_id'>
+type LinkedRow = Omit<SealedExecution, 'hook_id'>
 
 export function newChain(): { readonly chain: string; readonly key: string } {
   return { chain: randomUUID(), key: randomBytes(32).toString('base64') }

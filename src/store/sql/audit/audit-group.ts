@@ -1,13 +1,21 @@
 import type { Links } from './audit-chain.ts'
+import type { NewEntry } from './journal.ts'
 
 /** A group of dispatches as it is written: sealed, hashed, with ids. Sessions are counted by what was inserted. */
 export interface AuditGroup {
   readonly events: readonly SealedEvent[]
   readonly executions: readonly SealedExecution[]
+  readonly links: Links
+  /** The journal entry it stood in; removed with it. When that is gone, somebody else has written the group. */
+  readonly entry: number
+}
+
+/** What is written at once: the journal entry, and what others must find now. */
+export interface AppendedGroup {
+  readonly entry: NewEntry | undefined
   readonly deliveries: readonly SealedDelivery[]
   readonly answers: readonly SealedAnswer[]
-  readonly links: Links
-  /** The latest time in it; answers that ended by then give way to new ones. */
+  /** Answers that ended by then give way to new ones. */
   readonly now: number
 }
 

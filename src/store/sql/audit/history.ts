@@ -42,9 +42,9 @@ function equalities(filter: HistoryFilter): readonly (readonly [column: string, 
   const rare = decision !== 'allow' && decision !== 'skipped'
   const wanted: readonly (readonly [string, string | undefined])[] = [
     ['session_id', session_id],
+    ...(rare ? [['decision', decision] as const] : []),
     ['hook_id', hook_id],
     ['agent_id', agent_id],
-    ...(rare ? [['decision', decision] as const] : []),
     ['event', event],
     ...(rare ? [] : [['decision', decision] as const]),
   ]

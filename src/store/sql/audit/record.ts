@@ -1,75 +1,44 @@
-import { serverError } from '../../../engine/core/server-errors.ts'
-import { chainKeyPlace } from '../../places.ts'
-import type { AuditStore } from '../../stores/audit-store.ts'
+import type { AuditStore, EventRecord, KeptAnswer } from '../../stores/audit-store.ts'
+import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { Db } from '../database.ts'
-import { isTaken } from '../taken.ts'
-import { FIRST_LINK, type Links, linksOf, newChain, placeMac } from './audit-chain.ts'
+import { newEntry } from './journal.ts'
+import type { Projector } from './projector.ts'
 import { sealGroup } from './seal-group.ts'
 
-const TRIES = 5
+export interface Recorder extends Pick<AuditStore, 'recordEvents'> {
+  /** The same with the dispatches as JSON already: what crosses threads does so as one text. */
+  recordText(
+    text: string,
+    about: { readonly events: number; readonly now: number },
+    deliveries: readonly NewDelivery[],
+    answers: readonly KeptAnswer[],
+  ): Promise<void>
+}
 
-/** Groups are written one after the other: each links to the one before. */
+/**
+ * A group is appended to the journal as one sealed text, which costs a tenth of its rows; those are made of it a moment
+ * later. What others must find at once, deliveries and kept answers, is written with it.
+ */
 export function recorder(
   db: Db,
+  projector: Projector,
   countSealed: (texts: number) => Promise<void>,
-): Pick<AuditStore, 'recordEvents'> {
-  let links: Links | undefined
-  let last: Promise<unknown> = Promise.resolve()
-
-  const write = async (...group: Parameters<AuditStore['recordEvents']>) => {
-    const sealed = sealGroup(db.secrets, ...group)
-    // While a group is under way nobody knows whether it will have been written; if it fails, a new chain begins.
-    const current = links ?? (await openChain(db))
-    links = undefined
-    await db.byHand.writeGroup({ ...sealed, links: current })
-    links = current
-    // The group is written; a count that could not be is written with the next one.
-    await countSealed(2 * sealed.events.length + sealed.deliveries.length).catch(() => {})
+): Recorder {
+  const recordText: Recorder['recordText'] = async (text, { events, now }, deliveries, answers) => {
+    const sealed = sealGroup(db.secrets, [], deliveries, answers)
+    const entry = events === 0 ? undefined : newEntry(db, text, events, now)
+    await db.byHand.appendGroup({ entry, deliveries: sealed.deliveries, answers: sealed.answers, now })
+    // It is written; a count that could not be is written with the next one.
+    await countSealed(1 + deliveries.length + answers.length).catch(() => {})
+    await projector.appended(events)
   }
   return {
-    recordEvents(...group) {
-      const written = last.then(() => write(...group))
-      last = written.catch(() => {})
-      return written
-    },
+    recordText,
+    recordEvents: (batch, deliveries, answers) =>
+      recordText(JSON.stringify(batch), aboutBatch(batch), deliveries, answers),
   }
 }
 
-/** Another node may open one at the same moment and take the ordinal. */
-async function openChain(db: Db): Promise<Links> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await insertChain(db)
-    } catch (error) {
-      if (!isTaken(error)) throw error
-      if (tries === TRIES) throw serverError('store.unavailable', 'no audit chain could be opened')
-    }
-  }
-}
-
-async function insertChain(db: Db): Promise<Links> {
-  const { chain, key } = newChain()
-  const links = linksOf(chain, key, { seq: 0, link: FIRST_LINK })
-  await db.system(async (trx) => {
-    const { last } = await trx
-      .selectFrom('audit_chains')
-      .select((eb) => eb.fn.max('ordinal').as('last'))
-      .executeTakeFirstOrThrow()
-    const ordinal = (last ?? 0) + 1
-    await trx
-      .insertInto('audit_chains')
-      .values({
-        chain,
-        ordinal,
-        sealed_key: db.secrets.encrypt(key, chainKeyPlace(chain)),
-        base_seq: 0,
-        base_link: FIRST_LINK,
-        base_mac: placeMac(key, 'base', [chain, ordinal, 0], FIRST_LINK),
-        head_seq: 0,
-        head_link: FIRST_LINK,
-        head_mac: links.headMac(),
-      })
-      .execute()
-  })
-  return links
+export function aboutBatch(batch: readonly EventRecord[]): { events: number; now: number } {
+  return { events: batch.length, now: batch.reduce((latest, { time }) => Math.max(latest, time), 0) }
 }

@@ -1,11 +1,18 @@
 import { hash } from 'node:crypto'
-import { v7 } from 'uuid'
 import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { answerPlace, errorDetailPlace, eventPlace, payloadPlace } from '../../places.ts'
 import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
-import type { AuditGroup, SealedAnswer, SealedDelivery, SealedEvent, SealedExecution } from './audit-group.ts'
+import { timeUuid } from '../uuid.ts'
+import type {
+  AppendedGroup,
+  AuditGroup,
+  SealedAnswer,
+  SealedDelivery,
+  SealedEvent,
+  SealedExecution,
+} from './audit-group.ts'
 
 /** Seals what may hold secrets, hashes what was asked, gives ids. Nothing here touches the database. */
 export function sealGroup(
@@ -13,7 +20,7 @@ export function sealGroup(
   batch: readonly EventRecord[],
   deliveries: readonly NewDelivery[],
   answers: readonly KeptAnswer[],
-): Omit<AuditGroup, 'links'> {
+): Pick<AuditGroup, 'events' | 'executions'> & Pick<AppendedGroup, 'deliveries' | 'answers'> {
   return {
     events: batch.map((record) => sealEvent(secrets, record)),
     executions: batch.flatMap((record) => {
@@ -23,7 +30,6 @@ export function sealGroup(
     }),
     deliveries: deliveries.map((delivery) => sealDelivery(secrets, delivery)),
     answers: answers.map((answer) => sealAnswer(secrets, answer)),
-    now: batch.reduce((latest, record) => Math.max(latest, record.time), 0),
   }
 }
 
@@ -51,7 +57,7 @@ function sealExecution(
   execution: ExecutionRecord,
   inputHash: string,
 ): SealedExecution {
-  const id = v7({ msecs: record.time })
+  const id = timeUuid(record.time)
   const { error_detail } = execution
   return {
     id,
@@ -99,7 +105,7 @@ function wellFormed(text: string | null): string | null {
 }
 
 /** Of the tool's name and input; no input is `null`, which is not the same as an empty one. */
-export function hashInput(request: string): string {
+function hashInput(request: string): string {
   const { tool_name, tool_input } = payloadOf(request)
   const tool = typeof tool_name === 'string' ? tool_name : ''
   return hash('sha256', `${tool}\0${stableJson(tool_input ?? null)}`)

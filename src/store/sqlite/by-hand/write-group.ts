@@ -6,26 +6,46 @@ import { transactions } from './transaction.ts'
 export function writeGroupByHand(database: DatabaseSync): (group: AuditGroup) => void {
   const transaction = transactions(database)
   const write = groupStatements(database)
+  const remove = database.prepare('delete from audit_journal where position = ?')
   return (group) =>
     transaction(() => {
-      for (const event of group.events) if (write.event(event)) write.session(event)
+      if (remove.run(group.entry).changes === 0) return
+      const inserted = group.events.filter(write.event)
+      for (const session of touchedSessions(inserted)) write.session(session)
+      const hooks = write.knownHooks(group.executions)
       let linked = 0
-      for (const execution of group.executions) linked += write.execution(execution, group.links)
+      for (const execution of group.executions)
+        linked += write.execution(execution, hooks.has(execution.hook_id), group.links)
       if (linked > 0) write.head(group.links)
-      for (const delivery of group.deliveries)
-        write.delivery.run(
-          delivery.id,
-          delivery.tenant_id,
-          delivery.kind,
-          delivery.dedup_key,
-          delivery.payload,
-          delivery.due_at,
-          delivery.created_at,
-          delivery.created_at,
-        )
-      for (const kept of group.answers)
-        write.answer.run(kept.tenant_id, kept.key, kept.request_hash, kept.answer, kept.expires_at, group.now)
     })
+}
+
+interface TouchedSession {
+  readonly tenant_id: string
+  readonly session_id: string
+  agent_id: string | null
+  first_at: number
+  last_at: number
+  events: number
+}
+
+/** A group often has many events of few sessions. */
+function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSession> {
+  const sessions = new Map<string, TouchedSession>()
+  for (const { tenant_id, session_id, agent_id, created_at: time } of events) {
+    if (session_id === null) continue
+    const key = `${tenant_id}/${session_id}`
+    const session = sessions.get(key)
+    if (session === undefined)
+      sessions.set(key, { tenant_id, session_id, agent_id, first_at: time, last_at: time, events: 1 })
+    else {
+      session.agent_id = agent_id ?? session.agent_id
+      session.first_at = Math.min(session.first_at, time)
+      session.last_at = Math.max(session.last_at, time)
+      session.events++
+    }
+  }
+  return sessions.values()
 }
 
 function groupStatements(database: DatabaseSync) {
@@ -35,34 +55,25 @@ function groupStatements(database: DatabaseSync) {
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
   const session = database.prepare(
-    `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events) values (?, ?, ?, ?, ?, 1)
+    `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events) values (?, ?, ?, ?, ?, ?)
      on conflict (tenant_id, session_id) do update set
        agent_id = coalesce(excluded.agent_id, agent_id),
        first_at = min(first_at, excluded.first_at),
        last_at = max(last_at, excluded.last_at),
-       events = events + 1`,
+       events = events + excluded.events`,
   )
   const execution = database.prepare(
     `insert into hook_executions (id, tenant_id, hook_id, event_id, event, handler_type, session_id, agent_id,
        input_hash, decision, duration_ms, retry, dedup_key, code, error, error_detail, shadow, metadata,
        created_at, chain, seq, mac)
-     values (?, ?, (select id from agent_hooks where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (tenant_id, dedup_key) do nothing`,
   )
+  const hook = database.prepare('select 1 from agent_hooks where id = ?')
   const head = database.prepare(
     'update audit_chains set head_seq = ?, head_link = ?, head_mac = ? where chain = ?',
   )
   return {
-    delivery: database.prepare(
-      `insert into deliveries (id, tenant_id, kind, dedup_key, payload, state, attempts, due_at, created_at, updated_at)
-       values (?, ?, ?, ?, ?, 'waiting', 0, ?, ?, ?) on conflict do nothing`,
-    ),
-    answer: database.prepare(
-      `insert into idempotency (tenant_id, key, request_hash, answer, expires_at) values (?, ?, ?, ?, ?)
-       on conflict (tenant_id, key) do update set
-         request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at
-       where expires_at <= ?`,
-    ),
     event: (row: SealedEvent): boolean =>
       event.run(
         row.tenant_id,
@@ -78,16 +89,20 @@ function groupStatements(database: DatabaseSync) {
         row.request,
         row.answer,
       ).changes === 1,
-    session(row: SealedEvent): void {
-      const { tenant_id, session_id, agent_id, created_at } = row
-      if (session_id !== null) session.run(tenant_id, session_id, agent_id, created_at, created_at)
+    session(row: TouchedSession): void {
+      session.run(row.tenant_id, row.session_id, row.agent_id, row.first_at, row.last_at, row.events)
     },
-    execution(row: SealedExecution, links: Links): number {
+    /** Nobody deletes one before the transaction ends. */
+    knownHooks(executions: readonly SealedExecution[]): ReadonlySet<string> {
+      const ids = new Set(executions.map((row) => row.hook_id))
+      return new Set([...ids].filter((id) => hook.get(id) !== undefined))
+    },
+    execution(row: SealedExecution, isKnown: boolean, links: Links): number {
       const link = links.next(row)
       const { changes } = execution.run(
         row.id,
         row.tenant_id,
-        row.hook_id,
+        isKnown ? row.hook_id : null,
         row.event_id,
         row.event,
         row.handler_type,

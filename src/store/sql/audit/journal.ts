@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { isHookError } from '../../../engine/core/error.ts'
+import { journalPlace } from '../../places.ts'
+import type { EventRecord } from '../../stores/audit-store.ts'
+import type { Db } from '../database.ts'
+
+/** A group as it is appended. */
+export interface NewEntry {
+  readonly id: string
+  readonly events: number
+  readonly sealed: string
+  readonly created_at: number
+}
+
+/** A group that waits to be put into rows. */
+export interface Entry {
+  readonly position: number
+  readonly events: number
+  /** Undefined when no key opens it. */
+  readonly batch: readonly EventRecord[] | undefined
+}
+
+export function newEntry(db: Db, text: string, events: number, now: number): NewEntry {
+  const id = randomUUID()
+  return { id, events, sealed: db.secrets.encrypt(text, journalPlace(id)), created_at: now }
+}
+
+export async function oldestEntry(db: Db): Promise<Entry | undefined> {
+  const row = await db.system((trx) =>
+    trx
+      .selectFrom('audit_journal')
+      .select(['position', 'id', 'events', 'sealed'])
+      .where('broken', '=', db.codec.flag(false))
+      .orderBy('position')
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  return row && { position: row.position, events: row.events, batch: open(db, row) }
+}
+
+function open(db: Db, { id, sealed }: { id: string; sealed: string }): readonly EventRecord[] | undefined {
+  try {
+    return JSON.parse(db.secrets.decrypt(sealed, journalPlace(id)))
+  } catch (thrown) {
+    if (isHookError(thrown)) return undefined
+    throw thrown
+  }
+}
+
+/** Laid aside, so that those behind it do not wait for ever. */
+export async function layAside(db: Db, position: number): Promise<void> {
+  await db.system((trx) =>
+    trx
+      .updateTable('audit_journal')
+      .set({ broken: db.codec.flag(true) })
+      .where('position', '=', position)
+      .execute(),
+  )
+}
+
+export async function takeUpAgain(db: Db): Promise<void> {
+  await db.system((trx) =>
+    trx
+      .updateTable('audit_journal')
+      .set({ broken: db.codec.flag(false) })
+      .where('broken', '=', db.codec.flag(true))
+      .execute(),
+  )
+}
+
+export async function firstLaidAside(db: Db): Promise<number | undefined> {
+  const row = await db.system((trx) =>
+    trx
+      .selectFrom('audit_journal')
+      .select('position')
+      .where('broken', '=', db.codec.flag(true))
+      .orderBy('position')
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  return row?.position
+}
+
+export async function waitingEvents(db: Db): Promise<number> {
+  const row = await db.system((trx) =>
+    trx
+      .selectFrom('audit_journal')
+      .select((eb) => eb.fn.sum<number | string | null>('events').as('events'))
+      .executeTakeFirstOrThrow(),
+  )
+  return Number(row.events ?? 0)
+}

@@ -1,0 +1,125 @@
+import { nextTurn, systemClock, type Ticker } from '../../../engine/core/clock.ts'
+import type { Db } from '../database.ts'
+import type { Links } from './audit-chain.ts'
+import { layAside, oldestEntry, takeUpAgain, waitingEvents } from './journal.ts'
+import { openChain } from './open-chain.ts'
+import { sealGroup } from './seal-group.ts'
+
+/** Makes rows of what the journal holds: when nobody writes, before anybody reads, and when too much waits. */
+export interface Projector {
+  /** So many dispatches were appended; waits while too many do. */
+  appended(events: number): Promise<void>
+  /** Resolves when everything is in rows, or when so much time has passed. */
+  settle(limitMs?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+const LOOK_MS = 25
+/** Nobody has appended for so long. */
+const QUIET_MS = 50
+/** A burst is taken at the speed of the journal, what comes after it at the speed of rows. */
+const MAX_WAITING = 50_000
+const MAX_FAILURES = 5
+
+export async function createProjector(
+  db: Db,
+  countSealed: (texts: number) => Promise<void>,
+): Promise<Projector> {
+  const clock = systemClock
+  // With another key, or another version, what was laid aside may be readable again.
+  await takeUpAgain(db)
+  let waiting = await waitingEvents(db)
+  let appendedAt = Number.NEGATIVE_INFINITY
+  let links: Links | undefined
+  let working: Promise<boolean> | undefined
+  let ticker: Ticker | undefined
+  let stuck = { position: -1, failures: 0 }
+
+  /** Groups are linked one after the other. False when there is none. */
+  const projectOne = async (): Promise<boolean> => {
+    const entry = await oldestEntry(db)
+    if (entry === undefined) {
+      waiting = 0
+      return false
+    }
+    const { position, events, batch } = entry
+    if (batch === undefined || (stuck.position === position && stuck.failures >= MAX_FAILURES)) {
+      await layAside(db, position)
+      waiting = Math.max(0, waiting - events)
+      return true
+    }
+    try {
+      const sealed = sealGroup(db.secrets, batch, [], [])
+      // While a group is under way nobody knows whether it will have been written; if it fails, a new chain begins.
+      const current = links ?? (await openChain(db))
+      links = undefined
+      await db.byHand.writeGroup({ ...sealed, links: current, entry: position })
+      links = current
+    } catch (thrown) {
+      stuck = { position, failures: stuck.position === position ? stuck.failures + 1 : 1 }
+      throw thrown
+    }
+    waiting = Math.max(0, waiting - events)
+    await countSealed(2 * events).catch(() => {})
+    return true
+  }
+  const next = (): Promise<boolean> => {
+    working ??= projectOne().finally(() => {
+      working = undefined
+    })
+    return working
+  }
+
+  const isQuiet = () => clock.elapsed() - appendedAt >= QUIET_MS
+  const look = async () => {
+    while (isQuiet() && (await next())) await nextTurn()
+    if (waiting === 0) rest()
+  }
+  const rest = () => {
+    ticker?.stop()
+    ticker = undefined
+  }
+  const watch = () => {
+    if (ticker !== undefined) return
+    let isLooking = false
+    ticker = clock.every(LOOK_MS, () => {
+      if (isLooking) return
+      isLooking = true
+      // What fails now is tried again at the next look, or told to whoever reads.
+      look()
+        .catch(() => {})
+        .finally(() => {
+          isLooking = false
+        })
+    })
+    ticker.hold(false)
+  }
+  if (waiting > 0) watch()
+
+  return {
+    async appended(events) {
+      if (events === 0) return
+      waiting += events
+      appendedAt = clock.elapsed()
+      watch()
+      if (waiting > MAX_WAITING) await next()
+    },
+    async settle(limitMs = Number.POSITIVE_INFINITY) {
+      const until = clock.elapsed() + limitMs
+      // What is under way may have looked before the last group was appended.
+      await working?.catch(() => {})
+      // Other nodes append as well, so the journal is asked and not our own count. What fails for ever is laid aside; if the
+      // database is gone, the reading that follows will say so.
+      for (let failures = 0; failures <= MAX_FAILURES && clock.elapsed() <= until; ) {
+        const went = await next().catch(() => 'failed' as const)
+        if (went === false) return
+        failures = went === 'failed' ? failures + 1 : 0
+        await nextTurn()
+      }
+    },
+    async stop() {
+      rest()
+      await working?.catch(() => {})
+    },
+  }
+}

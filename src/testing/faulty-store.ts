@@ -1,0 +1,130 @@
+import { serverError } from '../engine/core/server-errors.ts'
+import type { Store } from '../store/store.ts'
+
+/**
+ * How a call goes wrong: `before` anything was done, `after` it was done and only the answer was lost, or `stuck` until it is
+ * released, when it goes on as if nothing had been.
+ */
+export type StoreFault = 'before' | 'after' | 'stuck'
+
+export type StoreMethod = Exclude<keyof Store, 'dialect' | 'onHint' | 'close'>
+
+export interface StoreCall {
+  /** From 1, since the plan was made. */
+  readonly n: number
+  readonly method: StoreMethod
+}
+
+/** Decides for each call, in the order they are made, whether and how it fails. */
+export type FaultPlan = (call: StoreCall) => StoreFault | undefined
+
+/** A store that fails as planned, around one that does not. */
+export interface FaultyStore {
+  readonly store: Store
+  /** Counts anew from the next call on; nothing fails without a plan. */
+  plan(plan?: FaultPlan): void
+  /** What was called since then, in order. */
+  calls(): readonly StoreCall[]
+  /** How many calls failed since then. */
+  faults(): number
+  /** Lets everything go on that is stuck. */
+  release(): void
+}
+
+/** Opening, closing and hints are left alone: they are no calls that anybody waits for an answer to. */
+const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close'])
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>
+
+export function faultyStore(real: Store): FaultyStore {
+  let decide: FaultPlan = () => undefined
+  let calls: StoreCall[] = []
+  let faults = 0
+  let stuck: (() => void)[] = []
+
+  const around =
+    (method: StoreMethod, run: Method): Method =>
+    async (...args) => {
+      const call = { n: calls.length + 1, method }
+      calls.push(call)
+      const fault = decide(call)
+      if (fault === undefined) return run(...args)
+      faults++
+      if (fault === 'before') throw failure(call, fault)
+      if (fault === 'stuck') await new Promise<void>((resolve) => stuck.push(resolve))
+      const answer = await run(...args)
+      if (fault === 'after') throw failure(call, fault)
+      return answer
+    }
+
+  const wrapped = new Map<PropertyKey, Method>()
+  const store = new Proxy(real, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function' || untouched.has(name)) return value
+      const known = wrapped.get(name) ?? around(name as StoreMethod, value.bind(target))
+      wrapped.set(name, known)
+      return known
+    },
+  })
+
+  return {
+    store,
+    plan(plan = () => undefined) {
+      decide = plan
+      calls = []
+      faults = 0
+    },
+    calls: () => calls,
+    faults: () => faults,
+    release() {
+      const waiting = stuck
+      stuck = []
+      for (const go of waiting) go()
+    },
+  }
+}
+
+/** The n-th call fails, of all or of those that are named. */
+export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[]): FaultPlan {
+  let seen = 0
+  return ({ method }) => {
+    if (of !== undefined && !of.includes(method)) return undefined
+    seen++
+    return seen === n ? fault : undefined
+  }
+}
+
+/** Every call of these methods fails. */
+export function failMethods(methods: readonly StoreMethod[], fault: StoreFault): FaultPlan {
+  return ({ method }) => (methods.includes(method) ? fault : undefined)
+}
+
+/** A share of all calls fails, each in one of these ways; the same seed fails the same calls. */
+export function failBySeed(
+  seed: number,
+  share: number,
+  faults: readonly StoreFault[] = ['before', 'after'],
+): FaultPlan {
+  const random = randomOf(seed)
+  return () => {
+    const fails = random() < share
+    const fault = faults[Math.floor(random() * faults.length)]
+    return fails ? fault : undefined
+  }
+}
+
+function failure({ n, method }: StoreCall, fault: StoreFault): Error {
+  return serverError('store.unavailable', `${method}, call ${n}, fails as planned, ${fault} it was done`)
+}
+
+/** Mulberry32: small, and good enough to spread faults. */
+function randomOf(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

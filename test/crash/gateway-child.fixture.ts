@@ -1,0 +1,27 @@
+/** A gateway in a process of its own that may be killed: `node gateway-child.fixture.ts [database]`, its home in the environment. */
+import { randomUUID } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import { openGateway } from '../../src/app/gateway/open.ts'
+import { systemClock } from '../../src/engine/core/clock.ts'
+import { markTime } from './withheld.fixture.ts'
+
+const [database] = process.argv.slice(2)
+/** So that what the gateway before this one held is free again, which takes half a minute otherwise. */
+const ahead = Number(process.env.CLOCK_AHEAD_MS ?? 0)
+const gateway = await openGateway({
+  listen: { host: '127.0.0.1', port: 0 },
+  edition: 'standard',
+  outbound: { allow: ['127.0.0.1'] },
+  settings: { rate_limit: { per_second: 1_000_000 } },
+  functions: {
+    pass: () => undefined,
+    stop: () => ({ kind: 'block', reason: 'stop' }),
+    // No two runs answer the same.
+    nonce: () => ({ kind: 'block', reason: randomUUID() }),
+  },
+  aroundStore: markTime(process.env.MARKS ?? '/dev/null').around,
+  clock: { ...systemClock, now: () => systemClock.now() + ahead },
+  ...(database === undefined ? {} : { database }),
+})
+process.once('SIGTERM', () => void gateway.close().then(() => process.exit(0)))
+writeSync(1, `${JSON.stringify({ url: gateway.url, token: gateway.token })}\n`)

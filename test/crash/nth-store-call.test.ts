@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type GatewayOptions, openGateway } from '../../src/app/gateway/open.ts'
+import { isHookError } from '../../src/engine/core/error.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  type FakeModel,
+  type FaultPlan,
+  type FaultyStore,
+  failBySeed,
+  failNth,
+  faultyStore,
+  type StoreFault,
+  type StoreMethod,
+  startFakeModel,
+} from '../../src/testing/index.ts'
+import { decides } from '../gateway/judge.fixture.ts'
+import { shared } from '../gateway/running.fixture.ts'
+import { quickClock } from './quick-clock.fixture.ts'
+import { deeds, type Stage, TOKENS_OF_A_JUDGEMENT, tell } from './story.fixture.ts'
+
+const KINDS: readonly StoreFault[] = ['before', 'after']
+/** Asked again and again while nothing happens, so they are counted apart. */
+const POLLS: readonly StoreMethod[] = ['definitionChanges', 'claimDeliveries', 'ping']
+/** A random schedule that failed is run again with its seed. */
+const SEED = Number(process.env.HOOKHELM_SEED ?? 20_260_901)
+const RUNS = Number(process.env.HOOKHELM_RUNS ?? 12)
+
+// Hundreds of stories are told here, and none of them is about the disk.
+const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hookhelm-nth-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+describe('4.9 #122 a store that fails', () => {
+  const did = deeds()
+  const clock = quickClock(20)
+  let faulty: FaultyStore | undefined
+  let model: FakeModel
+  beforeAll(async () => {
+    const usage = { input: TOKENS_OF_A_JUDGEMENT - 5, output: 5 }
+    model = await startFakeModel({ script: [{ ...decides('block'), usage }] })
+  })
+  afterAll(() => model.close())
+  const gateway = shared(() => ({
+    home: join(scratch, 'stories'),
+    edition: 'standard',
+    functions: did.functions,
+    outbound: { allow: ['127.0.0.1'] },
+    clock,
+    aroundStore(store: Store) {
+      faulty = faultyStore(store)
+      return faulty.store
+    },
+  }))
+  const stage = (): Stage => {
+    if (faulty === undefined) throw new Error('the store is not open yet')
+    return { gateway: gateway(), faulty, clock, model, deeds: did }
+  }
+  const untouched = async () =>
+    expect((await gateway().call('POST', '/v1/audit/verify', {})).body).toMatchObject({ ok: true })
+
+  /** Tells the story again and again, until there is no n-th call. */
+  const everyN = async (fault: StoreFault, isMeant: (method: StoreMethod) => boolean, atMost: number) => {
+    for (let n = 1; n <= atMost; n++) {
+      let hit = 'none'
+      const nth = failNth(n, fault)
+      const plan: FaultPlan = (call) => {
+        const due = isMeant(call.method) ? nth(call) : undefined
+        if (due !== undefined) hit = call.method
+        return due
+      }
+      const faults = await tell(stage(), plan).catch((thrown: unknown) => {
+        throw new Error(`call ${n}, ${hit}, fails ${fault}`, { cause: thrown })
+      })
+      if (faults === 0) return n - 1
+    }
+    return atMost
+  }
+
+  test('4.9 #122 nothing fails: the story ends well', async () => {
+    expect(await tell(stage())).toBe(0)
+    await untouched()
+  })
+
+  test.each(KINDS)(
+    '4.9 #122 the n-th call fails %s it was done, for every n: no hang, no wrong allow, coded, consistent',
+    async (fault) => {
+      const calls = await everyN(fault, (method) => !POLLS.includes(method), 200)
+      // Should the story ask for less one day, it no longer shows much.
+      expect(calls).toBeGreaterThan(40)
+      await untouched()
+    },
+    90_000,
+  )
+
+  test.each(KINDS)(
+    '4.9 #122 a poll fails %s it was done: what it would have found is found by the next',
+    async (fault) => {
+      for (const poll of POLLS) await everyN(fault, (method) => method === poll, 4)
+      await untouched()
+    },
+    60_000,
+  )
+
+  test('4.9 #122 any schedule of faults: promises 1 and 3 hold', async () => {
+    const schedule = fc.record({
+      seed: fc.integer(),
+      share: fc.double({ min: 0.02, max: 0.6, noNaN: true }),
+      faults: fc.subarray<StoreFault>(['before', 'after'], { minLength: 1 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ seed, share, faults }) => {
+        await tell(stage(), failBySeed(seed, share, faults))
+      }),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    )
+    await untouched()
+  }, 90_000)
+})
+
+describe('4.9 #122 a store that fails while the gateway starts', () => {
+  const start = async (home: string, plan?: FaultPlan): Promise<{ isOpen: boolean; faults: number }> => {
+    let faulty: FaultyStore | undefined
+    const options: GatewayOptions = {
+      listen: { host: '127.0.0.1', port: 0 },
+      env: { HOOKHELM_HOME: home, HOME: home },
+      aroundStore(store) {
+        faulty = faultyStore(store)
+        faulty.plan(plan)
+        return faulty.store
+      },
+    }
+    try {
+      const gateway = await openGateway(options)
+      await gateway.close()
+      return { isOpen: true, faults: faulty?.faults() ?? 0 }
+    } catch (thrown) {
+      expect(isHookError(thrown), String(thrown)).toBe(true)
+      return { isOpen: false, faults: faulty?.faults() ?? 0 }
+    }
+  }
+
+  test.each(KINDS)(
+    '4.9 #122 %s it was done: it is refused with a code, and the next start is none the worse',
+    async (fault) => {
+      let refused = 0
+      for (let n = 1; ; n++) {
+        const home = join(scratch, `${fault}-${n}`)
+        const { isOpen, faults } = await start(home, failNth(n, fault))
+        if (!isOpen) refused++
+        expect((await start(home)).isOpen, `after call ${n}`).toBe(true)
+        if (faults === 0) break
+      }
+      expect(refused).toBeGreaterThan(8)
+    },
+    90_000,
+  )
+})

@@ -1,0 +1,21 @@
+import { type Clock, systemClock } from '../../src/engine/core/clock.ts'
+
+/** A real clock that runs faster, so that retries and leases of seconds take moments. */
+export interface QuickClock extends Clock {
+  /** Lets time pass at once; whatever ticks notices with its next tick. */
+  skip(ms: number): void
+}
+
+export function quickClock(factor: number, start = 1_700_000_000_000): QuickClock {
+  const began = systemClock.elapsed()
+  let skipped = 0
+  const elapsed = () => (systemClock.elapsed() - began) * factor + skipped
+  return {
+    now: () => Math.floor(start + elapsed()),
+    elapsed,
+    every: (ms, tick) => systemClock.every(Math.max(1, ms / factor), tick),
+    skip(ms) {
+      skipped += ms
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { Store } from '../../src/store/store.ts'
+
+/** How often a process leaves a mark, and how long a write may take, before the machine is to blame. */
+const BEAT_MS = 2
+const USUAL_MS = 5
+
+/** The same clock in every process of a machine. */
+export const machineNow = (): number => Number(process.hrtime.bigint()) / 1e6
+
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Leaves marks in a file, which outlives a kill: that the process runs, and when the store writes. A bound of milliseconds
+ * says something about the gateway only where the machine lets it run and its disk takes what it is given.
+ */
+export function markTime(file: string): { around(store: Store): Store } {
+  const marks = openSync(file, 'w')
+  const mark = (kind: string, more = '') => writeSync(marks, `${kind} ${machineNow()} ${more}\n`)
+  const beat = () => {
+    const { user, system } = process.threadCpuUsage()
+    mark('beat', String((user + system) / 1_000))
+  }
+  setInterval(beat, BEAT_MS).unref()
+  process.once('exit', () => closeSync(marks))
+  return {
+    around: (store) => ({
+      ...store,
+      async recordEvents(...group) {
+        mark('write')
+        try {
+          await store.recordEvents(...group)
+        } finally {
+          mark('done')
+        }
+      },
+    }),
+  }
+}
+
+/** Of the time between an answer and the kill, how much the machine kept from the gateway. */
+export function withheld(file: string, killedAt: number): (answeredAt: number) => number {
+  const spans = [...missedBeats(file, killedAt), ...slowWrites(file, killedAt)].sort((a, b) => a.from - b.from)
+  return (answeredAt) => {
+    let total = 0
+    let covered = answeredAt
+    for (const { from, to } of spans) {
+      const start = Math.max(from, covered)
+      if (to <= start) continue
+      total += to - start
+      covered = to
+    }
+    return total
+  }
+}
+
+/** Between two beats the thread either worked, which is its own time, or was not let. */
+function missedBeats(file: string, killedAt: number): Span[] {
+  const beats = marksOf(file, 'beat')
+  const last = beats.at(-1)
+  const ended = last === undefined ? [] : [{ at: killedAt, value: last.value }]
+  return [...beats, ...ended].flatMap(({ at, value }, index, all) => {
+    const before = all[index - 1]
+    if (before === undefined) return []
+    const idle = at - before.at - (value - before.value) - BEAT_MS
+    return idle > USUAL_MS ? [{ from: at - idle, to: at }] : []
+  })
+}
+
+function slowWrites(file: string, killedAt: number): Span[] {
+  const done = marksOf(file, 'done')
+  return marksOf(file, 'write').flatMap(({ at }, index) => {
+    const to = done[index]?.at ?? killedAt
+    return to - at > USUAL_MS ? [{ from: at + USUAL_MS, to }] : []
+  })
+}
+
+function marksOf(file: string, wanted: string): { at: number; value: number }[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [kind, at, value] = line.split(' ')
+      return kind === wanted ? [{ at: Number(at), value: Number(value) }] : []
+    })
+}

@@ -1,0 +1,195 @@
+import { runCommand } from 'citty'
+import { afterEach, expect, test, vi } from 'vitest'
+import { nounCommand, singleCommand } from '../../src/cli/remote/noun-command.ts'
+import type { Method } from '../../src/gateway/methods/method.ts'
+import { findMethod, methods } from '../../src/gateway/methods/table.ts'
+import { hookhelm, socketOf } from './doors.fixture.ts'
+import { exec } from './judge.fixture.ts'
+import { type Running, shared } from './running.fixture.ts'
+
+const gateway = shared(() => ({
+  edition: 'standard',
+  functions: {
+    fail: () => {
+      throw new Error('as it should')
+    },
+  },
+}))
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+type Params = Readonly<Record<string, unknown>>
+// biome-ignore lint/suspicious/noExplicitAny: whatever the method answers
+type Call = (method: string, params?: Params) => Promise<any>
+
+function rowOf(name: string): Method {
+  const row = findMethod(name)
+  if (row === undefined) throw new Error(`no method ${name}`)
+  return row
+}
+
+const inPath = ({ rest }: Method) => [...rest.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+
+const overRest =
+  (running: Running): Call =>
+  async (name, params = {}) => {
+    const { rest } = rowOf(name)
+    const path = rest.path.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(String(params[part])))
+    const others = Object.entries(params).filter(([key]) => !inPath(rowOf(name)).includes(key))
+    const inQuery = rest.verb === 'GET' || rest.verb === 'DELETE'
+    const query = new URLSearchParams(others.map(([key, value]) => [key, String(value)]))
+    const { status, body } = await running.call(
+      rest.verb,
+      inQuery ? `${path}?${query}` : path,
+      inQuery ? undefined : Object.fromEntries(others),
+    )
+    expect({ name, status, body }).toMatchObject({ status: 200 })
+    return body
+  }
+
+const overFrames = async (running: Running): Promise<Call> => {
+  const socket = await socketOf(running)
+  return async (name, params = {}) => {
+    const answer = await socket.call(name, params)
+    expect({ name, ...answer }).toMatchObject({ ok: true })
+    return answer.payload
+  }
+}
+
+/** Parameters that the command line takes as data rather than as flags. */
+const asData: Readonly<Record<string, string>> = {
+  'hooks.update': 'updates',
+  'hooks.test': 'config',
+  'settings.set': 'settings',
+}
+
+const overCommandLine = (running: Running): Call => {
+  vi.stubEnv('HOOKHELM_URL', running.url)
+  vi.stubEnv('HOOKHELM_TOKEN', running.token)
+  return async (name, params = {}) => {
+    let out = ''
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      out += String(text)
+      return true
+    })
+    const [noun = '', verb] = name.split('.')
+    const positional = inPath(rowOf(name))
+    const data = asData[name]
+    const flags = Object.entries(params).flatMap(([key, value]) => {
+      if (positional.includes(key)) return []
+      if (key === data) return ['--data', JSON.stringify(value)]
+      const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-')}`
+      return [flag, typeof value === 'object' ? JSON.stringify(value) : String(value)]
+    })
+    const rawArgs = [...positional.map((key) => String(params[key])), ...flags, '--json']
+    try {
+      if (verb === undefined) await runCommand(singleCommand(name), { rawArgs })
+      else await runCommand(nounCommand(noun), { rawArgs: [verb, ...rawArgs] })
+    } finally {
+      write.mockRestore()
+    }
+    expect({ name, out, exitCode: process.exitCode ?? 0 }).toMatchObject({ exitCode: 0 })
+    return JSON.parse(out)
+  }
+}
+
+/** Everything that can be asked, once, on things of its own. */
+async function everything(running: Running, ask: Call): Promise<Map<string, unknown>> {
+  const answers = new Map<string, unknown>()
+  const call: Call = async (name, params) => {
+    const answer = await ask(name, params)
+    answers.set(name, answer)
+    return answer
+  }
+  const hook = { event: 'pre_tool_use', handler_type: 'function', scope: 'tenant', config: { name: 'fail' } }
+  const { hookId } = await call('hooks.create', hook)
+  await call('hooks.update', { hookId, updates: { name: 'renamed' } })
+  await call('hooks.toggle', { hookId, enabled: true })
+  await call('hooks.list', { event: 'PreToolUse' })
+  await call('hooks.get', { hookId })
+  await call('hooks.test', { config: hook, sampleEvent: { toolName: 'exec', toolInput: { cmd: 'ls' } } })
+  const { body } = await running.dispatch('pre_tool_use', exec('ls'), { envelope: { session: 'one' } })
+  const eventId = body.event_id
+  const history = await running.until(
+    () => call('hooks.history', { hookId, decision: 'error', limit: 5 }),
+    ({ executions }) => executions.length === 1,
+  )
+  await call('executions.get', { eventId, executionId: history.executions[0].id })
+  await call('executions.tail')
+  await call('sessions.list', { limit: 5 })
+  await call('events.get', { eventId })
+  await call('events.explain', { eventId })
+  await call('status')
+  await call('budgets.set', { total: 5_000 })
+  await call('budgets.get')
+  const { tenantId } = await call('tenants.create', { name: 'another' })
+  await call('tenants.get', { tenantId: 'another' })
+  await call('tenants.list')
+  await call('tenants.delete', { tenantId })
+  const { tokenId } = await call('tokens.create', { name: 'reader', role: 'viewer', days: 3 })
+  await call('tokens.list')
+  await call('tokens.delete', { tokenId })
+  await call('secrets.set', { name: 'KEY', value: 'a-secret-value' })
+  await call('secrets.list')
+  await call('secrets.delete', { name: 'KEY' })
+  await call('providers.set', { name: 'openai', baseUrl: 'https://models.example', apiKey: 'sk-12345' })
+  await call('providers.list')
+  await call('providers.delete', { name: 'openai' })
+  await call('settings.set', { settings: { retention_days: 7 } })
+  await call('settings.get')
+  await call('deliveries.list', { state: 'dead' })
+  await call('deliveries.replay', { all: true })
+  await call('audit.verify')
+  await call('hooks.delete', { hookId })
+  return answers
+}
+
+const changing = new Set(['token', 'cursor', 'nextCursor'])
+
+/** What does not depend on when and in which turn it was asked. */
+function shape(value: unknown, key = ''): unknown {
+  if (changing.has(key)) return '…'
+  if (typeof value === 'number') return 0
+  if (typeof value === 'string')
+    return value.replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|[\da-f]{32,64}/g, '…').replace(/\d+/g, '0')
+  if (Array.isArray(value)) return value.map((item) => shape(item))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shape(item, name)]))
+}
+
+test('GC-108 every method answers the same over REST, frames and the command line', async () => {
+  const rest = await everything(gateway(), overRest(gateway()))
+  const frames = await everything(gateway(), await overFrames(gateway()))
+  const commandLine = await everything(gateway(), overCommandLine(gateway()))
+  expect([...rest.keys()].toSorted()).toEqual(methods.map(({ name }) => name).toSorted())
+  for (const [name, answer] of rest) {
+    expect([name, shape(commandLine.get(name))]).toEqual([name, shape(answer)])
+    // Over frames it goes on, and answers with what it is called off by.
+    if (name === 'executions.tail') expect(frames.get(name)).toHaveProperty('subscription')
+    else expect([name, shape(frames.get(name))]).toEqual([name, shape(answer)])
+  }
+}, 30_000)
+
+test('the command line as a person starts it: create, list, history, and an error with its hint', async () => {
+  const at = (...args: string[]) => hookhelm(gateway(), args)
+  const made = await at(
+    ...['hooks', 'create', '--event', 'pre_tool_use', '--handler-type', 'function', '--scope', 'tenant'],
+    ...['--config', '{"name":"fail"}', '--json'],
+  )
+  const { hookId } = JSON.parse(made.stdout)
+  await gateway().dispatch('pre_tool_use', exec('ls'))
+  const [history, refused] = await Promise.all([
+    gateway().until(
+      () => at('hooks', 'history', '--hook-id', hookId),
+      ({ stdout }) => stdout.includes('error'),
+    ),
+    at('hooks', 'create', '--event', 'pre_tool_use'),
+  ])
+  expect(history).toMatchObject({ code: 0, stderr: '' })
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('handler_type, event, and scope are required')
+  expect((await at('hooks', 'delete', hookId)).code).toBe(0)
+}, 30_000)
