@@ -44,7 +44,6 @@ async function killLoop({ home, database, kills, to }: Loop): Promise<void> {
       await promises.look(gateway, death)
     }
     await promises.lookAtDeliveries()
-    expect((await gateway.call('POST', '/v1/audit/verify', {})).body).toMatchObject({ ok: true })
   } finally {
     await promises.stop()
     await gateway.end()
@@ -136,7 +135,6 @@ describe('4.9 #119 PostgreSQL itself is killed under mixed load', () => {
       gateway = await childGateway({ home, database: db.url, aheadMs: AHEAD_MS })
       await promises.look(gateway)
       await promises.lookAtDeliveries()
-      expect((await gateway.call('POST', '/v1/audit/verify', {})).body).toMatchObject({ ok: true })
     } finally {
       await promises.stop()
       await gateway.end()

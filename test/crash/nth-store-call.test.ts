@@ -150,8 +150,8 @@ describe('4.9 #122 a store that fails while the gateway starts', () => {
         const home = join(scratch, `${fault}-${n}`)
         const { isOpen, faults } = await start(home, failNth(n, fault))
         if (!isOpen) refused++
-        expect((await start(home)).isOpen, `after call ${n}`).toBe(true)
         if (faults === 0) break
+        expect((await start(home)).isOpen, `after call ${n}`).toBe(true)
       }
       expect(refused).toBeGreaterThan(8)
     },

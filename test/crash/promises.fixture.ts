@@ -116,6 +116,9 @@ export class Promises {
   /** Everything that was promised so far. A death excuses what was answered right before. */
   async look(gateway: ChildGateway, death?: Death): Promise<void> {
     this.#gateway = gateway
+    // A history waits a moment for what was recorded last; this waits for all of it.
+    const verdict = await gateway.call('POST', '/v1/audit/verify', {})
+    expect(verdict.body).toMatchObject({ ok: true })
     await this.#lookAtGates(death)
     await this.#lookAtHooks()
     for (const [key, answer] of [...this.#kept].slice(-40)) {

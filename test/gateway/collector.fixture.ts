@@ -33,20 +33,20 @@ export async function collector() {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the wire format of another project
-function spansIn({ resourceSpans }: any): Span[] {
-  // biome-ignore lint/suspicious/noExplicitAny: likewise
-  return resourceSpans.flatMap(({ scopeSpans }: any) =>
-    // biome-ignore lint/suspicious/noExplicitAny: likewise
-    scopeSpans.flatMap(({ spans }: any) =>
-      // biome-ignore lint/suspicious/noExplicitAny: likewise
-      spans.map(({ attributes, ...span }: any) => ({
-        ...span,
-        // biome-ignore lint/suspicious/noExplicitAny: likewise
-        attributes: Object.fromEntries(
-          attributes.map(({ key, value }: any) => [key, Object.values(value)[0]]),
-        ),
-      })),
-    ),
-  )
+interface Exported {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly WireSpan[] }[]
+  }[]
+}
+
+interface WireSpan extends Omit<Span, 'attributes'> {
+  readonly attributes: readonly { readonly key: string; readonly value: object }[]
+}
+
+function spansIn({ resourceSpans }: Exported): Span[] {
+  const all = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+  return all.map(({ attributes, ...span }) => ({
+    ...span,
+    attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+  }))
 }

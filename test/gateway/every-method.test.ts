@@ -40,7 +40,7 @@ const overRest =
     const path = rest.path.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(String(params[part])))
     const others = Object.entries(params).filter(([key]) => !inPath(rowOf(name)).includes(key))
     const inQuery = rest.verb === 'GET' || rest.verb === 'DELETE'
-    const query = new URLSearchParams(others.map(([key, value]) => [key, String(value)]))
+    const query = new URLSearchParams(Object.fromEntries(others.map(([key, value]) => [key, String(value)])))
     const { status, body } = await running.call(
       rest.verb,
       inQuery ? `${path}?${query}` : path,
@@ -155,7 +155,11 @@ function shape(value: unknown, key = ''): unknown {
   if (typeof value === 'number') return 0
   if (typeof value === 'string')
     return value.replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|[\da-f]{32,64}/g, '…').replace(/\d+/g, '0')
-  if (Array.isArray(value)) return value.map((item) => shape(item))
+  // Tenants are listed by their ids, which are made anew.
+  if (Array.isArray(value))
+    return value
+      .map((item) => shape(item))
+      .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shape(item, name)]))
 }

@@ -91,7 +91,7 @@ test('4.10 #142 GC-106 on every route the things of another tenant answer as if 
       )
       const body = bodies(ids)[operation.operationId] ?? {}
       const hasBody = verb !== 'GET' && verb !== 'DELETE'
-      const url = `${address}?${new URLSearchParams(query)}`.replace(/\?$/, '')
+      const url = `${address}?${new URLSearchParams(Object.fromEntries(query))}`.replace(/\?$/, '')
       return gateway().call(verb, url, hasBody ? body : undefined, as(tokens.globex))
     }
     const [absent, foreign] = [await ask(nothing), await ask(acme)]

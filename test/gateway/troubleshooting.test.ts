@@ -152,23 +152,17 @@ test('GC-75 GC-76 "Budget exceeded": a higher budget_total or the next month let
   expect(model.requests).toHaveLength(3)
 })
 
-test.each([
-  ['handler_type', { event: 'pre_tool_use', scope: 'tenant' }],
-  ['event', { handler_type: 'http', scope: 'tenant' }],
-  ['scope', { event: 'pre_tool_use', handler_type: 'http' }],
-])(
-  'GC-111 "handler_type, event, and scope are required": without %s it is refused, with all three it is made',
-  async (missing, given) => {
-    const gateway = await running()
-    const socket = await socketOf(gateway)
-    const config = { url: 'https://example.com/hook' }
-    const refused = await socket.call('hooks.create', { ...given, config })
-    expect(refused).toMatchObject({
+test('GC-111 "handler_type, event, and scope are required": without one of them it is refused, with all three it is made', async () => {
+  const gateway = await running()
+  const socket = await socketOf(gateway)
+  const config = { url: 'https://example.com/hook' }
+  const all = { event: 'pre_tool_use', handler_type: 'http', scope: 'tenant' }
+  for (const missing of Object.keys(all)) {
+    const given = Object.fromEntries(Object.entries(all).filter(([name]) => name !== missing))
+    expect(await socket.call('hooks.create', { ...given, config })).toMatchObject({
       ok: false,
       error: { code: 'INVALID_REQUEST', message: 'handler_type, event, and scope are required' },
     })
-    const all = { event: 'pre_tool_use', handler_type: 'http', scope: 'tenant' }
-    expect(Object.keys({ [missing]: '', ...given }).toSorted()).toEqual(Object.keys(all).toSorted())
-    expect(await socket.call('hooks.create', { ...all, config })).toMatchObject({ ok: true })
-  },
-)
+  }
+  expect(await socket.call('hooks.create', { ...all, config })).toMatchObject({ ok: true })
+})

@@ -180,7 +180,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     onRecorded: audit.onWritten,
     wakeDeliveries,
     status: [
-      storeHealth(store),
+      storeHealth(store, clock),
       follow.status,
       hookHealth(snapshots),
       audit.status,

@@ -1,18 +1,30 @@
 import type { DeliveryWorker } from '../../delivery/worker.ts'
+import { after } from '../../engine/core/after.ts'
+import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { StatusPart } from '../../gateway/status.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Store } from '../../store/store.ts'
 
-export function storeHealth(store: Pick<Store, 'ping' | 'dialect'>): StatusPart {
+/** A store that has gone silent is as good as none, and whoever asks must learn it before they give up. */
+const SILENT_MS = 2_000
+
+export function storeHealth(store: Pick<Store, 'ping' | 'dialect'>, clock: Clock): StatusPart {
   return async () => {
     try {
-      await store.ping()
+      await inTime(store.ping(), clock)
       return { name: 'store', state: 'ok', text: store.dialect }
     } catch (thrown) {
       return { name: 'store', state: 'bad', text: errorText(thrown) }
     }
   }
+}
+
+function inTime(asked: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const callOff = after(clock, SILENT_MS, () => reject(new Error(`no answer for ${SILENT_MS} ms`)))
+    asked.then(resolve, reject).finally(callOff)
+  })
 }
 
 /** Hooks that cannot be loaded fail each time they are asked, and somebody must see that. */

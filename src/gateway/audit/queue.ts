@@ -1,3 +1,4 @@
+import { after } from '../../engine/core/after.ts'
 import type { Clock, Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -21,6 +22,7 @@ export interface AuditQueue {
   commit(item: AuditItem): Promise<void>
   /** True while writing falls behind: whoever answers now should wait for `settled` first. */
   isBehind(): boolean
+  /** Resolves when what is being written is, or when that takes too long: a gate does not wait for a store that is silent. */
   settled(): Promise<void>
   /** Calls back after each group that was written; undo with the answer. */
   onWritten(listener: () => void): () => void
@@ -48,6 +50,7 @@ const BEHIND_MS = 10
 /** While the store is down so many records are kept; then the oldest go, and that is told. */
 const MAX_KEPT = 20_000
 const RETRY_MS = 250
+const PATIENCE_MS = 1_000
 
 export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
   let waiting: Waiting[] = []
@@ -55,6 +58,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
   let isWriting = false
   let ticker: Ticker | undefined
   let written: Promise<void> = Promise.resolve()
+  let settling: Promise<void> | undefined
   let failure: string | undefined
   let failedAt = 0
   let lost = 0
@@ -127,9 +131,12 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       const oldest = writing[0] ?? waiting[0]
       return failure === undefined && oldest !== undefined && clock.elapsed() - oldest.since > BEHIND_MS
     },
-    async settled() {
+    settled() {
       wake(true)
-      await written
+      settling ??= patiently(written, clock).finally(() => {
+        settling = undefined
+      })
+      return settling
     },
     onWritten(listener) {
       listeners.add(listener)
@@ -151,6 +158,16 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       stopTicker()
     },
   }
+}
+
+function patiently(written: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = after(clock, PATIENCE_MS, resolve)
+    written.finally(() => {
+      callOff()
+      resolve()
+    })
+  })
 }
 
 async function record(store: Pick<Store, 'recordEvents'>, group: readonly Waiting[]): Promise<void> {

@@ -160,11 +160,15 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       const snapshot = await snapshots.of(tenant)
       const row = snapshot.rows.get(hook)
       if (row === undefined) return undefined
-      journeys.set(envelope, { tenant, text: undefined, attempt, rows: snapshot.rows, released: true })
+      const journey: Journey = { tenant, text: undefined, attempt, rows: snapshot.rows, released: false }
+      journeys.set(envelope, journey)
       const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
         only: hook,
         trace: true,
       })
+      // Before the delivery ends: after a crash in between it is done again, and its record is not lost.
+      const item = release(journey)
+      if (item.event !== undefined) await audit.commit(item).catch(() => audit.add(item))
       const execution = trace?.hooks.find((seen) => seen.hook === hook)?.executions[0]
       if (execution === undefined) return undefined
       const { decision, code, reason, facts } = execution

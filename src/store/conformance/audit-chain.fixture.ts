@@ -6,6 +6,8 @@ async function recorded(database: Opened): Promise<string> {
   const tenant = await newTenant(database.store)
   for (const n of [1, 2, 3])
     await database.store.recordEvents([event(tenant, { event_id: `e${n}`, hooks: [{}, {}] })], [], [])
+  // Into rows, by this node and in its chain.
+  await database.store.holdsSealed()
   return tenant
 }
 

@@ -209,6 +209,7 @@ export function auditConformance(open: OpenStore): void {
         const tenant = await newTenant(database.store)
         const given = event(tenant, { hooks: [{ error_detail: 'secret' }] })
         await database.store.recordEvents([given], [], [kept(tenant, { key: 'k' })])
+        await database.store.holdsSealed()
         const other = await database.reopen(otherKeyring)
         const found = await other.findEvent(tenant, given.event_id)
         expect(found).toMatchObject({ event: 'pre_tool_use', kind: 'allow' })

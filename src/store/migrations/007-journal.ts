@@ -9,7 +9,6 @@ export const journal: Step = (types) => [
       id ${types.id} not null,
       events ${types.number} not null,
       sealed text not null,
-      broken ${types.flag} not null,
       created_at ${types.number} not null`,
   },
 ]

@@ -42,7 +42,7 @@ export function removeEntry(position: number): pg.QueryConfig {
 
 export function appendEntry({ id, events, sealed, created_at }: NewEntry): pg.QueryConfig {
   return {
-    text: 'insert into audit_journal (id, events, sealed, broken, created_at) values ($1, $2, $3, false, $4)',
+    text: 'insert into audit_journal (id, events, sealed, created_at) values ($1, $2, $3, $4)',
     values: [id, events, sealed, created_at],
   }
 }

@@ -2,8 +2,7 @@ import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
 import { events } from './audit/events.ts'
 import { history } from './audit/history.ts'
-import { firstLaidAside } from './audit/journal.ts'
-import { createProjector } from './audit/projector.ts'
+import { createProjector, type Projector } from './audit/projector.ts'
 import { pruner } from './audit/prune.ts'
 import { type Recorder, recorder } from './audit/record.ts'
 import { verifier } from './audit/verify.ts'
@@ -39,7 +38,7 @@ export async function sqlStore(db: Db): Promise<SqlStore> {
     ...recorder(db, projector, counter.add),
     ...read(history(db)),
     ...readEvents(events(db), read),
-    ...whole({ verifyAudit: () => verifyAll(db) }),
+    ...whole({ verifyAudit: () => verifyAll(db, projector) }),
     ...whole(pruner(db)),
     ...deliveryStore(db),
     ...budgets(db),
@@ -56,11 +55,11 @@ export async function sqlStore(db: Db): Promise<SqlStore> {
 }
 
 /** The chain, and the journal: an entry that nobody could make rows of is as good as changed. */
-async function verifyAll(db: Db): Promise<AuditVerdict> {
+async function verifyAll(db: Db, projector: Projector): Promise<AuditVerdict> {
   const verdict = await verifier(db).verifyAudit()
-  const aside = verdict.broken === undefined ? await firstLaidAside(db) : undefined
-  if (aside === undefined) return verdict
-  return { ...verdict, broken: { chain: 'journal', seq: aside, why: 'the entry cannot be read' } }
+  const stuck = verdict.broken === undefined ? await projector.stuckAt() : undefined
+  if (stuck === undefined) return verdict
+  return { ...verdict, broken: { chain: 'journal', seq: stuck, why: 'the entry cannot be read' } }
 }
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>

@@ -31,7 +31,6 @@ export interface Tables {
     id: string
     events: number
     sealed: string
-    broken: unknown
     created_at: number
   }
   audit_chains: AuditChains

@@ -25,7 +25,7 @@ test('4.9 #119 what a process left in the journal is in rows after the next star
   await database.dispose()
 })
 
-test('a group that can never be written is laid aside, told by the audit, and holds up nobody', async () => {
+test('a group that can never be written is passed over, told by the audit, and holds up nobody', async () => {
   const database = await openSqlite()
   const { store } = database
   const tenant = await newTenant(store)

@@ -50,11 +50,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     } catch (error) {
       say(isHookError(error) ? error.code : String(error))
     }
-    const found = await Promise.all(
-      Array.from({ length: written }, (_, index) => store.findEvent(tenant, `e${index}`)),
-    )
-    say(found.every((row) => row?.request === request) ? 'all there' : 'some lost')
-    say((await store.verifyAudit()).broken === undefined ? 'unbroken' : 'broken')
+    say(`${tenant} ${written}`)
   },
   /** As somebody who may read the file but not write it. */
   async 'without the right to write'() {

@@ -25,12 +25,13 @@ export function newEntry(db: Db, text: string, events: number, now: number): New
   return { id, events, sealed: db.secrets.encrypt(text, journalPlace(id)), created_at: now }
 }
 
-export async function oldestEntry(db: Db): Promise<Entry | undefined> {
+/** But for those that were passed over. */
+export async function oldestEntry(db: Db, passedOver: readonly number[]): Promise<Entry | undefined> {
   const row = await db.system((trx) =>
     trx
       .selectFrom('audit_journal')
       .select(['position', 'id', 'events', 'sealed'])
-      .where('broken', '=', db.codec.flag(false))
+      .$if(passedOver.length > 0, (query) => query.where('position', 'not in', passedOver))
       .orderBy('position')
       .limit(1)
       .executeTakeFirst(),
@@ -47,38 +48,13 @@ function open(db: Db, { id, sealed }: { id: string; sealed: string }): readonly 
   }
 }
 
-/** Laid aside, so that those behind it do not wait for ever. */
-export async function layAside(db: Db, position: number): Promise<void> {
-  await db.system((trx) =>
-    trx
-      .updateTable('audit_journal')
-      .set({ broken: db.codec.flag(true) })
-      .where('position', '=', position)
-      .execute(),
+/** Which of these are still there: somebody who can read them may have made rows of them. */
+export async function stillWaiting(db: Db, positions: readonly number[]): Promise<readonly number[]> {
+  if (positions.length === 0) return []
+  const rows = await db.system((trx) =>
+    trx.selectFrom('audit_journal').select('position').where('position', 'in', positions).execute(),
   )
-}
-
-export async function takeUpAgain(db: Db): Promise<void> {
-  await db.system((trx) =>
-    trx
-      .updateTable('audit_journal')
-      .set({ broken: db.codec.flag(false) })
-      .where('broken', '=', db.codec.flag(true))
-      .execute(),
-  )
-}
-
-export async function firstLaidAside(db: Db): Promise<number | undefined> {
-  const row = await db.system((trx) =>
-    trx
-      .selectFrom('audit_journal')
-      .select('position')
-      .where('broken', '=', db.codec.flag(true))
-      .orderBy('position')
-      .limit(1)
-      .executeTakeFirst(),
-  )
-  return row?.position
+  return rows.map((row) => row.position).toSorted((a, b) => a - b)
 }
 
 export async function waitingEvents(db: Db): Promise<number> {

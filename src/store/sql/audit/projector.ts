@@ -1,7 +1,8 @@
 import { nextTurn, systemClock, type Ticker } from '../../../engine/core/clock.ts'
+import { isHookError } from '../../../engine/core/error.ts'
 import type { Db } from '../database.ts'
 import type { Links } from './audit-chain.ts'
-import { layAside, oldestEntry, takeUpAgain, waitingEvents } from './journal.ts'
+import { oldestEntry, stillWaiting, waitingEvents } from './journal.ts'
 import { openChain } from './open-chain.ts'
 import { sealGroup } from './seal-group.ts'
 
@@ -11,6 +12,8 @@ export interface Projector {
   appended(events: number): Promise<void>
   /** Resolves when everything is in rows, or when so much time has passed. */
   settle(limitMs?: number): Promise<void>
+  /** The first entry that this node could not make rows of and that is still there. */
+  stuckAt(): Promise<number | undefined>
   stop(): Promise<void>
 }
 
@@ -21,30 +24,40 @@ const QUIET_MS = 50
 const MAX_WAITING = 50_000
 const MAX_FAILURES = 5
 
+/** False when it makes no sense to go on now; damage is told to whoever reads. */
+function givenUp(thrown: unknown): 'failed' | false {
+  if (codeOf(thrown) === 'store.corrupt') throw thrown
+  return codeOf(thrown) === 'store.unavailable' ? false : 'failed'
+}
+
+function codeOf(thrown: unknown): string {
+  return isHookError(thrown) ? thrown.code : ''
+}
+
 export async function createProjector(
   db: Db,
   countSealed: (texts: number) => Promise<void>,
 ): Promise<Projector> {
   const clock = systemClock
-  // With another key, or another version, what was laid aside may be readable again.
-  await takeUpAgain(db)
   let waiting = await waitingEvents(db)
   let appendedAt = Number.NEGATIVE_INFINITY
   let links: Links | undefined
   let working: Promise<boolean> | undefined
   let ticker: Ticker | undefined
   let stuck = { position: -1, failures: 0 }
+  /** Nobody behind them waits for these. Another node, another key or the next start may have better luck with them. */
+  const passedOver = new Set<number>()
 
   /** Groups are linked one after the other. False when there is none. */
   const projectOne = async (): Promise<boolean> => {
-    const entry = await oldestEntry(db)
+    const entry = await oldestEntry(db, [...passedOver])
     if (entry === undefined) {
       waiting = 0
       return false
     }
     const { position, events, batch } = entry
     if (batch === undefined || (stuck.position === position && stuck.failures >= MAX_FAILURES)) {
-      await layAside(db, position)
+      passedOver.add(position)
       waiting = Math.max(0, waiting - events)
       return true
     }
@@ -56,7 +69,9 @@ export async function createProjector(
       await db.byHand.writeGroup({ ...sealed, links: current, entry: position })
       links = current
     } catch (thrown) {
-      stuck = { position, failures: stuck.position === position ? stuck.failures + 1 : 1 }
+      // A database that cannot take it now says nothing about the entry.
+      if (codeOf(thrown) !== 'store.unavailable')
+        stuck = { position, failures: stuck.position === position ? stuck.failures + 1 : 1 }
       throw thrown
     }
     waiting = Math.max(0, waiting - events)
@@ -108,15 +123,16 @@ export async function createProjector(
       const until = clock.elapsed() + limitMs
       // What is under way may have looked before the last group was appended.
       await working?.catch(() => {})
-      // Other nodes append as well, so the journal is asked and not our own count. What fails for ever is laid aside; if the
+      // Other nodes append as well, so the journal is asked and not our own count. What fails for ever is passed over; if the
       // database is gone, the reading that follows will say so.
       for (let failures = 0; failures <= MAX_FAILURES && clock.elapsed() <= until; ) {
-        const went = await next().catch(() => 'failed' as const)
+        const went = await next().catch(givenUp)
         if (went === false) return
         failures = went === 'failed' ? failures + 1 : 0
         await nextTurn()
       }
     },
+    stuckAt: async () => (await stillWaiting(db, [...passedOver]))[0],
     async stop() {
       rest()
       await working?.catch(() => {})

@@ -5,7 +5,7 @@ import { transactions } from './transaction.ts'
 export function appendGroupByHand(database: DatabaseSync): (group: AppendedGroup) => void {
   const transaction = transactions(database)
   const append = database.prepare(
-    'insert into audit_journal (id, events, sealed, broken, created_at) values (?, ?, ?, 0, ?)',
+    'insert into audit_journal (id, events, sealed, created_at) values (?, ?, ?, ?)',
   )
   const deliver = database.prepare(
     `insert into deliveries (id, tenant_id, kind, dedup_key, payload, state, attempts, due_at, created_at, updated_at)
