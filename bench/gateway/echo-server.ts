@@ -7,7 +7,10 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const { event } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     const answer = JSON.stringify({ decision: { kind: 'allow' }, event })
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) })
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(answer),
+    })
     response.end(answer)
   })
 })

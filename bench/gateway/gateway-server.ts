@@ -12,7 +12,12 @@ for (let index = 0; index < 3; index++) {
   const response = await fetch(`${gateway.url}/v1/hooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ event: 'pre_tool_use', handler_type: 'function', scope: 'tenant', config: { name: 'pass' } }),
+    body: JSON.stringify({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      scope: 'tenant',
+      config: { name: 'pass' },
+    }),
   })
   if (!response.ok) throw new Error(await response.text())
 }

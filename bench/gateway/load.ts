@@ -8,7 +8,11 @@ export interface Target {
 }
 
 /** Posts over so many kept connections for so long; each sends its next request with the answer to the last. */
-export async function load(target: Target, connections: number, ms: number): Promise<{ perSecond: number; p50: number; p99: number; bad: number }> {
+export async function load(
+  target: Target,
+  connections: number,
+  ms: number,
+): Promise<{ perSecond: number; p50: number; p99: number; bad: number }> {
   const request = requestOf(target)
   const times: number[] = []
   let bad = 0
@@ -24,7 +28,10 @@ export async function load(target: Target, connections: number, ms: number): Pro
         socket.write(request)
       }
       socket.setNoDelay(true).setEncoding('latin1')
-      socket.on('connect', send).on('error', reject).on('close', () => resolve())
+      socket
+        .on('connect', send)
+        .on('error', reject)
+        .on('close', () => resolve())
       socket.on('data', (chunk: string) => {
         text += chunk
         if (!isWhole(text)) return

@@ -48,7 +48,11 @@ export async function childGateway({ home, database, aheadMs = 0 }: ChildOptions
   const began = machineNow()
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const marks = join(home, 'marks')
-  const args = ['--disable-warning=ExperimentalWarning', script, ...(database === undefined ? [] : [database])]
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    script,
+    ...(database === undefined ? [] : [database]),
+  ]
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env.PATH,

@@ -81,7 +81,8 @@ export class Promises {
   async prepare(): Promise<void> {
     const make = async (definition: Row, tenant?: string) => {
       const usual = { event: 'pre_tool_use', handler_type: 'function', scope: 'tenant' }
-      return granted(await this.#gateway.call('POST', '/v1/hooks', { ...usual, ...definition }, tenant)).hookId
+      return granted(await this.#gateway.call('POST', '/v1/hooks', { ...usual, ...definition }, tenant))
+        .hookId
     }
     granted(await this.#gateway.call('POST', '/v1/tenants', { name: 'careful' }))
     const strict = { settings: { audit: 'strict' } }
@@ -166,7 +167,7 @@ export class Promises {
 
   async #lookAtHooks(): Promise<void> {
     const { hooks }: { hooks: Row[] } = granted(await this.#gateway.call('GET', '/v1/hooks'))
-    const shown = new Map(hooks.map((row) => [String(row.id), valueOf(row)]))
+    const shown = new Map(hooks.map((row) => [String(row.id), hookOf(row)]))
     for (const [id, promised] of this.#hooks) {
       const allowed = this.#unsure.has(id) ? [promised, this.#unsure.get(id)] : [promised]
       expect(allowed, `hook ${id}`).toContainEqual(shown.get(id))
@@ -282,7 +283,7 @@ const gate = (tool: string, input: Row = {}) => ({
 
 const keyed = (key: string) => ({ ...gate('Once'), idempotency_key: key })
 
-function valueOf({ description, enabled }: Row): Hook {
+function hookOf({ description, enabled }: Row): Hook {
   return { description: String(description), enabled: enabled === true }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { GatewayOptions } from '../../src/app/gateway/open.ts'
-import { failMethods, type FaultyStore, faultyStore } from '../../src/testing/index.ts'
+import { type FaultyStore, failMethods, faultyStore } from '../../src/testing/index.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase, sharedServer, type TestDatabase } from '../postgres/database.ts'
 import { type PostgresServer, startServer } from '../postgres/server.ts'
@@ -127,24 +127,27 @@ describe('a node that is cut off', () => {
     await expect.poll(health(gateway), soon).toBe(200)
   })
 
-  test.each(['silent', 'reset'] as const)('4.9 #126 a network that goes %s: no wrong allow, not ready, and all well after it', async (mode) => {
-    const db = await freshDatabase()
-    onTestFinished(() => db.drop())
-    const { port } = await sharedServer()
-    const proxy = await halfOpenProxy(port)
-    onTestFinished(() => proxy.close())
-    const clock = quickClock(10, Date.now())
-    const gateway = await node({ url: db.url.replace(`:${port}/`, `:${proxy.port}/`) }, { clock })
-    await gateway.hook(stop)
-    expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop' })
-    proxy.mode(mode)
-    const asked = Array.from({ length: 5 }, () => gateway.dispatch('pre_tool_use', bash))
-    await expect.poll(ready(gateway), soon).toBe(503)
-    proxy.mode('pass')
-    for (const answer of await Promise.all(asked)) closed(answer)
-    await expect.poll(ready(gateway), soon).toBe(200)
-    expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop' })
-  })
+  test.each(['silent', 'reset'] as const)(
+    '4.9 #126 a network that goes %s: no wrong allow, not ready, and all well after it',
+    async (mode) => {
+      const db = await freshDatabase()
+      onTestFinished(() => db.drop())
+      const { port } = await sharedServer()
+      const proxy = await halfOpenProxy(port)
+      onTestFinished(() => proxy.close())
+      const clock = quickClock(10, Date.now())
+      const gateway = await node({ url: db.url.replace(`:${port}/`, `:${proxy.port}/`) }, { clock })
+      await gateway.hook(stop)
+      expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop' })
+      proxy.mode(mode)
+      const asked = Array.from({ length: 5 }, () => gateway.dispatch('pre_tool_use', bash))
+      await expect.poll(ready(gateway), soon).toBe(503)
+      proxy.mode('pass')
+      for (const answer of await Promise.all(asked)) closed(answer)
+      await expect.poll(ready(gateway), soon).toBe(200)
+      expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop' })
+    },
+  )
 })
 
 describe('4.9 #126 PostgreSQL restarts under load', () => {
@@ -156,31 +159,35 @@ describe('4.9 #126 PostgreSQL restarts under load', () => {
   })
   afterAll(() => server.remove())
 
-  test.each(['fast', 'immediate'] as const)('4.9 #126 %s: every gate is answered, none allows, and both nodes recover', async (how) => {
-    const nodes = [await node(db), await node(db)]
-    const [a, b] = nodes
-    if (a === undefined || b === undefined) throw new Error('two nodes')
-    const hookId = await a.hook(stop)
-    await expect.poll(() => decide(b), soon).toMatchObject({ kind: 'block' })
-    let isOver = false
-    const answers: Answer[] = []
-    const loops = nodes.flatMap((gateway) =>
-      Array.from({ length: 3 }, async () => {
-        while (!isOver) answers.push(await gateway.dispatch('pre_tool_use', bash))
-      }),
-    )
-    await sleep(100)
-    await server.stop(how)
-    await sleep(400)
-    await server.start()
-    for (const gateway of nodes) await expect.poll(ready(gateway), soon).toBe(200)
-    isOver = true
-    await Promise.all(loops)
-    for (const answer of answers) closed(answer)
-    for (const gateway of nodes)
-      expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop', by: hookId })
-    await a.call('DELETE', `/v1/hooks/${hookId}`)
-  }, 30_000)
+  test.each(['fast', 'immediate'] as const)(
+    '4.9 #126 %s: every gate is answered, none allows, and both nodes recover',
+    async (how) => {
+      const nodes = [await node(db), await node(db)]
+      const [a, b] = nodes
+      if (a === undefined || b === undefined) throw new Error('two nodes')
+      const hookId = await a.hook(stop)
+      await expect.poll(() => decide(b), soon).toMatchObject({ kind: 'block' })
+      let isOver = false
+      const answers: Answer[] = []
+      const loops = nodes.flatMap((gateway) =>
+        Array.from({ length: 3 }, async () => {
+          while (!isOver) answers.push(await gateway.dispatch('pre_tool_use', bash))
+        }),
+      )
+      await sleep(100)
+      await server.stop(how)
+      await sleep(400)
+      await server.start()
+      for (const gateway of nodes) await expect.poll(ready(gateway), soon).toBe(200)
+      isOver = true
+      await Promise.all(loops)
+      for (const answer of answers) closed(answer)
+      for (const gateway of nodes)
+        expect(await decide(gateway)).toMatchObject({ kind: 'block', reason: 'stop', by: hookId })
+      await a.call('DELETE', `/v1/hooks/${hookId}`)
+    },
+    30_000,
+  )
 })
 
 /** Decided by the hook, or closed because nobody could ask the store. */

@@ -43,7 +43,9 @@ export function markTime(file: string): { around(store: Store): Store } {
 
 /** Of the time between an answer and the kill, how much the machine kept from the gateway. */
 export function withheld(file: string, killedAt: number): (answeredAt: number) => number {
-  const spans = [...missedBeats(file, killedAt), ...slowWrites(file, killedAt)].sort((a, b) => a.from - b.from)
+  const spans = [...missedBeats(file, killedAt), ...slowWrites(file, killedAt)].sort(
+    (a, b) => a.from - b.from,
+  )
   return (answeredAt) => {
     let total = 0
     let covered = answeredAt

@@ -243,3 +243,61 @@ test('a definition that can no longer be loaded closes its gate and shows in sta
   const status = await second.call('GET', '/v1/status')
   expect(status.body.lines).toContainEqual(expect.objectContaining({ name: 'hooks', state: 'warn' }))
 })
+
+test('an answer after the deadline has a row of its own', async () => {
+  const gateway = await running({
+    functions: { slow: () => new Promise((resolve) => setTimeout(resolve, 200)) },
+  })
+  await gateway.hook({
+    event: 'pre_tool_use',
+    handler_type: 'function',
+    config: { name: 'slow' },
+    timeout_ms: 50,
+    on_timeout: 'allow',
+  })
+  const { body } = await gateway.dispatch('pre_tool_use', bash('ls'))
+  expect(body.decision).toMatchObject({ kind: 'allow', opened: [{ because: 'timeout' }] })
+  const rows = await gateway.until(
+    () => gateway.call('GET', `/v1/executions?eventId=${body.event_id}`),
+    (answer) => answer.body.executions.length === 2,
+  )
+  expect(rows.body.executions.map((row: { decision: string }) => row.decision).toSorted()).toEqual([
+    'late',
+    'timeout',
+  ])
+})
+
+test('what the master scope allows is allowed at once, for hooks that are there already', async () => {
+  const receiver = await badReceiver()
+  const gateway = await running()
+  await gateway.hook({
+    event: 'pre_tool_use',
+    handler_type: 'http',
+    config: { url: `${receiver.origin}/allow` },
+  })
+  const decide = async () => (await gateway.dispatch('pre_tool_use', bash('ls'))).body.decision
+  expect(await decide()).toMatchObject({ kind: 'block', code: 'outbound.private_address' })
+  const allowed = await gateway.call('PATCH', '/v1/settings', {
+    scope: 'gateway',
+    settings: { allowed_hosts: ['127.0.0.1'] },
+  })
+  expect(allowed.status).toBe(200)
+  expect(await decide()).toMatchObject({ kind: 'allow' })
+  await receiver.close()
+})
+
+test('the error detail of a command is everything it printed', async () => {
+  const gateway = await running()
+  const long = 'x'.repeat(600)
+  await gateway.hook({
+    event: 'pre_tool_use',
+    handler_type: 'command',
+    config: { command: `echo ${long} >&2; exit 7` },
+  })
+  const { body } = await gateway.dispatch('pre_tool_use', bash('ls'))
+  const { body: page } = await gateway.call('GET', `/v1/executions?eventId=${body.event_id}`)
+  const [row] = page.executions
+  expect(row.error.length).toBeLessThanOrEqual(256)
+  const detail = await gateway.call('GET', `/v1/events/${body.event_id}/executions/${row.id}`)
+  expect(JSON.stringify(detail.body)).toContain(long)
+})

@@ -15,6 +15,7 @@ import { createOutbound } from '../../safe/outbound/outbound.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { localModels } from '../environment.ts'
 import { type Functions, functionHandler } from './function-handler.ts'
 import { storeBudget, storeTurns } from './store-budget.ts'
@@ -46,7 +47,7 @@ export function gatewayHandlers(parts: HandlerParts): {
 } {
   const { env, edition, store, secrets, settings, clock, log } = parts
   const outbound = createOutbound({
-    allow: parts.allow,
+    allow: allowedHosts(parts),
     own: parts.own,
     log,
     ...(parts.dns === undefined ? {} : { dns: parts.dns }),
@@ -77,6 +78,19 @@ export function gatewayHandlers(parts: HandlerParts): {
         outbound.dispose(),
       ])
     },
+  }
+}
+
+/** What config.yaml allows, and what the master scope has allowed since. */
+function allowedHosts({ allow, settings }: HandlerParts): () => readonly string[] {
+  let set: readonly string[] | undefined
+  let all = allow
+  return () => {
+    const { allowed_hosts } = settings.of(MASTER_TENANT)
+    if (allowed_hosts === set) return all
+    set = allowed_hosts
+    all = [...allow, ...(set ?? [])]
+    return all
   }
 }
 

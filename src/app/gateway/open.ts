@@ -30,6 +30,7 @@ import { listenLocally } from './local-socket.ts'
 import { takeLock } from './lock.ts'
 import { isPostgres, openStore } from './open-store.ts'
 import { startOtlp } from './otlp.ts'
+import { readsAfter } from './reads-after.ts'
 import { deliveryHealth, hookHealth, storeHealth } from './status-parts.ts'
 import { tenantHooks } from './tenant-hooks.ts'
 import { Undo } from './undo.ts'
@@ -163,7 +164,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   undo.add(() => upkeep.stop())
 
   const parts: GatewayParts = {
-    store,
+    store: readsAfter(store, audit),
     dispatcher,
     secrets,
     settings,

@@ -37,13 +37,16 @@ export interface DispatchRecord {
   trace(): Trace
 }
 
+/** What a late answer belongs to. */
+export type LateMoment = Pick<DispatchRecord, 'id' | 'time' | 'payload' | 'envelope'>
+
 /** Who wants to know. Errors a sink throws are logged and change nothing. */
 export interface Sink {
   /** Measure how long each hook takes. */
   readonly timed?: boolean
   record(dispatch: DispatchRecord): void
-  /** An answer that came after the deadline. */
-  late?(execution: Execution, event: string): void
+  /** An answer that came after the deadline, and the dispatch it was for. */
+  late?(execution: Execution, event: string, moment: LateMoment): void
 }
 
 /** One line of the engine's own log; names under `security.` are reserved for what an operator must see. */

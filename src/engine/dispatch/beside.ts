@@ -3,7 +3,6 @@ import type { Execution } from '../core/sink.ts'
 import { isThenable } from '../core/thenable.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Engine } from './engine.ts'
 import { Protocol } from './protocol.ts'
 import type { Role } from './track.ts'
 
@@ -65,10 +64,12 @@ function writeFailed({ track, event }: Dispatch, thrown: unknown): void {
   track.engine.log('security.hook.audit_write_failed', { event, error: errorText(thrown) })
 }
 
-export function tellLate(engine: Engine, execution: Execution, event: string): void {
+export function tellLate(execution: Execution, moment: Dispatch): void {
+  const { event } = moment
+  const { engine } = moment.track
   engine.log('engine.late', { hook: execution.hook, event })
   try {
-    engine.sink?.late?.(execution, event)
+    engine.sink?.late?.(execution, event, moment)
   } catch (thrown) {
     engine.log('security.hook.audit_write_failed', { event, error: errorText(thrown) })
   }

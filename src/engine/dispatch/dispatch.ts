@@ -207,11 +207,10 @@ export class Dispatch extends Moment implements DispatchRecord, Waiter {
   /** Leaves the promise that is still waited for to itself; should it settle after all, that is told and no more. */
   private abandon(): void {
     const { engine } = this.track
-    const { event } = this
     const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
     this.waiting = null
     if (this.place === null) return
-    engine.wheel.abandon(this.place, () => tellLate(engine, execution, event))
+    engine.wheel.abandon(this.place, () => tellLate(execution, this))
     this.place = null
   }
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { DispatchRecord, Execution } from '../../engine/core/sink.ts'
+import type { DispatchRecord, Execution, LateMoment } from '../../engine/core/sink.ts'
 import type { Trace } from '../../engine/core/trace.ts'
 import { redact } from '../../safe/redact.ts'
 import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
@@ -25,7 +25,6 @@ export function toEventRecord(
   const { event, id, time, payload, envelope, decision } = record
   const trace = record.trace()
   const traceId = traceIdOf(envelope.traceparent, id)
-  const matched = new Map(trace.hooks.map((hook) => [hook.hook, hook.matched]))
   return {
     tenant,
     event_id: id,
@@ -39,15 +38,44 @@ export function toEventRecord(
     duration_ms: round(trace.durationMs),
     request: text ?? JSON.stringify({ event, payload, envelope }),
     answer: JSON.stringify({ decision: shownDecision(decision), trace: slim(trace) }),
-    executions: record.executions().map((execution) =>
-      toExecution(execution, {
-        key: keyOf(execution, id, attempt),
-        attempt,
-        traceId,
-        matched: matched.get(execution.hook) ?? true,
-        row: rows.get(execution.hook),
-      }),
+    executions: trace.hooks.flatMap(({ matched, executions }) =>
+      executions.map((execution) =>
+        toExecution(execution, {
+          key: keyOf(execution, id, attempt),
+          attempt,
+          traceId,
+          matched,
+          row: rows.get(execution.hook),
+        }),
+      ),
     ),
+  }
+}
+
+/** The row of an answer that came too late. The event itself has its record already, and keeps it. */
+export function lateRecord(
+  execution: Execution,
+  event: string,
+  { id, time, payload, envelope }: LateMoment,
+  { tenant, text, attempt, rows }: Recorded,
+): EventRecord {
+  const traceId = traceIdOf(envelope.traceparent, id)
+  const row = rows.get(execution.hook)
+  const key = keyOf(execution, id, attempt)
+  return {
+    tenant,
+    event_id: id,
+    event,
+    time,
+    session_id: envelope.session ?? null,
+    agent_id: envelope.agentId ?? null,
+    kind: 'allow',
+    by_hook: null,
+    code: execution.code ?? null,
+    duration_ms: 0,
+    request: text ?? JSON.stringify({ event, payload, envelope }),
+    answer: '{}',
+    executions: [toExecution(execution, { key, attempt, traceId, matched: true, row })],
   }
 }
 

@@ -24,6 +24,8 @@ export interface AuditQueue {
   isBehind(): boolean
   /** Resolves when what is being written is, or when that takes too long: a gate does not wait for a store that is silent. */
   settled(): Promise<void>
+  /** Resolves when everything added so far was written, or could not be. */
+  flushed(): Promise<void>
   /** Calls back after each group that was written; undo with the answer. */
   onWritten(listener: () => void): () => void
   readonly status: StatusPart
@@ -43,10 +45,10 @@ interface QueueOptions {
   readonly log: Log
 }
 
-const GROUP = 200
+const GROUP = 400
 const WAIT_MS = 5
 /** Older and unwritten means that writing falls behind. */
-const BEHIND_MS = 10
+const BEHIND_MS = 20
 /** While the store is down so many records are kept; then the oldest go, and that is told. */
 const MAX_KEPT = 20_000
 const RETRY_MS = 250
@@ -137,6 +139,15 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
         settling = undefined
       })
       return settling
+    },
+    async flushed() {
+      // One group may be under way, and the next holds whatever came meanwhile.
+      for (let left = Math.ceil(waiting.length / GROUP) + 1; left > 0 && failure === undefined; left--) {
+        await written
+        if (waiting.length === 0) break
+        start()
+      }
+      await written
     },
     onWritten(listener) {
       listeners.add(listener)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
@@ -8,7 +7,7 @@ import { catalogue } from '../../engine/events/catalogue.ts'
 import { eventNames } from '../../engine/events/names.ts'
 import type { Store } from '../../store/store.ts'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
-import { type Recorded, toEventRecord } from '../audit/event-record.ts'
+import { lateRecord, type Recorded, toEventRecord } from '../audit/event-record.ts'
 import type { AuditItem, AuditQueue } from '../audit/queue.ts'
 import { shownDecision } from '../audit/shown-decision.ts'
 import { emitSpans } from '../audit/spans.ts'
@@ -72,6 +71,10 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       if (journey.released) audit.add({ event: written(record, journey) })
       else journey.held = record
     },
+    late(execution, event, moment) {
+      const journey = journeys.get(moment.envelope)
+      if (journey !== undefined) audit.add({ event: () => lateRecord(execution, event, moment, journey) })
+    },
   })
 
   const run = async (
@@ -81,7 +84,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     repeat: Repeatable | undefined,
   ): Promise<DispatchAnswer> => {
     const { event, payload } = request
-    const envelope = completeEnvelope(caller, request.envelope ?? {}, { now: clock.now(), newId: randomUUID })
+    const envelope = completeEnvelope(caller, request.envelope ?? {}, clock.now())
     const { tenant, id } = envelope
     const { mode } = catalogue[event]
     const snapshot = await snapshotOf(tenant, event)

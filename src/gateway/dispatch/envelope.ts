@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Envelope } from '../../engine/core/context.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Caller } from '../auth/caller.ts'
 import { agentId as idOf } from '../tenancy/agent-id.ts'
 
@@ -24,7 +25,7 @@ const ids = new LRUCache<string, string>({ max: 10_000 })
 export function completeEnvelope(
   caller: Caller,
   given: Envelope,
-  { now, newId }: { now: number; newId: () => string },
+  now: number,
 ): Envelope & { readonly id: string; readonly tenant: string } {
   for (const name of texts) {
     const value: unknown = given[name]
@@ -35,7 +36,7 @@ export function completeEnvelope(
   const agentId = caller.agentId ?? knownId(caller.tenant, given.agentId ?? given.agent)
   return {
     ...given,
-    id: given.id ?? newId(),
+    id: given.id ?? timeUuid(now),
     time: now,
     tenant: caller.tenant,
     ...(agentId === undefined ? {} : { agentId }),

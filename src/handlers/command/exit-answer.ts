@@ -70,5 +70,9 @@ function signalOf(exitCode: number): string | undefined {
 
 function failed({ exitCode, stdout, stderr }: ProcessResult): HookError {
   const said = redact(stderr) || redact(stdout)
-  return new HookError('process.exit', `command exited ${exitCode}${said === '' ? '' : `: ${said}`}`)
+  // Whole, for whoever keeps it encrypted; the message is what may be shown.
+  const cause = [stderr, stdout].filter((text) => text !== '').join('\n')
+  return new HookError('process.exit', `command exited ${exitCode}${said === '' ? '' : `: ${said}`}`, {
+    ...(cause === '' ? {} : { cause }),
+  })
 }

@@ -8,12 +8,12 @@ import { outboundError } from './failure.ts'
 import { guardedFetch } from './fetch.ts'
 import { type Resolve, resolveBy, resolveBySystem } from './resolve.ts'
 import type { Listening } from './rules/address.ts'
-import { readAllowList } from './rules/allow-list.ts'
+import { followAllowList, readAllowList } from './rules/allow-list.ts'
 import { type BlockReason, shownUrl } from './rules/url.ts'
 
 export interface OutboundOptions {
-  /** What may be called beside public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `safety.internal`. */
-  readonly allow?: readonly string[]
+  /** What may be called beside public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `safety.internal`; a function where that changes. */
+  readonly allow?: readonly string[] | (() => readonly string[])
   /** Where we listen ourselves; never called, whatever is allowed. */
   readonly own?: () => readonly Listening[]
   /** Name servers to ask instead of the machine's resolver; with several tenants none can slow the others down. */
@@ -71,7 +71,12 @@ function createAgent({
   connections = 32,
   dial,
 }: OutboundOptions): Agent {
-  const rules = { resolve: resolver(dns), allow: readAllowList(allow), own, ca }
+  const rules = {
+    resolve: resolver(dns),
+    allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
+    own,
+    ca,
+  }
   return new Agent({
     connect: createConnector(rules, dial),
     connections,

@@ -123,16 +123,19 @@ test('4.9 #125 damage in a large file is found when it is read, and every call s
   const { file, tenant } = await written(12_000)
   const { size } = statSync(file)
   overwrite(file, 60 * PAGE, size - 60 * PAGE)
-  const store = await openSqliteStore({ file, keyring })
   const history = async () => {
-    for (let cursor = ''; ; ) {
-      const page = await store.history(tenant, {}, { limit: 50, ...(cursor ? { cursor } : {}) })
-      if (page.nextCursor === '') return store.verifyAudit()
-      cursor = page.nextCursor
+    const store = await openSqliteStore({ file, keyring })
+    try {
+      for (let cursor = ''; ; ) {
+        const page = await store.history(tenant, {}, { limit: 50, ...(cursor ? { cursor } : {}) })
+        if (page.nextCursor === '') return await store.verifyAudit()
+        cursor = page.nextCursor
+      }
+    } finally {
+      await store.close()
     }
   }
   await expect(history()).rejects.toMatchObject({ code: 'store.corrupt' })
-  await store.close()
 })
 
 test('4.9 #123 a full disk is an error with a code, and loses nothing acknowledged', async () => {

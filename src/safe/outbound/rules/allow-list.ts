@@ -25,6 +25,20 @@ export function readAllowList(entries: readonly string[]): AllowList {
   }
 }
 
+/** The same for a list that may change: it is read again when it is another one. */
+export function followAllowList(current: () => readonly string[]): AllowList {
+  let entries = current()
+  let list = readAllowList(entries)
+  return (target) => {
+    const now = current()
+    if (now !== entries) {
+      list = readAllowList(now)
+      entries = now
+    }
+    return list(target)
+  }
+}
+
 function readEntry(entry: string): Covers {
   const { subject, port } = split(entry)
   const covers = readRange(subject) ?? readName(subject)

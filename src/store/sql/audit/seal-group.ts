@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { Secrets } from '../../../safe/secret.ts'
+import { timeUuid } from '../../../safe/time-uuid.ts'
 import { answerPlace, errorDetailPlace, eventPlace, payloadPlace } from '../../places.ts'
 import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
-import { timeUuid } from '../uuid.ts'
 import type {
   AppendedGroup,
   AuditGroup,

@@ -1,0 +1,9 @@
+import { paced } from './paced.ts'
+
+/** The loud tenant, in a process of its own: `node hammer.ts <port> <token> <per second> <body>`, until it is killed. */
+const [port, token = '', perSecond, body = ''] = process.argv.slice(2)
+const target = { port: Number(port), path: '/v1/dispatch', token, body }
+for (;;) {
+  const { served, refused } = await paced(target, { perSecond: Number(perSecond), connections: 16, ms: 500 })
+  process.send?.({ served, refused })
+}
