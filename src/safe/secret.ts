@@ -22,7 +22,7 @@ export interface Keyring {
 }
 
 export interface Secrets {
-  encrypt(plain: string, place: Place): string
+  encrypt(plain: string | Uint8Array, place: Place): string
   decrypt(stored: string, place: Place): string
   /** The same secret under the current key; undefined when it is already, so that a rotation can be run again. */
   renew(stored: string, place: Place): string | undefined
@@ -58,7 +58,7 @@ export function createSecrets(keyring: Keyring | undefined, options: SecretsOpti
   const used = new Map(Object.entries(options.used ?? {}))
   const current = keyring?.current.id ?? ''
 
-  const encrypt = (plain: string, place: Place): string => {
+  const encrypt = (plain: string | Uint8Array, place: Place): string => {
     const key = keys.get(current)
     if (key === undefined) throw noKey()
     const times = (used.get(current) ?? 0) + 1
@@ -67,7 +67,12 @@ export function createSecrets(keyring: Keyring | undefined, options: SecretsOpti
     if (times === WORN) options.log?.('secret.key_worn', { key: current, used: times })
     const nonce = randomBytes(NONCE)
     const cipher = createCipheriv(ALGORITHM, key, nonce, TAG).setAAD(bound(current, place))
-    const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    const sealed = Buffer.concat([
+      nonce,
+      typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ])
     return `${PREFIX}${current}:${sealed.toString('base64')}`
   }
 

@@ -87,7 +87,7 @@ interface About {
   readonly row: HookRow | undefined
 }
 
-export function toExecution(execution: Execution, about: About): ExecutionRecord {
+function toExecution(execution: Execution, about: About): ExecutionRecord {
   const { hook, decision, code, reason, durationMs = 0, shadow = false, facts = {} } = execution
   const { row, matched, traceId, attempt, key } = about
   const hasFailed = decision !== 'allow' && decision !== 'ask' && decision !== 'block'
@@ -115,7 +115,7 @@ export function toExecution(execution: Execution, about: About): ExecutionRecord
 }
 
 /** Several lines of one hook in one dispatch have keys of their own. */
-export function keyOf({ hook, recheck, decision }: Execution, eventId: string, attempt: number): string {
+function keyOf({ hook, recheck, decision }: Execution, eventId: string, attempt: number): string {
   const parts = [hook, eventId]
   if (recheck) parts.push('recheck')
   if (decision === 'late') parts.push('late')

@@ -18,7 +18,7 @@ import { vault } from './vault.ts'
 
 /** Everything but how a database is reached. `close` belongs to the dialect, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
-  recordText: Recorder['recordText']
+  recordBytes: Recorder['recordBytes']
   flush(): Promise<void>
 }
 

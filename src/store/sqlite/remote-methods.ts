@@ -14,7 +14,7 @@ export const remoteMethods: Readonly<Record<Exclude<keyof Remote, 'close'>, true
   definitionChanges: true,
   disableHandlerTypes: true,
   recordEvents: true,
-  recordText: true,
+  recordBytes: true,
   history: true,
   tail: true,
   errorDetail: true,

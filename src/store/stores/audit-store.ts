@@ -76,7 +76,7 @@ export interface Page<Row> {
   readonly nextCursor: string
 }
 
-export interface EventRow {
+interface EventRow {
   readonly tenant_id: string
   readonly event_id: string
   readonly event: string
@@ -92,7 +92,7 @@ export interface EventRow {
   readonly answer: string | undefined
 }
 
-export interface SessionRow {
+interface SessionRow {
   readonly tenant_id: string
   readonly session_id: string
   readonly agent_id: string | null

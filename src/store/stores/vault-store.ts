@@ -1,5 +1,5 @@
 /** Named texts of a tenant that hooks refer to; values are sealed outside, the store keeps what it gets. */
-export interface SecretRow {
+interface SecretRow {
   readonly tenant_id: string
   readonly name: string
   readonly sealed: string

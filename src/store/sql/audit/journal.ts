@@ -3,6 +3,7 @@ import { isHookError } from '../../../engine/core/error.ts'
 import { journalPlace } from '../../places.ts'
 import type { EventRecord } from '../../stores/audit-store.ts'
 import type { Db } from '../database.ts'
+import { decodeBatch } from './batch-bytes.ts'
 
 /** A group as it is appended. */
 export interface NewEntry {
@@ -20,9 +21,9 @@ export interface Entry {
   readonly batch: readonly EventRecord[] | undefined
 }
 
-export function newEntry(db: Db, text: string, events: number, now: number): NewEntry {
+export function newEntry(db: Db, bytes: Uint8Array, events: number, now: number): NewEntry {
   const id = randomUUID()
-  return { id, events, sealed: db.secrets.encrypt(text, journalPlace(id)), created_at: now }
+  return { id, events, sealed: db.secrets.encrypt(bytes, journalPlace(id)), created_at: now }
 }
 
 /** But for those that were passed over. */
@@ -41,7 +42,7 @@ export async function oldestEntry(db: Db, passedOver: readonly number[]): Promis
 
 function open(db: Db, { id, sealed }: { id: string; sealed: string }): readonly EventRecord[] | undefined {
   try {
-    return JSON.parse(db.secrets.decrypt(sealed, journalPlace(id)))
+    return decodeBatch(db.secrets.decrypt(sealed, journalPlace(id)))
   } catch (thrown) {
     if (isHookError(thrown)) return undefined
     throw thrown

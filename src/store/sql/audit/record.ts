@@ -1,14 +1,15 @@
 import type { AuditStore, EventRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { Db } from '../database.ts'
+import { encodeBatch } from './batch-bytes.ts'
 import { newEntry } from './journal.ts'
 import type { Projector } from './projector.ts'
 import { sealGroup } from './seal-group.ts'
 
 export interface Recorder extends Pick<AuditStore, 'recordEvents'> {
-  /** The same with the dispatches as JSON already: what crosses threads does so as one text. */
-  recordText(
-    text: string,
+  /** The same with the dispatches as bytes already, which cross threads without being copied. */
+  recordBytes(
+    bytes: Uint8Array,
     about: { readonly events: number; readonly now: number },
     deliveries: readonly NewDelivery[],
     answers: readonly KeptAnswer[],
@@ -24,18 +25,18 @@ export function recorder(
   projector: Projector,
   countSealed: (texts: number) => Promise<void>,
 ): Recorder {
-  const recordText: Recorder['recordText'] = async (text, { events, now }, deliveries, answers) => {
+  const recordBytes: Recorder['recordBytes'] = async (bytes, { events, now }, deliveries, answers) => {
     const sealed = sealGroup(db.secrets, [], deliveries, answers)
-    const entry = events === 0 ? undefined : newEntry(db, text, events, now)
+    const entry = events === 0 ? undefined : newEntry(db, bytes, events, now)
     await db.byHand.appendGroup({ entry, deliveries: sealed.deliveries, answers: sealed.answers, now })
     // It is written; a count that could not be is written with the next one.
     await countSealed(1 + deliveries.length + answers.length).catch(() => {})
     await projector.appended(events)
   }
   return {
-    recordText,
+    recordBytes,
     recordEvents: (batch, deliveries, answers) =>
-      recordText(JSON.stringify(batch), aboutBatch(batch), deliveries, answers),
+      recordBytes(encodeBatch(batch), aboutBatch(batch), deliveries, answers),
   }
 }
 
