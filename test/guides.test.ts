@@ -5,6 +5,9 @@ import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
 
+/** Each runs the compiler on the whole project. */
+const SLOW = { timeout: 60_000 }
+
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8')
 const readme = readFileSync('README.md', 'utf8')
 
@@ -13,7 +16,7 @@ describe('the guides of CONTRIBUTING.md', () => {
     ['Add an event', { edits: 1, files: ['try.ts'] }],
     ['Add a handler', { edits: 0, files: ['src/handlers/deny.ts', 'try.ts'] }],
     ['Add a guard', { edits: 5, files: ['src/engine/guard/session-cooldown.ts', 'try.ts'] }],
-  ])('%s: compiles and prints what the guide says', async (title, asks) => {
+  ])('%s: compiles and prints what the guide says', SLOW, async (title, asks) => {
     const guide = readGuide(contributing, title)
     expect({ edits: guide.edits.length, files: [...guide.files.keys()] }).toEqual(asks)
     using scratch = new Scratch()
@@ -23,7 +26,7 @@ describe('the guides of CONTRIBUTING.md', () => {
     expect(withoutTrailingSpace(printed)).toBe(guide.prints)
   })
 
-  test('Add an event: a payload that does not fit the new row is a type error', async () => {
+  test('Add an event: a payload that does not fit the new row is a type error', SLOW, async () => {
     using scratch = new Scratch()
     scratch.follow(readGuide(contributing, 'Add an event'))
     scratch.write(
@@ -44,7 +47,7 @@ describe('README.md', () => {
     ])
   })
 
-  test('the quick start compiles and prints what it says', async () => {
+  test('the quick start compiles and prints what it says', SLOW, async () => {
     const guide = readGuide(readme, 'Quick start')
     using scratch = new Scratch()
     scratch.follow(guide)
@@ -55,7 +58,14 @@ describe('README.md', () => {
   })
 })
 
-const written = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/lifecycle.md', 'docs/matchers.md']
+const written = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/lifecycle.md',
+  'docs/matchers.md',
+  'docs/gateway.md',
+]
 
 test.each(written)('%s names no file that is not there', (page) => {
   const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```$/gm, '')

@@ -2,6 +2,7 @@ import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'c
 import { errorText, isHookError } from '../engine/core/error.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'
+import { refuseUnknown } from './unknown-flags.ts'
 
 const common = {
   json: { type: 'boolean', description: 'data for machines on stdout' },
@@ -26,6 +27,7 @@ export function command<const A extends ArgsDef>(spec: Spec<A>): CommandDef<A & 
     args,
     async run({ args: given }) {
       try {
+        refuseUnknown(given, Object.keys(args))
         process.exitCode = await spec.run(given, given._)
       } catch (error) {
         report(error, given.json === true)
@@ -38,5 +40,9 @@ export function command<const A extends ArgsDef>(spec: Spec<A>): CommandDef<A & 
 function report(error: unknown, json: boolean): void {
   if (!isHookError(error)) tell(`error: ${errorText(error)}`)
   else if (json) print({ error: error.toJSON() })
-  else tell(`${error.code}: ${error.message}\n  ${error.hint}`)
+  else {
+    // The lines of a file's problems each carry their own hint already.
+    const hint = error.message.includes(`(${error.hint})`) ? '' : `\n  ${error.hint}`
+    tell(`${error.code}: ${error.message}${hint}`)
+  }
 }

@@ -26,15 +26,15 @@ export const upCommand = command({
       ...(database === undefined ? {} : { database }),
       ...(edition === undefined ? {} : { edition }),
     })
-    const { url, socket, tokenFile, home } = gateway
+    const { url, socket, tokenFile, isTokenKnown, home } = gateway
     const login = gateway.loginLink()
-    if (json) print({ url, socket, tokenFile, login, pid: process.pid })
+    if (json) print({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
     else
       print(
         [
           `hookhelm listens on ${url}${socket === undefined ? '' : ` and ${socket}`}`,
           `  open   ${login}  (works once, for ten minutes)`,
-          `  token  ${tokenFile}`,
+          `  token  ${tokenFile}${isTokenKnown ? '' : '  (revoked: it no longer opens the door)'}`,
           `  data   ${home}`,
         ].join('\n'),
       )

@@ -59,7 +59,7 @@ async function setUp(deliver: Deliver, options: { maxAttempts?: number; store?: 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < 2_000; turn++) {
     if (await condition()) return
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 4))
   }
   throw new Error('it did not happen')
 }

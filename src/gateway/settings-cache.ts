@@ -24,12 +24,17 @@ export async function cacheSettings(
     const own = read.success ? read.data : {}
     if (tenant === MASTER_TENANT) {
       common = { ...defaultSettings, ...fromFile, ...own }
-      for (const [name, values] of stored) merged.set(name, { ...common, ...values })
+      for (const [name, values] of stored) merged.set(name, inForce(common, values))
       return
     }
     stored.set(tenant, own)
-    merged.set(tenant, { ...common, ...own })
+    merged.set(tenant, inForce(common, own))
   }
   await reload(MASTER_TENANT)
   return { of: (tenant) => merged.get(tenant) ?? common, reload }
+}
+
+/** A tenant may ask for a stricter audit than the gateway, and for no looser one. Rows are pruned for all at once. */
+function inForce(common: SettingsInForce, { retention_days: _, ...own }: SettingValues): SettingsInForce {
+  return { ...common, ...own, ...(common.audit === 'strict' ? { audit: 'strict' } : {}) }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /** `pass` forwards, `silent` keeps connections open and forwards nothing, `reset` ends every one. */
-export type ProxyMode = 'pass' | 'silent' | 'reset'
+type ProxyMode = 'pass' | 'silent' | 'reset'
 
 export interface HalfOpenProxy {
   readonly port: number

@@ -11,6 +11,7 @@ import {
   type FaultPlan,
   type FaultyStore,
   failBySeed,
+  failMethods,
   failNth,
   faultyStore,
   type StoreFault,
@@ -104,6 +105,22 @@ describe('4.9 #122 a store that fails', () => {
     60_000,
   )
 
+  test('4.9 #122 a store that does not answer the audit: gates are decided all the same, and recorded when it does', async () => {
+    const { faulty: store } = stage()
+    await gateway().hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'stop' } })
+    store.plan(failMethods(['recordEvents'], 'stuck'))
+    const ask = () => gateway().dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
+    const answers = [await ask(), ...(await Promise.all(Array.from({ length: 10 }, ask))), await ask()]
+    for (const { body } of answers) expect(body.decision).toMatchObject({ kind: 'block', reason: 'stop' })
+    store.plan()
+    store.release()
+    for (const { body } of answers)
+      await gateway().until(
+        () => gateway().call('GET', `/v1/events/${body.event_id}`),
+        ({ status }) => status === 200,
+      )
+  })
+
   test('4.9 #122 any schedule of faults: promises 1 and 3 hold', async () => {
     const schedule = fc.record({
       seed: fc.integer(),
@@ -120,9 +137,19 @@ describe('4.9 #122 a store that fails', () => {
   }, 90_000)
 })
 
+interface Started {
+  readonly isOpen: boolean
+  readonly faults: number
+  /** The last method that was called. */
+  readonly last: string
+}
+
+const READS = /^(?:find|list|read|load|definition|claim)/
+
 describe('4.9 #122 a store that fails while the gateway starts', () => {
-  const start = async (home: string, plan?: FaultPlan): Promise<{ isOpen: boolean; faults: number }> => {
+  const start = async (home: string, plan?: FaultPlan): Promise<Started> => {
     let faulty: FaultyStore | undefined
+    const told = () => ({ faults: faulty?.faults() ?? 0, last: faulty?.calls().at(-1)?.method ?? '' })
     const options: GatewayOptions = {
       listen: { host: '127.0.0.1', port: 0 },
       env: { HOOKHELM_HOME: home, HOME: home },
@@ -135,10 +162,10 @@ describe('4.9 #122 a store that fails while the gateway starts', () => {
     try {
       const gateway = await openGateway(options)
       await gateway.close()
-      return { isOpen: true, faults: faulty?.faults() ?? 0 }
+      return { isOpen: true, ...told() }
     } catch (thrown) {
       expect(isHookError(thrown), String(thrown)).toBe(true)
-      return { isOpen: false, faults: faulty?.faults() ?? 0 }
+      return { isOpen: false, ...told() }
     }
   }
 
@@ -148,9 +175,11 @@ describe('4.9 #122 a store that fails while the gateway starts', () => {
       let refused = 0
       for (let n = 1; ; n++) {
         const home = join(scratch, `${fault}-${n}`)
-        const { isOpen, faults } = await start(home, failNth(n, fault))
+        const { isOpen, faults, last } = await start(home, failNth(n, fault))
         if (!isOpen) refused++
         if (faults === 0) break
+        // A question that failed has left nothing behind but what an answer would have.
+        if (n > 1 && READS.test(last)) continue
         expect((await start(home)).isOpen, `after call ${n}`).toBe(true)
       }
       expect(refused).toBeGreaterThan(8)

@@ -301,3 +301,131 @@ test('the error detail of a command is everything it printed', async () => {
   const detail = await gateway.call('GET', `/v1/events/${body.event_id}/executions/${row.id}`)
   expect(JSON.stringify(detail.body)).toContain(long)
 })
+
+describe('repeats', () => {
+  const blocking = { event: 'pre_tool_use', handler_type: 'function', config: { name: 'no' } }
+
+  test('the same key from another agent, or at another depth, is not the same event', async () => {
+    const gateway = await running({ functions: { no: () => ({ kind: 'block', reason: 'not bob' }) } })
+    await gateway.hook({ ...blocking, scope: 'agent', agent_ids: ['bob'] })
+    const as = (agent: string, more: object) =>
+      gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { agent, ...more }, idempotency_key: 'k' })
+    expect((await as('alice', {})).body.decision).toEqual({ kind: 'allow' })
+    expect((await as('bob', {})).body.error.details.code).toBe('gateway.conflict')
+    expect((await as('alice', { depth: 9 })).body.error.details.code).toBe('gateway.conflict')
+  })
+
+  test('an id that comes a second time for another event hides nothing from the audit', async () => {
+    const gateway = await running({ functions: { no: () => undefined }, settings: { audit: 'strict' } })
+    await gateway.hook(blocking)
+    const send = (command: string, idempotency_key: string) =>
+      gateway.dispatch('pre_tool_use', bash(command), { envelope: { id: 'E' }, idempotency_key })
+    const good = await send('good', 'ka')
+    const evil = await send('EVIL', 'kb')
+    expect(evil.body.event_id).not.toBe(good.body.event_id)
+    for (const { body } of [good, evil]) {
+      const { body: page } = await gateway.call('GET', `/v1/executions?eventId=${body.event_id}`)
+      expect(page.executions).toHaveLength(1)
+    }
+  })
+
+  test('who disconnects poisons no key', async () => {
+    let release: () => void = () => {}
+    const gateway = await running({
+      functions: { no: () => new Promise<void>((resolve) => (release = resolve)) },
+    })
+    await gateway.hook(blocking)
+    const body = { event: 'pre_tool_use', payload: bash('ls'), idempotency_key: 'k' }
+    const gone = new AbortController()
+    const first = fetch(`${gateway.url}/v1/dispatch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: gone.signal,
+    })
+    await gateway.until(
+      async () => release,
+      (found) => found.name !== 'release',
+    )
+    gone.abort()
+    await expect(first).rejects.toThrow()
+    const again = gateway.call('POST', '/v1/dispatch', body)
+    release()
+    expect((await again).body.decision).toEqual({ kind: 'allow' })
+  })
+})
+
+test('the gates of a tenant that was deleted are closed', async () => {
+  const gateway = await running({ edition: 'standard' })
+  await gateway.call('POST', '/v1/tenants', { name: 'acme' })
+  const ask = () =>
+    gateway.call(
+      'POST',
+      '/v1/dispatch',
+      { event: 'pre_tool_use', payload: bash('ls') },
+      { 'x-hookhelm-tenant': 'acme' },
+    )
+  expect((await ask()).body.decision).toEqual({ kind: 'allow' })
+  await gateway.call('DELETE', '/v1/tenants/acme')
+  const { body } = await ask()
+  expect(body.decision?.kind ?? body.error.code).not.toBe('allow')
+})
+
+test('whoever sends an event does not choose where a command runs', async () => {
+  const gateway = await running()
+  await gateway.hook({
+    event: 'pre_tool_use',
+    handler_type: 'command',
+    config: { command: 'pwd >&2; exit 2' },
+  })
+  const { body } = await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { cwd: gateway.home } })
+  expect(body.decision).toMatchObject({ kind: 'block', reason: process.cwd() })
+})
+
+test('a hook that is off stays off when it can no longer be loaded', async () => {
+  const lite = await running()
+  await lite.hook({
+    event: 'pre_tool_use',
+    handler_type: 'command',
+    matcher: '^Bash$',
+    enabled: false,
+    config: { command: 'exit 0' },
+  })
+  await lite.close()
+  const standard = await running({ home: lite.home, edition: 'standard' })
+  expect((await standard.dispatch('pre_tool_use', bash('ls'))).body.decision).toEqual({ kind: 'allow' })
+})
+
+test('4.1 #12 an integer beyond 2⁵³ reaches a webhook digit by digit', async () => {
+  const receiver = await badReceiver()
+  const gateway = await running({ outbound: { allow: ['127.0.0.1'] } })
+  await gateway.hook({
+    event: 'session_end',
+    handler_type: 'http',
+    config: { url: `${receiver.origin}/allow` },
+  })
+  await gateway.call('POST', '/v1/dispatch', '{"event":"session_end","payload":{"n":9007199254740993}}')
+  await gateway.until(
+    async () => receiver.received,
+    (received) => received.length === 1,
+  )
+  expect(receiver.received[0]?.body).toContain('9007199254740993')
+  await receiver.close()
+})
+
+test('a delivery waits for a hook that is off for a moment, and lies aside when it is deleted', async () => {
+  const receiver = await badReceiver()
+  const gateway = await running({ outbound: { allow: ['127.0.0.1'] } })
+  const hookId = await gateway.hook({
+    event: 'session_end',
+    handler_type: 'http',
+    config: { url: `${receiver.origin}/429` },
+  })
+  await gateway.dispatch('session_end', {})
+  const listed = () => gateway.call('GET', '/v1/deliveries')
+  await gateway.until(listed, ({ body }) => body.deliveries[0]?.attempts === 1)
+  await gateway.call('POST', `/v1/hooks/${hookId}/toggle`, { enabled: false })
+  const off = await gateway.until(listed, ({ body }) => body.deliveries[0]?.attempts === 2)
+  expect(off.body.deliveries[0]).toMatchObject({ state: 'waiting', last_error: 'the hook is switched off' })
+  await receiver.close()
+})

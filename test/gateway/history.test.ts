@@ -13,6 +13,7 @@ const gateway = shared(() => ({
 
 const ids: Record<'mood' | 'quiet', string> = { mood: '', quiet: '' }
 const times: number[] = []
+const eventIds: string[] = []
 const EVENTS = 12
 
 beforeAll(async () => {
@@ -28,7 +29,8 @@ beforeAll(async () => {
       session: `session-${index % 2}`,
       agent: index < 6 ? 'ada' : 'bob',
     }
-    await gateway().dispatch('pre_tool_use', payload, { envelope })
+    const { body } = await gateway().dispatch('pre_tool_use', payload, { envelope })
+    eventIds.push(body.event_id)
     times.push(Date.now())
     // The clock counts in ms, and filters by time are tested below.
     await gateway().until(
@@ -77,13 +79,13 @@ test('GC-118 rows that are written between two pages move nothing', async () => 
     `/v1/executions?hookId=${ids.mood}&limit=200&cursor=${first.body.nextCursor}`,
   )
   const seen = [...first.body.executions, ...rest.body.executions].map(({ event_id }: Row) => event_id)
-  expect(seen).toEqual(Array.from({ length: EVENTS }, (_, index) => `event-${EVENTS - 1 - index}`))
+  expect(seen).toEqual(eventIds.toReversed())
 })
 
 test.each([
   ['hookId', () => `hookId=${ids.mood}`, EVENTS],
   ['event by an alias', () => 'event=SubagentStart&until=9999999999999', undefined],
-  ['eventId', () => 'eventId=event-3', 2],
+  ['eventId', () => `eventId=${eventIds[3]}`, 2],
   ['decision', () => 'decision=block', EVENTS / 3],
   ['another decision', () => 'decision=error', EVENTS / 3],
   ['sessionId', () => 'sessionId=session-1', EVENTS],
@@ -108,17 +110,17 @@ test('GC-118 a cursor or a filter that nobody made is refused', async () => {
 })
 
 test('any recorded event can be explained, block and error alike', async () => {
-  const explain = async (id: string) => (await gateway().call('GET', `/v1/events/${id}/explain`)).body
-  const blocked = await explain('event-1')
+  const explain = async (id = '') => (await gateway().call('GET', `/v1/events/${id}/explain`)).body
+  const blocked = await explain(eventIds[1])
   expect(blocked).toMatchObject({
-    event: { event_id: 'event-1', kind: 'block', by_hook: ids.mood, session_id: 'session-1' },
+    event: { event_id: eventIds[1], kind: 'block', by_hook: ids.mood, session_id: 'session-1' },
     request: { payload: { tool_name: 'block' } },
     decision: { kind: 'block', reason: 'told so', by: ids.mood },
     trace: { merges: [{ hook: ids.mood, from: 'allow', to: 'block' }] },
   })
   const shadow = blocked.trace.hooks.find(({ hook }: { hook: string }) => hook === ids.quiet)
   expect(shadow.executions).toMatchObject([{ shadow: true, decision: 'allow' }])
-  expect(await explain('event-2')).toMatchObject({ event: { kind: 'block', code: 'handler.error' } })
+  expect(await explain(eventIds[2])).toMatchObject({ event: { kind: 'block', code: 'handler.error' } })
   const unknown = await gateway().call('GET', '/v1/events/event-99/explain')
   expect(unknown).toMatchObject({ status: 404, body: { error: { details: { code: 'gateway.not_found' } } } })
 })

@@ -1,13 +1,16 @@
+import { Resolver } from 'node:dns'
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { type FileProblem, refusal } from '../../config/problem.ts'
 import { checkAgainst } from '../../config/read/issues.ts'
 import { located, parseSource, syntaxProblem } from '../../config/read/read-text.ts'
 import { wholeNumber } from '../../config/schema/hook.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { errorText, HookError } from '../../engine/core/error.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
 import { settingsSchema } from '../../gateway/settings.ts'
 
 const text = z.string().min(1, 'must not be empty')
+const nameServer = text.refine(isNameServer, 'must be an IP address, with or without a port')
 
 /** What stands in config.yaml. */
 export const configFileSchema = z
@@ -39,7 +42,7 @@ export const configFileSchema = z
           .describe('Inner hosts that webhooks and models may be called at.')
           .exactOptional(),
         dns: z
-          .array(text)
+          .array(nameServer)
           .describe('Name servers to ask instead of the resolver of this machine.')
           .exactOptional(),
       })
@@ -53,15 +56,44 @@ export type ConfigFile = z.infer<typeof configFileSchema>
 /** Reads config.yaml; a missing file is an empty one, a wrong one lists every problem with its line. */
 export function readConfigFile(path: string): ConfigFile {
   if (!existsSync(path)) return {}
-  const content = readFileSync(path, 'utf8')
+  const content = contentOf(path)
+  if (isBlank(content)) return {}
   const source = parseSource(content, path)
   if (source instanceof HookError) throw refusal([syntaxProblem(content, path, source)])
   const value = source.value ?? {}
   const parsed = configFileSchema.safeParse(value)
   if (parsed.success) return parsed.data
-  const [first, ...rest]: FileProblem[] = checkAgainst(configFileSchema, value).map((found) =>
-    located(content, path, source, found),
-  )
+  const [first, ...rest]: FileProblem[] = checkAgainst(configFileSchema, value).map((found) => {
+    const problem = located(content, path, source, found)
+    // The check is that of hook files, whose page says nothing about this one.
+    return { ...problem, hint: problem.hint.replace('docs/hook-files.md', 'docs/gateway.md') }
+  })
   if (first === undefined) throw parsed.error
   throw refusal([first, ...rest])
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (thrown) {
+    throw serverError('gateway.setting', `${path} cannot be read: ${errorText(thrown)}`, {
+      hint: 'Make it a file that you can read, or move it away: without it the defaults hold.',
+      cause: thrown,
+    })
+  }
+}
+
+/** Nothing but blanks and comments. */
+function isBlank(content: string): boolean {
+  return content.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))
+}
+
+/** Asks whoever will read it later: the resolver takes addresses in more than one form. */
+function isNameServer(address: string): boolean {
+  try {
+    new Resolver().setServers([address])
+    return true
+  } catch {
+    return false
+  }
 }

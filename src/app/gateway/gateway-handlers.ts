@@ -54,14 +54,14 @@ export function gatewayHandlers(parts: HandlerParts): {
   })
   const local = localModels(env)
   const models = tenantModels({ store, secrets, settings, fetch: outbound.fetch, local, clock })
-  const command = createCommandHandler({ edition })
+  const command = createCommandHandler({ edition, followsSession: false })
   const http = createHttpHandler({ outbound, decrypt: secretOpener(store, secrets) })
   const script = createScriptHandler()
   const agent = createAgentHandler({ models, log })
   const budget = storeBudget({ store, settings, clock, log })
   const prompt = createPromptHandler({ models, budget, turns: storeTurns(store), clock, log })
   const shared = [http, agent, script, functionHandler(parts.functions), brokenHandler]
-  const shown = createCommandHandler({ edition, showsOutput: true })
+  const shown = createCommandHandler({ edition, followsSession: false, showsOutput: true })
   return {
     handlers: [...shared, command, prompt],
     // A dry run shows what a command prints, and asks the model, but charges nobody and remembers nothing.

@@ -1,4 +1,15 @@
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { dataFolder } from '../../config/find.ts'
 import { errorText } from '../../engine/core/error.ts'
@@ -49,12 +60,16 @@ export function readPrivate(path: string): string | undefined {
   return readFileSync(path, 'utf8')
 }
 
-/** Writes a file that is new, for its owner alone. */
+/** Writes a file for its owner alone, in one step: a crash leaves what was there before, or the whole of the new text. */
 export function writePrivate(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
+  const fresh = `${path}.new`
+  rmSync(fresh, { force: true })
+  const file = openSync(fresh, 'wx', 0o600)
   try {
     writeSync(file, text)
+    fsyncSync(file)
   } finally {
     closeSync(file)
   }
+  renameSync(fresh, path)
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { renameSync, rmSync } from 'node:fs'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import { readPrivate, writePrivate } from './home.ts'
@@ -27,12 +26,8 @@ export function newKey(): Key {
   return { id: `k${randomBytes(4).toString('hex')}`, key: randomBytes(32).toString('hex') }
 }
 
-/** Replaces the file in one step: a crash leaves the old keys or the new ones. */
 export function writeKeys(path: string, keys: readonly Key[]): void {
-  const fresh = `${path}.new`
-  rmSync(fresh, { force: true })
-  writePrivate(fresh, `${keys.map(({ id, key }) => `${id}:${key}`).join('\n')}\n`)
-  renameSync(fresh, path)
+  writePrivate(path, `${keys.map(({ id, key }) => `${id}:${key}`).join('\n')}\n`)
 }
 
 function readKey(text: string): Key {

@@ -1,4 +1,5 @@
 import type { Edition } from '../../engine/core/edition.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import { openPostgresStore } from '../../store/postgres/postgres-store.ts'
@@ -15,6 +16,14 @@ interface StoreOptions {
 
 export function isPostgres(database: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(database)
+}
+
+/** Else the address of another server would be taken for the path of a file. */
+export function refuseOtherDatabases(database: string): void {
+  if (isPostgres(database) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(database)) return
+  throw serverError('gateway.setting', 'database must be a postgres:// address', {
+    hint: 'postgres:// only; without it an embedded database in the data folder is used.',
+  })
 }
 
 export function openStore({ database, keyring, edition, log }: StoreOptions): Promise<Store> {

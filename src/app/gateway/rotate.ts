@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { homeOf } from './home.ts'
 import { keysFromEnvironment, keysFromFile, newKey, toKeyring, writeKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
-import { isPostgres, openStore } from './open-store.ts'
+import { isPostgres, openStore, refuseOtherDatabases } from './open-store.ts'
 
 const PAGE = 200
 
@@ -24,6 +24,7 @@ interface RotateOptions {
 export async function rotateKeys({ env, log, edition = 'lite', ...options }: RotateOptions): Promise<number> {
   const home = homeOf(env)
   const database = options.database ?? home.database
+  refuseOtherDatabases(database)
   const lock = isPostgres(database) ? undefined : takeLock(home.lock)
   try {
     const given = keysFromEnvironment(env)

@@ -1,6 +1,8 @@
 import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { hashToken } from '../../safe/token.ts'
+import type { Store } from '../../store/store.ts'
 import { outboundAllowed } from '../environment.ts'
 import { readConfigFile } from './config-file.ts'
 import { homeOf, makeHome } from './home.ts'
@@ -18,6 +20,8 @@ interface UpOptions {
 export interface UpGateway extends Gateway {
   readonly home: string
   readonly tokenFile: string
+  /** Whether the token in the file opens the door: an owner may have revoked it. */
+  readonly isTokenKnown: boolean
 }
 
 /** Starts the gateway as config.yaml says; what is given here comes before it. */
@@ -32,6 +36,7 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
     throw serverError('gateway.setting', 'port must be a whole number from 0 to 65535')
   const database = options.database ?? file.database ?? env.HOOKHELM_DATABASE
   const edition = options.edition ?? file.edition
+  let store: Store | undefined
   const gateway = await openGateway({
     env,
     log,
@@ -43,9 +48,15 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
       ...(file.outbound?.dns === undefined ? {} : { dns: file.outbound.dns }),
     },
     settings: file.settings ?? {},
+    aroundStore(opened) {
+      store = opened
+      return opened
+    },
     ...(file.socket === undefined ? {} : { socket: file.socket }),
     ...(database === undefined ? {} : { database }),
     ...(edition === undefined ? {} : { edition }),
   })
-  return { ...gateway, home: home.folder, tokenFile: home.token }
+  const isTokenKnown = (await store?.findToken(hashToken(gateway.token))) !== undefined
+  if (!isTokenKnown) log('gateway.admin_token_unknown', { file: home.token })
+  return { ...gateway, home: home.folder, tokenFile: home.token, isTokenKnown }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Method } from '../../gateway/methods/method.ts'
 import { findMethod, methods } from '../../gateway/methods/table.ts'
-import { argsOf, flagsOf, paramsOf, refuseUnknown } from './flags.ts'
+import { refuseUnknown } from '../unknown-flags.ts'
+import { argsOf, flagsOf, paramsOf } from './flags.ts'
 
 function flags(name: string) {
   const row = findMethod(name)

@@ -1,7 +1,6 @@
 import type { ArgsDef } from 'citty'
 import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { nearest } from '../../engine/core/nearest.ts'
 import type { Method } from '../../gateway/methods/method.ts'
 import { parseJson } from '../../safe/json.ts'
 import { fromStdin } from './data.ts'
@@ -58,17 +57,6 @@ export function paramsOf(
   )
 }
 
-/** The parser takes any flag; one that nobody reads may be the one that mattered. */
-export function refuseUnknown(given: Readonly<Record<string, unknown>>, known: readonly string[]): void {
-  const names = new Set(known.flatMap((name) => [name, camel(name)]))
-  const unknown = Object.keys(given).find((name) => name !== '_' && !names.has(name))
-  if (unknown === undefined) return
-  const near = nearest(unknown, known)
-  throw new HookError('config.field', `there is no flag --${unknown.slice(0, 80)}`, {
-    hint: near === undefined ? '--help lists them.' : `Did you mean --${near}?`,
-  })
-}
-
 /** `-` reads the value from stdin, so that a secret need not stand in the list of processes. */
 function typed({ name, kind }: Flag, value: unknown): unknown {
   if (typeof value !== 'string') return value
@@ -111,8 +99,4 @@ function aboutOf(schema: Schema): string {
 
 function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-')
-}
-
-function camel(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { print, tell } from '../output.ts'
 import { connection } from './connection.ts'
 import { readData } from './data.ts'
-import { argsOf, flagsOf, paramsOf, refuseUnknown } from './flags.ts'
+import { argsOf, flagsOf, paramsOf } from './flags.ts'
 import { viewOf } from './views.ts'
 
 const where = {
@@ -30,13 +30,11 @@ const dataParam: Readonly<Record<string, string>> = {
 /** The twin of a method on the command line. */
 export function methodCommand(row: Method) {
   const flags = flagsOf(row).filter(({ name }) => !common.includes(name))
-  const known = [...common, ...flags.map(({ name }) => name)]
   return command({
     name: row.name.split('.').at(-1) ?? row.name,
     about: row.about,
     args: { ...argsOf(flags), ...where },
     async run(args) {
-      refuseUnknown(args, known)
       const whole = readData(args)
       const under = dataParam[row.name]
       const params = {

@@ -1,16 +1,24 @@
 import type { Attempt, Deliver } from '../../delivery/worker.ts'
+import { parseJson } from '../../safe/json.ts'
 import type { Delivered, EventDispatcher } from './dispatch-events.ts'
 import type { HookDelivery } from './hook-delivery.ts'
 
 /** Answers of a receiver that will not change, however often it is asked; these three may. */
 const mayChange = new Set([408, 425, 429])
 
+/** We wrote it ourselves, around an event that was checked when it came in. */
+const LIMITS = { maxBytes: 8_388_608, maxDepth: 256, maxKeys: 100_000 }
+
 /** Runs a queued hook. Only webhooks are tried again: a command that failed may well have done half its work. */
 export function deliverHook(dispatcher: EventDispatcher): Deliver {
   return async ({ tenant, payload, attempt }) => {
-    const delivery: HookDelivery = JSON.parse(payload)
+    // Read as it came in: a number beyond what a double holds keeps its digits.
+    const delivery = parseJson(payload, LIMITS) as HookDelivery
     const delivered = await dispatcher.deliver(tenant, delivery, attempt)
-    return delivered === undefined ? { end: 'done' } : judged(delivered)
+    if (delivered === 'missed') return { end: 'done' }
+    if (delivered === 'off') return { end: 'retry', error: 'the hook is switched off' }
+    if (delivered === 'gone') return { end: 'dead', error: 'the hook was deleted' }
+    return judged(delivered)
   }
 }
 

@@ -5,13 +5,13 @@ import { errorText } from '../../engine/core/error.ts'
 import type { DispatchRecord, Log, Sink } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { eventNames } from '../../engine/events/names.ts'
+import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { lateRecord, type Recorded, toEventRecord } from '../audit/event-record.ts'
 import type { AuditItem, AuditQueue } from '../audit/queue.ts'
 import { shownDecision } from '../audit/shown-decision.ts'
 import { emitSpans } from '../audit/spans.ts'
-import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
 import type { Snapshot } from '../tenancy/snapshot.ts'
 import type { Snapshots } from '../tenancy/snapshots.ts'
@@ -19,7 +19,7 @@ import { answerOf } from './answer.ts'
 import type { DispatchAnswer, Dispatcher, DispatchHow, DispatchRequest } from './dispatcher.ts'
 import { completeEnvelope } from './envelope.ts'
 import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
-import { createRepeats, type Repeatable, repeatable, toKeep } from './repeats.ts'
+import { createRepeats, identityOf, type Repeatable, toKeep } from './repeats.ts'
 
 interface DispatchParts {
   readonly store: Pick<Store, 'findAnswer'>
@@ -35,8 +35,12 @@ interface DispatchParts {
 export interface EventDispatcher extends Dispatcher {
   /** Where the hooks of a tenant leave their records. */
   sinkOf(tenant: string): Sink
-  /** Runs one queued hook, and answers how its execution ended; undefined when the hook is gone or no longer matches. */
-  deliver(tenant: string, delivery: HookDelivery, attempt: number): Promise<Delivered | undefined>
+  /** Runs one queued hook, and answers how its execution ended, or why there was none. */
+  deliver(
+    tenant: string,
+    delivery: HookDelivery,
+    attempt: number,
+  ): Promise<Delivered | 'gone' | 'off' | 'missed'>
 }
 
 export interface Delivered {
@@ -48,6 +52,12 @@ export interface Delivered {
 }
 
 const resolve = eventNames(catalogue)
+
+/** A request with everything that only we know. */
+interface Completed extends DispatchRequest {
+  readonly event: keyof typeof catalogue
+  readonly envelope: Envelope & { readonly id: string; readonly tenant: string }
+}
 
 /** One event on its way, from the request to its record. */
 interface Journey extends Recorded {
@@ -78,13 +88,11 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
   })
 
   const run = async (
-    caller: Caller,
-    request: DispatchRequest & { readonly event: keyof typeof catalogue },
+    request: Completed,
     how: DispatchHow,
     repeat: Repeatable | undefined,
   ): Promise<DispatchAnswer> => {
-    const { event, payload } = request
-    const envelope = completeEnvelope(caller, request.envelope ?? {}, clock.now())
+    const { event, payload, envelope } = request
     const { tenant, id } = envelope
     const { mode } = catalogue[event]
     const snapshot = await snapshotOf(tenant, event)
@@ -148,21 +156,30 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     sinkOf,
     async dispatch(caller, given, how = {}) {
       const event = resolve(given.event) as keyof typeof catalogue
-      const request = { ...given, event }
-      const key = given.idempotency_key ?? given.envelope?.id
-      if (key === undefined) return run(caller, request, how, undefined)
-      const repeat = repeatable(caller.tenant, key, request)
+      const { payload, idempotency_key } = given
+      const now = clock.now()
+      const said = completeEnvelope(caller, given.envelope ?? {}, now)
+      const key = idempotency_key ?? said.id
+      if (key === undefined)
+        return run({ ...given, event, envelope: { ...said, id: timeUuid(now) } }, how, undefined)
+      const hash = identityOf(event, payload, said)
+      // An id that comes a second time for another event must not hide that one behind the record of the first.
+      const id = said.id === undefined ? timeUuid(now) : `${said.id}:${hash.slice(0, 12)}`
+      const request = { ...given, event, envelope: { ...said, id } }
+      const repeat = { tenant: caller.tenant, key, hash }
       return repeats.once(repeat, async () => {
-        const isDurable = given.idempotency_key !== undefined || catalogue[event].mode === 'observe'
+        const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
         const kept = isDurable ? await repeats.kept(repeat) : undefined
-        return kept ?? run(caller, request, how, repeat)
+        // Whoever repeats it waits for the same answer, so nobody alone can abort it.
+        return kept ?? run(request, how.text === undefined ? {} : { text: how.text }, repeat)
       })
     },
     async deliver(tenant, { hook, event, payload, envelope: given }, attempt) {
       const envelope = { ...given }
       const snapshot = await snapshots.of(tenant)
       const row = snapshot.rows.get(hook)
-      if (row === undefined) return undefined
+      if (row === undefined) return 'gone'
+      if (!row.enabled) return 'off'
       const journey: Journey = { tenant, text: undefined, attempt, rows: snapshot.rows, released: false }
       journeys.set(envelope, journey)
       const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
@@ -173,7 +190,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       const item = release(journey)
       if (item.event !== undefined) await audit.commit(item).catch(() => audit.add(item))
       const execution = trace?.hooks.find((seen) => seen.hook === hook)?.executions[0]
-      if (execution === undefined) return undefined
+      if (execution === undefined) return 'missed'
       const { decision, code, reason, facts } = execution
       return { decision, code, reason, status: facts?.http_status, handlerType: row.handler_type }
     },

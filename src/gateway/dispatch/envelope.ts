@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Envelope } from '../../engine/core/context.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Caller } from '../auth/caller.ts'
 import { agentId as idOf } from '../tenancy/agent-id.ts'
 
@@ -26,7 +25,7 @@ export function completeEnvelope(
   caller: Caller,
   given: Envelope,
   now: number,
-): Envelope & { readonly id: string; readonly tenant: string } {
+): Envelope & { readonly tenant: string } {
   for (const name of texts) {
     const value: unknown = given[name]
     if (value === undefined) continue
@@ -36,7 +35,6 @@ export function completeEnvelope(
   const agentId = caller.agentId ?? knownId(caller.tenant, given.agentId ?? given.agent)
   return {
     ...given,
-    id: given.id ?? timeUuid(now),
     time: now,
     tenant: caller.tenant,
     ...(agentId === undefined ? {} : { agentId }),

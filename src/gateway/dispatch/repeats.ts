@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../engine/core/clock.ts'
+import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Store } from '../../store/store.ts'
 import type { KeptAnswer } from '../../store/stores/audit-store.ts'
-import type { DispatchAnswer, DispatchRequest } from './dispatcher.ts'
+import type { DispatchAnswer } from './dispatcher.ts'
 
 const DAY_MS = 86_400_000
 const MAX_REMEMBERED = 20_000
@@ -26,12 +27,12 @@ export interface Repeats {
   kept(what: Repeatable): Promise<DispatchAnswer | undefined>
 }
 
-export function repeatable(tenant: string, key: string, request: DispatchRequest): Repeatable {
-  const { event, payload } = request
-  const hash = createHash('sha256')
-    .update(stableJson([event, payload]))
+/** What makes two requests the same: everything that a hook can see, so that nobody gets an answer meant for another. */
+export function identityOf(event: string, payload: unknown, envelope: Envelope): string {
+  const { id: _, time, traceparent, raw, ...seen } = envelope
+  return createHash('sha256')
+    .update(stableJson([event, payload, seen]))
     .digest('hex')
-  return { tenant, key, hash }
 }
 
 export function toKeep(what: Repeatable, json: string, now: number): KeptAnswer {
@@ -57,7 +58,7 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
       }
       const answer = run()
       remembered.set(name, { hash: what.hash, answer })
-      // What failed was no answer, and may be asked again; nor is a gate that was closed only because the store failed.
+      // What failed was no answer, and may be asked again; nor is a gate that was closed only for want of an answer.
       const forget = () => remembered.delete(name)
       answer.then(({ decision }) => isMakeshift(decision) && forget(), forget)
       return answer
@@ -73,7 +74,7 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
 }
 
 function isMakeshift({ code, by }: Decision): boolean {
-  return code === 'store.unavailable' && by === undefined
+  return code === 'engine.aborted' || (code === 'store.unavailable' && by === undefined)
 }
 
 function requireSame(hash: string, what: Repeatable): void {

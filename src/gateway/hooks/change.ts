@@ -37,6 +37,8 @@ export async function updateHook(
   const updates = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(forged, key)))
   if (Object.keys(updates).length === 0)
     throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
+  // Taken away it would mean on, and nobody switches a tripped hook on by leaving something out.
+  if (updates.enabled === null) throw serverError('gateway.request', 'enabled must be true or false')
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await reachableHook(hookId, caller, parts)
     if (row.source === 'builtin') return toggleOnly(row, updates, parts)
@@ -85,6 +87,9 @@ export async function deleteHook(
 export async function reachableHook(hookId: string, caller: Caller, parts: GatewayParts): Promise<HookRow> {
   const row = await parts.store.findHook(caller.tenant, hookId)
   if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
+  // What is locked for a tenant cannot be unlocked by it.
+  if (row.locked && !caller.master)
+    throw serverError('auth.scope', 'a locked hook is changed from the master scope only')
   return row
 }
 
@@ -101,13 +106,20 @@ function merged(row: HookRow, updates: Fields, caller: Caller, parts: GatewayPar
         hint: 'Create a new hook and delete this one.',
       },
     )
+  if (typeof updates.agent_id === 'string' && hook.scope !== 'agent')
+    throw serverError('gateway.request', 'agent_id: only a hook of scope agent has one', {
+      hint: 'Send `scope: agent` with it.',
+    })
   const { disabled_reason: reason } = row
   return reason === undefined || updates.enabled !== undefined ? hook : { ...hook, disabled_reason: reason }
 }
 
 /** The stored hook with the updates over it, in the shape a caller sends; null takes a field away. */
 export function inputOf(row: HookRow, updates: Fields): HookInput {
-  const fields: HookDefinition & Fields = { ...toDefinition(row, false), ...updates }
+  const { agent_id: agent } = updates
+  // One agent, as older clients say it, is the whole list.
+  const agents = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
+  const fields: HookDefinition & Fields = { ...toDefinition(row, false), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   const [problem] = checkAgainst(hookInput, given)
   if (problem !== undefined) throw problem.error

@@ -7,11 +7,12 @@ import { hookConfigPlace, type Place } from '../../store/places.ts'
 /** What everybody sees in the place of a secret; sent back, it means the one that is stored. */
 export const MASK = '********'
 
-const secretHeader = /^authorization$|token|key|secret|cookie/i
+/** Headers that say nothing about who calls. Of all others nobody can tell by the name. */
+const openHeader = /^(?:accept|accept-language|content-type|user-agent|x-request-id|x-correlation-id)$/i
 
 type Change = (text: string, path: Path) => string
 
-/** The config with every text changed that stands where secrets stand: some headers, and what webhooks are signed with. */
+/** The config with every text changed that stands where secrets stand: headers, and what webhooks are signed with. */
 function mapSecrets(config: unknown, change: Change): unknown {
   if (!isRecord(config)) return config
   const { headers, secret } = config
@@ -23,7 +24,7 @@ function mapSecrets(config: unknown, change: Change): unknown {
           headers: Object.fromEntries(
             Object.entries(headers).map(([name, value]) => [
               name,
-              secretHeader.test(name) ? changed(value, ['headers', name]) : value,
+              openHeader.test(name) ? value : changed(value, ['headers', name]),
             ]),
           ),
         }
@@ -41,18 +42,21 @@ function mapSecrets(config: unknown, change: Change): unknown {
 /** The config as anybody may see it. A name of a secret is none. */
 export function maskConfig(config: unknown): unknown {
   const masked = mapSecrets(config, (text) => (secretName(text) === undefined ? MASK : text))
-  return mapTexts(masked, (text) => (isEncrypted(text) ? MASK : text))
+  return withUrl(
+    mapTexts(masked, (text) => (isEncrypted(text) ? MASK : text)),
+    maskUrl,
+  )
 }
 
 /** The config with what is stored in the place of every mask. */
-export function unmaskConfig(config: unknown, stored: unknown): unknown {
+export function unmaskConfig(given: unknown, stored: unknown): unknown {
+  const config = withUrl(given, (url) => unmaskUrl(url, stored))
   return mapSecrets(config, (text, path) => {
     if (text !== MASK) return text
     const kept = at(stored, path)
     if (typeof kept !== 'string') throw refused(path, 'is hidden, and nothing is stored there')
     // Else whoever can change the address could have a secret sent to himself that nobody may read.
-    if (originOf(config) !== originOf(stored))
-      throw refused(path, 'must be given again when the address changes')
+    if (urlOf(config) !== urlOf(stored)) throw refused(path, 'must be given again when the address changes')
     return kept
   })
 }
@@ -71,16 +75,6 @@ export function sealConfig(config: unknown, hookId: string, secrets: Secrets): u
     if (isEncrypted(text) && !sealed.has(text)) throw refused(path, 'is an encrypted text of another place')
     return text
   })
-}
-
-/** Whether the config sends anything that only the store knows. */
-export function usesStored(config: unknown): boolean {
-  let uses = false
-  mapTexts(config, (text) => {
-    uses ||= text === MASK || isEncrypted(text) || secretName(text) !== undefined
-    return text
-  })
-  return uses
 }
 
 /** Where a sealed text of this config stands, for whoever opens it. */
@@ -114,9 +108,28 @@ function refused(path: Path, why: string, cause?: unknown): HookError {
   })
 }
 
-function originOf(config: unknown): string | undefined {
+function urlOf(config: unknown): string | undefined {
   const url = isRecord(config) ? config.url : undefined
-  return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined
+  return typeof url === 'string' ? url : undefined
+}
+
+function withUrl(config: unknown, change: (url: string) => string): unknown {
+  const url = urlOf(config)
+  return isRecord(config) && url !== undefined ? { ...config, url: change(url) } : config
+}
+
+/** Many receivers know their callers by a parameter. One without a value may be all of it. */
+function maskUrl(url: string): string {
+  const [, before = url, query = '', hash = ''] = /^([^?#]*\?)([^#]*)(.*)$/s.exec(url) ?? []
+  const masked = query.split('&').map((part) => part && part.replace(/^([^=]*=)?.*$/s, `$1${MASK}`))
+  return before + masked.join('&') + hash
+}
+
+function unmaskUrl(url: string, stored: unknown): string {
+  const kept = urlOf(stored)
+  if (kept !== undefined && url === maskUrl(kept)) return kept
+  if (url.includes(MASK)) throw refused(['url'], 'must be given whole when it changes')
+  return url
 }
 
 function at(value: unknown, path: Path): unknown {

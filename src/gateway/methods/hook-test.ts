@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { inputOf } from '../hooks/change.ts'
-import { completeHook } from '../hooks/complete.ts'
-import { maskConfig, usesStored } from '../hooks/config-secrets.ts'
+import { type CompleteHook, completeHook } from '../hooks/complete.ts'
 import { dryRun } from '../hooks/dry-run.ts'
-import { type HookInput, hookInput } from '../hooks/hook-input.ts'
+import { hookInput } from '../hooks/hook-input.ts'
 import { listOf, text } from './fields.ts'
 import { type MethodCall, method } from './method.ts'
 
@@ -59,7 +59,9 @@ const result = z.object({
 
 export const testHook = method({
   name: 'hooks.test',
-  about: 'Tries a hook on a sample event. Nothing is recorded, counted or charged.',
+  about:
+    'Tries a hook on a sample event. Nothing is recorded, counted or charged. ' +
+    'Below admin only a stored hook as it is, or any script: a command like `cat` needs admin.',
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/hooks/test' },
   params,
@@ -68,9 +70,16 @@ export const testHook = method({
     const stored = await storedHook({ params, caller, parts })
     const given = stored === undefined ? params.config : inputOf(stored, params.config ?? {})
     if (given === undefined) throw serverError('gateway.request', 'config is required')
-    refuseBorrowed(given, stored, caller)
-    const id = stored?.id ?? 'hooks.test'
-    const made = completeHook(given, { id, caller, parts, ...(stored === undefined ? {} : { stored }) })
+    const making = {
+      id: stored?.id ?? 'hooks.test',
+      caller,
+      parts,
+      ...(stored === undefined ? {} : { stored }),
+    }
+    const made = completeHook(given, making)
+    if (stored !== undefined && made.scope !== stored.scope)
+      throw serverError('gateway.request', 'a stored hook is tried in its own scope')
+    refuseChanged(made, stored && completeHook(inputOf(stored, {}), making), caller)
     const { tenant_id: _, ...hook } = made
     return { result: await dryRun(hook, params.sampleEvent ?? {}, { parts, tenant: caller.tenant }) }
   },
@@ -81,12 +90,23 @@ async function storedHook(call: MethodCall<z.output<typeof params>>): Promise<Ho
   if (params.hookId === undefined) return undefined
   const row = await parts.store.findHook(caller.tenant, params.hookId)
   if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
+  // Everybody sees it, but the secrets it sends are not theirs.
+  if (row.tenant_id === MASTER_TENANT && !caller.master)
+    throw serverError('auth.scope', 'global hooks need the master scope')
   return row
 }
 
-/** Who may not change hooks could else try one that sends a stored secret to a place of their own. */
-function refuseBorrowed({ config }: HookInput, stored: HookRow | undefined, { role }: Caller): void {
-  if (reaches(role, 'admin') || !usesStored(config)) return
-  if (stored !== undefined && isDeepStrictEqual(maskConfig(config), maskConfig(stored.config))) return
-  throw serverError('auth.scope', 'a hook with stored secrets can be changed and tried only by an admin')
+/**
+ * Who may not change hooks could else run anything as the gateway, or have a stored secret sent to a place of their own.
+ * Scripts reach nothing outside of their sandbox.
+ */
+function refuseChanged(made: CompleteHook, stored: CompleteHook | undefined, { role }: Caller): void {
+  if (reaches(role, 'admin') || made.handler_type === 'script' || isDeepStrictEqual(made, stored)) return
+  throw serverError(
+    'auth.scope',
+    `a ${made.handler_type} hook that is not stored like this is tried by an admin`,
+    {
+      hint: 'Try the stored hook by its hookId alone, or a script.',
+    },
+  )
 }

@@ -7,6 +7,9 @@ import { MASK } from '../hooks/config-secrets.ts'
 import { listOf, noParams, text } from './fields.ts'
 import { method } from './method.ts'
 
+/** How often a change is tried anew because somebody else changed the same provider in between. */
+const ATTEMPTS = 5
+
 const name = z.enum(['anthropic', 'openai', 'google', 'openai-compatible'])
 
 const provider = z.object({
@@ -44,25 +47,36 @@ const set = method({
   result: z.object({ provider }),
   async run({ params, caller, parts }) {
     const { tenant } = caller
-    const before = (await parts.store.listProviders(tenant)).find((row) => row.name === params.name)
-    const base_url = params.baseUrl === undefined ? (before?.base_url ?? null) : readUrl(params.baseUrl)
-    const isKept = params.apiKey === undefined || params.apiKey === MASK
-    const sealed_key = isKept ? (before?.sealed_key ?? null) : sealed(params.apiKey)
-    // Else whoever changes the address could have the key sent to himself, which nobody may read.
-    if (isKept && sealed_key !== null && originOf(base_url) !== originOf(before?.base_url ?? null))
-      throw serverError('gateway.request', 'apiKey must be given again when the address changes')
-    const row: ProviderRow = {
-      tenant_id: tenant,
-      name: params.name,
-      base_url,
-      default_model:
-        params.defaultModel === undefined ? (before?.default_model ?? null) : params.defaultModel,
-      sealed_key,
-      updated_at: parts.clock.now(),
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const row = await put()
+      if (row === undefined) continue
+      await parts.changed(tenant)
+      return { provider: shown(row) }
     }
-    await parts.store.putProvider(row)
-    await parts.changed(tenant)
-    return { provider: shown(row) }
+    throw serverError('gateway.conflict', `provider ${params.name} is being changed by others`, {
+      hint: 'Read it again and repeat the change.',
+    })
+
+    /** Undefined when somebody else was faster: then the key that is kept may be another one. */
+    async function put(): Promise<ProviderRow | undefined> {
+      const before = (await parts.store.listProviders(tenant)).find((row) => row.name === params.name)
+      const base_url = params.baseUrl === undefined ? (before?.base_url ?? null) : readUrl(params.baseUrl)
+      const isKept = params.apiKey === undefined || params.apiKey === MASK
+      const sealed_key = isKept ? (before?.sealed_key ?? null) : sealed(params.apiKey)
+      // Else whoever changes the address could have the key sent to himself, which nobody may read.
+      if (isKept && sealed_key !== null && originOf(base_url) !== originOf(before?.base_url ?? null))
+        throw serverError('gateway.request', 'apiKey must be given again when the address changes')
+      const row: ProviderRow = {
+        tenant_id: tenant,
+        name: params.name,
+        base_url,
+        default_model:
+          params.defaultModel === undefined ? (before?.default_model ?? null) : params.defaultModel,
+        sealed_key,
+        updated_at: parts.clock.now(),
+      }
+      return (await parts.store.putProvider(row, before)) ? row : undefined
+    }
 
     function sealed(key: string | null | undefined): string | null {
       if (key === null || key === undefined) return null

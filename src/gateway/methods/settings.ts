@@ -11,6 +11,8 @@ import { method } from './method.ts'
 
 /** What a tenant must not widen for itself. */
 const masterOnly: readonly string[] = ['allowed_hosts', 'rate_limit']
+/** What cannot differ between tenants. */
+const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days']
 
 const settings = z.record(
   z.string(),
@@ -44,31 +46,34 @@ const set = method({
   result: z.object({ settings }),
   async run({ params, caller, parts }) {
     const { scope = 'tenant', settings: given } = params
-    refuseBeyond(scope, Object.keys(given), caller)
+    refuseBeyond(scope, given, caller)
     const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
-    const before = await parts.store.readSettings(tenant)
-    const merged = Object.fromEntries(
-      Object.entries({ ...before, ...given }).filter(([, value]) => value !== null),
-    )
-    const [problem] = checkAgainst(settingsSchema, merged)
+    const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    const [problem] = checkAgainst(settingsSchema, wanted)
     if (problem !== undefined) {
       const { message, hint } = problem.error
       throw serverError('gateway.setting', message, problem.part === 'key' ? { hint } : {})
     }
-    await parts.store.writeSettings(tenant, merged, parts.clock.now())
+    await parts.store.writeSettings(tenant, given, parts.clock.now())
     await parts.settings.reload(tenant)
     await parts.changed(tenant)
     return { settings: await inForce(caller, parts) }
   },
 })
 
-function refuseBeyond(scope: 'tenant' | 'gateway', names: readonly string[], { master }: Caller): void {
+function refuseBeyond(
+  scope: 'tenant' | 'gateway',
+  given: Readonly<Record<string, unknown>>,
+  { master }: Caller,
+): void {
   if (scope === 'gateway' && !master)
     throw serverError('auth.scope', 'settings of the whole gateway need the master scope')
-  const beyond = names.find((name) => masterOnly.includes(name))
+  const beyond = Object.keys(given).find((name) => masterOnly.includes(name))
   if (beyond !== undefined && !master) throw serverError('auth.scope', `${beyond} needs the master scope`)
-  if (scope === 'tenant' && names.includes('allowed_hosts'))
-    throw serverError('gateway.setting', 'allowed_hosts is a setting of the whole gateway', {
+  // One that was stored for a tenant can still be taken away.
+  const common = gatewayOnly.find((name) => given[name] !== undefined && given[name] !== null)
+  if (scope === 'tenant' && common !== undefined)
+    throw serverError('gateway.setting', `${common} is a setting of the whole gateway`, {
       hint: 'Say `scope: gateway`.',
     })
 }
@@ -79,7 +84,8 @@ async function inForce({ tenant }: Caller, { store, settings }: GatewayParts) {
   const all = await store.readSettings(MASTER_TENANT)
   await settings.reload(tenant)
   const originOf = (name: string, value: unknown) => {
-    if (Object.hasOwn(own, name)) return 'tenant'
+    // The gateway may be stricter than what the tenant asked for.
+    if (Object.hasOwn(own, name) && isDeepStrictEqual(own[name], value)) return 'tenant'
     if (Object.hasOwn(all, name)) return 'gateway'
     return isDeepStrictEqual(value, Reflect.get(defaultSettings, name)) ? 'default' : 'file'
   }

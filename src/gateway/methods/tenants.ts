@@ -8,6 +8,8 @@ import { listOf, text } from './fields.ts'
 import { method } from './method.ts'
 
 const tenant = z.object({ id: z.string(), name: z.string(), created_at: z.number() })
+/** Of any version, as the store takes them. */
+const looksLikeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const one = z.strictObject({ tenantId: text.describe('Id or name.') })
 
 const list = method({
@@ -49,6 +51,7 @@ const create = method({
   result: z.object({ tenantId: z.string() }),
   async run({ params, caller, parts }) {
     requireMaster(caller)
+    refuseId(params.name)
     await requireRoom(parts)
     const id = randomUUID()
     await parts.store.createTenant({ id, name: params.name, created_at: parts.clock.now() })
@@ -79,6 +82,14 @@ const remove = method({
 
 function requireMaster({ master }: Caller): void {
   if (!master) throw serverError('auth.scope', 'tenants are managed from the master scope')
+}
+
+/** Tenants go by id or name: one named like the id of another, or of the master scope, would be taken for it. */
+function refuseId(name: string): void {
+  if (looksLikeId.test(name.trim()))
+    throw serverError('gateway.request', 'name: a tenant cannot be named like an id', {
+      hint: 'Choose a name that is no UUID.',
+    })
 }
 
 async function requireRoom({ edition, store }: GatewayParts): Promise<void> {

@@ -28,11 +28,11 @@ test('directory and socket are for the user alone', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a directory that others may enter, a link, a file, and a parent where others may rename are refused', () => {
+test('a directory that others may write to, a link, a file, and a parent where others may rename are refused', () => {
   const folder = scratch()
   const at = (name: string) => join(folder, name, 'gateway.sock')
   mkdirSync(join(folder, 'open'))
-  chmodSync(join(folder, 'open'), 0o755)
+  chmodSync(join(folder, 'open'), 0o775)
   mkdirSync(join(folder, 'mine'), { mode: 0o700 })
   symlinkSync(join(folder, 'mine'), join(folder, 'link'))
   writeFileSync(join(folder, 'file'), '')

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { lstatSync, mkdirSync, type Stats } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -47,6 +47,7 @@ export function prepareSocketDirectory(path: string, uid: number): void {
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 })
     checkParent(dirname(directory), uid)
     makeIfMissing(directory)
+    closeToOthers(directory, uid)
   } catch (thrown) {
     if (isCoded(thrown, 'gateway.socket')) throw thrown
     throw serverError('gateway.socket', `${directory}: ${errorText(thrown)}`, { cause: thrown })
@@ -58,7 +59,14 @@ export function prepareSocketDirectory(path: string, uid: number): void {
 function whatIsWrong(directory: Stats, uid: number): string | undefined {
   if (!directory.isDirectory()) return 'is no directory'
   if (directory.uid !== uid) return 'belongs to somebody else'
-  return (directory.mode & 0o077) === 0 ? undefined : 'can be entered by others'
+  return (directory.mode & 0o077) === 0 ? undefined : 'can be written to by others'
+}
+
+/** A copy from a backup is open to others. One they could write to is left alone: what lies in it may be theirs. */
+function closeToOthers(directory: string, uid: number): void {
+  const found = lstatSync(directory)
+  const isOurs = found.isDirectory() && found.uid === uid && !isWritableByOthers(found)
+  if (isOurs && (found.mode & 0o077) !== 0) chmodSync(directory, 0o700)
 }
 
 /** Whoever may rename in the directory above can put another one in the place of ours. */

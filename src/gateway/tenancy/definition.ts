@@ -13,13 +13,22 @@ export function toDefinition(row: HookRow, isTripped: boolean): HookDefinition {
   } as HookDefinition
 }
 
-/** What stands in for a hook that cannot be loaded: it fails with the reason each time, so that its policy decides. */
-export function standIn(definition: HookDefinition, why: string): HookDefinition {
-  const { event, id, name, on_error, priority, locked, scope, version } = definition
-  const kept = { event, id, name, on_error, priority, locked, version }
+/**
+ * What stands in for a hook that cannot be loaded: it fails with the reason each time, so that its policy decides. It is for the
+ * same events if its conditions can still be read, for all otherwise; one that is off or on trial stays that.
+ */
+export function standIn(
+  definition: HookDefinition,
+  why: string,
+  conditions: 'kept' | 'dropped',
+): HookDefinition {
+  const { event, id, name, on_error, priority, locked, version, enabled, disabled_reason, shadow } =
+    definition
+  const { scope, agent_ids, matcher, if_expr, match } = definition
+  const kept = { event, id, name, on_error, priority, locked, version, enabled, disabled_reason, shadow }
+  const when = conditions === 'kept' ? { scope, agent_ids, matcher, if_expr, match } : {}
   return {
-    ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)),
-    ...(scope === 'global' ? { scope } : {}),
+    ...Object.fromEntries(Object.entries({ ...kept, ...when }).filter(([, value]) => value !== undefined)),
     handler_type: 'broken',
     config: { why },
   } as HookDefinition

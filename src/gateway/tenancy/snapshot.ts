@@ -43,7 +43,8 @@ export function fill(
         const why = problemOf(hooks, definition)
         if (why === undefined) return definition
         broken.set(definition.id ?? '', why)
-        return standIn(definition, why)
+        const same = standIn(definition, why, 'kept')
+        return problemOf(hooks, same) === undefined ? same : standIn(definition, why, 'dropped')
       }),
     )
     return { rows: byId, broken }

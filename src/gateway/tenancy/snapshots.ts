@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { isHookError } from '../../engine/core/error.ts'
 import type { HookDefinition } from '../../engine/core/hook.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import type { Store } from '../../store/store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
@@ -17,7 +19,7 @@ export interface Snapshots {
 }
 
 interface SnapshotsOptions {
-  readonly store: Pick<Store, 'loadDefinitions'>
+  readonly store: Pick<Store, 'loadDefinitions' | 'findTenant'>
   readonly settings: Settings
   /** Makes the set of hooks of one tenant. */
   makeHooks(tenant: string): Hooks
@@ -54,7 +56,13 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     for (;;) {
       const { changes } = entry
       await settings.reload(tenant)
-      const [own, shared] = await Promise.all([store.loadDefinitions(tenant), loadGlobals()])
+      const [own, shared, row] = await Promise.all([
+        store.loadDefinitions(tenant),
+        loadGlobals(),
+        tenant === MASTER_TENANT ? MASTER_TENANT : store.findTenant(tenant),
+      ])
+      // A tenant that is gone has no hooks, and without hooks every gate would be open.
+      if (row === undefined) throw serverError('gateway.not_found', 'there is no such tenant')
       if (changes !== entry.changes) continue
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
       const isSame = entry.snapshot !== undefined && entry.breaker === breaker
@@ -71,9 +79,14 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   }
 
   const reload = (tenant: string, entry: Entry): Promise<Snapshot> => {
-    entry.loading ??= load(tenant, entry).finally(() => {
-      delete entry.loading
-    })
+    entry.loading ??= load(tenant, entry)
+      .catch((thrown) => {
+        if (isHookError(thrown) && thrown.code === 'gateway.not_found') entries.delete(tenant)
+        throw thrown
+      })
+      .finally(() => {
+        delete entry.loading
+      })
     return entry.loading
   }
 
@@ -101,7 +114,10 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         concerned.map((name) => {
           const entry = entryOf(name)
           entry.changes++
-          return reload(name, entry)
+          return reload(name, entry).catch((thrown) => {
+            // Deleted meanwhile: nothing is left to refresh.
+            if (entries.has(name)) throw thrown
+          })
         }),
       )
     },

@@ -54,7 +54,10 @@ export class Subscriptions {
       throw serverError('gateway.request', `a connection has at most ${MAX_TAILS} subscriptions`)
     const subscription = randomUUID()
     const { tenant } = this.#caller
-    const cursor = textAt(params, 'cursor') ?? (await parts.store.tail(tenant, undefined, 1)).nextCursor
+    const given = textAt(params, 'cursor')
+    // Also looks whether a given one is any: later nobody would be there to be told.
+    const { nextCursor } = await parts.store.tail(tenant, given, 1)
+    const cursor = given ?? nextCursor
     const send = (payload: unknown, at: string) =>
       this.#send(eventFrame('execution', payload, { subscription, cursor: at }))
     this.#starts.push(() => {

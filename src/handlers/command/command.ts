@@ -23,6 +23,11 @@ export interface CommandHandlerOptions {
   readonly edition?: Edition
   /** Commands may run in no other directory, links followed. */
   readonly workspaceRoot?: string
+  /**
+   * `false`: a command without a directory of its own runs where we run. Whoever sends events to a gateway could otherwise
+   * choose which `./check.sh` decides about them.
+   */
+  readonly followsSession?: boolean
   readonly workers?: WorkerOptions
   /** For somebody who tries a hook out: more of what it printed, line by line. Rows keep one short line. */
   readonly showsOutput?: boolean
@@ -41,7 +46,13 @@ const MAX_SHOWN = 4_096
 
 /** Runs a shell line or a program: the event on stdin, the decision by exit code and stdout. */
 export function createCommandHandler(options: CommandHandlerOptions = {}): CommandHandler {
-  const { processes = shared, edition = 'lite', workspaceRoot, showsOutput = false } = options
+  const {
+    processes = shared,
+    edition = 'lite',
+    workspaceRoot,
+    followsSession = true,
+    showsOutput = false,
+  } = options
   const workers = new Workers(workspaceRoot, options.workers)
   return {
     type: 'command',
@@ -57,7 +68,7 @@ export function createCommandHandler(options: CommandHandlerOptions = {}): Comma
         const worker = await workers.of(call.config, call.hook)
         return readReply(await worker.ask(event, call.context.signal), call)
       }
-      const cwd = await directoryFor(call, workspaceRoot)
+      const cwd = await directoryFor(call, workspaceRoot, followsSession)
       const sent = JSON.stringify(event)
       const spec = {
         argv: argvOf(call.config, event),
@@ -82,11 +93,15 @@ function refuseEdition(edition: Edition): void {
 }
 
 /** The configured directory must be there. The session's own is used where it exists: it may be on another machine. */
-async function directoryFor({ config, context }: Call, root: string | undefined): Promise<string> {
+async function directoryFor(
+  { config, context }: Call,
+  root: string | undefined,
+  followsSession: boolean,
+): Promise<string> {
   if (config.cwd !== undefined) return checkDirectory(config.cwd, root)
   const { cwd } = context.envelope
   const fallback = root ?? process.cwd()
-  if (cwd === undefined || !isAbsolute(cwd) || !existsSync(cwd)) return fallback
+  if (!followsSession || cwd === undefined || !isAbsolute(cwd) || !existsSync(cwd)) return fallback
   return checkDirectory(cwd, root)
 }
 

@@ -88,7 +88,5 @@ export function providerFailure(
   if (thrown instanceof HookError) return thrown
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   const answered = typeof status === 'number' ? `answered ${status}` : 'could not be asked'
-  return new HookError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`, {
-    cause: errorText(thrown),
-  })
+  return new HookError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`)
 }

@@ -30,22 +30,51 @@ export function vaultConformance(open: OpenStore): void {
         sealed_key: null,
         updated_at: NOON,
       }
-      await at.store.putProvider({ ...provider, base_url: 'https://x' })
-      await at.store.putProvider(provider)
+      const first = { ...provider, base_url: 'https://x' }
+      expect(await at.store.putProvider(first, undefined)).toBe(true)
+      expect(await at.store.putProvider(provider, first)).toBe(true)
       expect(await at.store.listProviders(tenant_id)).toEqual([provider])
       expect(await at.store.deleteProvider(tenant_id, 'openai')).toBe(true)
       expect(await at.store.deleteProvider(tenant_id, 'openai')).toBe(false)
     })
 
-    test('settings are replaced as a whole, for a tenant and for the gateway', async () => {
+    test('a provider that is not the one that was read is left as it is', async () => {
+      const tenant_id = await newTenant(at.store)
+      const first = {
+        tenant_id,
+        name: 'openai',
+        base_url: null,
+        default_model: 'm',
+        sealed_key: null,
+        updated_at: NOON,
+      }
+      const changes = ['a', 'b', 'c'].map((sealed_key) => ({ ...first, sealed_key }))
+      const put = async (before?: typeof first) =>
+        (await Promise.all(changes.map((row) => at.store.putProvider(row, before)))).filter(Boolean)
+      expect(await at.store.putProvider(first, first)).toBe(false)
+      expect(await put()).toHaveLength(1)
+      expect(await put(first)).toHaveLength(0)
+      const [now] = await at.store.listProviders(tenant_id)
+      expect(await at.store.putProvider(first, now)).toBe(true)
+      expect(await put(first)).toHaveLength(1)
+    })
+
+    test('settings are merged, for a tenant and for the gateway; null takes one away', async () => {
       const tenant = await newTenant(at.store)
       expect(await at.store.readSettings(tenant)).toEqual({})
       await at.store.writeSettings(tenant, { a: 1, b: { c: ['\u0000'] } }, NOON)
       expect(await at.store.readSettings(tenant)).toEqual({ a: 1, b: { c: ['\u0000'] } })
-      await at.store.writeSettings(tenant, { d: null }, NOON)
-      expect(await at.store.readSettings(tenant)).toEqual({ d: null })
+      await at.store.writeSettings(tenant, { a: null, b: { d: 2 }, e: 3, f: null }, NOON)
+      expect(await at.store.readSettings(tenant)).toEqual({ b: { d: 2 }, e: 3 })
       await at.store.writeSettings(MASTER_TENANT, { rate_limit: 5 }, NOON)
       expect(await at.store.readSettings(MASTER_TENANT)).toEqual({ rate_limit: 5 })
+    })
+
+    test('of many settings written at once none is lost', async () => {
+      const tenant = await newTenant(at.store)
+      const names = Array.from({ length: 10 }, (_, index) => `s${index}`)
+      await Promise.all(names.map((name) => at.store.writeSettings(tenant, { [name]: 1 }, NOON)))
+      expect(Object.keys(await at.store.readSettings(tenant)).toSorted()).toEqual(names)
     })
 
     test('4.11 #155 uses of a key add up, whoever adds them', async () => {

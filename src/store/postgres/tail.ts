@@ -59,7 +59,13 @@ function readWindow(cursor: string): Window {
   try {
     const [from, upto, writer, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (isSnapshot(from) && upto === undefined) return { from }
-    if (isSnapshot(from) && isSnapshot(upto) && /^\d+$/.test(writer) && Number.isSafeInteger(position)) {
+    if (
+      isSnapshot(from) &&
+      isSnapshot(upto) &&
+      /^\d{1,19}$/.test(writer) &&
+      Number.isSafeInteger(position) &&
+      position >= 0
+    ) {
       return { from, upto, writer, position }
     }
   } catch {

@@ -1,5 +1,5 @@
 import type { VaultStore } from '../stores/vault-store.ts'
-import type { Db } from './database.ts'
+import type { Codec, Db } from './database.ts'
 
 type Vault = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
 
@@ -31,13 +31,24 @@ export function vault(db: Db): Vault {
         return gone !== undefined
       }),
 
-    putProvider: ({ tenant_id, name, ...provider }) =>
+    putProvider: ({ tenant_id, name, ...provider }, before) =>
       db.tenant(tenant_id, async (trx) => {
-        await trx
+        const inserted = trx
           .insertInto('providers')
           .values({ tenant_id, name, ...provider })
-          .onConflict((conflict) => conflict.columns(['tenant_id', 'name']).doUpdateSet(provider))
-          .execute()
+          .onConflict((conflict) => conflict.columns(['tenant_id', 'name']).doNothing())
+          .returning('name')
+        const replaced = trx
+          .updateTable('providers')
+          .set(provider)
+          .where('tenant_id', '=', tenant_id)
+          .where('name', '=', name)
+          .where('base_url', 'is not distinct from', before?.base_url ?? null)
+          .where('default_model', 'is not distinct from', before?.default_model ?? null)
+          .where('sealed_key', 'is not distinct from', before?.sealed_key ?? null)
+          .returning('name')
+        const put = await (before === undefined ? inserted : replaced).executeTakeFirst()
+        return put !== undefined
       }),
 
     listProviders: (tenant) =>
@@ -63,18 +74,21 @@ export function vault(db: Db): Vault {
           .select('value')
           .where('tenant_id', '=', tenant)
           .executeTakeFirst()
-        const value = row && codec.readJson(row.value)
-        return typeof value === 'object' ? { ...value } : {}
+        return row === undefined ? {} : settingsOf(codec, row.value)
       }),
 
-    writeSettings: (tenant_id, settings, updated_at) =>
+    writeSettings: (tenant_id, changes, updated_at) =>
       db.tenant(tenant_id, async (trx) => {
-        const value = codec.json(settings)
-        await trx
+        // Touches the row if it is there: two writers on PostgreSQL wait for one another here.
+        const row = await trx
           .insertInto('settings')
-          .values({ tenant_id, value, updated_at })
-          .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ value, updated_at }))
-          .execute()
+          .values({ tenant_id, value: codec.json({}), updated_at })
+          .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ updated_at }))
+          .returning('value')
+          .executeTakeFirstOrThrow()
+        const merged = Object.entries({ ...settingsOf(codec, row.value), ...changes })
+        const value = codec.json(Object.fromEntries(merged.filter(([, one]) => one !== null)))
+        await trx.updateTable('settings').set({ value }).where('tenant_id', '=', tenant_id).execute()
       }),
 
     addKeyUses: (uses) =>
@@ -91,4 +105,9 @@ export function vault(db: Db): Vault {
         return Object.fromEntries(rows.map((row) => [row.key_id, row.uses]))
       }),
   }
+}
+
+function settingsOf(codec: Codec, stored: unknown): Record<string, unknown> {
+  const value = codec.readJson(stored)
+  return typeof value === 'object' ? { ...value } : {}
 }

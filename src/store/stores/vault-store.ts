@@ -29,13 +29,15 @@ export interface VaultStore {
   listSecrets(tenant: string): Promise<readonly SecretRow[]>
   deleteSecret(tenant: string, name: string): Promise<boolean>
 
-  putProvider(provider: ProviderRow): Promise<void>
+  /** In the place of the row that was read, or of none; false where somebody else has put another one meanwhile. */
+  putProvider(provider: ProviderRow, before: ProviderRow | undefined): Promise<boolean>
   listProviders(tenant: string): Promise<readonly ProviderRow[]>
   deleteProvider(tenant: string, name: string): Promise<boolean>
 
   /** Settings of one tenant; those of the whole gateway belong to the master tenant. */
   readSettings(tenant: string): Promise<Readonly<Record<string, unknown>>>
-  writeSettings(tenant: string, settings: Readonly<Record<string, unknown>>, now: number): Promise<void>
+  /** Lays the changes over what is stored, all at once; null takes a setting away. */
+  writeSettings(tenant: string, changes: Readonly<Record<string, unknown>>, now: number): Promise<void>
 
   /** How often each key has encrypted; adds to what is stored. */
   addKeyUses(uses: Readonly<Record<string, number>>): Promise<Readonly<Record<string, number>>>

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { nextTurn } from '../../../engine/core/clock.ts'
 import type { AuditStore } from '../../stores/audit-store.ts'
 import type { Db, Query } from '../database.ts'
 import { baseMac, type ChainRow, chainKey, listChains } from './chain-rows.ts'
@@ -24,6 +25,8 @@ async function repeat(step: () => Promise<number>): Promise<number> {
   for (let count = 0; ; ) {
     const removed = await step()
     if (removed === 0) return count
+    // The embedded store has one thread, and whoever waits for it comes in between two turns.
+    await nextTurn()
     count += removed
   }
 }

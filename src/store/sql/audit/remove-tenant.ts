@@ -1,3 +1,4 @@
+import { nextTurn } from '../../../engine/core/clock.ts'
 import type { Db, Query } from '../database.ts'
 import { chainKey, gapMac } from './chain-rows.ts'
 
@@ -14,6 +15,7 @@ export async function removeTenantAudit(db: Db, tenant: string): Promise<void> {
   for (;;) {
     const removed = await db.system((trx) => removeStep(db, trx, tenant))
     if (removed === 0) return
+    await nextTurn()
   }
 }
 

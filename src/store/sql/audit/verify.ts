@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { nextTurn } from '../../../engine/core/clock.ts'
 import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { AuditStore, AuditVerdict } from '../../stores/audit-store.ts'
 import type { Db, Query } from '../database.ts'
@@ -47,6 +48,8 @@ export function verifier(db: Db): Pick<AuditStore, 'verifyAudit'> {
 async function verifyChain(db: Db, chain: string, count: () => void): Promise<Broken | undefined> {
   let links: Links | undefined
   for (;;) {
+    // The embedded store has one thread, and whoever waits for it comes in between two turns.
+    await nextTurn()
     const stretch = await db.system((trx) => readStretch(trx, chain, links?.seq))
     if (stretch === undefined) return { seq: links?.seq ?? 0, why: 'its chain is gone' }
     const key = chainKey(db, stretch.chain)
@@ -129,18 +132,15 @@ async function readStretch(
     .orderBy('from_seq')
     .limit(PAGE)
     .execute()
-  const outside = await trx
-    .selectFrom('hook_executions')
-    .select('seq')
-    .where('chain', '=', chain)
-    .where((eb) => eb.or([eb('seq', '<=', found.base_seq), eb('seq', '>', found.head_seq)]))
-    .limit(1)
-    .executeTakeFirst()
+  // Asked apart, since together they would be looked for among all rows of the chain.
+  const inChain = trx.selectFrom('hook_executions').select('seq').where('chain', '=', chain).limit(1)
+  const before = await inChain.where('seq', '<=', found.base_seq).executeTakeFirst()
+  const behind = await inChain.where('seq', '>', found.head_seq).executeTakeFirst()
   return {
     chain: found,
     rows: new Map(rows.map((row) => [row.seq, row])),
     gaps: new Map(gaps.map((gap) => [gap.from_seq, gap])),
-    outside: outside?.seq,
+    outside: (before ?? behind)?.seq,
   }
 }
 
