@@ -3,6 +3,10 @@ import { commandFigures } from './command.ts'
 import { dispatchFigures } from './dispatch.ts'
 import { doorFigures } from './door.ts'
 import { isMet, report } from './figure.ts'
+import { lifeFigures } from './gateway/life.ts'
+import { neighbourFigures } from './gateway/neighbour.ts'
+import { routeFigures } from './gateway/route.ts'
+import { storeFigures } from './gateway/store.ts'
 import { httpFigures } from './http.ts'
 import { matchFigures } from './match.ts'
 import { reloadFigures } from './reload.ts'
@@ -16,6 +20,10 @@ const figures = [
   ...(await commandFigures()),
   ...(await httpFigures()),
   ...(await reloadFigures()),
+  ...(await routeFigures()),
+  ...(await storeFigures()),
+  ...(await neighbourFigures()),
+  ...(await lifeFigures()),
 ]
 if (process.argv.includes('--json')) {
   console.log(

@@ -34,7 +34,7 @@ export const upCommand = command({
         [
           `hookhelm listens on ${url}${socket === undefined ? '' : ` and ${socket}`}`,
           `  open   ${login}  (works once, for ten minutes)`,
-          `  token  ${tokenFile}${isTokenKnown ? '' : '  (revoked: it no longer opens the door)'}`,
+          `  token  ${tokenFile}${isTokenKnown ? '' : '  (no longer opens the door; without the file the next start makes a new one)'}`,
           `  data   ${home}`,
         ].join('\n'),
       )

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { machineNow, withheld } from './withheld.fixture.ts'
+import { machineNow, type Withheld, withheld } from './withheld.fixture.ts'
 
 const script = fileURLToPath(new URL('./gateway-child.fixture.ts', import.meta.url))
 
@@ -20,8 +20,7 @@ export interface Reply {
 export interface Death {
   /** Right before the signal was sent. */
   readonly at: number
-  /** Of the time since then, how much the machine kept from the gateway. */
-  withheld(since: number): number
+  readonly withheld: Withheld
 }
 
 /** A gateway in another process, on data that outlives it. */

@@ -41,14 +41,25 @@ export function markTime(file: string): { around(store: Store): Store } {
   }
 }
 
-/** Of the time between an answer and the kill, how much the machine kept from the gateway. */
-export function withheld(file: string, killedAt: number): (answeredAt: number) => number {
-  const spans = [...missedBeats(file, killedAt), ...slowWrites(file, killedAt)].sort(
-    (a, b) => a.from - b.from,
-  )
-  return (answeredAt) => {
+/** Time that the machine kept from the gateway: its thread was not let run, or a write took longer than it should. */
+export interface Withheld {
+  readonly byScheduler: (since: number) => number
+  readonly byBoth: (since: number) => number
+}
+
+export function withheld(file: string, killedAt: number): Withheld {
+  const missed = missedBeats(file, killedAt)
+  return {
+    byScheduler: coveredBy(missed),
+    byBoth: coveredBy([...missed, ...slowWrites(file, killedAt)]),
+  }
+}
+
+function coveredBy(given: readonly Span[]): (since: number) => number {
+  const spans = given.toSorted((a, b) => a.from - b.from)
+  return (since) => {
     let total = 0
-    let covered = answeredAt
+    let covered = since
     for (const { from, to } of spans) {
       const start = Math.max(from, covered)
       if (to <= start) continue

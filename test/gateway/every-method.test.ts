@@ -138,7 +138,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('providers.set', { name: 'openai', baseUrl: 'https://models.example', apiKey: 'sk-12345' })
   await call('providers.list')
   await call('providers.delete', { name: 'openai' })
-  await call('settings.set', { settings: { retention_days: 7 } })
+  await call('settings.set', { settings: { retention_days: 7 }, scope: 'gateway' })
   await call('settings.get')
   await call('deliveries.list', { state: 'dead' })
   await call('deliveries.replay', { all: true })

@@ -1,5 +1,5 @@
-import { Resolver } from 'node:dns'
 import { existsSync, readFileSync } from 'node:fs'
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { type FileProblem, refusal } from '../../config/problem.ts'
 import { checkAgainst } from '../../config/read/issues.ts'
@@ -88,12 +88,9 @@ function isBlank(content: string): boolean {
   return content.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))
 }
 
-/** Asks whoever will read it later: the resolver takes addresses in more than one form. */
-function isNameServer(address: string): boolean {
-  try {
-    new Resolver().setServers([address])
-    return true
-  } catch {
-    return false
-  }
+/** The forms that the resolver takes: `1.2.3.4`, `1.2.3.4:53`, `::1`, `[::1]`, `[::1]:53`. */
+function isNameServer(given: string): boolean {
+  const { bracketed, plain } =
+    /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[\d.]+))(?::\d{1,5})?$/.exec(given)?.groups ?? {}
+  return ipaddr.IPv4.isValidFourPartDecimal(plain ?? '') || ipaddr.IPv6.isValid(bracketed ?? given)
 }

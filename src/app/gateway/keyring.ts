@@ -55,7 +55,11 @@ function refuseLost(file: string, { token, keys }: Home): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   const isLost = size === undefined ? existsSync(keys) : size === 0
   if (!isLost || !existsSync(token)) return
-  throw serverError('store.corrupt', `${file} is ${size === 0 ? 'empty' : 'gone'}, and its gateway was in use`, {
-    hint: 'Restore hookhelm.db from a backup, or remove encryption-keys and admin-token to start afresh.',
-  })
+  throw serverError(
+    'store.corrupt',
+    `${file} is ${size === 0 ? 'empty' : 'gone'}, and its gateway was in use`,
+    {
+      hint: 'Restore hookhelm.db from a backup, or remove encryption-keys and admin-token to start afresh.',
+    },
+  )
 }

@@ -2,8 +2,6 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
-import { openPostgresStore } from '../../store/postgres/postgres-store.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 
 interface StoreOptions {
@@ -26,7 +24,12 @@ export function refuseOtherDatabases(database: string): void {
   })
 }
 
-export function openStore({ database, keyring, edition, log }: StoreOptions): Promise<Store> {
-  if (isPostgres(database)) return openPostgresStore({ url: database, keyring, edition, log })
+/** Only the dialect that is used is loaded: the other would cost ten megabytes and a tenth of a second. */
+export async function openStore({ database, keyring, edition, log }: StoreOptions): Promise<Store> {
+  if (isPostgres(database)) {
+    const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts')
+    return openPostgresStore({ url: database, keyring, edition, log })
+  }
+  const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
   return openSqliteStore({ file: database, keyring, log })
 }

@@ -67,22 +67,29 @@ interface Journey extends Recorded {
   released: boolean
 }
 
+/**
+ * The envelope is the one object that a dispatch and its record share, so the journey travels with it, under a key that no JSON
+ * shows. A weak map would do the same, at a price that every collection pays.
+ */
+const JOURNEY = Symbol('journey')
+
+function journeyOf(envelope: Envelope & { readonly [JOURNEY]?: Journey }): Journey | undefined {
+  return envelope[JOURNEY]
+}
+
 export function createDispatcher(parts: DispatchParts): EventDispatcher {
   const { snapshots, settings, audit, clock, log } = parts
   const repeats = createRepeats(parts.store, clock)
-  // The envelope is the one object that a dispatch and its record share.
-  const journeys = new WeakMap<Envelope, Journey>()
-
   const sinkOf = (): Sink => ({
     timed: true,
     record(record) {
-      const journey = journeys.get(record.envelope)
+      const journey = journeyOf(record.envelope)
       if (journey === undefined) return
       if (journey.released) audit.add({ event: written(record, journey) })
       else journey.held = record
     },
     late(execution, event, moment) {
-      const journey = journeys.get(moment.envelope)
+      const journey = journeyOf(moment.envelope)
       if (journey !== undefined) audit.add({ event: () => lateRecord(execution, event, moment, journey) })
     },
   })
@@ -105,8 +112,8 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     // A record that is waited for must be complete when the answer is there.
     const waits = observers.length > 0 || isStrict || keeps
     const journey: Journey = { tenant, text: how.text, attempt: 1, rows: snapshot.rows, released: false }
-    journeys.set(envelope, journey)
-    const decision = await snapshot.hooks.dispatch(event, payload as never, envelope, {
+    const travelling = Object.assign(envelope, { [JOURNEY]: journey })
+    const decision = await snapshot.hooks.dispatch(event, payload as never, travelling, {
       observers: 'skip',
       ...(how.signal === undefined ? {} : { signal: how.signal }),
       ...(waits || request.trace ? { trace: true } : {}),
@@ -175,13 +182,12 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       })
     },
     async deliver(tenant, { hook, event, payload, envelope: given }, attempt) {
-      const envelope = { ...given }
       const snapshot = await snapshots.of(tenant)
       const row = snapshot.rows.get(hook)
       if (row === undefined) return 'gone'
       if (!row.enabled) return 'off'
       const journey: Journey = { tenant, text: undefined, attempt, rows: snapshot.rows, released: false }
-      journeys.set(envelope, journey)
+      const envelope = { ...given, [JOURNEY]: journey }
       const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
         only: hook,
         trace: true,

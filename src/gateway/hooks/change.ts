@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { checkAgainst } from '../../config/read/issues.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -118,8 +117,8 @@ function merged(row: HookRow, updates: Fields, caller: Caller, parts: GatewayPar
 export function inputOf(row: HookRow, updates: Fields): HookInput {
   const { agent_id: agent } = updates
   // One agent, as older clients say it, is the whole list.
-  const agents = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
-  const fields: HookDefinition & Fields = { ...toDefinition(row, false), ...agents, ...updates }
+  const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
+  const fields: Fields = { ...toDefinition(row, false), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   const [problem] = checkAgainst(hookInput, given)
   if (problem !== undefined) throw problem.error

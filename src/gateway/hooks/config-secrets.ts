@@ -121,7 +121,9 @@ function withUrl(config: unknown, change: (url: string) => string): unknown {
 /** Many receivers know their callers by a parameter. One without a value may be all of it. */
 function maskUrl(url: string): string {
   const [, before = url, query = '', hash = ''] = /^([^?#]*\?)([^#]*)(.*)$/s.exec(url) ?? []
-  const masked = query.split('&').map((part) => part && part.replace(/^([^=]*=)?.*$/s, `$1${MASK}`))
+  const masked = query
+    .split('&')
+    .map((part) => (part === '' ? part : part.replace(/^([^=]*=)?.*$/s, `$1${MASK}`)))
   return before + masked.join('&') + hash
 }
 

@@ -30,19 +30,20 @@ const sent = () => receiver.received.at(-1)?.headers ?? {}
 const sample = { toolName: 'exec', toolInput: {} }
 
 describe('what is stored and shown', () => {
-  test('secret headers and the signing secret are sealed for their place, and shown to nobody', async () => {
+  test('headers and the signing secret are sealed for their place, and shown to nobody', async () => {
     const headers = {
       authorization: BEARER,
       'X-Api-Key': 'key-1',
       'X-Session-Token': 'token-1',
       Cookie: 'a=b',
       'X-Client-Secret': 'secret-1',
-      'X-Plain': 'plain',
+      'X-Whatever': 'whatever-1',
+      'User-Agent': 'plain',
     }
     const id = await create({ headers, secret })
     const stored = await row(id)
     for (const [name, value] of Object.entries(headers)) {
-      if (name === 'X-Plain') expect(stored.headers[name]).toBe('plain')
+      if (name === 'User-Agent') expect(stored.headers[name]).toBe('plain')
       else {
         expect(stored.headers[name]).toMatch(/^aes-gcm:k1:/)
         const place = hookConfigPlace(id, `/headers/${name}`)
@@ -51,8 +52,13 @@ describe('what is stored and shown', () => {
     }
     const { hook } = await desk.call('hooks.get', { hookId: id })
     const { hooks } = await desk.call('hooks.list', {}, master)
-    expect(hook.config).toMatchObject({ headers: { authorization: MASK, 'X-Plain': 'plain' }, secret: MASK })
-    expect(JSON.stringify([hook, hooks])).not.toMatch(/abcdefgh|aes-gcm|whsec|key-1|token-1|secret-1/)
+    expect(hook.config).toMatchObject({
+      headers: { authorization: MASK, 'User-Agent': 'plain' },
+      secret: MASK,
+    })
+    expect(JSON.stringify([hook, hooks])).not.toMatch(
+      /abcdefgh|aes-gcm|whsec|key-1|token-1|secret-1|whatever-1/,
+    )
   })
 
   test('several signing secrets are sealed one by one', async () => {
@@ -69,7 +75,7 @@ describe('what is stored and shown', () => {
     const id = await create({ headers: { Authorization: BEARER } })
     for (const config of [
       { headers: { Authorization: other } },
-      { headers: { 'X-Plain': other } },
+      { headers: { 'User-Agent': other } },
       { secret: other },
     ]) {
       await expect(create(config)).rejects.toMatchObject({ code: 'config.field' })
@@ -92,22 +98,24 @@ describe('what is stored and shown', () => {
 
 describe('an update that sends the stars back', () => {
   test('keeps what is stored', async () => {
-    const id = await create({ headers: { Authorization: BEARER, 'X-Plain': 'a' } })
-    const config = { url: `${receiver.origin}/block`, headers: { Authorization: MASK, 'X-Plain': 'b' } }
+    const id = await create({ headers: { Authorization: BEARER, 'User-Agent': 'a' } })
+    const config = { url: `${receiver.origin}/allow`, headers: { Authorization: MASK, 'User-Agent': 'b' } }
     await desk.call('hooks.update', { hookId: id, updates: { config } })
     const stored = await row(id)
-    expect(stored.headers['X-Plain']).toBe('b')
+    expect(stored.headers['User-Agent']).toBe('b')
     const place = hookConfigPlace(id, '/headers/Authorization')
     expect(desk.parts.secrets.decrypt(stored.headers.Authorization ?? '', place)).toBe(BEARER)
   })
 
   test('must give the secret again when the address changes', async () => {
     const id = await create({ headers: { Authorization: BEARER } })
-    const config = { url: 'https://evil.example/', headers: { Authorization: MASK } }
-    await expect(desk.call('hooks.update', { hookId: id, updates: { config } })).rejects.toMatchObject({
-      code: 'config.field',
-      at: 'config.headers.Authorization',
-    })
+    for (const url of ['https://evil.example/', `${receiver.origin}/echo`]) {
+      const config = { url, headers: { Authorization: MASK } }
+      await expect(desk.call('hooks.update', { hookId: id, updates: { config } })).rejects.toMatchObject({
+        code: 'config.field',
+        at: 'config.headers.Authorization',
+      })
+    }
   })
 
   test('cannot keep what was never there', async () => {
@@ -164,7 +172,7 @@ describe('hooks.test and stored secrets', () => {
     await desk.call('hooks.test', { hookId, sampleEvent: sample }, operator)
     expect(sent().authorization).toBe(BEARER)
     const config = webhook({ headers: { Authorization: MASK } })
-    await desk.call('hooks.test', { hookId, config, sampleEvent: sample }, operator)
+    await desk.call('hooks.test', { hookId, config, sampleEvent: sample })
     expect(sent().authorization).toBe(BEARER)
   })
 

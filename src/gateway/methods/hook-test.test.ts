@@ -25,8 +25,8 @@ const script = (source: string, more: object = {}) => ({
   ...more,
 })
 
-async function tried(config: object, sampleEvent: object = exec) {
-  return (await desk.call('hooks.test', { config, sampleEvent }, operator)).result
+async function tried(config: object, sampleEvent: object = exec, caller = admin) {
+  return (await desk.call('hooks.test', { config, sampleEvent }, caller)).result
 }
 
 describe('hooks.test', () => {
@@ -116,8 +116,15 @@ describe('hooks.test', () => {
     })
     await expect(desk.call('hooks.test', {}, operator)).rejects.toMatchObject({ code: 'gateway.request' })
     await expect(
-      desk.call('hooks.test', { config: cat }, operator, { edition: 'standard' }),
+      desk.call('hooks.test', { config: cat }, admin, { edition: 'standard' }),
     ).rejects.toMatchObject({ code: 'handler.not_in_edition' })
+  })
+
+  test('GC-109 GC-117 an operator tries scripts, and nothing else that is not stored', async () => {
+    const allow = 'function handle() { return { decision: "allow" } }'
+    expect(await tried(script(allow), exec, operator)).toMatchObject({ decision: 'allow' })
+    for (const config of [cat, guard, { ...guard, handler_type: 'prompt', config: { prompt_template: 'x' } }])
+      await expect(tried(config, exec, operator)).rejects.toMatchObject({ code: 'auth.scope' })
   })
 
   test('4.10 #150 a dry run writes nothing: every table has the rows it had', async () => {

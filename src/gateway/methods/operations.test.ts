@@ -69,15 +69,16 @@ describe('settings', () => {
     expect(before.audit).toEqual({ value: 'default', from: 'default' })
     await desk.call('settings.set', { scope: 'gateway', settings: { audit: 'strict' } }, master)
     expect((await desk.call('settings.get', {})).settings.audit).toEqual({ value: 'strict', from: 'gateway' })
-    await desk.call('settings.set', { settings: { audit: 'default', retention_days: 5 } })
-    const { settings: own } = await desk.call('settings.set', { settings: { retention_days: 6 } })
+    await desk.call('settings.set', { settings: { default_model: 'm', breaker: { counts: ['error'] } } })
+    const breaker = { counts: ['block'] }
+    const { settings: own } = await desk.call('settings.set', { settings: { breaker } })
     expect(own).toMatchObject({
-      audit: { value: 'default', from: 'tenant' },
-      retention_days: { value: 6, from: 'tenant' },
+      default_model: { value: 'm', from: 'tenant' },
+      breaker: { value: breaker, from: 'tenant' },
     })
-    expect(desk.parts.settings.of(ACME).retention_days).toBe(6)
-    await desk.call('settings.set', { settings: { audit: null } })
-    expect((await desk.call('settings.get', {})).settings.audit).toEqual({ value: 'strict', from: 'gateway' })
+    expect(desk.parts.settings.of(ACME).breaker).toEqual(breaker)
+    await desk.call('settings.set', { settings: { default_model: null } })
+    expect((await desk.call('settings.get', {})).settings).not.toHaveProperty('default_model')
   })
 
   test('a wrong one is refused with the nearest name, and nothing is written', async () => {
@@ -86,9 +87,9 @@ describe('settings', () => {
       hint: 'Did you mean audit?',
     })
     await expect(
-      desk.call('settings.set', { settings: { retention_days: 1, rate_limit: { per_second: 0 } } }, master),
+      desk.call('settings.set', { settings: { monthly_tokens: 1, rate_limit: { per_second: 0 } } }, master),
     ).rejects.toMatchObject({ code: 'gateway.setting' })
-    expect(await desk.store.readSettings(ACME)).toEqual({ retention_days: 6 })
+    expect(await desk.store.readSettings(ACME)).toEqual({ breaker: { counts: ['block'] } })
   })
 
   test('4.10 #143 what would reach others is for the master scope', async () => {

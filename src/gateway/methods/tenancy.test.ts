@@ -179,13 +179,13 @@ describe('tokens', () => {
 test('4.10 #142 deliveries, budgets, secrets, providers and settings of another tenant stay theirs', async () => {
   await desk.call('secrets.set', { name: 'theirs', value: 'x' }, stranger)
   await desk.call('providers.set', { name: 'openai', apiKey: 'sk-theirs' }, stranger)
-  await desk.call('settings.set', { settings: { retention_days: 3 } }, stranger)
+  await desk.call('settings.set', { settings: { audit: 'strict' } }, stranger)
   await desk.call('budgets.set', { total: 7 }, stranger)
   await desk.store.recordEvents([], [dead(GLOBEX)], [])
   expect((await desk.call('secrets.list', {})).secrets).toEqual([])
   expect((await desk.call('providers.list', {})).providers).toEqual([])
-  expect((await desk.call('settings.get', {})).settings.retention_days).toEqual({
-    value: 30,
+  expect((await desk.call('settings.get', {})).settings.audit).toEqual({
+    value: 'default',
     from: 'default',
   })
   expect((await desk.call('budgets.get', {})).budget.budget_total).toBe(1_000_000)

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -6,7 +7,7 @@ import type { Admission } from '../auth/admission.ts'
 import { reaches } from '../auth/caller.ts'
 import { readCookie, writeCookie } from '../auth/cookie.ts'
 import { type Logins, SESSION_MS } from '../auth/logins.ts'
-import { type Site, withoutPort } from '../auth/site.ts'
+import { withoutPort } from '../auth/site.ts'
 import type { GatewayParts } from '../parts.ts'
 import { answer } from '../rest/routes.ts'
 import { statusLines } from '../status.ts'
@@ -16,7 +17,6 @@ import { uiOf } from './ui.ts'
 
 export interface PageOptions {
   readonly parts: GatewayParts
-  readonly site: Site
   readonly admission: Admission
   readonly logins: Logins
   /** Where the web interface lies, if it is installed. */
@@ -24,15 +24,11 @@ export interface PageOptions {
 }
 
 /** What a browser or a load balancer asks for before it has a token. */
-export function pageRoutes({ parts, site, admission, logins, ui }: PageOptions) {
+export function pageRoutes({ parts, admission, logins, ui }: PageOptions) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const isReady = createReadiness(parts)
   const pages = uiOf(ui)
 
-  app.use(async (c, next) => {
-    site.check(c.env.incoming)
-    await next()
-  })
   app.get('/healthz', async (c) => {
     const ready = await isReady()
     const { incoming } = c.env
@@ -52,6 +48,9 @@ export function pageRoutes({ parts, site, admission, logins, ui }: PageOptions) 
   })
   app.get('/login', (c) => {
     const { incoming } = c.env
+    if (incoming.method !== 'GET')
+      return new Response(null, { status: 405, headers: { ...pageHeaders(newNonce()), Allow: 'GET' } })
+    refuseLookers(incoming)
     const secret = logins.redeem(c.req.query('code') ?? '', placeOf(incoming.socket.remoteAddress))
     const secure = !isLoopbackName(withoutPort(incoming.headers.host ?? ''))
     return redirect('/ui/', writeCookie(secret, { secure, maxAgeMs: SESSION_MS }))
@@ -63,6 +62,15 @@ export function pageRoutes({ parts, site, admission, logins, ui }: PageOptions) 
     return redirect('/ui/', writeCookie('', { secure: false, maxAgeMs: 0 }))
   })
   return app
+}
+
+/** The link works once, so it is kept for the person who opens it: a preview or a prefetch must not use it up. */
+function refuseLookers({ headers }: IncomingMessage): void {
+  // Not every browser says how it asks, and on a plain http address none does.
+  const isNavigation = (headers['sec-fetch-mode'] ?? 'navigate') === 'navigate'
+  const isAhead = headers['sec-purpose'] !== undefined || headers.purpose !== undefined
+  if (!isNavigation || isAhead)
+    throw serverError('gateway.request', 'a login link is opened by a person, in a browser')
 }
 
 /** By 303, so that the address with the code leaves the history of the browser. */

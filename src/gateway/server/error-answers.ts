@@ -147,7 +147,20 @@ const rowsByCode = new Map<string, AnswerRow>(Object.entries(rows))
 function unforeseen(thrown: unknown, log: Log): HookError {
   log('gateway.failed', {
     error: errorText(thrown),
-    stack: thrown instanceof Error ? thrown.stack : undefined,
+    stack: thrown instanceof Error ? framesOf(thrown) : undefined,
   })
   return serverError('gateway.internal', 'the gateway could not do that')
+}
+
+const FRAMES = 6
+
+/** Function, file and line; in which folder of the machine the file lies is nobody's business. */
+function framesOf({ stack }: Error): string {
+  const frames = String(stack)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+  return frames
+    .slice(0, FRAMES)
+    .map((line) => line.trim().replace(/^(at (?:[^(/\\]*\()?).*[\\/]/, '$1'))
+    .join(' ')
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { after } from '../../engine/core/after.ts'
+import { errorText } from '../../engine/core/error.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createAdmission } from '../auth/admission.ts'
@@ -15,8 +16,10 @@ import { apiRoutes, listener } from '../rest/routes.ts'
 import { createWebSockets } from '../ws/websockets.ts'
 import { sendError } from './answer.ts'
 import { createDispatchRoute } from './dispatch-route.ts'
+import { fewFailures } from './failure-log.ts'
 import { type ConnectionLimits, connectionLimits, httpServer } from './http-server.ts'
 import { answerRaw } from './raw-answer.ts'
+import { checkTarget } from './target.ts'
 
 export interface ServerOptions {
   readonly door: Door
@@ -46,15 +49,17 @@ const DISPATCH = '/v1/dispatch'
 const IDLE_MS = 25
 
 export function createServer({
-  door,
+  door: given,
   listen,
   hosts = [],
   origins = [],
   ui,
   limits,
 }: ServerOptions): GatewayServer {
+  const { clock } = given.parts
+  const log = fewFailures(given.parts.log, clock)
+  const door = { ...given, parts: { ...given.parts, log } }
   const { parts, methods, tokens, capacity } = door
-  const { clock, log } = parts
   const site = createSite({ hosts, origins })
   const owner: Caller = {
     tenant: parts.defaultTenant,
@@ -68,7 +73,7 @@ export function createServer({
   const webSockets = createWebSockets({ door, admission })
   const dispatch = createDispatchRoute({ parts, admission, capacity })
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.route('/', pageRoutes({ parts, site, admission, logins, ui }))
+  app.route('/', pageRoutes({ parts, admission, logins, ui }))
   app.route('/', apiRoutes({ parts, methods, admission }))
   const others = listener(app, log)
   let stopping = false
@@ -76,6 +81,12 @@ export function createServer({
   const request = (incoming: IncomingMessage, response: ServerResponse): void => {
     if (stopping) return sendError(response, tooSoon('gateway.stopping', 'the gateway is ending', 1_000), log)
     if (incoming.url === DISPATCH && incoming.method === 'POST') return dispatch(incoming, response)
+    try {
+      checkTarget(incoming)
+      site.check(incoming)
+    } catch (thrown) {
+      return sendError(response, thrown, log)
+    }
     others(incoming, response).catch((thrown: unknown) => sendError(response, thrown, log))
   }
 
@@ -124,12 +135,24 @@ export function createServer({
 
 function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const refuse = (error: NodeJS.ErrnoException) => reject(cannotListen(error, { host, port }))
+    server.once('error', refuse)
     server.listen({ host, port }, () => {
-      server.off('error', reject)
+      server.off('error', refuse)
       const address = server.address()
       resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
     })
+  })
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: ListenAddress): Error {
+  if (error.code === 'EADDRINUSE')
+    return serverError('gateway.running', `somebody listens on port ${port} of ${host} already`, {
+      hint: 'Stop it, or choose another port with --port or `listen` in config.yaml.',
+    })
+  return serverError('gateway.setting', `${host} port ${port} cannot be listened on: ${errorText(error)}`, {
+    hint: '`listen` in config.yaml, --host and --port name an address of this machine and a port that you may use.',
+    cause: error,
   })
 }
 

@@ -54,10 +54,10 @@ export class Subscriptions {
       throw serverError('gateway.request', `a connection has at most ${MAX_TAILS} subscriptions`)
     const subscription = randomUUID()
     const { tenant } = this.#caller
-    const given = textAt(params, 'cursor')
+    const from = textAt(params, 'cursor')
     // Also looks whether a given one is any: later nobody would be there to be told.
-    const { nextCursor } = await parts.store.tail(tenant, given, 1)
-    const cursor = given ?? nextCursor
+    const { nextCursor } = await parts.store.tail(tenant, from, 1)
+    const cursor = from ?? nextCursor
     const send = (payload: unknown, at: string) =>
       this.#send(eventFrame('execution', payload, { subscription, cursor: at }))
     this.#starts.push(() => {

@@ -31,7 +31,7 @@ export function vaultConformance(open: OpenStore): void {
         updated_at: NOON,
       }
       const first = { ...provider, base_url: 'https://x' }
-      expect(await at.store.putProvider(first, undefined)).toBe(true)
+      expect(await at.store.putProvider(first)).toBe(true)
       expect(await at.store.putProvider(provider, first)).toBe(true)
       expect(await at.store.listProviders(tenant_id)).toEqual([provider])
       expect(await at.store.deleteProvider(tenant_id, 'openai')).toBe(true)

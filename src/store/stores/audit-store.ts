@@ -76,7 +76,7 @@ export interface Page<Row> {
   readonly nextCursor: string
 }
 
-interface EventRow {
+export interface EventRow {
   readonly tenant_id: string
   readonly event_id: string
   readonly event: string
@@ -92,7 +92,7 @@ interface EventRow {
   readonly answer: string | undefined
 }
 
-interface SessionRow {
+export interface SessionRow {
   readonly tenant_id: string
   readonly session_id: string
   readonly agent_id: string | null

@@ -27,7 +27,7 @@ export interface ClaimedDelivery {
 
 export type DeliveryState = 'waiting' | 'leased' | 'dead'
 
-interface DeliveryRow {
+export interface DeliveryRow {
   readonly id: string
   readonly tenant_id: string
   readonly kind: string

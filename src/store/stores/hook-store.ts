@@ -1,7 +1,7 @@
 import type { HookDefinition } from '../../engine/core/hook.ts'
 
 /** Who made a hook: `builtin` rows come with the product and accept only `enabled`. */
-type HookSource = 'builtin' | 'user'
+export type HookSource = 'builtin' | 'user'
 
 /** A hook as it is stored: the definition, completed, and what only the store knows. */
 export interface HookRow extends HookDefinition {
@@ -29,7 +29,7 @@ export interface HookFilter {
 }
 
 /** What changed since a cursor: tenants whose definitions have a new version. Never misses a late commit. */
-interface DefinitionChanges {
+export interface DefinitionChanges {
   /** Opaque; give it back with the next question. */
   readonly cursor: string
   readonly changed: readonly { readonly tenant: string; readonly version: number }[]

@@ -1,5 +1,5 @@
 /** Named texts of a tenant that hooks refer to; values are sealed outside, the store keeps what it gets. */
-interface SecretRow {
+export interface SecretRow {
   readonly tenant_id: string
   readonly name: string
   readonly sealed: string
@@ -30,7 +30,7 @@ export interface VaultStore {
   deleteSecret(tenant: string, name: string): Promise<boolean>
 
   /** In the place of the row that was read, or of none; false where somebody else has put another one meanwhile. */
-  putProvider(provider: ProviderRow, before: ProviderRow | undefined): Promise<boolean>
+  putProvider(provider: ProviderRow, before?: ProviderRow): Promise<boolean>
   listProviders(tenant: string): Promise<readonly ProviderRow[]>
   deleteProvider(tenant: string, name: string): Promise<boolean>
 
