@@ -51,13 +51,15 @@ const WAIT_MS = 5
 const BEHIND_MS = 20
 /** While the store is down so many records are kept; then the oldest go, and that is told. */
 const MAX_KEPT = 20_000
+/** Groups at once. */
+const MAX_UNDER_WAY = 3
 const RETRY_MS = 250
 const PATIENCE_MS = 1_000
 
 export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
   let waiting: Waiting[] = []
-  let writing: readonly Waiting[] = []
-  let isWriting = false
+  /** Under way, the oldest first. A group that waited for the one before it could be as old as a slow disk makes it. */
+  const groups = new Set<readonly Waiting[]>()
   let ticker: Ticker | undefined
   let written: Promise<void> = Promise.resolve()
   let settling: Promise<void> | undefined
@@ -71,25 +73,28 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     ticker?.stop()
     ticker = undefined
   }
+  const hasRoom = () => groups.size < (failure === undefined ? MAX_UNDER_WAY : 1)
   const wake = (isUrgent: boolean) => {
-    if (isWriting) return
+    if (!hasRoom()) return
     const isDown = failure !== undefined && clock.elapsed() - failedAt < RETRY_MS
-    if ((isUrgent || waiting.length >= GROUP) && !isDown) return start()
+    const isDue = waiting.length >= GROUP || (isUrgent && groups.size === 0)
+    if (isDue && !isDown) return start()
     ticker ??= clock.every(isDown ? RETRY_MS : WAIT_MS, start)
   }
   const start = () => {
     stopTicker()
     // After a failure nothing is written as well: a node that is not ready is sent no event that would show it is well again.
-    if (isWriting || (waiting.length === 0 && failure === undefined)) return
-    isWriting = true
-    writing = waiting.slice(0, GROUP)
+    if (!hasRoom() || (waiting.length === 0 && failure === undefined)) return
+    const group = waiting.slice(0, GROUP)
     waiting = waiting.slice(GROUP)
-    written = write(writing).then(() => {
-      isWriting = false
-      writing = []
+    groups.add(group)
+    const done = write(group).then(() => {
+      groups.delete(group)
       if (isClosed) return
       if (waiting.length > 0 || failure !== undefined) wake(failure === undefined)
     })
+    const before = written
+    written = done.then(() => before)
   }
 
   const write = async (group: readonly Waiting[]) => {
@@ -130,7 +135,8 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
         wake(true)
       }),
     isBehind() {
-      const oldest = writing[0] ?? waiting[0]
+      const [group = waiting] = groups
+      const [oldest] = group
       return failure === undefined && oldest !== undefined && clock.elapsed() - oldest.since > BEHIND_MS
     },
     settled() {
@@ -154,7 +160,8 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       return () => listeners.delete(listener)
     },
     status: () => {
-      const details = { waiting: waiting.length + writing.length, lost }
+      const underWay = [...groups].reduce((sum, group) => sum + group.length, 0)
+      const details = { waiting: waiting.length + underWay, lost }
       if (failure !== undefined)
         return { name: 'audit', state: 'bad', text: `cannot be written: ${failure}`, details }
       if (lost > 0) return { name: 'audit', state: 'warn', text: `${lost} records were lost`, details }
@@ -162,7 +169,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     },
     async close() {
       isClosed = true
-      for (let attempt = 0; attempt < 20 && waiting.length + writing.length > 0; attempt++) {
+      for (let attempt = 0; attempt < 20 && waiting.length + groups.size > 0; attempt++) {
         start()
         await written
       }
