@@ -49,7 +49,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** One tenant, and everything that happens to it while its store fails as planned; answers how often it did. */
 export async function tell(stage: Stage, plan?: FaultPlan): Promise<number> {
-  const { tenantId } = granted(await stage.gateway.call('POST', '/v1/tenants', { name: randomUUID() }))
+  const { tenantId } = granted(
+    await stage.gateway.call('POST', '/v1/tenants', { name: `story ${randomUUID()}` }),
+  )
   const story = new Story(stage, tenantId)
   await story.prepare()
   stage.faulty.plan(plan)

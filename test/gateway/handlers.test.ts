@@ -100,7 +100,7 @@ describe('GC-51 webhooks', () => {
     expect(shown.hook.config.headers).toEqual({
       Authorization: '********',
       'X-Api-Key': 'secret:RECEIVER_KEY',
-      'X-Plain': 'visible',
+      'X-Plain': '********',
     })
     const answers = [
       shown,
