@@ -1,4 +1,4 @@
-/** The engine in a minute: six hooks, six tool calls, and for each call the decision and why. `npm start` runs it. */
+/** The engine in a minute: six hooks, six tool calls, and for each call the decision and why. `node examples/demo.ts` runs it. */
 import { styleText } from 'node:util'
 // In your own program: from 'hookhelm'
 import { block, createHooks, type Decision, rewrite, type TraceHook } from '../src/index.ts'
