@@ -34,7 +34,11 @@ async function setUp(deliver: Deliver, options: { maxAttempts?: number; store?: 
       random: () => 0,
       ...(options.maxAttempts === undefined ? {} : { maxAttempts: options.maxAttempts }),
     })
-    undo.push(() => worker.stop())
+    undo.push(async () => {
+      const stopped = worker.stop(1)
+      await clock.advance(1)
+      await stopped
+    })
     return worker
   }
   const queue = async (key: string) => {
@@ -177,7 +181,7 @@ test('stopping waits for what was begun', async () => {
   await queue('a')
   const worker = start()
   await until(() => worker.busy() === 1)
-  const stopped = worker.stop()
+  const stopped = worker.stop(1_000)
   finish()
   await stopped
   expect(await list()).toEqual([])
@@ -188,4 +192,15 @@ test('waiting grows fourfold up to an hour, half of it by chance', () => {
     1_000, 4_000, 16_000, 3_600_000,
   ])
   expect(backoffMs(1, () => 0)).toBe(500)
+})
+
+test('stopping waits no longer than it may, and the lease keeps what is still under way', async () => {
+  const { clock, start, queue, list } = await setUp(() => new Promise(() => {}))
+  const id = await queue('a')
+  const worker = start()
+  await until(() => worker.busy() === 1)
+  const stopped = worker.stop(500)
+  await clock.advance(500)
+  await stopped
+  expect(await list('leased')).toMatchObject([{ id }])
 })

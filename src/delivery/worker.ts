@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { after } from '../engine/core/after.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
@@ -35,8 +36,11 @@ export interface DeliveryWorker {
   busy(): number
   /** Why the store could not be asked, while it cannot. */
   failure(): string | undefined
-  /** Takes nothing new, and resolves when what was begun has ended. What the lease protects is taken up again elsewhere. */
-  stop(): Promise<void>
+  /**
+   * Takes nothing new, and resolves when what was begun has ended or so much time has passed: the lease protects what is still
+   * under way, and somebody takes it up again when it has run out.
+   */
+  stop(graceMs: number): Promise<void>
 }
 
 const IDLE_MS = 1_000
@@ -147,16 +151,30 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
     wake,
     busy: () => running.size,
     failure: () => failure,
-    async stop() {
+    async stop(graceMs) {
       isStopped = true
       poll.stop()
       await claiming
-      await Promise.all([...running.values()].map(({ work }) => work))
+      await withinTime(
+        [...running.values()].map(({ work }) => work),
+        graceMs,
+        clock,
+      )
       await ending
       if (ends.length > 0) await finish()
       renewal.stop()
     },
   }
+}
+
+function withinTime(work: readonly Promise<void>[], ms: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = after(clock, ms, resolve)
+    Promise.all(work).then(() => {
+      callOff()
+      resolve()
+    })
+  })
 }
 
 async function outcome(deliver: Deliver | undefined, delivery: ClaimedDelivery): Promise<Attempt> {

@@ -413,7 +413,7 @@ test('4.1 #12 an integer beyond 2⁵³ reaches a webhook digit by digit', async 
   await receiver.close()
 })
 
-test('a delivery waits for a hook that is off for a moment, and lies aside when it is deleted', async () => {
+test('a delivery waits for a hook that is off for a moment', async () => {
   const receiver = await badReceiver()
   const gateway = await running({ outbound: { allow: ['127.0.0.1'] } })
   const hookId = await gateway.hook({
@@ -427,5 +427,25 @@ test('a delivery waits for a hook that is off for a moment, and lies aside when 
   await gateway.call('POST', `/v1/hooks/${hookId}/toggle`, { enabled: false })
   const off = await gateway.until(listed, ({ body }) => body.deliveries[0]?.attempts === 2)
   expect(off.body.deliveries[0]).toMatchObject({ state: 'waiting', last_error: 'the hook is switched off' })
+  await receiver.close()
+})
+
+// Well below the ten seconds that the hook may take: a gateway that waited for it would not be done in time.
+test('a receiver that hangs does not keep the gateway from ending, and its delivery is kept', {
+  timeout: 8_000,
+}, async () => {
+  const receiver = await badReceiver()
+  const first = await running({ outbound: { allow: ['127.0.0.1'] } })
+  const config = { url: `${receiver.origin}/hang` }
+  await first.hook({ event: 'session_end', handler_type: 'http', timeout_ms: 10_000, config })
+  await first.dispatch('session_end', {})
+  await first.until(
+    async () => receiver.received,
+    (received) => received.length === 1,
+  )
+  await first.close()
+  const again = await running({ home: first.home })
+  const { body } = await again.call('GET', '/v1/deliveries')
+  expect(body.deliveries).toMatchObject([{ attempts: 1 }])
   await receiver.close()
 })

@@ -26,7 +26,7 @@ import { gatewayHandlers } from './gateway-handlers.ts'
 import { homeOf, makeHome } from './home.ts'
 import { keyUses } from './key-uses.ts'
 import { openWithKeys } from './keyring.ts'
-import { listenLocally } from './local-socket.ts'
+import { type LocalSocket, listenLocally } from './local-socket.ts'
 import { takeLock } from './lock.ts'
 import { isPostgres, openStore } from './open-store.ts'
 import { startOtlp } from './otlp.ts'
@@ -72,6 +72,8 @@ export interface Gateway {
 const DEFAULT_LISTEN = { host: '127.0.0.1', port: 4665 }
 /** Of the five seconds that ending may take. */
 const GRACE_MS = 3_000
+/** A receiver that hangs must not keep us: its delivery is taken up again. */
+const DELIVERY_GRACE_MS = 500
 
 // Three folders up, whether this is src/app/gateway or dist/app/gateway.
 const { version }: { version: string } = JSON.parse(
@@ -159,7 +161,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   const follow = await followDefinitions({ store, snapshots, clock, log })
   undo.add(() => follow.stop())
   const worker = startDeliveries({ store, kinds: { [HOOK_DELIVERY]: deliverHook(dispatcher) }, clock, log })
-  undo.add(() => worker.stop())
+  undo.add(() => worker.stop(DELIVERY_GRACE_MS))
   const upkeep = startUpkeep({ store, settings, uses, clock, log })
   undo.add(() => upkeep.stop())
 
@@ -199,15 +201,17 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     origins: options.origins ?? [],
   })
   const addresses = await server.listen()
-  undo.add(() => server.close(GRACE_MS))
-  const socket = await listenLocally(options.socket, { door, env, holdsLock, undo })
+  let local: LocalSocket | undefined
+  // Together: one after the other they would take twice the time.
+  undo.add(() => Promise.all([server.close(GRACE_MS), local?.close(GRACE_MS)]))
+  local = await listenLocally(options.socket, { door, env, holdsLock })
   own.push(...addresses.map((address) => ({ address: address.host, port: address.port })))
   await snapshots.of(tenant)
   const [first = listen] = addresses
   const url = `http://${first.host.includes(':') ? `[${first.host}]` : first.host}:${first.port}`
   return {
     url,
-    socket,
+    socket: local?.path,
     token,
     defaultTenant: tenant,
     loginLink: () => `${url}${server.issueLogin()}`,
