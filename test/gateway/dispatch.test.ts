@@ -425,8 +425,11 @@ test('a delivery waits for a hook that is off for a moment', async () => {
   const listed = () => gateway.call('GET', '/v1/deliveries')
   await gateway.until(listed, ({ body }) => body.deliveries[0]?.attempts === 1)
   await gateway.call('POST', `/v1/hooks/${hookId}/toggle`, { enabled: false })
-  const off = await gateway.until(listed, ({ body }) => body.deliveries[0]?.attempts === 2)
-  expect(off.body.deliveries[0]).toMatchObject({ state: 'waiting', last_error: 'the hook is switched off' })
+  const off = await gateway.until(
+    listed,
+    ({ body }) => body.deliveries[0]?.last_error === 'the hook is switched off',
+  )
+  expect(off.body.deliveries[0]).toMatchObject({ state: 'waiting' })
   await receiver.close()
 })
 
