@@ -41,6 +41,7 @@ const envelopeFields: Readonly<Record<string, Field>> = {
   turn: text,
   depth: number,
   toolCall: text,
+  lane: text,
   cwd: text,
   host: text,
   hostVersion: text,

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { ExecutionRow } from '../store/stores/audit-store.ts'
 import { MASTER_TENANT, type TenantRow, type TokenRow } from '../store/stores/tenant-store.ts'
 import type { FakeClock } from '../testing/fake-clock.ts'
+import { createAgentDoor } from './agents/agent-door.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { createDoor, type Door } from './door.ts'
 import { type Method, method } from './methods/method.ts'
@@ -146,9 +147,14 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
   const store = options.store ?? new FakeStore()
   const listeners = new Set<() => void>()
   const logged: { name: string; fields: Readonly<Record<string, unknown>> }[] = []
+  const clock = options.clock ?? systemClock
+  const log = (name: string, fields: Readonly<Record<string, unknown>>) => logged.push({ name, fields })
+  const dispatcher = options.dispatcher ?? engineDispatcher()
   const parts = {
     store: store as unknown as Store,
-    dispatcher: options.dispatcher ?? engineDispatcher(),
+    dispatcher,
+    agents: createAgentDoor({ dispatcher, clock, log }),
+    edition: 'lite',
     settings: { of: () => ({ ...defaultSettings, ...options.settings }), reload: async () => {} },
     defaultTenant: OWN_TENANT,
     onRecorded(listener: () => void) {
@@ -156,8 +162,8 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
       return () => listeners.delete(listener)
     },
     status: options.status ?? [],
-    clock: options.clock ?? systemClock,
-    log: (name: string, fields: Readonly<Record<string, unknown>>) => logged.push({ name, fields }),
+    clock,
+    log,
     version: '0.0.0-test',
   } as unknown as GatewayParts
   const { maxInFlight } = options

@@ -4,6 +4,7 @@ import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Log } from '../engine/core/sink.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
+import type { AgentDoor } from './agents/agent-door.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Settings } from './settings.ts'
 import type { StatusPart } from './status.ts'
@@ -12,6 +13,8 @@ import type { StatusPart } from './status.ts'
 export interface GatewayParts {
   readonly store: Store
   readonly dispatcher: Dispatcher
+  /** Where coding agents are answered in their own language. */
+  readonly agents: AgentDoor
   readonly secrets: Secrets
   readonly settings: Settings
   readonly edition: Edition

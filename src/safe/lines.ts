@@ -1,11 +1,12 @@
 /** Cuts a stream of bytes into lines. A chunk that is one whole line, as nearly all are, is not copied. */
 export class Lines {
-  readonly #maxBytes: number
+  readonly #maxBytes: () => number
   #kept: Buffer[] = []
   #length = 0
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  /** The limit may change from one line to the next. */
+  constructor(maxBytes: number | (() => number)) {
+    this.#maxBytes = typeof maxBytes === 'number' ? () => maxBytes : maxBytes
   }
 
   /** Calls `take` for every line that is complete; false when one is longer than allowed. */
@@ -13,7 +14,7 @@ export class Lines {
     let from = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       const length = this.#length + end - from
-      if (length > this.#maxBytes) return false
+      if (length > this.#maxBytes()) return false
       const part = chunk.subarray(from, end)
       from = end + 1
       if (this.#length === 0) take(part)
@@ -22,7 +23,7 @@ export class Lines {
     if (from === chunk.length) return true
     this.#kept.push(from === 0 ? chunk : chunk.subarray(from))
     this.#length += chunk.length - from
-    return this.#length <= this.#maxBytes
+    return this.#length <= this.#maxBytes()
   }
 
   #join(last: Buffer, length: number): Buffer {

@@ -25,6 +25,8 @@ export interface Home {
   readonly keys: string
   readonly token: string
   readonly lock: string
+  /** What agents leave while no gateway answers. */
+  readonly spool: string
 }
 
 export function homeOf(env: Environment): Home {
@@ -36,6 +38,7 @@ export function homeOf(env: Environment): Home {
     keys: join(folder, 'encryption-keys'),
     token: join(folder, 'admin-token'),
     lock: join(folder, 'lock.db'),
+    spool: join(folder, 'spool'),
   }
 }
 

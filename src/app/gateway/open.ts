@@ -3,7 +3,10 @@ import { startDeliveries } from '../../delivery/worker.ts'
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { startSpool } from '../../gateway/agents/spool.ts'
 import { createAuditQueue } from '../../gateway/audit/queue.ts'
+import { localCaller } from '../../gateway/auth/caller.ts'
 import { seedBuiltins } from '../../gateway/builtins/seed.ts'
 import { deliverHook } from '../../gateway/dispatch/deliver-hook.ts'
 import { createDispatcher } from '../../gateway/dispatch/dispatch-events.ts'
@@ -21,6 +24,7 @@ import { createSecrets } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
 import { disableCommands } from './edition-gate.ts'
 import { adminToken, defaultTenant, refuseExposed } from './first-start.ts'
+import { folderHooks } from './folder-hooks.ts'
 import type { Functions } from './function-handler.ts'
 import { gatewayHandlers } from './gateway-handlers.ts'
 import { homeOf, makeHome } from './home.ts'
@@ -31,7 +35,7 @@ import { takeLock } from './lock.ts'
 import { isPostgres, openStore } from './open-store.ts'
 import { startOtlp } from './otlp.ts'
 import { readsAfter } from './reads-after.ts'
-import { deliveryHealth, hookHealth, storeHealth } from './status-parts.ts'
+import { deliveryHealth, fileHealth, hookHealth, storeHealth } from './status-parts.ts'
 import { tenantHooks } from './tenant-hooks.ts'
 import { Undo } from './undo.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -145,7 +149,9 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     store,
     settings,
     makeHooks: (name) => makeHooks(name),
+    ...(edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log }) } : {}),
   })
+  undo.add(() => snapshots.close())
   const wakeDeliveries = () => worker.wake()
   const dispatcher = createDispatcher({ store, snapshots, settings, audit, clock, log, wakeDeliveries })
   const makeHooks = tenantHooks({
@@ -165,9 +171,11 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   const upkeep = startUpkeep({ store, settings, uses, clock, log })
   undo.add(() => upkeep.stop())
 
+  const agents = createAgentDoor({ dispatcher, clock, log })
   const parts: GatewayParts = {
     store: readsAfter(store, audit),
     dispatcher,
+    agents,
     secrets,
     settings,
     edition,
@@ -186,6 +194,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
       storeHealth(store, clock),
       follow.status,
       hookHealth(snapshots),
+      fileHealth(snapshots),
       audit.status,
       deliveryHealth(() => worker),
     ],
@@ -207,6 +216,10 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   local = await listenLocally(options.socket, { door, env, holdsLock })
   own.push(...addresses.map((address) => ({ address: address.host, port: address.port })))
   await snapshots.of(tenant)
+  if (edition === 'lite') {
+    const spool = startSpool({ folder: home.spool, agents, caller: localCaller(tenant), clock, log })
+    undo.add(() => spool.stop())
+  }
   const [first = listen] = addresses
   const url = `http://${first.host.includes(':') ? `[${first.host}]` : first.host}:${first.port}`
   return {

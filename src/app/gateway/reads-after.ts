@@ -8,6 +8,7 @@ export function readsAfter(store: Store, audit: Pick<AuditQueue, 'flushed'>): St
     history: (...args) => audit.flushed().then(() => store.history(...args)),
     findEvent: (...args) => audit.flushed().then(() => store.findEvent(...args)),
     errorDetail: (...args) => audit.flushed().then(() => store.errorDetail(...args)),
+    sessionEvents: (...args) => audit.flushed().then(() => store.sessionEvents(...args)),
     listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
     verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
   }

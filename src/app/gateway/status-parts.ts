@@ -46,6 +46,16 @@ export function hookHealth(snapshots: Snapshots): StatusPart {
   }
 }
 
+/** A file that cannot be used keeps its last good hooks; one that nobody trusts has none. Neither may go unnoticed. */
+export function fileHealth(snapshots: Snapshots): StatusPart {
+  return () => {
+    const problems = snapshots.fileProblems()
+    const [first] = problems
+    if (first === undefined) return { name: 'hook files', state: 'ok', text: 'all that are in use are good' }
+    return { name: 'hook files', state: 'warn', text: first, details: { problems } }
+  }
+}
+
 export function deliveryHealth(worker: () => DeliveryWorker): StatusPart {
   return () => {
     const failure = worker().failure()

@@ -13,6 +13,8 @@ export interface Envelope {
   /** How many dispatches caused one another before this one. */
   readonly depth?: number
   readonly toolCall?: string
+  /** The sub-agent within the session that this is about; none for the agent itself. */
+  readonly lane?: string
   readonly cwd?: string
   readonly host?: string
   readonly hostVersion?: string

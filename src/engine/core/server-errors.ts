@@ -64,6 +64,16 @@ export const serverErrors = {
   /** A delivery failed as often as it may and was laid aside. */
   'delivery.dead': 'Mend the receiver, then `hookhelm deliveries replay`.',
 
+  /** A hook refused what a program was about to do with its agent, or nobody could decide about it. */
+  'agent.blocked': 'The message says why; `hookhelm explain` shows which hook decided.',
+
+  /** There is no agent of that name, or it is not connected where it was looked for. */
+  'connect.agent': '`hookhelm agents` lists them, and where they are connected.',
+  /** The configuration of an agent cannot be read, written or understood. Nothing was changed. */
+  'connect.config': 'Mend the file at the place that the message names, then try again.',
+  /** Somebody else changed the configuration of an agent meanwhile, or since it was connected. */
+  'connect.changed': 'Look at the difference; `--force` goes on all the same where there is such a flag.',
+
   /** A recorded row was changed, removed, moved or inserted. */
   'audit.broken': 'Compare with a backup; the message names the first bad row.',
 } as const satisfies Record<string, string>

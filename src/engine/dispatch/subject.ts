@@ -1,7 +1,9 @@
 import type { EventRow } from '../core/event.ts'
+import { bothNames } from '../match/both-names.ts'
 
 interface Bag {
   readonly tool_name?: unknown
+  readonly native_tool_name?: unknown
   readonly [key: string]: unknown
 }
 
@@ -9,8 +11,13 @@ interface Bag {
 export function subjectOf(row: EventRow, payload: unknown): string {
   if (!isBag(payload)) return ''
   // Almost always this one, and a key that is known is read several times faster than one that is not.
-  const subject = row.subject === 'tool_name' ? payload.tool_name : payload[row.subject]
-  return typeof subject === 'string' ? subject : ''
+  if (row.subject !== 'tool_name') return text(payload[row.subject])
+  const { tool_name, native_tool_name } = payload
+  return native_tool_name === undefined ? text(tool_name) : bothNames(text(tool_name), text(native_tool_name))
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function isBag(value: unknown): value is Bag {

@@ -45,6 +45,12 @@ export const workspaceEvents = {
     subject: 'file_path',
     aliases: ['file.edited', 'afterFileEdit'],
   }),
+  agent_event: defineEvent({
+    about: 'A coding agent reports something that has no event of its own here.',
+    mode: 'observe',
+    payload: shape({ name: text }),
+    subject: 'name',
+  }),
   directory_added: defineEvent({
     about: 'A directory was added to the workspace.',
     mode: 'observe',

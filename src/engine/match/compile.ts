@@ -2,6 +2,7 @@ import { isRecord } from '../core/check.ts'
 import { errorText, HookError } from '../core/error.ts'
 import type { HookOptions } from '../core/hook.ts'
 import { agentIdsPart } from './agent-ids.ts'
+import { eachName } from './both-names.ts'
 import { conditionPart } from './cel/condition.ts'
 import { fieldsPart } from './fields.ts'
 import { globPart } from './glob.ts'
@@ -70,9 +71,19 @@ function combine(parts: readonly MatchPart[]): Matcher {
   const whens = parts.flatMap(({ when }) => (when ? [guarded(when)] : []))
   return Object.freeze({
     parts,
-    byName: (name: string) => byNames.every((test) => test(name)),
-    when: whens.length === 0 ? undefined : (input: MatchInput) => whens.every((test) => test(input)),
+    byName: (name: string) => eachName(name).some((one) => byNames.every((test) => test(one))),
+    when:
+      whens.length === 0
+        ? undefined
+        : (input: MatchInput) => eachInput(input).some((one) => whens.every((test) => test(one))),
   })
+}
+
+function eachInput(input: MatchInput): readonly MatchInput[] {
+  const [first, ...others] = eachName(input.name)
+  return first === undefined || others.length === 0
+    ? [input]
+    : [first, ...others].map((name) => ({ ...input, name }))
 }
 
 /** A payload with a getter that throws must not reach the dispatcher as a stranger's error. */

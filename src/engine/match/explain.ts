@@ -1,4 +1,5 @@
 import { errorText, HookError } from '../core/error.ts'
+import { eachName } from './both-names.ts'
 import { failingField } from './fields.ts'
 import type { Matcher, MatchInput, MatchPart } from './matcher.ts'
 import { readOutcome } from './outcome.ts'
@@ -16,6 +17,11 @@ export type MatchReport =
 
 /** Names the first part that does not hold, and says why in a sentence. */
 export function explainMatch(matcher: Matcher, input: MatchInput): MatchReport {
+  const [first, ...others] = eachName(input.name).map((name) => explainOne(matcher, { ...input, name }))
+  return [first, ...others].find((report) => report?.result !== 'missed') ?? first ?? { result: 'matched' }
+}
+
+function explainOne(matcher: Matcher, input: MatchInput): MatchReport {
   for (const part of matcher.parts) {
     const where = { part: part.kind, source: part.source }
     try {

@@ -1,9 +1,10 @@
 import { isRecord } from '../../engine/core/check.ts'
+import type { Envelope } from '../../engine/core/context.ts'
 import type { DispatchRecord, Execution, LateMoment } from '../../engine/core/sink.ts'
 import type { Trace } from '../../engine/core/trace.ts'
 import { redact } from '../../safe/redact.ts'
-import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
-import type { HookRow } from '../../store/stores/hook-store.ts'
+import type { EventMoment, EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
+import type { KnownHook } from '../tenancy/snapshot.ts'
 import { shownDecision, shownTrace } from './shown-decision.ts'
 import { traceIdOf } from './trace-id.ts'
 
@@ -14,13 +15,13 @@ export interface Recorded {
   readonly text: string | undefined
   /** Which attempt of a delivery this was, from 1. */
   readonly attempt: number
-  readonly rows: ReadonlyMap<string, HookRow>
+  readonly find: (hook: string) => KnownHook | undefined
 }
 
 /** A dispatch as it is written down. */
 export function toEventRecord(
   record: DispatchRecord,
-  { tenant, text, attempt, rows }: Recorded,
+  { tenant, text, attempt, find }: Recorded,
 ): EventRecord {
   const { event, id, time, payload, envelope, decision } = record
   const trace = record.trace()
@@ -32,6 +33,7 @@ export function toEventRecord(
     time,
     session_id: envelope.session ?? null,
     agent_id: envelope.agentId ?? null,
+    ...momentOf(envelope, payload),
     kind: decision.kind,
     by_hook: decision.by ?? null,
     code: decision.code ?? null,
@@ -45,7 +47,7 @@ export function toEventRecord(
           attempt,
           traceId,
           matched,
-          row: rows.get(execution.hook),
+          row: find(execution.hook),
         }),
       ),
     ),
@@ -57,10 +59,10 @@ export function lateRecord(
   execution: Execution,
   event: string,
   { id, time, payload, envelope }: LateMoment,
-  { tenant, text, attempt, rows }: Recorded,
+  { tenant, text, attempt, find }: Recorded,
 ): EventRecord {
   const traceId = traceIdOf(envelope.traceparent, id)
-  const row = rows.get(execution.hook)
+  const row = find(execution.hook)
   const key = keyOf(execution, id, attempt)
   return {
     tenant,
@@ -69,6 +71,7 @@ export function lateRecord(
     time,
     session_id: envelope.session ?? null,
     agent_id: envelope.agentId ?? null,
+    ...momentOf(envelope, payload),
     kind: 'allow',
     by_hook: null,
     code: execution.code ?? null,
@@ -79,12 +82,30 @@ export function lateRecord(
   }
 }
 
+/** Where in its session it stands, as far as anybody said. */
+function momentOf(envelope: Envelope, payload: unknown): { moment?: EventMoment } {
+  const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
+  if (session === undefined) return {}
+  const tool = isRecord(payload) ? payload.tool_name : undefined
+  return {
+    moment: {
+      ...(host === undefined ? {} : { agent: host }),
+      ...(turn === undefined ? {} : { turn }),
+      ...(lane === undefined ? {} : { lane }),
+      ...(parentAgent === undefined ? {} : { parent: parentAgent }),
+      ...(depth === undefined || depth === 0 ? {} : { depth }),
+      ...(toolCall === undefined ? {} : { tool_call: toolCall }),
+      ...(typeof tool === 'string' ? { tool } : {}),
+    },
+  }
+}
+
 interface About {
   readonly key: string
   readonly attempt: number
   readonly traceId: string
   readonly matched: boolean | 'failed'
-  readonly row: HookRow | undefined
+  readonly row: KnownHook | undefined
 }
 
 function toExecution(execution: Execution, about: About): ExecutionRecord {
@@ -106,6 +127,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
     shadow,
     metadata: {
       ...told,
+      ...(row?.isInFile === true ? { hook } : {}),
       matcher_matched: true,
       ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
       ...(reason === undefined || full !== undefined ? {} : { reason: redact(reason) }),

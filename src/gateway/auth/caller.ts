@@ -16,3 +16,8 @@ export interface Caller {
 export function reaches(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least)
 }
+
+/** Whoever may open the file is the user themselves; node cannot ask the kernel who it is, so they may only dispatch. */
+export function localCaller(tenant: string): Caller {
+  return { tenant, role: 'agent', master: false, name: 'socket', agentId: undefined }
+}

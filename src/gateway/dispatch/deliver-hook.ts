@@ -7,7 +7,7 @@ import type { HookDelivery } from './hook-delivery.ts'
 const mayChange = new Set([408, 425, 429])
 
 /** We wrote it ourselves, around an event that was checked when it came in. */
-const LIMITS = { maxBytes: 8_388_608, maxDepth: 256, maxKeys: 100_000 }
+const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
 /** Runs a queued hook. Only webhooks are tried again: a command that failed may well have done half its work. */
 export function deliverHook(dispatcher: EventDispatcher): Deliver {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText, isHookError } from '../../engine/core/error.ts'
 import type { DispatchRecord, Log, Sink } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { eventNames } from '../../engine/events/names.ts'
@@ -102,8 +102,8 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     const { event, payload, envelope } = request
     const { tenant, id } = envelope
     const { mode } = catalogue[event]
-    const snapshot = await snapshotOf(tenant, event)
-    if (snapshot === undefined) return answerOf(id, unresolved(mode))
+    const snapshot = await snapshotOf(tenant, event, how.folder)
+    if (typeof snapshot === 'string') return answerOf(id, unresolved(mode, snapshot))
     const observers = snapshot.hooks.has(event)
       ? snapshot.hooks.observers(event, payload as never, envelope)
       : []
@@ -111,7 +111,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     const keeps = repeat !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
     // A record that is waited for must be complete when the answer is there.
     const waits = observers.length > 0 || isStrict || keeps
-    const journey: Journey = { tenant, text: how.text, attempt: 1, rows: snapshot.rows, released: false }
+    const journey: Journey = { tenant, text: how.text, attempt: 1, find: snapshot.find, released: false }
     const travelling = Object.assign(envelope, { [JOURNEY]: journey })
     const decision = await snapshot.hooks.dispatch(event, payload as never, travelling, {
       observers: 'skip',
@@ -123,7 +123,8 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       repeat !== undefined && (keeps || decision.kind === 'ask')
         ? [toKeep(repeat, answer.json, clock.now())]
         : []
-    const deliveries = hookDeliveries(observers, { event, payload, envelope })
+    const place = how.folder === undefined ? {} : { folder: how.folder }
+    const deliveries = hookDeliveries(observers, { event, payload, envelope, ...place })
     const item = { ...release(journey), deliveries, answers }
     if (waits || answers.length > 0) return commit(item, answer, mode)
     if (item.event !== undefined) audit.add(item)
@@ -149,13 +150,19 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
     return answer
   }
 
-  const snapshotOf = async (tenant: string, event: string): Promise<Snapshot | undefined> => {
+  /** Or why there is none. */
+  const snapshotOf = async (
+    tenant: string,
+    event: string,
+    folder: string | undefined,
+  ): Promise<Snapshot | string> => {
     try {
-      return await snapshots.of(tenant)
+      return await snapshots.of(tenant, folder)
     } catch (thrown) {
       log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
       if (catalogue[event as keyof typeof catalogue].mode === 'observe') throw thrown
-      return undefined
+      const isFile = isHookError(thrown) && thrown.code.startsWith('config.')
+      return isFile ? thrown.message : 'the hooks of this tenant cannot be loaded'
     }
   }
 
@@ -165,7 +172,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       const event = resolve(given.event) as keyof typeof catalogue
       const { payload, idempotency_key } = given
       const now = clock.now()
-      const said = completeEnvelope(caller, given.envelope ?? {}, now)
+      const said = completeEnvelope(caller, given.envelope ?? {}, how.time ?? now)
       const key = idempotency_key ?? said.id
       if (key === undefined)
         return run({ ...given, event, envelope: { ...said, id: timeUuid(now) } }, how, undefined)
@@ -181,12 +188,12 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
         return kept ?? run(request, how.text === undefined ? {} : { text: how.text }, repeat)
       })
     },
-    async deliver(tenant, { hook, event, payload, envelope: given }, attempt) {
-      const snapshot = await snapshots.of(tenant)
-      const row = snapshot.rows.get(hook)
+    async deliver(tenant, { hook, event, payload, envelope: given, folder }, attempt) {
+      const snapshot = await snapshots.of(tenant, folder)
+      const row = snapshot.find(hook)
       if (row === undefined) return 'gone'
       if (!row.enabled) return 'off'
-      const journey: Journey = { tenant, text: undefined, attempt, rows: snapshot.rows, released: false }
+      const journey: Journey = { tenant, text: undefined, attempt, find: snapshot.find, released: false }
       const envelope = { ...given, [JOURNEY]: journey }
       const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
         only: hook,
@@ -219,8 +226,7 @@ function withoutTrace({ trace: _, ...decision }: Decision): Decision {
 }
 
 /** Nobody knows the hooks: a gate closes, a transform keeps what it has. */
-function unresolved(mode: string): Decision {
-  const reason = 'the hooks of this tenant cannot be loaded'
+function unresolved(mode: string, reason: string): Decision {
   return mode === 'gate'
     ? { kind: 'block', reason, message: reason, code: 'store.unavailable' }
     : { kind: 'allow', reason, code: 'store.unavailable' }

@@ -25,6 +25,10 @@ export interface DispatchHow {
   readonly signal?: AbortSignal
   /** The request as it was received, kept for the record; written anew where it is not given. */
   readonly text?: string
+  /** When it happened, where that is not now: milliseconds since 1970. */
+  readonly time?: number
+  /** The folder whose hook files count too; only callers on this machine have one. */
+  readonly folder?: string
 }
 
 /** Sends events of callers through the hooks of their tenant, and records what became of them. */

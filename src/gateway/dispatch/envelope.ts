@@ -13,6 +13,7 @@ const texts = [
   'run',
   'turn',
   'toolCall',
+  'lane',
   'traceparent',
 ] as const
 const MAX_TEXT = 500

@@ -11,6 +11,8 @@ export interface HookDelivery {
   readonly event: string
   readonly payload: unknown
   readonly envelope: Envelope
+  /** Where its file is, if it stands in one. */
+  readonly folder?: string
 }
 
 /** One delivery per hook: each is tried again on its own. */
@@ -20,14 +22,14 @@ export function hookDeliveries(
     readonly envelope: { readonly id: string; readonly tenant: string; readonly time?: number }
   },
 ): readonly NewDelivery[] {
-  const { event, payload, envelope } = moment
+  const { envelope } = moment
   const now = envelope.time ?? 0
   return observers.map(({ id: hook = '' }) => ({
     id: randomUUID(),
     tenant: envelope.tenant,
     kind: HOOK_DELIVERY,
     dedup_key: `${hook}:${envelope.id}`,
-    payload: JSON.stringify({ hook, event, payload, envelope } satisfies HookDelivery),
+    payload: JSON.stringify({ hook, ...moment } satisfies HookDelivery),
     due_at: now,
     created_at: now,
   }))

@@ -69,6 +69,7 @@ export async function openDesk({ edition = 'lite' }: { edition?: Edition } = {})
   const parts: GatewayParts = {
     store,
     dispatcher: { dispatch: () => Promise.reject(new Error('no dispatch in these tests')) },
+    agents: { ask: () => Promise.reject(new Error('no agents in these tests')) },
     secrets,
     settings: await cacheSettings(store, {}),
     edition,

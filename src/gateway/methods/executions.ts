@@ -125,4 +125,39 @@ const sessions = method({
   },
 })
 
-export const executionMethods = [history, get, tail, sessions] as const
+const timeline = method({
+  name: 'sessions.timeline',
+  about: 'What happened in one session, in order: turns, tool calls, sub-agents and what was decided.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/sessions/:sessionId/timeline' },
+  params: z.strictObject({ sessionId: text, ...pageFields }),
+  result: z.object({
+    events: listOf(
+      z.object({
+        event_id: z.string(),
+        event: z.string(),
+        kind: z.enum(['allow', 'ask', 'block']),
+        by_hook: z.string().nullable(),
+        code: z.string().nullable(),
+        duration_ms: z.number(),
+        created_at: z.number(),
+        moment: z.object({
+          agent: z.string().exactOptional(),
+          turn: z.string().exactOptional(),
+          lane: z.string().describe('The sub-agent; absent for the agent itself.').exactOptional(),
+          parent: z.string().exactOptional(),
+          depth: z.number().exactOptional(),
+          tool_call: z.string().exactOptional(),
+          tool: z.string().exactOptional(),
+        }),
+      }),
+    ),
+    nextCursor: z.string(),
+  }),
+  async run({ params: { sessionId, ...page }, caller, parts }) {
+    const { rows, nextCursor } = await parts.store.sessionEvents(caller.tenant, sessionId, pageOf(page))
+    return { events: rows, nextCursor }
+  },
+})
+
+export const executionMethods = [history, get, tail, sessions, timeline] as const

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
+import type { AgentAdapter } from '../../agents/agent.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import { Lines } from '../../safe/lines.ts'
-import type { Caller } from '../auth/caller.ts'
+import { type AgentRequest, requireAgent } from '../agents/agent-door.ts'
+import { type Caller, localCaller } from '../auth/caller.ts'
 import type { DispatchRequest } from '../dispatch/dispatcher.ts'
 import { readDispatchRequest } from '../dispatch-request.ts'
 import type { Door } from '../door.ts'
@@ -12,6 +14,9 @@ import { answerLine, errorLine, type LineId } from './lines-out.ts'
 
 const VERSION = 1
 const MAX_LINE = 1_048_576
+/** The payload of a coding agent holds whole files. */
+const MAX_AGENT_LINE = 8 * 1_048_576 + 65_536
+const AGENT_LIMITS = { maxBytes: MAX_AGENT_LINE, maxKeys: 200_000, maxDepth: 128 } as const
 /** More than this under way, and nothing further is read from the connection. */
 const MAX_IN_FLIGHT = 256
 const MAX_BUFFERED = 4 * 1_048_576
@@ -20,11 +25,16 @@ const MAX_BUFFERED = 4 * 1_048_576
 export class LineConnection {
   readonly #socket: Socket
   readonly #door: Door
-  readonly #lines = new Lines(MAX_LINE)
+  #maxLine = MAX_LINE
+  readonly #lines = new Lines(() => this.#maxLine)
   readonly #gone = new AbortController()
   #caller: Caller | undefined
+  /** It is a coding agent that speaks here. */
+  #agent: AgentAdapter | undefined
   /** Lines that came while the token of the first one was being looked up. */
   #early: Buffer[] | undefined
+  /** Whoever names no token is the user of this machine. */
+  #isLocal = false
   #inFlight = 0
   #ending = false
 
@@ -52,7 +62,7 @@ export class LineConnection {
   #receive(chunk: Buffer): void {
     if (this.#ending) return
     if (!this.#lines.push(chunk, this.#take))
-      this.#fail(null, new HookError('input.too_large', `a line has more than ${MAX_LINE} bytes`))
+      this.#fail(null, new HookError('input.too_large', `a line has more than ${this.#maxLine} bytes`))
     if (this.#inFlight >= MAX_IN_FLIGHT) this.#socket.pause()
   }
 
@@ -66,8 +76,13 @@ export class LineConnection {
   /** The first line: which protocol, and who if not just anybody on this machine whom the file lets in. */
   #greet(line: Buffer): void {
     try {
-      const { token } = readHello(parseJson(decodeUtf8(line)))
+      const { token, agent } = readHello(parseJson(decodeUtf8(line)))
       const { parts, tokens } = this.#door
+      this.#isLocal = token === undefined
+      if (agent !== undefined) {
+        this.#agent = requireAgent(agent)
+        this.#maxLine = MAX_AGENT_LINE
+      }
       if (token === undefined) {
         this.#caller = localCaller(parts.defaultTenant)
         return
@@ -92,20 +107,20 @@ export class LineConnection {
   }
 
   #dispatch(line: Buffer, caller: Caller): void {
-    const { capacity, parts } = this.#door
+    const { capacity } = this.#door
     let id: LineId = null
     try {
       const text = decodeUtf8(line)
-      const value = parseJson(text)
+      const value = parseJson(text, this.#agent === undefined ? {} : AGENT_LIMITS)
       id = idOf(value)
       if (id === null) throw serverError('gateway.request', 'a request needs an id', { at: 'id' })
       capacity.check(caller.tenant)
-      const request = withoutId(value)
+      const ask = this.#request(value, text, caller)
       this.#inFlight += 1
       capacity.enter()
       const asked = id
-      parts.dispatcher.dispatch(caller, request, { signal: this.#gone.signal, text }).then(
-        (answer) => this.#settle(answerLine(asked, answer.json)),
+      ask().then(
+        (json) => this.#settle(answerLine(asked, json)),
         (thrown: unknown) => this.#settle(errorLine(asked, this.#coded(thrown))),
       )
     } catch (thrown) {
@@ -113,6 +128,20 @@ export class LineConnection {
       if (id === null) this.#fail(null, this.#coded(thrown))
       else this.#write(errorLine(id, this.#coded(thrown)))
     }
+  }
+
+  /** What is asked for, read before anything is counted. */
+  #request(value: unknown, text: string, caller: Caller): () => Promise<string> {
+    const { dispatcher, agents, edition } = this.#door.parts
+    const { signal } = this.#gone
+    const agent = this.#agent
+    if (agent === undefined) {
+      const request = withoutId(value)
+      return async () => (await dispatcher.dispatch(caller, request, { signal, text })).json
+    }
+    const request = readAgentRequest(value)
+    const isLocal = this.#isLocal && edition === 'lite'
+    return async () => `{"reply":${await agents.ask(caller, agent, request, { signal, isLocal })}}`
   }
 
   #settle(line: string): void {
@@ -143,14 +172,19 @@ export class LineConnection {
   }
 }
 
-function readHello(value: unknown): { readonly token: string | undefined } {
+interface Hello {
+  readonly token: string | undefined
+  readonly agent: unknown
+}
+
+function readHello(value: unknown): Hello {
   const version = fieldOf(value, 'hookhelm')
   if (version === undefined)
     throw serverError('gateway.protocol', 'the first line must be {"hookhelm":1}', { at: 'hookhelm' })
   if (version !== VERSION)
     throw serverError('gateway.protocol', `the protocol here has the version ${VERSION}`, { at: 'hookhelm' })
   const token = fieldOf(value, 'token')
-  if (token === undefined || typeof token === 'string') return { token }
+  if (token === undefined || typeof token === 'string') return { token, agent: fieldOf(value, 'agent') }
   throw serverError('auth.token', 'token must be text')
 }
 
@@ -164,13 +198,22 @@ function idOf(value: unknown): LineId {
   return typeof id === 'number' ? id : null
 }
 
+/** Strict: a field that nobody reads may be one that somebody meant. */
+function readAgentRequest(value: unknown): AgentRequest {
+  const { id: _, event, native, within_ms, ...rest } = isRecord(value) ? value : {}
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined)
+    throw serverError('gateway.request', `there is no field ${unknown.slice(0, 80)}`, {
+      at: unknown.slice(0, 80),
+    })
+  if (typeof event !== 'string') throw serverError('gateway.request', 'event must be text', { at: 'event' })
+  if (within_ms !== undefined && typeof within_ms !== 'number')
+    throw serverError('gateway.request', 'within_ms must be a number', { at: 'within_ms' })
+  return { event, native }
+}
+
 function withoutId(value: unknown): DispatchRequest {
   if (!isRecord(value)) return readDispatchRequest(value)
   const { id: _, ...request } = value
   return readDispatchRequest(request)
-}
-
-/** Whoever may open the file is the user themselves; node cannot ask the kernel who it is, so they may only dispatch. */
-function localCaller(tenant: string): Caller {
-  return { tenant, role: 'agent', master: false, name: 'socket', agentId: undefined }
 }

@@ -10,9 +10,29 @@ import { standIn, toDefinition, whyBroken } from './definition.ts'
 export interface Snapshot {
   readonly tenant: string
   readonly hooks: Hooks
+  /** Those that are stored. */
   readonly rows: ReadonlyMap<HookId, HookRow>
+  /** What is known of a hook, wherever it is written down. */
+  find(hook: HookId): KnownHook | undefined
   /** Hooks that cannot be loaded, and why; each has a stand-in that fails. */
   readonly broken: ReadonlyMap<HookId, string>
+}
+
+/** What the record of a hook tells of it. */
+export interface KnownHook {
+  readonly handler_type: string
+  readonly enabled: boolean
+  readonly if_expr?: string | null
+  /** It stands in a file, and no row of the database knows it. */
+  readonly isInFile?: true
+}
+
+/** The hook files of one folder, in use beside the stored hooks. */
+export interface AttachedFiles {
+  find(hook: HookId): KnownHook | undefined
+  /** Files that cannot be used or that nobody trusts. */
+  problems(): readonly string[]
+  close(): void
 }
 
 export interface Definitions {

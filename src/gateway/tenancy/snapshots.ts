@@ -7,15 +7,24 @@ import type { Store } from '../../store/store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Settings } from '../settings.ts'
-import { type DefinitionMemory, definitionMemory, fill, type Snapshot } from './snapshot.ts'
+import {
+  type AttachedFiles,
+  type DefinitionMemory,
+  definitionMemory,
+  fill,
+  type Snapshot,
+} from './snapshot.ts'
 
 export interface Snapshots {
   /** At once when it is loaded; the store is asked at the first dispatch of a tenant only. */
-  of(tenant: string): Snapshot | Promise<Snapshot>
+  of(tenant: string, folder?: string): Snapshot | Promise<Snapshot>
   /** Definitions or settings of a tenant changed; with the master tenant those of everybody. */
   refresh(tenant: string): Promise<void>
   /** Those that are loaded. */
   loaded(): readonly Snapshot[]
+  /** Hook files in use that cannot be used as they are now. */
+  fileProblems(): readonly string[]
+  close(): void
 }
 
 interface SnapshotsOptions {
@@ -23,6 +32,8 @@ interface SnapshotsOptions {
   readonly settings: Settings
   /** Makes the set of hooks of one tenant. */
   makeHooks(tenant: string): Hooks
+  /** Puts the hook files of a folder into the set, and follows them. Throws for a file that cannot be used. */
+  attachFiles?(hooks: Hooks, folder: string): AttachedFiles
   /** How many tenants are kept loaded; others are loaded again when they come back. */
   readonly max?: number
 }
@@ -31,6 +42,9 @@ interface SnapshotsOptions {
 interface Entry {
   snapshot?: Snapshot
   loading?: Promise<Snapshot>
+  readonly tenant: string
+  readonly folder: string | undefined
+  files?: AttachedFiles
   /** The breaker setting its hooks were made with. */
   breaker?: string
   /** Counts changes, so that a load that began before one is not taken for the newest. */
@@ -39,8 +53,8 @@ interface Entry {
 }
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
-  const { store, settings, makeHooks, max = 2_000 } = options
-  const entries = new LRUCache<string, Entry>({ max })
+  const { store, settings, makeHooks, attachFiles, max = 2_000 } = options
+  const entries = new LRUCache<string, Entry>({ max, dispose: ({ files }) => files?.close() })
   const rememberGlobal = definitionMemory()
   let globals: Promise<readonly HookRow[]> | undefined
 
@@ -52,7 +66,17 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return globals
   }
 
-  const load = async (tenant: string, entry: Entry): Promise<Snapshot> => {
+  /** Anew with the hooks: what was attached to the old ones is let go once the new ones are complete. */
+  const attach = (hooks: Hooks, entry: Entry): AttachedFiles | undefined => {
+    if (entry.folder === undefined || attachFiles === undefined) return undefined
+    const before = entry.files
+    entry.files = attachFiles(hooks, entry.folder)
+    before?.close()
+    return entry.files
+  }
+
+  const load = async (entry: Entry): Promise<Snapshot> => {
+    const { tenant } = entry
     for (;;) {
       const { changes } = entry
       await settings.reload(tenant)
@@ -72,16 +96,22 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         isOwn(row) || isTripped ? entry.remember(row, isTripped) : rememberGlobal(row, isTripped)
       const rows = [...own.hooks.filter(isOwn), ...shared]
       const filled = fill(hooks, { rows, tripped: new Set(own.tripped) }, remember)
+      const files = isSame ? entry.files : attach(hooks, entry)
       entry.breaker = breaker
-      entry.snapshot = { tenant, hooks, ...filled }
+      entry.snapshot = {
+        tenant,
+        hooks,
+        ...filled,
+        find: (hook) => filled.rows.get(hook) ?? files?.find(hook),
+      }
       return entry.snapshot
     }
   }
 
-  const reload = (tenant: string, entry: Entry): Promise<Snapshot> => {
-    entry.loading ??= load(tenant, entry)
+  const reload = (key: string, entry: Entry): Promise<Snapshot> => {
+    entry.loading ??= load(entry)
       .catch((thrown) => {
-        if (isHookError(thrown) && thrown.code === 'gateway.not_found') entries.delete(tenant)
+        if (isHookError(thrown) && thrown.code === 'gateway.not_found') entries.delete(key)
         throw thrown
       })
       .finally(() => {
@@ -90,18 +120,19 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return entry.loading
   }
 
-  const entryOf = (tenant: string): Entry => {
-    const known = entries.get(tenant)
+  const entryOf = (key: string, tenant: string, folder: string | undefined): Entry => {
+    const known = entries.get(key)
     if (known !== undefined) return known
-    const fresh: Entry = { changes: 0, remember: definitionMemory() }
-    entries.set(tenant, fresh)
+    const fresh: Entry = { tenant, folder, changes: 0, remember: definitionMemory() }
+    entries.set(key, fresh)
     return fresh
   }
 
   return {
-    of(tenant) {
-      const entry = entryOf(tenant)
-      return entry.snapshot ?? reload(tenant, entry)
+    of(tenant, folder) {
+      const key = folder === undefined ? tenant : `${tenant}\0${folder}`
+      const entry = entryOf(key, tenant, folder)
+      return entry.snapshot ?? reload(key, entry)
     },
     async refresh(tenant) {
       const isMaster = tenant === MASTER_TENANT
@@ -109,18 +140,19 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         globals = undefined
         await settings.reload(MASTER_TENANT)
       }
-      const concerned = isMaster ? [...entries.keys()] : entries.has(tenant) ? [tenant] : []
+      const concerned = [...entries].filter(([, entry]) => isMaster || entry.tenant === tenant)
       await Promise.all(
-        concerned.map((name) => {
-          const entry = entryOf(name)
+        concerned.map(([key, entry]) => {
           entry.changes++
-          return reload(name, entry).catch((thrown) => {
-            // Deleted meanwhile: nothing is left to refresh.
-            if (entries.has(name)) throw thrown
+          return reload(key, entry).catch((thrown) => {
+            // Deleted meanwhile: nothing is left to refresh. A folder that could not be loaded is tried when it is asked for.
+            if (entries.has(key) && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
           })
         }),
       )
     },
+    fileProblems: () => [...entries.values()].flatMap(({ files }) => files?.problems() ?? []),
+    close: () => entries.clear(),
     loaded: () => [...entries.values()].flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot])),
   }
 }

@@ -181,6 +181,28 @@ export function auditConformance(open: OpenStore): void {
       expect(rest.nextCursor).toBe('')
     })
 
+    test('the events of a session come in their order, with where they stand, and only its own', async () => {
+      const tenant = await newTenant(at.store)
+      const stranger = await newTenant(at.store)
+      const moment = { agent: 'claude-code', turn: 't1', lane: 'a', depth: 1, tool_call: 'c', tool: 'Bash' }
+      const told = (event_id: string, time: number, more: object = {}) => ({
+        ...event(tenant, { session_id: 's', time }),
+        event_id,
+        ...more,
+      })
+      await at.store.recordEvents([told('3', NOON + 2), told('1', NOON, { moment }), told('2', NOON)], [], [])
+      await at.store.recordEvents([event(tenant, { session_id: 'other' })], [], [])
+      await at.store.recordEvents([event(stranger, { session_id: 's' })], [], [])
+      const first = await at.store.sessionEvents(tenant, 's', { limit: 2 })
+      expect(first.rows.map((row) => [row.event_id, row.moment])).toEqual([
+        ['1', moment],
+        ['2', {}],
+      ])
+      const rest = await at.store.sessionEvents(tenant, 's', { limit: 2, cursor: first.nextCursor })
+      expect(rest.rows).toMatchObject([{ event_id: '3', created_at: NOON + 2 }])
+      expect(rest.nextCursor).toBe('')
+    })
+
     test('an answer is kept until it ends; the first one stays', async () => {
       const tenant = await newTenant(at.store)
       const first = kept(tenant, { key: 'k', answer: 'first' })

@@ -8,6 +8,7 @@ import { deliveries } from './004-deliveries.ts'
 import { guards } from './005-guards.ts'
 import { vault } from './006-vault.ts'
 import { journal } from './007-journal.ts'
+import { moments } from './008-moments.ts'
 import type { MigrationKit, Statement, Step } from './step.ts'
 
 /** In the order of their names; a new step goes to the end. */
@@ -19,6 +20,7 @@ const steps: Readonly<Record<string, Step>> = {
   '005-guards': guards,
   '006-vault': vault,
   '007-journal': journal,
+  '008-moments': moments,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

@@ -16,9 +16,9 @@ export function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
   return {
     text: `with written as (
         insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms, created_at,
-          request, answer)
+          request, answer, moment)
         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-          $9::float8[], $10::int8[], $11::text[], $12::text[]) as given (tenant_id, event_id)
+          $9::float8[], $10::int8[], $11::text[], $12::text[], $13::text[]) as given (tenant_id, event_id)
         order by tenant_id, event_id
         on conflict do nothing returning tenant_id, session_id, agent_id, created_at)
       insert into sessions as s (tenant_id, session_id, agent_id, first_at, last_at, events)
@@ -31,7 +31,7 @@ export function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
         events = s.events + excluded.events`,
     values: batch(events, [
       ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
-      ...(['duration_ms', 'created_at', 'request', 'answer'] as const),
+      ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
     ]),
   }
 }

@@ -99,6 +99,7 @@ interface Events {
   created_at: number
   request: string
   answer: string
+  moment: string | null
 }
 
 interface HookExecutions {

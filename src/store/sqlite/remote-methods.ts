@@ -19,6 +19,7 @@ export const remoteMethods: Readonly<Record<Exclude<keyof Remote, 'close'>, true
   tail: true,
   errorDetail: true,
   findEvent: true,
+  sessionEvents: true,
   listSessions: true,
   findAnswer: true,
   verifyAudit: true,

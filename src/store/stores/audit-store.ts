@@ -8,6 +8,8 @@ export interface EventRecord {
   readonly time: number
   readonly session_id: string | null
   readonly agent_id: string | null
+  /** Where in its session it stands; absent in what older versions wrote. */
+  readonly moment?: EventMoment
   readonly kind: 'allow' | 'ask' | 'block'
   readonly by_hook: string | null
   readonly code: string | null
@@ -17,6 +19,19 @@ export interface EventRecord {
   /** The decision with its trace as JSON; sealed. */
   readonly answer: string
   readonly executions: readonly ExecutionRecord[]
+}
+
+/** Where in its session an event stands. */
+export interface EventMoment {
+  /** The coding agent, by the name it is connected under. */
+  readonly agent?: string
+  readonly turn?: string
+  /** The sub-agent it is about. */
+  readonly lane?: string
+  readonly parent?: string
+  readonly depth?: number
+  readonly tool_call?: string
+  readonly tool?: string
 }
 
 export interface ExecutionRecord {
@@ -92,6 +107,18 @@ export interface EventRow {
   readonly answer: string | undefined
 }
 
+/** An event as a timeline shows it. */
+export interface TimelineRow {
+  readonly event_id: string
+  readonly event: string
+  readonly kind: 'allow' | 'ask' | 'block'
+  readonly by_hook: string | null
+  readonly code: string | null
+  readonly duration_ms: number
+  readonly created_at: number
+  readonly moment: EventMoment
+}
+
 export interface SessionRow {
   readonly tenant_id: string
   readonly session_id: string
@@ -138,6 +165,12 @@ export interface AuditStore {
   /** The whole error text of one execution, opened. */
   errorDetail(tenant: string, executionId: string): Promise<string | undefined>
   findEvent(tenant: string, eventId: string): Promise<EventRow | undefined>
+  /** The events of one session, oldest first, keyset. */
+  sessionEvents(
+    tenant: string,
+    session: string,
+    page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<Page<TimelineRow>>
   listSessions(
     tenant: string,
     page: { readonly cursor?: string; readonly limit: number },

@@ -32,6 +32,7 @@ export interface SealedEvent {
   readonly created_at: number
   readonly request: string
   readonly answer: string
+  readonly moment: string | null
 }
 
 export interface SealedExecution {

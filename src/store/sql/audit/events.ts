@@ -1,6 +1,6 @@
 import { isHookError } from '../../../engine/core/error.ts'
 import { answerPlace, errorDetailPlace, eventPlace, type Place } from '../../places.ts'
-import type { AuditStore } from '../../stores/audit-store.ts'
+import type { AuditStore, EventMoment, TimelineRow } from '../../stores/audit-store.ts'
 import { pageOf, readTextCursor } from '../cursor.ts'
 import type { Db } from '../database.ts'
 import { oneOf } from '../one-of.ts'
@@ -8,7 +8,10 @@ import { isUuid } from '../uuid.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 
-type Events = Pick<AuditStore, 'errorDetail' | 'findEvent' | 'listSessions' | 'findAnswer' | 'tail'>
+type Events = Pick<
+  AuditStore,
+  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
+>
 
 export function events(db: Db): Events {
   const open = (sealed: string, place: Place) => openIfPossible(() => db.secrets.decrypt(sealed, place))
@@ -35,14 +38,38 @@ export function events(db: Db): Events {
           .where('tenant_id', '=', tenant)
           .where('event_id', '=', eventId)
           .executeTakeFirst()
-        return (
-          row && {
-            ...row,
-            kind: oneOf(kinds, row.kind),
-            request: open(row.request, eventPlace(tenant, eventId, 'request')),
-            answer: open(row.answer, eventPlace(tenant, eventId, 'answer')),
-          }
-        )
+        if (row === undefined) return undefined
+        const { moment: _, ...rest } = row
+        return {
+          ...rest,
+          kind: oneOf(kinds, row.kind),
+          request: open(row.request, eventPlace(tenant, eventId, 'request')),
+          answer: open(row.answer, eventPlace(tenant, eventId, 'answer')),
+        }
+      }),
+
+    sessionEvents: (tenant, session, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readTextCursor(cursor) : undefined
+        const rows = await trx
+          .selectFrom('events')
+          .select(['event_id', 'event', 'kind', 'by_hook', 'code', 'duration_ms', 'created_at', 'moment'])
+          .where('tenant_id', '=', tenant)
+          .where('session_id', '=', session)
+          .$if(from !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('created_at', 'event_id'), '>', eb.tuple(from?.time ?? 0, from?.key ?? '')),
+            ),
+          )
+          .orderBy('created_at')
+          .orderBy('event_id')
+          .limit(limit + 1)
+          .execute()
+        const { rows: found, nextCursor } = pageOf(rows, limit, (row) => ({
+          time: row.created_at,
+          key: row.event_id,
+        }))
+        return { rows: found.map(shownInTime), nextCursor }
       }),
 
     listSessions: (tenant, { cursor, limit }) =>
@@ -79,6 +106,16 @@ export function events(db: Db): Events {
       }),
   }
 }
+
+function shownInTime({ kind, moment, ...row }: { kind: string; moment: string | null } & Rest): TimelineRow {
+  return {
+    ...row,
+    kind: oneOf(kinds, kind),
+    moment: moment === null ? {} : (JSON.parse(moment) as EventMoment),
+  }
+}
+
+type Rest = Omit<TimelineRow, 'kind' | 'moment'>
 
 /** Undefined when the key is gone; whatever else is wrong is not hidden. */
 function openIfPossible(open: () => string): string | undefined {

@@ -48,6 +48,7 @@ function sealEvent(secrets: Secrets, record: EventRecord): SealedEvent {
     created_at: record.time,
     request: secrets.encrypt(record.request, eventPlace(tenant, event_id, 'request')),
     answer: secrets.encrypt(record.answer, eventPlace(tenant, event_id, 'answer')),
+    moment: record.moment === undefined ? null : JSON.stringify(record.moment).toWellFormed(),
   }
 }
 

@@ -51,8 +51,8 @@ function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSessio
 function groupStatements(database: DatabaseSync) {
   const event = database.prepare(
     `insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms,
-       created_at, request, answer)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+       created_at, request, answer, moment)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
   const session = database.prepare(
     `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events) values (?, ?, ?, ?, ?, ?)
@@ -88,6 +88,7 @@ function groupStatements(database: DatabaseSync) {
         row.created_at,
         row.request,
         row.answer,
+        row.moment,
       ).changes === 1,
     session(row: TouchedSession): void {
       session.run(row.tenant_id, row.session_id, row.agent_id, row.first_at, row.last_at, row.events)

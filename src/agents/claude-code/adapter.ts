@@ -1,0 +1,18 @@
+import type { CommandAgent, NativePayload } from '../agent.ts'
+import { readSnake } from '../native/snake-payload.ts'
+import { claudeCodeEvents } from './events.ts'
+import { claudeCodeReply } from './reply.ts'
+
+/** Claude Code: command hooks that read JSON from stdin and answer it on stdout. */
+export const claudeCode: CommandAgent = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  checked: '2.1.325',
+  proof: 'run',
+  transport: 'command',
+  events: claudeCodeEvents,
+  // Its names are the ones that hooks are written in.
+  tools: {},
+  read: (event, native: NativePayload) => readSnake(event, native, { tools: {}, turn: 'prompt_id' }),
+  reply: claudeCodeReply,
+}

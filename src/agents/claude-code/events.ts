@@ -1,0 +1,62 @@
+import type { NativeEvent } from '../agent.ts'
+
+/** Every event of Claude Code 2.1, and what it was seen to honour. */
+export const claudeCodeEvents = {
+  PreToolUse: { event: 'pre_tool_use', honours: ['block', 'ask', 'grant', 'rewrite', 'context'] },
+  PermissionRequest: {
+    event: 'permission_request',
+    honours: ['block', 'grant', 'rewrite'],
+    note: 'a rewrite also grants: its answer has no other way to carry one',
+  },
+  PostToolUse: {
+    event: 'post_tool_use',
+    honours: ['rewrite', 'context'],
+    note: 'changed output must have the shape of the tool’s own result',
+  },
+  PostToolUseFailure: { event: 'post_tool_use_failure', honours: ['context'] },
+  PostToolBatch: { event: 'post_tool_batch' },
+  PermissionDenied: { event: 'permission_denied' },
+  UserPromptSubmit: { event: 'user_prompt_submit', honours: ['block', 'context'] },
+  UserPromptExpansion: { event: 'user_prompt_expansion' },
+  SessionStart: { event: 'session_start', honours: ['context'] },
+  SessionEnd: {
+    event: 'session_end',
+    maxTimeoutMs: 60_000,
+    note: 'all hooks together have 1.5 s unless a hook’s own timeout is longer',
+  },
+  Stop: {
+    event: 'stop',
+    honours: ['block'],
+    note: 'added context would also make it go on, so none is sent; it ends after 8 blocks in a row',
+  },
+  StopFailure: { event: 'stop_failure' },
+  SubagentStart: {
+    event: 'subagent_start',
+    honours: ['context'],
+    note: 'to block a sub-agent, block the tool `Agent`',
+  },
+  SubagentStop: { event: 'subagent_stop' },
+  PreCompact: { event: 'pre_compact', honours: ['block'] },
+  PostCompact: { event: 'post_compact' },
+  Notification: { event: 'notification' },
+  PreModelSwitch: { event: 'pre_model_switch' },
+  PostModelSwitch: { event: 'post_model_switch' },
+  TaskCreated: { event: 'task_created' },
+  TaskCompleted: { event: 'task_completed', honours: ['block'] },
+  TeammateIdle: { event: 'teammate_idle' },
+  Elicitation: { event: 'elicitation' },
+  ElicitationResult: { event: 'elicitation_result' },
+  ConfigChange: { event: 'config_change' },
+  CwdChanged: { event: 'cwd_changed' },
+  FileChanged: { event: 'file_changed' },
+  DirectoryAdded: { event: 'directory_added' },
+  InstructionsLoaded: { event: 'instructions_loaded' },
+  WorktreeCreate: {
+    event: 'worktree_create',
+    chatty: true,
+    note: 'a hook here must make the work tree itself, so it is never connected',
+  },
+  WorktreeRemove: { event: 'worktree_remove' },
+  Setup: { event: 'setup' },
+  MessageDisplay: { event: 'message_display', chatty: true },
+} as const satisfies Readonly<Record<string, NativeEvent>>

@@ -1,0 +1,81 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
+import { refusing, saying, silence } from '../native/process-reply.ts'
+
+type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+
+/** Where nothing can be refused, words can still be added. */
+const context =
+  (hookEventName: string): Reply =>
+  ({ context: additionalContext }) =>
+    additionalContext === undefined
+      ? silence
+      : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+
+const preToolUse: Reply = ({ kind, message, patch, context: additionalContext }) => {
+  const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
+  const output = {
+    ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
+    ...(patch === undefined ? {} : { updatedInput: patch }),
+    ...(additionalContext === undefined ? {} : { additionalContext }),
+  }
+  if (Object.keys(output).length === 0) return silence
+  return saying({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
+}
+
+const permissionRequest: Reply = ({ kind, message, patch }) => {
+  const say = (decision: object) =>
+    saying({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+  if (kind === 'block') return say({ behavior: 'deny', message })
+  if (patch !== undefined) return say({ behavior: 'allow', updatedInput: patch })
+  return kind === 'grant' ? say({ behavior: 'allow' }) : silence
+}
+
+const postToolUse: Reply = ({ patch, context: additionalContext }, native) => {
+  const output = {
+    ...(additionalContext === undefined ? {} : { additionalContext }),
+    ...(patch === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, patch) }),
+  }
+  if (Object.keys(output).length === 0) return silence
+  return saying({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
+}
+
+/** A text in place of an object is ignored there, and what should be hidden would be seen: it becomes the object's text. */
+function shapedLike(original: unknown, patch: unknown): unknown {
+  if (!isRecord(original) || typeof patch !== 'string') return patch
+  const blank = Object.fromEntries(
+    Object.entries(original).map(([key, value]) => [key, typeof value === 'string' ? '' : value]),
+  )
+  const key = ['stdout', 'content', 'result', 'output', 'text'].find(
+    (name) => typeof original[name] === 'string',
+  )
+  return { ...blank, [key ?? 'stdout']: patch }
+}
+
+/** The prompt is erased, or the compaction does not take place. */
+const refusable =
+  (event: string): Reply =>
+  (outcome, native) =>
+    outcome.kind === 'block'
+      ? saying({ decision: 'block', reason: outcome.message })
+      : context(event)(outcome, native)
+
+const exitOnly: Reply = ({ kind, message }) => (kind === 'block' ? refusing(message) : silence)
+
+const replies: Readonly<Record<string, Reply>> = {
+  PreToolUse: preToolUse,
+  PermissionRequest: permissionRequest,
+  PostToolUse: postToolUse,
+  PostToolUseFailure: context('PostToolUseFailure'),
+  UserPromptSubmit: refusable('UserPromptSubmit'),
+  SessionStart: context('SessionStart'),
+  Stop: ({ kind, message }) => (kind === 'block' ? saying({ decision: 'block', reason: message }) : silence),
+  SubagentStart: context('SubagentStart'),
+  PreCompact: exitOnly,
+  TaskCompleted: exitOnly,
+}
+
+/** In exactly the shape that Claude Code honours for this event. */
+export function claudeCodeReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+  return replies[event]?.(outcome, native) ?? silence
+}

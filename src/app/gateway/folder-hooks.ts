@@ -1,0 +1,63 @@
+import { findHookPlaces, trustFile } from '../../config/find.ts'
+import { trustStore } from '../../config/trust.ts'
+import { watchHookFiles } from '../../config/watch/watch.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import type { Handler } from '../../engine/core/handler.ts'
+import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import type { Hooks } from '../../engine/dispatch/hooks.ts'
+import type { AttachedFiles } from '../../gateway/tenancy/snapshot.ts'
+
+interface FolderHooksParts {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly handlers: readonly Handler[]
+  readonly log: Log
+}
+
+/** The hook files that a program in a folder would find: the administrator's, the user's, the repository's. */
+export function folderHooks({
+  env,
+  handlers,
+  log,
+}: FolderHooksParts): (hooks: Hooks, folder: string) => AttachedFiles {
+  const trust = trustStore(trustFile(env))
+  return (hooks, folder) => {
+    const inUse = new Map<string, readonly HookDefinition[]>()
+    const files = watchHookFiles({
+      places: findHookPlaces({ cwd: folder, env }),
+      apply(group, definitions) {
+        const placed = definitions.map((definition) => inFolder(definition, folder))
+        hooks.replace(group, placed)
+        inUse.set(group, placed)
+      },
+      handlers,
+      trust,
+      log,
+    })
+    return {
+      find(id) {
+        for (const definitions of inUse.values()) {
+          const found = definitions.find((definition) => definition.id === id)
+          if (found !== undefined) {
+            const { handler_type, if_expr, enabled = true } = found
+            return { handler_type, enabled, isInFile: true, ...(if_expr === undefined ? {} : { if_expr }) }
+          }
+        }
+        return undefined
+      },
+      problems: () =>
+        files.status().flatMap(({ file, state, problems }) => {
+          if (state === 'untrusted') return [`${file} is not trusted: hookhelm trust`]
+          return state === 'red' ? problems.map(({ message }) => `${file}: ${message}`) : []
+        }),
+      close: () => files.close(),
+    }
+  }
+}
+
+/** A command of a file runs where the agent works, and not where the gateway happened to be started. */
+function inFolder(definition: HookDefinition, folder: string): HookDefinition {
+  const { handler_type, config } = definition
+  if (handler_type !== 'command' || !isRecord(config) || config.cwd !== undefined) return definition
+  return { ...definition, config: { ...config, cwd: folder } }
+}
