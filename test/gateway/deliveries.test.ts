@@ -93,7 +93,7 @@ test('GC-93 GC-96 4.9 #130 each attempt of a delivery has a row with its number,
   )
 })
 
-test('4.9 #130 a receiver that refuses makes a dead letter, which is replayed over the API', async () => {
+test('4.5 #90 4.9 #130 a receiver that refuses makes a dead letter, which is replayed over the API', async () => {
   script.set('/refuses', [410])
   const hookId = await gateway().hook(webhook('/refuses'))
   const { body } = await gateway().dispatch('post_tool_use', done)

@@ -172,6 +172,16 @@ describe('tokens', () => {
     })
     const { token, tokenId } = await desk.call('tokens.create', wanted, master)
     expect(await desk.store.findToken(hashToken(token))).toMatchObject({ tenant_id: MASTER_TENANT })
+    await expect(desk.call('tokens.delete', { tokenId, master: true }, master)).rejects.toMatchObject({
+      code: 'gateway.conflict',
+      message: 'the last owner cannot be revoked',
+    })
+    const other = await desk.call('tokens.create', { ...wanted, days: 1 }, master)
+    await expect(desk.call('tokens.delete', { tokenId, master: true }, master)).rejects.toMatchObject({
+      code: 'gateway.conflict',
+    })
+    await desk.call('tokens.delete', { tokenId: other.tokenId, master: true }, master)
+    await desk.call('tokens.create', wanted, master)
     await desk.call('tokens.delete', { tokenId, master: true }, master)
   })
 })

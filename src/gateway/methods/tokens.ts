@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/hook.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
-import { MASTER_TENANT, type Role, roles } from '../../store/stores/tenant-store.ts'
+import { MASTER_TENANT, type Role, roles, type TokenRow } from '../../store/stores/tenant-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { listOf, text } from './fields.ts'
@@ -83,9 +83,11 @@ const remove = method({
   async run({ params, caller, parts }) {
     const { tokenId } = params
     const tenant = ownerOf(params, caller)
-    const row = (await parts.store.listTokens(tenant)).find(({ id }) => id === tokenId)
+    const tokens = await parts.store.listTokens(tenant)
+    const row = tokens.find(({ id }) => id === tokenId)
     if (row === undefined) throw notFound(tokenId)
     requireReach(caller, row.role)
+    refuseLastOwner(tenant, tokens, row)
     if (!(await parts.store.deleteToken(tenant, tokenId))) throw notFound(tokenId)
     parts.forgetTokens()
     return { tokenId }
@@ -102,6 +104,17 @@ function ownerOf({ master = false }: { master?: boolean }, caller: Caller): stri
 function requireReach({ role }: Caller, wanted: Role): void {
   if (!reaches(role, wanted))
     throw serverError('auth.scope', `a token with role ${wanted} needs an ${wanted}`)
+}
+
+/** Without an owner nobody could make another, and the next start would bring this very token back. */
+function refuseLastOwner(tenant: string, tokens: readonly TokenRow[], row: TokenRow): void {
+  if (tenant !== MASTER_TENANT || row.role !== 'owner') return
+  const isAnother = ({ id, role, expires_at }: TokenRow) =>
+    id !== row.id && role === 'owner' && expires_at === null
+  if (!tokens.some(isAnother))
+    throw serverError('gateway.conflict', 'the last owner cannot be revoked', {
+      hint: 'Make another token with role owner in the master scope first.',
+    })
 }
 
 function notFound(tokenId: string): Error {
