@@ -41,3 +41,34 @@ describe('answers as a person reads them', () => {
     expect(viewOf('events.explain', { decision: { kind: 'block', by: 'h' }, trace })).toContain('BLOCK by h')
   })
 })
+
+test('a session is told as it went, with what was not simply allowed', () => {
+  const row = (event: string, moment: object, more: object = {}) => ({
+    event_id: 'e',
+    event,
+    kind: 'allow',
+    by_hook: null,
+    code: null,
+    duration_ms: 1,
+    created_at: 0,
+    moment,
+    ...more,
+  })
+  const text = viewOf('sessions.timeline', {
+    events: [
+      row('session_start', {}),
+      row('user_prompt_submit', { turn: 't1' }),
+      row('pre_tool_use', { turn: 't1', tool: 'Bash' }, { kind: 'block', by_hook: 'no-rm' }),
+      row('pre_tool_use', { turn: 't1', tool: 'Read\u001b[2J', lane: 'a1', depth: 1 }),
+    ],
+    nextCursor: '',
+  })
+  expect(text.replaceAll(/\d\d:\d\d:\d\d/g, 'T').split('\n')).toEqual([
+    '  T session_start   e',
+    'turn t1',
+    '  T user_prompt_submit   e',
+    '  T pre_tool_use Bash → block by no-rm   e',
+    '    T [a1] pre_tool_use Read\ufffd[2J   e',
+  ])
+  expect(viewOf('sessions.timeline', { events: [], nextCursor: '' })).toBe('none')
+})

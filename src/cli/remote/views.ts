@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { explained } from '../explained.ts'
-import { table } from '../output.ts'
+import { plain, table } from '../output.ts'
+import { timelineText } from './timeline-view.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -24,6 +25,7 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
     const { trace: _, ...rest } = asFields(result)
     return fieldsText(rest)
   },
+  'sessions.timeline': timelineText,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
   'settings.set': ({ settings }) => settingsText(asFields(settings)),
 }
@@ -83,7 +85,7 @@ const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'm
 function cell(value: unknown, name: string): string {
   if (value === undefined || value === null) return '-'
   if (typeof value === 'number' && name.endsWith('_at')) return moment.format(value)
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? plain(value) : JSON.stringify(value)
 }
 
 function asFields(value: unknown): Fields {

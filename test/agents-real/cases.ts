@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import type { Ran, Recipe } from './recipe.ts'
+import type { OpenStage, StageHook } from './stage.ts'
+
+const FILE = 'ran.txt'
+const OTHER = 'rewritten.txt'
+const REASON = 'HH-REASON-417'
+const CONTEXT = 'HH-CONTEXT-7'
+const SECRET = 'HH-SECRET-99'
+const REDACTED = 'HH-REDACTED'
+
+/** What the agent's model wants to run in every case. */
+export const COMMAND = `echo ${SECRET} > ${FILE}; echo ${SECRET}`
+
+/** Passed, or a sentence that says what was seen instead. */
+type Outcome = true | string
+
+export interface Case {
+  readonly name: string
+  readonly about: string
+  run(stage: OpenStage, recipe: Recipe): Promise<Outcome>
+}
+
+const on = (event: string, run: StageHook['run'], options: StageHook['options'] = {}): StageHook => ({
+  event,
+  run,
+  options,
+})
+
+const said = (stage: OpenStage, text: string) =>
+  stage.requests.some(({ body }) => JSON.stringify(body ?? '').includes(text))
+
+const seen = (ran: Ran, what: string): string =>
+  `${what}; it ended with ${ran.code} after ${Math.round(ran.ms)} ms: ${ran.output.slice(-600)}`
+
+const blocked = (stage: OpenStage, ran: Ran): Outcome =>
+  stage.made(FILE) ? seen(ran, 'the tool ran') : ran.timedOut ? seen(ran, 'it hung') : true
+
+export const cases: readonly Case[] = [
+  {
+    name: 'allow',
+    about: 'a hook has no objection: the tool runs',
+    async run(stage, recipe) {
+      await stage.up([on('pre_tool_use', () => undefined)])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return stage.made(FILE) || seen(ran, 'the tool did not run')
+    },
+  },
+  {
+    name: 'block',
+    about: 'a hook blocks: the tool does not run, and the model is told why',
+    async run(stage, recipe) {
+      await stage.up([on('pre_tool_use', () => ({ kind: 'block', reason: REASON }), { matcher: '^Bash$' })])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      if (stage.made(FILE)) return seen(ran, 'the tool ran')
+      return said(stage, REASON) || seen(ran, 'the model was not told why')
+    },
+  },
+  {
+    name: 'rewrite',
+    about: 'a hook changes the command: the changed one runs',
+    async run(stage, recipe) {
+      const change: StageHook['run'] = (payload) => {
+        const { tool_input } = payload as { tool_input: Record<string, unknown> }
+        return { kind: 'allow', patch: { ...tool_input, command: `echo yes > ${OTHER}` } }
+      }
+      await stage.up([on('pre_tool_use', change)])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      if (stage.made(FILE)) return seen(ran, 'the original ran')
+      return stage.made(OTHER) || seen(ran, 'the changed command did not run')
+    },
+  },
+  {
+    name: 'context',
+    about: 'a hook adds context to the prompt: the model gets it',
+    async run(stage, recipe) {
+      await stage.up([on('user_prompt_submit', () => ({ kind: 'allow', context: CONTEXT }))])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return said(stage, CONTEXT) || seen(ran, 'the model did not get it')
+    },
+  },
+  {
+    name: 'output',
+    about: 'a hook changes the result: the model never sees the original',
+    async run(stage, recipe) {
+      const redact = on('post_tool_use', () => ({ kind: 'allow', patch: REDACTED }), { transform: true })
+      await stage.up([redact])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      if (!stage.made(FILE)) return seen(ran, 'the tool did not run')
+      if (resultsWith(stage, SECRET)) return seen(ran, 'the model saw the original')
+      return said(stage, REDACTED) || seen(ran, 'the model did not get the changed result')
+    },
+  },
+  {
+    name: 'down',
+    about: 'the gateway goes away in the middle: the tool call is blocked',
+    async run(stage, recipe) {
+      await stage.up()
+      stage.connect()
+      stage.onModel(() => stage.down())
+      return blocked(stage, await recipe.run(stage))
+    },
+  },
+  {
+    name: 'never up',
+    about: 'the gateway never ran: nothing gets through',
+    async run(stage, recipe) {
+      stage.connect()
+      return blocked(stage, await recipe.run(stage))
+    },
+  },
+  {
+    name: 'slow',
+    about: 'a hook never answers: blocked before the agent gives up on us',
+    async run(stage, recipe) {
+      await stage.up([on('pre_tool_use', () => new Promise(() => {}), { timeout_ms: 10_000 })])
+      stage.connect('--timeout', '6')
+      return blocked(stage, await recipe.run(stage))
+    },
+  },
+  {
+    name: 'spool',
+    about: 'what happened while the gateway was away is recorded when it is back',
+    async run(stage, recipe) {
+      await stage.up()
+      stage.connect()
+      stage.onModel(() => stage.down())
+      const ran = await recipe.run(stage)
+      const left = stage.spooled().filter((path) => path.endsWith('.json'))
+      const events = left.map((path) => JSON.parse(readFileSync(path, 'utf8')) as { blocked?: true })
+      if (!events.some((event) => event.blocked === undefined)) return seen(ran, 'nothing observed was left')
+      const { url, token } = await stage.up()
+      for (let turn = 0; turn < 200 && stage.spooled().length > 0; turn++)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      if (stage.spooled().length > 0) return `it was not taken up: ${stage.spooled().join(', ')}`
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await fetch(`${url}/v1/sessions`, { headers })
+      const { sessions } = (await response.json()) as { sessions: { events: number }[] }
+      return sessions.some((session) => session.events > 1) || 'no session has its events'
+    },
+  },
+  {
+    name: 'own rules',
+    about: 'no objection grants nothing: what the agent itself forbids stays forbidden',
+    async run(stage, recipe) {
+      if (recipe.runUnpermitted === undefined) return 'not tried'
+      await stage.up([on('pre_tool_use', () => undefined)])
+      stage.connect()
+      return blocked(stage, await recipe.runUnpermitted(stage))
+    },
+  },
+]
+
+/** The command itself names the secret, so only what came back from the tool counts. */
+function resultsWith(stage: OpenStage, text: string): boolean {
+  return stage.requests.some(({ body }) => {
+    const withoutCommand = JSON.stringify(body ?? '').replaceAll(JSON.stringify(COMMAND).slice(1, -1), '')
+    return withoutCommand.replaceAll(JSON.stringify(JSON.stringify(COMMAND)).slice(3, -3), '').includes(text)
+  })
+}

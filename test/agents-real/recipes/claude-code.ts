@@ -1,0 +1,27 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+
+const start = ({ home, project, url, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+  runProgram({
+    program: join(cli, 'node_modules/@anthropic-ai/claude-code-linux-x64/claude'),
+    args: ['-p', 'say hi', ...args],
+    cwd: project,
+    env: {
+      HOME: home,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'dummy',
+      DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
+
+export const claudeCode: Recipe = {
+  name: 'claude-code',
+  packages: ['@anthropic-ai/claude-code@2.1.325'],
+  tool: (command) => ({ tool: 'Bash', input: { command, description: 'Say hi' } }),
+  prepare: ({ home }) => mkdirSync(join(home, '.claude'), { recursive: true }),
+  run: (stage, { args = [], timeoutMs } = {}) => start(stage, ['--allowedTools', 'Bash', ...args], timeoutMs),
+  runUnpermitted: (stage) => start(stage, []),
+}

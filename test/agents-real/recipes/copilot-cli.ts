@@ -1,0 +1,33 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+
+const start = (
+  { home, project, url, cli }: Stage,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+  timeoutMs?: number,
+) =>
+  runProgram({
+    program: join(cli, 'node_modules/@github/copilot-linux-x64/copilot'),
+    args: ['-p', 'say hi', ...args],
+    cwd: project,
+    env: {
+      HOME: home,
+      COPILOT_OFFLINE: 'true',
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: 'dummy',
+      COPILOT_MODEL: 'fake-model',
+      ...env,
+    },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
+
+export const copilotCli: Recipe = {
+  name: 'copilot-cli',
+  packages: ['@github/copilot@1.0.102'],
+  tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
+  prepare: ({ home }) => mkdirSync(join(home, '.copilot'), { recursive: true }),
+  run: (stage, { args = [], timeoutMs } = {}) => start(stage, { COPILOT_ALLOW_ALL: 'true' }, args, timeoutMs),
+  runUnpermitted: (stage) => start(stage, {}, []),
+}

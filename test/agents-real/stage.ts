@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Gateway, openGateway } from '../../src/app/gateway/open.ts'
+import { type FakeRequest, startFake } from './fake-servers/all.mjs'
+import type { Recipe, Stage } from './recipe.ts'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+type Functions = NonNullable<Parameters<typeof openGateway>[0]>['functions']
+export type HookFunction = NonNullable<Functions>[string]
+
+/** A hook of the stage: the event, and the function that answers. */
+export interface StageHook {
+  readonly event: string
+  readonly run: HookFunction
+  readonly options?: Readonly<Record<string, unknown>>
+}
+
+/** One run of an agent with everything around it: a home, a project, a model, a gateway. */
+export interface OpenStage extends Stage {
+  readonly requests: readonly FakeRequest[]
+  readonly hookhelmHome: string
+  /** Called when the model is asked, before it answers. */
+  onModel(listener: () => Promise<void>): void
+  /** Starts the gateway with these hooks. */
+  up(hooks?: readonly StageHook[]): Promise<Gateway>
+  down(): Promise<void>
+  connect(...options: readonly string[]): void
+  made(file: string): boolean
+  spooled(): readonly string[]
+  close(): Promise<void>
+}
+
+export async function openStage(recipe: Recipe, cli: string, command: string): Promise<OpenStage> {
+  const home = mkdtempSync(join(tmpdir(), `hookhelm-${recipe.name}-`))
+  const project = join(home, 'project')
+  const hookhelmHome = join(home, 'hookhelm')
+  mkdirSync(project)
+  mkdirSync(hookhelmHome, { mode: 0o700 })
+  const requests: FakeRequest[] = []
+  let listener: (() => Promise<void>) | undefined
+  const { server, url } = await startFake([recipe.tool(command), { text: 'All done.' }], async (request) => {
+    requests.push(request)
+    if (request.method === 'POST') await listener?.()
+  })
+  const stage: Stage = { home, project, url, cli }
+  recipe.prepare(stage)
+  const env = { PATH: process.env.PATH ?? '', HOME: home, HOOKHELM_HOME: hookhelmHome }
+  let gateway: Gateway | undefined
+  const down = async () => {
+    const closing = gateway
+    gateway = undefined
+    await closing?.close()
+  }
+  return {
+    ...stage,
+    requests,
+    hookhelmHome,
+    onModel: (told) => {
+      listener = told
+    },
+    async up(hooks = []) {
+      gateway = await openGateway({
+        env,
+        listen: { host: '127.0.0.1', port: 0 },
+        functions: Object.fromEntries(hooks.map(({ run }, index) => [`hook-${index}`, run])),
+      })
+      for (const [index, { event, options }] of hooks.entries())
+        await makeHook(gateway, { event, config: { name: `hook-${index}` }, ...options })
+      return gateway
+    },
+    down,
+    connect(...options) {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [main, 'connect', recipe.name, ...options],
+        {
+          env,
+          cwd: project,
+          encoding: 'utf8',
+        },
+      )
+      if (status !== 0) throw new Error(`connect failed: ${stdout}${stderr}`)
+    },
+    made: (file) => existsSync(join(project, file)),
+    spooled: () => {
+      const folder = join(hookhelmHome, 'spool')
+      return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+    },
+    async close() {
+      await down()
+      await closeServer(server)
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function makeHook({ url, token }: Gateway, definition: object): Promise<void> {
+  const response = await fetch(`${url}/v1/hooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ handler_type: 'function', scope: 'tenant', ...definition }),
+  })
+  if (!response.ok) throw new Error(await response.text())
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
