@@ -273,3 +273,26 @@ test('4.12 #160 what agents left on disk is recorded as it happened, once, and t
   )
   expect(seen.body.executions).toMatchObject([{ decision: 'allow' }])
 })
+
+test('an agent with hooks over HTTP sends its payload as it is, and needs a token', async () => {
+  const gateway = await running()
+  const path = '/v1/agents/claude-code/PreToolUse'
+  expect(await gateway.call('POST', path, bash('ls'))).toMatchObject({ status: 200, body: {} })
+  await gateway.hook(script("return { decision: 'block', reason: 'no' }"))
+  await gateway.hook({ ...script("return { decision: 'block', reason: 'not now' }"), event: 'pre_compact' })
+  expect((await gateway.call('POST', path, bash('ls'))).body.hookSpecificOutput).toMatchObject({
+    permissionDecision: 'deny',
+  })
+  const compact = { ...common, trigger: 'auto' }
+  expect(await gateway.call('POST', '/v1/agents/claude-code/PreCompact', compact)).toMatchObject({
+    body: { decision: 'block', reason: 'not now' },
+  })
+  expect(await gateway.call('POST', path, bash('ls'), { authorization: 'Bearer x' })).toMatchObject({
+    status: 401,
+  })
+  expect(await gateway.call('POST', '/v1/agents/nobody/PreToolUse', bash('ls'))).toMatchObject({
+    status: 400,
+  })
+  expect(await gateway.call('POST', `${path}/more`, bash('ls'))).toMatchObject({ status: 404 })
+  expect(await gateway.call('POST', path, 'no json')).toMatchObject({ status: 400 })
+})

@@ -120,6 +120,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('executions.get', { eventId, executionId: history.executions[0].id })
   await call('executions.tail')
   await call('sessions.list', { limit: 5 })
+  await call('sessions.timeline', { sessionId: 's1', limit: 5 })
   await call('events.get', { eventId })
   await call('events.explain', { eventId })
   await call('status')

@@ -89,7 +89,7 @@ const errorSchema = {
   },
 }
 
-/** What is no method: the event itself, and the question of load balancers. */
+/** What is no method: the event itself, the same as a coding agent sends it, and the question of load balancers. */
 const fixed = {
   '/v1/dispatch': {
     post: {
@@ -115,6 +115,20 @@ const fixed = {
         required: ['event_id', 'decision'],
         properties: { event_id: { type: 'string' }, decision: { type: 'object' } },
       }),
+    },
+  },
+  '/v1/agents/{agent}/{event}': {
+    post: {
+      operationId: 'agents.ask',
+      summary: 'An event of a coding agent in its own shape, answered in the shape that it honours.',
+      parameters: ['agent', 'event'].map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      requestBody: { required: true, content: json({ type: 'object' }) },
+      responses: answers({ type: 'object' }),
     },
   },
   '/healthz': {

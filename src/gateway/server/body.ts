@@ -16,9 +16,9 @@ const JSON_TYPE = 'application/json'
 const JSON_TYPES = /^application\/json\s*(;|$)/i
 
 /** By its header alone, without having read a byte. */
-export function checkLength(request: IncomingMessage): void {
+export function checkLength(request: IncomingMessage, maxBytes: number = MAX_BODY): void {
   const length = request.headers['content-length']
-  if (length !== undefined && Number(length) > MAX_BODY) throw tooLarge()
+  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -30,6 +30,7 @@ export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   done: (body: Buffer | HookError) => void,
+  maxBytes: number = MAX_BODY,
 ): void {
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
@@ -37,9 +38,9 @@ export function readBody(
   if (request.headers.expect !== undefined) response.writeContinue()
   request.on('data', (chunk: Buffer) => {
     length += chunk.byteLength
-    if (length > MAX_BODY) {
+    if (length > maxBytes) {
       request.removeAllListeners('data').removeAllListeners('end').pause()
-      done(tooLarge())
+      done(tooLarge(maxBytes))
     } else if (first === undefined) first = chunk
     else if (rest === undefined) rest = [first, chunk]
     else rest.push(chunk)
@@ -49,6 +50,6 @@ export function readBody(
 
 const EMPTY = Buffer.alloc(0)
 
-function tooLarge(): HookError {
-  return new HookError('input.too_large', `the body has more than ${MAX_BODY} bytes`)
+function tooLarge(maxBytes: number): HookError {
+  return new HookError('input.too_large', `the body has more than ${maxBytes} bytes`)
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HookError } from '../../engine/core/error.ts'
+import type { Log } from '../../engine/core/sink.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import type { Admission } from '../auth/admission.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -8,43 +9,56 @@ import type { Capacity } from '../capacity.ts'
 import { readDispatchRequest } from '../dispatch-request.ts'
 import type { GatewayParts } from '../parts.ts'
 import { sendError, sendJson } from './answer.ts'
-import { checkLength, checkMediaType, readBody } from './body.ts'
+import { checkLength, checkMediaType, MAX_BODY, readBody } from './body.ts'
 
-export interface DispatchRouteOptions {
-  readonly parts: Pick<GatewayParts, 'dispatcher' | 'log'>
+export interface EventRouteOptions {
+  readonly log: Log
   readonly admission: Admission
   readonly capacity: Capacity
 }
 
+/** How one route turns a body into an answer, which is JSON. */
+export interface EventRoute {
+  readonly maxBytes: number
+  answer(asked: Asked): Promise<string>
+}
+
+interface Asked {
+  readonly caller: Caller
+  readonly text: string
+  /** Path and query. */
+  readonly url: string
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal | undefined
+}
+
 /**
- * `POST /v1/dispatch`, which every tool call of every agent waits for. It stands alone on node:http: no router, no
- * promise but the dispatcher's own, and one abort signal for a connection rather than one for a request.
+ * The routes that every tool call of every agent waits for. They stand alone on node:http: no router, hardly a promise but
+ * the dispatcher's own, and one abort signal for a connection rather than one for a request.
  */
-export function createDispatchRoute({ parts, admission, capacity }: DispatchRouteOptions) {
-  const { dispatcher, log } = parts
+export function createEventRoute({ log, admission, capacity }: EventRouteOptions, route: EventRoute) {
   const gone = createGoneSignals()
 
   function read(caller: Caller, request: IncomingMessage, response: ServerResponse): void {
     checkMediaType(request)
-    checkLength(request)
+    checkLength(request, route.maxBytes)
     capacity.check(caller.tenant)
-    readBody(request, response, (body) => {
+    const take = (body: Buffer | HookError) => {
       if (body instanceof HookError) sendError(response, body, log)
       else decide(caller, body, response)
-    })
+    }
+    readBody(request, response, take, route.maxBytes)
   }
 
   function decide(caller: Caller, body: Buffer, response: ServerResponse): void {
     capacity.enter()
     try {
-      const text = decodeUtf8(body)
-      const request = readDispatchRequest(parseJson(text))
-      const { socket } = response
-      const how = socket === null ? { text } : { text, signal: gone(socket) }
-      dispatcher.dispatch(caller, request, how).then(
-        (answer) => {
+      const { socket, req } = response
+      const signal = socket === null ? undefined : gone(socket)
+      route.answer({ caller, text: decodeUtf8(body), url: req.url ?? '', signal }).then(
+        (json) => {
           capacity.leave()
-          sendJson(response, answer.json)
+          sendJson(response, json)
         },
         (thrown: unknown) => {
           capacity.leave()
@@ -66,6 +80,19 @@ export function createDispatchRoute({ parts, admission, capacity }: DispatchRout
     } catch (thrown) {
       refuse(thrown)
     }
+  }
+}
+
+/** `POST /v1/dispatch`: one event, one decision. */
+export function dispatchRoute({ dispatcher }: Pick<GatewayParts, 'dispatcher'>): EventRoute {
+  return {
+    maxBytes: MAX_BODY,
+    answer({ caller, text, signal }) {
+      const request = readDispatchRequest(parseJson(text))
+      return dispatcher
+        .dispatch(caller, request, signal === undefined ? { text } : { text, signal })
+        .then(({ json }) => json)
+    },
   }
 }
 

@@ -22,13 +22,18 @@ interface AnswerRow {
   readonly retryable?: true
 }
 
-type Mapped = ServerCode | Extract<EngineCode, `${'input' | 'config' | 'match'}.${string}`>
+/** Codes of programs around the gateway, which it never answers itself. */
+type Elsewhere = `connect.${string}` | `agent.${string}`
+
+type Mapped =
+  | Exclude<ServerCode, Elsewhere>
+  | Extract<EngineCode, `${'input' | 'config' | 'match'}.${string}`>
 
 const invalid: AnswerRow = { status: 400, seed: 'INVALID_REQUEST' }
 const broken: AnswerRow = { status: 500, seed: 'INTERNAL' }
 
 /** How each code is answered; the compiler asks for every code that a caller can cause. */
-const rows: Readonly<Record<Mapped, AnswerRow> & Partial<Record<EngineCode, AnswerRow>>> = {
+const rows: Readonly<Record<Mapped, AnswerRow> & Partial<Record<EngineCode | ServerCode, AnswerRow>>> = {
   'store.unavailable': { status: 503, seed: 'UNAVAILABLE', retryable: true },
   'store.corrupt': broken,
   'store.newer': broken,

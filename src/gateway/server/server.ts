@@ -6,6 +6,7 @@ import { after } from '../../engine/core/after.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { agentRoute, isAgentPath } from '../agents/agent-route.ts'
 import { createAdmission } from '../auth/admission.ts'
 import type { Caller } from '../auth/caller.ts'
 import { createLogins } from '../auth/logins.ts'
@@ -15,7 +16,7 @@ import { pageRoutes } from '../pages/pages.ts'
 import { apiRoutes, listener } from '../rest/routes.ts'
 import { createWebSockets } from '../ws/websockets.ts'
 import { sendError } from './answer.ts'
-import { createDispatchRoute } from './dispatch-route.ts'
+import { createEventRoute, dispatchRoute } from './dispatch-route.ts'
 import { fewFailures } from './failure-log.ts'
 import { type ConnectionLimits, connectionLimits, httpServer } from './http-server.ts'
 import { answerRaw } from './raw-answer.ts'
@@ -71,7 +72,9 @@ export function createServer({
   const logins = createLogins(clock, owner)
   const admission = createAdmission({ parts, site, tokens, logins })
   const webSockets = createWebSockets({ door, admission })
-  const dispatch = createDispatchRoute({ parts, admission, capacity })
+  const route = { log, admission, capacity }
+  const dispatch = createEventRoute(route, dispatchRoute(parts))
+  const agent = createEventRoute(route, agentRoute(parts))
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.route('/', pageRoutes({ parts, admission, logins, ui }))
   app.route('/', apiRoutes({ parts, methods, admission }))
@@ -81,6 +84,7 @@ export function createServer({
   const request = (incoming: IncomingMessage, response: ServerResponse): void => {
     if (stopping) return sendError(response, tooSoon('gateway.stopping', 'the gateway is ending', 1_000), log)
     if (incoming.url === DISPATCH && incoming.method === 'POST') return dispatch(incoming, response)
+    if (incoming.method === 'POST' && isAgentPath(incoming.url)) return agent(incoming, response)
     try {
       checkTarget(incoming)
       site.check(incoming)

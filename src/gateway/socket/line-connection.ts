@@ -6,6 +6,7 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import { Lines } from '../../safe/lines.ts'
 import { type AgentRequest, requireAgent } from '../agents/agent-door.ts'
+import { AGENT_LIMITS } from '../agents/agent-limits.ts'
 import { type Caller, localCaller } from '../auth/caller.ts'
 import type { DispatchRequest } from '../dispatch/dispatcher.ts'
 import { readDispatchRequest } from '../dispatch-request.ts'
@@ -14,9 +15,6 @@ import { answerLine, errorLine, type LineId } from './lines-out.ts'
 
 const VERSION = 1
 const MAX_LINE = 1_048_576
-/** The payload of a coding agent holds whole files. */
-const MAX_AGENT_LINE = 8 * 1_048_576 + 65_536
-const AGENT_LIMITS = { maxBytes: MAX_AGENT_LINE, maxKeys: 200_000, maxDepth: 128 } as const
 /** More than this under way, and nothing further is read from the connection. */
 const MAX_IN_FLIGHT = 256
 const MAX_BUFFERED = 4 * 1_048_576
@@ -81,7 +79,7 @@ export class LineConnection {
       this.#isLocal = token === undefined
       if (agent !== undefined) {
         this.#agent = requireAgent(agent)
-        this.#maxLine = MAX_AGENT_LINE
+        this.#maxLine = AGENT_LIMITS.maxBytes
       }
       if (token === undefined) {
         this.#caller = localCaller(parts.defaultTenant)
