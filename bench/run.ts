@@ -1,4 +1,5 @@
 /** `npm run bench`: every figure as a ratio against a peer or a limit measured in the same run. */
+import { agentSessionFigures } from './agent-session.ts'
 import { commandFigures } from './command.ts'
 import { dispatchFigures } from './dispatch.ts'
 import { doorFigures } from './door.ts'
@@ -24,6 +25,7 @@ const figures = [
   ...(await storeFigures()),
   ...(await neighbourFigures()),
   ...(await lifeFigures()),
+  ...(await agentSessionFigures()),
 ]
 if (process.argv.includes('--json')) {
   console.log(

@@ -9,9 +9,11 @@ import { claudeCode } from './recipes/claude-code.ts'
 import { codex } from './recipes/codex.ts'
 import { copilotCli } from './recipes/copilot-cli.ts'
 import { geminiCli } from './recipes/gemini-cli.ts'
+import { openclaw } from './recipes/openclaw.ts'
+import { opencode } from './recipes/opencode.ts'
 import { openStage } from './stage.ts'
 
-const recipes: readonly Recipe[] = [claudeCode, codex, geminiCli, copilotCli]
+const recipes: readonly Recipe[] = [claudeCode, codex, geminiCli, copilotCli, opencode, openclaw]
 const results = new URL('../agents/results.json', import.meta.url)
 
 const { positionals, values } = parseArgs({
@@ -45,7 +47,7 @@ for (const recipe of wanted) {
   const cli = installed(recipe)
   const seen: Record<string, true | string> = { ...known[recipe.name]?.cases }
   for (const { name, run } of chosen) {
-    const stage = await openStage(recipe, cli, COMMAND)
+    const stage = await openStage(recipe, cli, [COMMAND])
     const from = performance.now()
     const outcome = await run(stage, recipe).catch((thrown: unknown) => String(thrown))
     await stage.close()

@@ -35,15 +35,20 @@ export interface OpenStage extends Stage {
   close(): Promise<void>
 }
 
-export async function openStage(recipe: Recipe, cli: string, command: string): Promise<OpenStage> {
+export async function openStage(
+  recipe: Recipe,
+  cli: string,
+  commands: readonly string[],
+): Promise<OpenStage> {
   const home = mkdtempSync(join(tmpdir(), `hookhelm-${recipe.name}-`))
   const project = join(home, 'project')
   const hookhelmHome = join(home, 'hookhelm')
   mkdirSync(project)
   mkdirSync(hookhelmHome, { mode: 0o700 })
   const requests: FakeRequest[] = []
+  const steps = [...commands.map((command) => recipe.tool(command)), { text: 'All done.' }]
   let listener: (() => Promise<void>) | undefined
-  const { server, url } = await startFake([recipe.tool(command), { text: 'All done.' }], async (request) => {
+  const { server, url } = await startFake(steps, async (request) => {
     requests.push(request)
     if (request.method === 'POST') await listener?.()
   })

@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+
+const config = (url: string, permission: object) => ({
+  $schema: 'https://opencode.ai/config.json',
+  model: 'fake/fake-model',
+  small_model: 'fake/fake-model',
+  permission,
+  provider: {
+    fake: {
+      npm: '@ai-sdk/openai-compatible',
+      options: { baseURL: `${url}/v1`, apiKey: 'dummy' },
+      models: { 'fake-model': { tool_call: true, limit: { context: 100_000, output: 4_096 } } },
+    },
+  },
+})
+
+/** In the user's own folder, so that the project's stays free for what is tried. */
+function configure({ home, url }: Stage, permission: object): void {
+  const folder = join(home, '.config', 'opencode')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config(url, permission)))
+}
+
+const start = ({ home, project, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+  runProgram({
+    program: join(cli, 'node_modules', `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode'),
+    args: ['run', ...args, 'say hi'],
+    cwd: project,
+    env: {
+      HOME: home,
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
+
+export const opencode: Recipe = {
+  name: 'opencode',
+  packages: ['opencode-ai@1.18.33'],
+  tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
+  prepare: (stage) => configure(stage, {}),
+  run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  runUnpermitted(stage) {
+    // Nobody is there to be asked, so it rejects.
+    configure(stage, { bash: 'ask' })
+    return start(stage, [])
+  },
+}
