@@ -1,4 +1,5 @@
 /** Writes the generated pages of docs/ and the published schema. `--check` compares and fails instead. */
+import { agentsPage } from './docs/agents-page.ts'
 import { configSchema } from './docs/config-schema.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
@@ -7,7 +8,7 @@ import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
 const check = process.argv.includes('--check')
-const problems = [errorsPage(), eventsPage(), hooksSchema(), configSchema()].map((page) =>
+const problems = [errorsPage(), eventsPage(), agentsPage(), hooksSchema(), configSchema()].map((page) =>
   settlePage(page, check),
 )
 report(

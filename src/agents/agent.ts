@@ -9,8 +9,14 @@ export type Effect = 'block' | 'ask' | 'grant' | 'rewrite' | 'context'
 export interface NativeEvent {
   /** Ours; without one it arrives as `agent_event`. */
   readonly event?: keyof Catalogue
+  /** Ours as well, where only the payload tells which of both it is. */
+  readonly also?: keyof Catalogue
   /** What the client was seen to honour. */
   readonly honours?: readonly Effect[]
+  /** A changed input is taken only together with a permission, so a rewrite also grants. */
+  readonly rewriteGrants?: true
+  /** Only an answer blocks here: the exit code of a client that got none is not honoured. */
+  readonly opensUnanswered?: true
   /** Comes so often that it is connected only when asked for. */
   readonly chatty?: true
   /** The host waits no longer than this, whatever the configuration says. */

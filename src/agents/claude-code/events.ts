@@ -6,7 +6,7 @@ export const claudeCodeEvents = {
   PermissionRequest: {
     event: 'permission_request',
     honours: ['block', 'grant', 'rewrite'],
-    note: 'a rewrite also grants: its answer has no other way to carry one',
+    rewriteGrants: true,
   },
   PostToolUse: {
     event: 'post_tool_use',

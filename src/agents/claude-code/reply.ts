@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
+import { own } from '../native/own.ts'
 import { refusing, saying, silence } from '../native/process-reply.ts'
 
 type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
@@ -77,5 +78,5 @@ const replies: Readonly<Record<string, Reply>> = {
 
 /** In exactly the shape that Claude Code honours for this event. */
 export function claudeCodeReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return replies[event]?.(outcome, native) ?? silence
+  return own(replies, event)?.(outcome, native) ?? silence
 }

@@ -23,15 +23,23 @@ export function patchedFiles(patch: string): PatchedFiles {
   }
 }
 
+interface PatchCall {
+  readonly tool_name: string
+  readonly native_tool_name: readonly string[]
+  readonly tool_input: Input
+}
+
 /**
  * A patch as the tool that hooks know: `Write` when it only makes files, `Edit` otherwise, with the paths that are written
  * in its text. What really counts is still the text, in `command`.
  */
-export function readPatch(patch: string): { readonly tool_name: string; readonly tool_input: Input } {
+export function readPatch(patch: string): PatchCall {
   const { paths, onlyAdds } = patchedFiles(patch)
   const [first] = paths
   return {
     tool_name: onlyAdds ? 'Write' : 'Edit',
+    // One patch may do both, and Codex asks the hooks of either.
+    native_tool_name: ['apply_patch', 'Edit', 'Write'],
     tool_input: {
       command: patch,
       ...(first === undefined ? {} : { file_path: first, file_paths: paths }),

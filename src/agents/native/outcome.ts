@@ -1,4 +1,5 @@
 import type { Decision } from '../../engine/core/decision.ts'
+import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Effect, Outcome } from '../agent.ts'
 
 /** What a client will do, and what of the decision it cannot. */
@@ -13,7 +14,8 @@ export interface Delivered {
  */
 export function deliver(decision: Decision, honours: readonly Effect[], title: string): Delivered {
   const can = (effect: Effect) => honours.includes(effect)
-  const { kind, grant, patch, context = [] } = decision
+  const { kind, grant, context = [] } = decision
+  const patch = isChange(decision) ? decision.patch : undefined
   const message = [decision.message, decision.reason].find(says) ?? 'a hook decided so'
   const notes = context.length > 0 && can('context') ? { context: context.join('\n') } : {}
   const unheard: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
@@ -39,4 +41,9 @@ export function deliver(decision: Decision, honours: readonly Effect[], title: s
 /** Clients take a text of blanks for none, and a block without a reason for no block. */
 function says(text: string | undefined): boolean {
   return text !== undefined && /[^\s\u0085]/.test(text)
+}
+
+/** An input that is handed back as it came asks nothing of the client, which might block or grant for it. */
+function isChange({ patch, original }: Decision): boolean {
+  return patch !== undefined && (original === undefined || stableJson(patch) !== stableJson(original))
 }

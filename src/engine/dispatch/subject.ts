@@ -13,7 +13,7 @@ export function subjectOf(row: EventRow, payload: unknown): string {
   // Almost always this one, and a key that is known is read several times faster than one that is not.
   if (row.subject !== 'tool_name') return text(payload[row.subject])
   const { tool_name, native_tool_name } = payload
-  return native_tool_name === undefined ? text(tool_name) : bothNames(text(tool_name), text(native_tool_name))
+  return native_tool_name === undefined ? text(tool_name) : bothNames(text(tool_name), native_tool_name)
 }
 
 function text(value: unknown): string {

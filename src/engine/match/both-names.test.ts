@@ -6,6 +6,11 @@ test('one name stands for itself, and two for both', () => {
   expect(eachName(bothNames('Bash', 'Bash'))).toEqual(['Bash'])
   expect(eachName(bothNames('Bash', ''))).toEqual(['Bash'])
   expect(eachName(bothNames('Bash', 'run_shell_command'))).toEqual(['Bash', 'run_shell_command'])
+  expect(eachName(bothNames('Edit', ['apply_patch', 'Write', 7, 'Edit']))).toEqual([
+    'Edit',
+    'apply_patch',
+    'Write',
+  ])
 })
 
 const call = {

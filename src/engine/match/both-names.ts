@@ -2,11 +2,14 @@
 const BETWEEN = '\0'
 
 /**
- * A tool that an agent calls by a name of its own, as one name that stands for both: a hook written for either must not
+ * A tool that an agent calls by names of its own, as one name that stands for all: a hook written for any of them must not
  * be passed by.
  */
-export function bothNames(name: string, native: string): string {
-  return native === '' || native === name ? name : `${name}${BETWEEN}${native}`
+export function bothNames(name: string, native: unknown): string {
+  const others = (Array.isArray(native) ? native : [native]).filter(
+    (other): other is string => typeof other === 'string' && other !== '' && other !== name,
+  )
+  return others.length === 0 ? name : [name, ...others].join(BETWEEN)
 }
 
 /** The names that this one stands for; almost always itself. */

@@ -60,7 +60,12 @@ export function createSessions(): Sessions {
       const lane = named.lane ?? (isChild ? id : undefined)
       if (event === 'user_prompt_submit' && lane === undefined) session.turn = named.turn ?? timeUuid(now)
       const { depth, parent } = placeOf(session, lane)
-      if (event === 'subagent_start') begin(session, startedLane(reading))
+      if (event === 'subagent_start') {
+        const started = startedLane(reading)
+        begin(session, started)
+        // Some agents give a sub-agent a session of its own, under the name of its lane.
+        if (started !== undefined) of(key(started), root)
+      }
       const toolCall = named.toolCall ?? callOf(session, event, reading)
       note(session, event, lane, toolCall, reading)
       const turn = named.turn ?? session.turn

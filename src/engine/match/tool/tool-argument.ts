@@ -10,6 +10,8 @@ export interface ToolArgument {
 
 const shellKeys = ['command', 'cmd', 'script'] as const
 const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path'] as const
+/** One argument each: a pattern for one file must see it among others. */
+const pathLists = ['file_paths', 'paths'] as const
 const otherKeys = ['code', 'url', 'query', 'pattern', 'prompt'] as const
 
 /**
@@ -26,6 +28,12 @@ export function toolArguments({ payload, envelope }: MatchInput): readonly ToolA
       texts: pathSpellings(text, envelope.cwd),
       shell: false,
     })),
+    ...pathLists
+      .flatMap((key) => texts(own(toolInput, key)))
+      .map((text) => ({
+        texts: pathSpellings(text, envelope.cwd),
+        shell: false,
+      })),
     ...present(toolInput, otherKeys).map((text) => ({ texts: [text], shell: false })),
   ]
   if (known.length > 0) return known
@@ -35,6 +43,10 @@ export function toolArguments({ payload, envelope }: MatchInput): readonly ToolA
 
 /** A call without arguments has the empty one, which `Tool(*)` fits. */
 const nothing: readonly ToolArgument[] = [{ texts: [''], shell: false }]
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
 
 function present(input: Record<string, unknown>, keys: readonly string[]): string[] {
   return keys.flatMap((key) => {

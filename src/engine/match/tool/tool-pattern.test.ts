@@ -139,3 +139,13 @@ describe('a matcher that could be both', () => {
     expect(named({ matcher: '^Bash(git push|rm -rf)' }, 'Bash')).toBe(false)
   })
 })
+
+test('each file of a list is an argument of its own', () => {
+  const edit = call('Edit', {
+    command: '*** Begin Patch',
+    file_path: 'a.ts',
+    file_paths: ['a.ts', '.env', 7],
+  })
+  expect(matches({ matcher: 'Edit(.env)' }, edit)).toBe(true)
+  expect(matches({ matcher: 'Edit(*.md)' }, edit)).toBe(false)
+})

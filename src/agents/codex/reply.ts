@@ -1,0 +1,89 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
+import { patchText } from '../native/apply-patch.ts'
+import { outputText } from '../native/output-text.ts'
+import { own } from '../native/own.ts'
+import { refusing, saying, silence } from '../native/process-reply.ts'
+import { toNative } from '../native/tool-names.ts'
+import { patchOf } from './patch.ts'
+import { codexTools } from './tools.ts'
+
+type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+
+// One field that Codex does not know makes the whole answer invalid, and an invalid answer is none: the action goes on.
+// So each answer holds the least that says it.
+
+const context =
+  (hookEventName: string): Reply =>
+  ({ context: additionalContext }) =>
+    additionalContext === undefined
+      ? silence
+      : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+
+const preToolUse: Reply = (outcome, native) => {
+  const { kind, message, patch, context: additionalContext } = outcome
+  if (kind === 'block' || kind === 'ask') return refusing(message)
+  if (patch === undefined) return context('PreToolUse')(outcome, native)
+  const updatedInput = changedInput(native, patch)
+  if (updatedInput === undefined)
+    return refusing(`a hook changed this call in a way that Codex cannot carry out: ${message}`)
+  return saying({
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'allow',
+      updatedInput,
+      ...(additionalContext === undefined ? {} : { additionalContext }),
+    },
+  })
+}
+
+function changedInput(native: NativePayload, patch: unknown): Readonly<Record<string, unknown>> | undefined {
+  const original = patchOf(native)
+  if (original !== undefined) {
+    const command = patchText(original, patch)
+    return command === undefined ? undefined : { command }
+  }
+  return isRecord(patch) ? toNative(codexTools, String(native.tool_name), patch) : undefined
+}
+
+const permissionRequest: Reply = ({ kind, message }) => {
+  const say = (decision: object) =>
+    saying({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+  if (kind === 'block' || kind === 'ask') return say({ behavior: 'deny', message })
+  return kind === 'grant' ? say({ behavior: 'allow' }) : silence
+}
+
+/** Blocking here does not undo the call: its reason is what the model sees instead of the output. */
+const postToolUse: Reply = (outcome, native) => {
+  const { patch, context: additionalContext } = outcome
+  if (patch === undefined) return context('PostToolUse')(outcome, native)
+  return saying({
+    decision: 'block',
+    reason: outputText(patch),
+    ...(additionalContext === undefined
+      ? {}
+      : { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext } }),
+  })
+}
+
+const blocked = (message: string) => saying({ decision: 'block', reason: message })
+
+const userPromptSubmit: Reply = (outcome, native) =>
+  outcome.kind === 'block' ? blocked(outcome.message) : context('UserPromptSubmit')(outcome, native)
+
+const replies: Readonly<Record<string, Reply>> = {
+  PreToolUse: preToolUse,
+  PermissionRequest: permissionRequest,
+  PostToolUse: postToolUse,
+  UserPromptSubmit: userPromptSubmit,
+  SessionStart: context('SessionStart'),
+  SubagentStart: context('SubagentStart'),
+  Stop: ({ kind, message }) => (kind === 'block' ? blocked(message) : silence),
+  PreCompact: ({ kind, message }) =>
+    kind === 'block' ? saying({ continue: false, stopReason: message }) : silence,
+}
+
+/** In exactly the shape that Codex honours for this event. */
+export function codexReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+  return own(replies, event)?.(outcome, native) ?? silence
+}

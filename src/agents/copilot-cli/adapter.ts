@@ -1,0 +1,74 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { CommandAgent, NativePayload } from '../agent.ts'
+import { readPatch } from '../native/apply-patch.ts'
+import { own } from '../native/own.ts'
+import { textOf } from '../native/read-fields.ts'
+import { readSnake } from '../native/snake-payload.ts'
+import { copilotCliEvents } from './events.ts'
+import { argumentsOf, asSnake } from './payload.ts'
+import { copilotCliReply } from './reply.ts'
+import { claudeNamedTools, copilotCliTools } from './tools.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Copilot CLI: command hooks in two dialects. We connect its own, in camelCase: it has every event, and the tools by the
+ * names and with the arguments that a rewrite must have.
+ */
+export const copilotCli: CommandAgent = {
+  name: 'copilot-cli',
+  title: 'Copilot CLI',
+  checked: '1.0.102',
+  proof: 'run',
+  transport: 'command',
+  events: copilotCliEvents,
+  tools: copilotCliTools,
+  read(event, native) {
+    const tools = 'toolName' in native ? copilotCliTools : claudeNamedTools
+    const snake = asSnake(native)
+    const read = readSnake(event, { ...snake, ...wrapped(native) }, { tools })
+    const { lane, ...envelope } = { ...read.envelope, raw: native }
+    const parent = parentOf(native)
+    return {
+      payload: { ...read.payload, ...patched(native), ...own(views, kindOf(event))?.(snake) },
+      // A sub-agent has a session of its own, which is called like itself.
+      envelope: lane === undefined || lane === envelope.session ? envelope : { ...envelope, lane },
+      ...(parent === undefined ? {} : { parentSession: parent }),
+    }
+  },
+  reply: copilotCliReply,
+}
+
+function wrapped(native: NativePayload): Fields {
+  const given = argumentsOf(native)
+  return typeof given === 'string' ? { tool_input: { input: given } } : {}
+}
+
+/** A patch comes as one text. */
+function patched(native: NativePayload): Fields {
+  const given = argumentsOf(native)
+  return native.toolName === 'apply_patch' && typeof given === 'string' ? readPatch(given) : {}
+}
+
+function parentOf(native: NativePayload): string | undefined {
+  const agent = textOf(native, 'agentId')
+  return agent !== undefined && agent === textOf(native, 'sessionId')
+    ? textOf(native, 'parentAgentId')
+    : undefined
+}
+
+type View = (native: Fields) => Fields
+
+const views: Readonly<Record<string, View>> = {
+  session_start: ({ source }) => (source === 'new' ? { source: 'startup' } : {}),
+  stop_failure: ({ error }) =>
+    isRecord(error) && typeof error.message === 'string'
+      ? { error: error.message, error_details: error }
+      : {},
+  subagent_start: ({ agent_type, agent_name }) => ({ agent_type: agent_type ?? agent_name }),
+  subagent_stop: ({ agent_type, agent_name }) => ({ agent_type: agent_type ?? agent_name }),
+}
+
+function kindOf(event: string): string {
+  return own(copilotCliEvents, event)?.event ?? ''
+}

@@ -1,0 +1,90 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
+import { outputText } from '../native/output-text.ts'
+import { own } from '../native/own.ts'
+import { refusing, saying, silence } from '../native/process-reply.ts'
+import { toNative } from '../native/tool-names.ts'
+import { argumentsOf } from './payload.ts'
+import { claudeNamedTools, copilotCliTools } from './tools.ts'
+
+type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Fields = Readonly<Record<string, unknown>>
+
+/** What is said, unless it is nothing. */
+function unlessEmpty(output: object): ProcessReply {
+  return Object.keys(output).length === 0 ? silence : saying(output)
+}
+
+const added = (context: string | undefined) =>
+  unlessEmpty(context === undefined ? {} : { additionalContext: context })
+
+/** Both dialects honour a decision at the top; what Claude Code wraps it in is ignored under a camelCase key. */
+const preToolUse: Reply = ({ kind, message, patch }, native) => {
+  const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
+  const changed = patch === undefined ? undefined : changedArguments(native, patch)
+  if (patch !== undefined && changed === undefined)
+    return refusing(`a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`)
+  return unlessEmpty({
+    ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
+    ...(changed === undefined ? {} : { modifiedArgs: changed }),
+  })
+}
+
+/** Only arguments with names can be changed: the field takes an object. */
+function changedArguments(native: NativePayload, patch: unknown): Fields | undefined {
+  const original = argumentsOf(native)
+  if (!isRecord(patch) || typeof original === 'string') return undefined
+  return 'toolName' in native
+    ? toNative(copilotCliTools, String(native.toolName), patch)
+    : toNative(claudeNamedTools, String(native.tool_name), patch)
+}
+
+const permissionRequest: Reply = ({ kind, message }) => {
+  if (kind === 'block' || kind === 'ask') return saying({ behavior: 'deny', message })
+  return kind === 'grant' ? saying({ behavior: 'allow' }) : silence
+}
+
+const postToolUse: Reply = ({ patch, context }) =>
+  unlessEmpty({
+    // A result of another type would be taken for a failure.
+    ...(patch === undefined
+      ? {}
+      : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(patch) } }),
+    ...(context === undefined ? {} : { additionalContext: context }),
+  })
+
+const userPromptSubmitted: Reply = ({ kind, message, patch, context }) => {
+  const block = (reason: string) => saying({ decision: 'block', reason })
+  if (kind === 'block') return block(message)
+  // An empty prompt is rejected there, and the original would go on.
+  if (patch !== undefined && (typeof patch !== 'string' || patch === ''))
+    return block(`a hook left nothing of this prompt: ${message}`)
+  return unlessEmpty({
+    ...(patch === undefined ? {} : { modifiedPrompt: patch }),
+    ...(context === undefined ? {} : { additionalContext: context }),
+  })
+}
+
+const stop: Reply = ({ kind, message }) =>
+  kind === 'block' ? saying({ decision: 'block', reason: message }) : silence
+
+const context: Reply = (outcome) => added(outcome.context)
+
+const replies: Readonly<Record<string, Reply>> = {
+  preToolUse,
+  PreToolUse: preToolUse,
+  permissionRequest,
+  postToolUse,
+  postToolUseFailure: context,
+  userPromptSubmitted,
+  sessionStart: context,
+  agentStop: stop,
+  Stop: stop,
+  subagentStart: context,
+  notification: context,
+}
+
+/** In exactly the shape that Copilot CLI honours for this event. */
+export function copilotCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+  return own(replies, event)?.(outcome, native) ?? silence
+}

@@ -1,0 +1,35 @@
+import type { CommandAgent } from '../agent.ts'
+import { only, textOf } from '../native/read-fields.ts'
+import { cursorEvents } from './events.ts'
+import { cursorCwd, cursorPayload } from './payload.ts'
+import { cursorReply } from './reply.ts'
+import { cursorTools } from './tools.ts'
+
+/** Cursor: command hooks of its own kind. Written from its documentation, and not run. */
+export const cursor: CommandAgent = {
+  name: 'cursor',
+  title: 'Cursor',
+  checked: 'documentation of 2026',
+  proof: 'documentation',
+  transport: 'command',
+  events: cursorEvents,
+  tools: cursorTools,
+  read(event, native) {
+    const session = textOf(native, 'conversation_id') ?? textOf(native, 'session_id')
+    const parent = textOf(native, 'parent_conversation_id')
+    return {
+      payload: cursorPayload(event, native),
+      envelope: {
+        ...only({
+          session,
+          turn: textOf(native, 'generation_id'),
+          toolCall: textOf(native, 'tool_use_id') ?? textOf(native, 'tool_call_id'),
+          cwd: cursorCwd(native),
+        }),
+        raw: native,
+      },
+      ...(parent === undefined || parent === session ? {} : { parentSession: parent }),
+    }
+  },
+  reply: cursorReply,
+}

@@ -1,0 +1,102 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload } from '../agent.ts'
+import { mcpName } from '../native/mcp-name.ts'
+import { own } from '../native/own.ts'
+import { fromJson, inputOf, nameOf } from '../native/read-fields.ts'
+import { toCanonical } from '../native/tool-names.ts'
+import { cursorTools } from './tools.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type View = (native: NativePayload) => Fields
+
+/** A tool of an MCP server, under its whole name where the server is named. */
+const serverTool: View = (native) => {
+  const tool = nameOf(native, 'tool_name')
+  const { mcp_server_name: server } = native
+  const input = inputOf(native, 'tool_input')
+  return typeof server === 'string' && server !== ''
+    ? { tool_name: mcpName(server, tool), native_tool_name: `MCP:${tool}`, tool_input: input }
+    : { tool_name: `MCP:${tool}`, tool_input: input }
+}
+
+const anyTool: View = (native) => ({
+  ...toCanonical(cursorTools, nameOf(native, 'tool_name'), inputOf(native, 'tool_input')),
+})
+
+const shell: View = (native) => ({
+  tool_name: 'Bash',
+  native_tool_name: 'Shell',
+  tool_input: { command: nameOf(native, 'command') },
+})
+
+const reading: View = (native) => ({
+  tool_name: 'Read',
+  tool_input: { file_path: nameOf(native, 'file_path') },
+})
+
+const lasted: View = ({ duration }) => (typeof duration === 'number' ? { duration_ms: duration } : {})
+
+/** A result comes as JSON in a text. */
+function unpacked(value: unknown): unknown {
+  return typeof value === 'string' ? (fromJson(value) ?? value) : value
+}
+
+const views: Readonly<Record<string, View>> = {
+  preToolUse: anyTool,
+  beforeMCPExecution: serverTool,
+  beforeShellExecution: shell,
+  beforeReadFile: reading,
+  beforeTabFileRead: reading,
+  postToolUse: (native) => ({
+    ...anyTool(native),
+    ...lasted(native),
+    tool_response: unpacked(native.tool_output),
+  }),
+  postToolUseFailure: (native) => ({
+    ...anyTool(native),
+    ...lasted(native),
+    error: native.error_message,
+  }),
+  afterShellExecution: (native) => ({ ...shell(native), ...lasted(native), tool_response: native.output }),
+  afterMCPExecution: (native) => ({
+    ...serverTool(native),
+    ...lasted(native),
+    tool_response: unpacked(native.result_json),
+  }),
+  sessionStart: () => ({ source: 'startup' }),
+  stop: ({ status }) => ({ stop_reason: status }),
+  subagentStart: ({ subagent_id, subagent_type, task }) => ({
+    agent_id: subagent_id,
+    agent_type: subagent_type,
+    prompt: task,
+  }),
+  subagentStop: ({ subagent_type, summary }) => ({
+    agent_type: subagent_type,
+    last_assistant_message: summary,
+  }),
+}
+
+/** What every event says and the envelope already has, or what is nobody's business. */
+const known = new Set([
+  ...['conversation_id', 'generation_id', 'hook_event_name', 'cursor_version', 'workspace_roots'],
+  ...['user_email', 'transcript_path', 'session_id', 'cwd', 'command', 'tool_output', 'result_json'],
+])
+
+/** The payload as the event wants it. */
+export function cursorPayload(event: string, native: NativePayload): Fields {
+  const rest = Object.entries(native).filter(([key, value]) => !known.has(key) && value !== null)
+  const view = own(views, event)?.(native) ?? {}
+  const said = Object.entries(view).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries([...rest, ...said])
+}
+
+/** Its first workspace is where an agent works that does not say. */
+export function cursorCwd({ cwd, workspace_roots: roots }: NativePayload): string | undefined {
+  const first: unknown = Array.isArray(roots) ? roots[0] : undefined
+  return [cwd, first].find((path): path is string => typeof path === 'string' && path !== '')
+}
+
+/** Whether the arguments can be changed as an object. */
+export function argumentsOf({ tool_input: input }: NativePayload): Fields {
+  return isRecord(input) ? input : {}
+}

@@ -1,0 +1,68 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { CommandAgent, NativePayload, Reading } from '../agent.ts'
+import { mcpName } from '../native/mcp-name.ts'
+import { own } from '../native/own.ts'
+import { readSnake } from '../native/snake-payload.ts'
+import { geminiCliEvents } from './events.ts'
+import { geminiCliReply } from './reply.ts'
+import { geminiCliTools } from './tools.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Gemini CLI: command hooks with names, tools and answers of its own. */
+export const geminiCli: CommandAgent = {
+  name: 'gemini-cli',
+  title: 'Gemini CLI',
+  checked: '0.61.0',
+  proof: 'run',
+  transport: 'command',
+  events: geminiCliEvents,
+  tools: geminiCliTools,
+  read(event, native) {
+    const reading = readSnake(event, native, { tools: geminiCliTools })
+    return { ...reading, ...own(views, event)?.(reading.payload, native) }
+  },
+  reply: geminiCliReply,
+}
+
+type View = (payload: Fields, native: NativePayload) => Omit<Reading, 'envelope'>
+
+const views: Readonly<Record<string, View>> = {
+  BeforeTool: (payload, native) => ({ payload: { ...payload, ...serverTool(native) } }),
+  AfterTool: (payload, native) => {
+    const whole = { ...payload, ...serverTool(native) }
+    const failure = failureOf(native.tool_response)
+    return failure === undefined
+      ? { payload: whole }
+      : { event: 'post_tool_use_failure', payload: { ...whole, error: failure } }
+  },
+  AfterAgent: ({ prompt_response, ...payload }) => ({
+    payload: { ...payload, last_assistant_message: prompt_response },
+  }),
+  BeforeModel: ({ llm_request: request, ...payload }) => ({
+    payload: { ...payload, ...modelOf(request), request },
+  }),
+  AfterModel: ({ llm_request: request, llm_response: response, ...payload }) => ({
+    payload: { ...payload, ...modelOf(request), request, response },
+  }),
+}
+
+/** What the client calls it is a shortened mixture of both names; the context has them whole. */
+function serverTool({ tool_name, mcp_context: context }: NativePayload): Fields {
+  if (!isRecord(context)) return {}
+  const { server_name: server, tool_name: tool } = context
+  return typeof server === 'string' && typeof tool === 'string'
+    ? { tool_name: mcpName(server, tool), native_tool_name: tool_name }
+    : {}
+}
+
+function failureOf(response: unknown): string | undefined {
+  if (!isRecord(response) || response.error === undefined || response.error === null) return undefined
+  const { error } = response
+  if (isRecord(error) && typeof error.message === 'string') return error.message
+  return typeof error === 'string' ? error : JSON.stringify(error)
+}
+
+function modelOf(request: unknown): Fields {
+  return isRecord(request) && typeof request.model === 'string' ? { model: request.model } : {}
+}

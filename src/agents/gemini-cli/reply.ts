@@ -1,0 +1,87 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
+import { outputText } from '../native/output-text.ts'
+import { own } from '../native/own.ts'
+import { refusing, saying, silence } from '../native/process-reply.ts'
+import { toNative } from '../native/tool-names.ts'
+import { geminiCliTools } from './tools.ts'
+
+type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Arguments that can be left out, and the value that says the same. Gemini CLI lays a changed input over the old one, so
+ * that nothing can be taken away from it, and checks it against the schema of the tool, which knows no null.
+ */
+const blanks: Readonly<Record<string, Fields>> = {
+  run_shell_command: { description: '', dir_path: '', is_background: false },
+}
+
+const beforeTool: Reply = ({ kind, message, patch }, native) => {
+  if (kind === 'block' || kind === 'ask') return refusing(message)
+  if (patch === undefined) return silence
+  const changed = changedInput(native, patch)
+  if (typeof changed === 'string') return refusing(`${changed}: ${message}`)
+  return saying({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
+}
+
+/** What is to be laid over the arguments, or why that cannot say what the hook wants. */
+function changedInput({ tool_name, tool_input }: NativePayload, patch: unknown): Fields | string {
+  const name = String(tool_name)
+  const original = isRecord(tool_input) ? tool_input : {}
+  if (!isRecord(patch)) return 'a hook changed the arguments into something else'
+  const wanted = toNative(geminiCliTools, name, patch, original)
+  const removed = Object.keys(original).filter((key) => !Object.hasOwn(wanted, key))
+  const blank = own(blanks, name) ?? {}
+  const stuck = removed.find((key) => !Object.hasOwn(blank, key))
+  if (stuck !== undefined)
+    return `a hook left out the argument ${stuck}, and Gemini CLI cannot take one away here`
+  return { ...wanted, ...Object.fromEntries(removed.map((key) => [key, blank[key]])) }
+}
+
+/** A denied result is replaced by the reason, and then nothing is added to it: words for the model go into it too. */
+const afterTool: Reply = ({ patch, context }) => {
+  if (patch !== undefined) {
+    const reason = [outputText(patch), context].filter((text) => text !== undefined).join('\n\n')
+    return saying({ decision: 'deny', reason })
+  }
+  return added('AfterTool', context)
+}
+
+function added(hookEventName: string, additionalContext: string | undefined): ProcessReply {
+  return additionalContext === undefined
+    ? silence
+    : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+}
+
+/** Only what is different is sent: for each key there the client replaces more than the hook could see. */
+const modelPart =
+  (hookEventName: string, key: 'llm_request' | 'llm_response'): Reply =>
+  ({ patch }, native) => {
+    const original = native[key]
+    if (!isRecord(patch) || !isRecord(original)) return silence
+    const changed = Object.entries(patch).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(original[name]),
+    )
+    if (changed.length === 0) return silence
+    const sent = key === 'llm_response' ? patch : Object.fromEntries(changed)
+    return saying({ hookSpecificOutput: { hookEventName, [key]: sent } })
+  }
+
+const replies: Readonly<Record<string, Reply>> = {
+  BeforeTool: beforeTool,
+  AfterTool: afterTool,
+  BeforeAgent: ({ kind, message, context }) =>
+    kind === 'block' ? refusing(message) : added('BeforeAgent', context),
+  // The reason is the next prompt, and keeps its lines.
+  AfterAgent: ({ kind, message }) =>
+    kind === 'block' ? saying({ decision: 'deny', reason: message }) : silence,
+  SessionStart: ({ context }) => added('SessionStart', context),
+  BeforeModel: modelPart('BeforeModel', 'llm_request'),
+  AfterModel: modelPart('AfterModel', 'llm_response'),
+}
+
+/** In exactly the shape that Gemini CLI honours for this event. */
+export function geminiCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+  return own(replies, event)?.(outcome, native) ?? silence
+}

@@ -1,0 +1,25 @@
+import type { ToolNames } from '../native/tool-names.ts'
+
+// Versions differ in how they spell a path.
+const file = { file_path: 'file_path', absolute_path: 'file_path' }
+const folder = { dir_path: 'path', path: 'path' }
+
+/** The tools of Gemini CLI. Those of MCP servers are named by the context that comes with them. */
+export const geminiCliTools: ToolNames = {
+  run_shell_command: { name: 'Bash' },
+  read_file: { name: 'Read', keys: file },
+  read_many_files: { name: 'Read', keys: { include: 'file_paths', paths: 'file_paths' } },
+  write_file: { name: 'Write', keys: file },
+  replace: { name: 'Edit', keys: file },
+  list_directory: { name: 'LS', keys: folder },
+  glob: { name: 'Glob', keys: folder },
+  grep_search: { name: 'Grep', keys: { ...folder, include_pattern: 'glob', include: 'glob' } },
+  search_file_content: { name: 'Grep', keys: { ...folder, include_pattern: 'glob', include: 'glob' } },
+  web_fetch: { name: 'WebFetch' },
+  google_web_search: { name: 'WebSearch' },
+  write_todos: { name: 'TodoWrite' },
+  ask_user: { name: 'AskUserQuestion' },
+  activate_skill: { name: 'Skill', keys: { name: 'skill' } },
+  enter_plan_mode: { name: 'EnterPlanMode' },
+  exit_plan_mode: { name: 'ExitPlanMode' },
+}
