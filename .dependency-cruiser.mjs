@@ -25,7 +25,9 @@ const arrows = {
   delivery: ['store', ...grounds],
   rules: stores,
   runs: stores,
-  'agents/sdk': ['client', 'engine'],
+  // The Claude Agent SDK speaks as Claude Code does.
+  'agents/sdk': ['client', 'engine', 'agents/agent', 'agents/claude-code', 'agents/native'],
+  'agents/mcp': ['client', ...grounds],
   agents: stores,
   gateway: domains,
   app: ['gateway', 'handlers', ...domains],
@@ -51,7 +53,12 @@ const edges = {
       'gateway/server/http-server',
       'gateway/ws/websockets',
       'gateway/socket/socket-server',
+      'agents/mcp/http/http-proxy',
+      // A knock at our own socket, and a gateway that is broken on purpose.
+      'agents/connect/knock',
+      'agents/connect/doctor/silent-socket',
       // They call the gateway that their user names, which may well be at a private address.
+      'agents/client/hookhelm-hook',
       'client/http',
       'client/line-socket',
       'client/tail',
@@ -63,7 +70,7 @@ const edges = {
 /** Tests, and what only they import. */
 const tests = '\\.(test(-d)?|fixture)\\.ts$'
 /** A part is a folder or one file. */
-const part = (name) => `^src/${name}(/|\\.ts$|$)`
+const part = (name) => `^src/${name}(/|\\.c?[jt]s$|$)`
 const anyOf = (names) => names.map(part).join('|')
 /** A folder with arrows of its own is not ruled by those of the folder around it. */
 const nested = (name) => Object.keys(arrows).filter((other) => other.startsWith(`${name}/`))
@@ -157,7 +164,8 @@ export default {
       from: { path: '^src/', pathNot: tests },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: 'node_modules/@opentelemetry/(sdk-trace|exporter-trace-otlp-http)/',
+        pathNot:
+          'node_modules/(@opentelemetry/(sdk-trace|exporter-trace-otlp-http)|@langchain/core|langchain|@openai/agents)/',
       },
     },
     {

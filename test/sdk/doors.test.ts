@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { build } from 'esbuild'
+import { expect, test } from 'vitest'
+
+const { exports, peerDependenciesMeta, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+test.each([
+  ['ai-sdk', ['ai']],
+  ['langchain', ['@langchain/core/messages', 'langchain']],
+  ['openai-agents', ['@openai/agents']],
+  // It is only named in types.
+  ['claude-agent-sdk', []],
+])('hookhelm/%s loads its own SDK and no other', async (door, packages) => {
+  const { metafile } = await build({
+    entryPoints: [`src/agents/sdk/${door}.ts`],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const loaded = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+  expect([...new Set(loaded)].filter((path) => !path.startsWith('node:')).toSorted()).toEqual(packages)
+  expect(exports[`./${door}`]).toEqual({
+    types: `./dist/agents/sdk/${door}.d.ts`,
+    default: `./dist/agents/sdk/${door}.js`,
+  })
+})
+
+test('nobody has to install an SDK he does not use', () => {
+  for (const name of ['@langchain/core', 'langchain', '@openai/agents', '@anthropic-ai/claude-agent-sdk'])
+    expect(peerDependenciesMeta[name]).toEqual({ optional: true })
+  // Prompt hooks need this one anyway.
+  expect(dependencies.ai).toBeDefined()
+})
