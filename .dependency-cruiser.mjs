@@ -59,6 +59,7 @@ const edges = {
       'agents/connect/doctor/silent-socket',
       // They call the gateway that their user names, which may well be at a private address.
       'agents/client/hookhelm-hook',
+      'agents/plugin/link',
       'client/http',
       'client/line-socket',
       'client/tail',

@@ -48,7 +48,7 @@ describe('README.md', () => {
   })
 
   test('the quick start compiles and prints what it says', SLOW, async () => {
-    const guide = readGuide(readme, 'Quick start')
+    const guide = readGuide(readme, 'Quick start for programs')
     using scratch = new Scratch()
     scratch.follow(guide)
     const [errors, printed] = await Promise.all([scratch.typeErrors(), scratch.printed('try.ts')])
@@ -65,6 +65,9 @@ const written = [
   'docs/lifecycle.md',
   'docs/matchers.md',
   'docs/gateway.md',
+  'docs/agents.md',
+  'docs/sdk.md',
+  'docs/mcp.md',
 ]
 
 test.each(written)('%s names no file that is not there', (page) => {

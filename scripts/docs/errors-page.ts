@@ -15,7 +15,7 @@ const areas: Readonly<Record<string, string>> = {
   process: 'A command that a hook runs.',
   script: 'JavaScript that a hook runs in the sandbox.',
   prompt: 'A model that judges.',
-  agent: 'An agent that a hook starts.',
+  agent: 'An agent: one that a hook starts, or one that was stopped.',
   guard: 'Why a hook that matched did not fire.',
   engine: 'A dispatch as a whole.',
   reload: 'A hook file that changed while it was in use.',
@@ -25,6 +25,7 @@ const areas: Readonly<Record<string, string>> = {
   gateway: 'A gateway, and what is asked of it.',
   delivery: 'Work that is done after the answer.',
   audit: 'What was recorded.',
+  connect: 'The configuration of a coding agent.',
 }
 
 const allErrors = { ...errorTable, ...serverErrors }

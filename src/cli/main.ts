@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { defineCommand, runMain } from 'citty'
+import { defineCommand, runCommand, runMain } from 'citty'
 import { dispatchCommand } from './dispatch.ts'
 import { explainCommand } from './explain.ts'
 import { importCommand } from './import.ts'
@@ -38,4 +38,9 @@ const main = defineCommand({
   },
 })
 
-await runMain(main)
+const rawArgs = process.argv.slice(2)
+const end = rawArgs.indexOf('--')
+const help = rawArgs.findIndex((arg) => arg === '-h' || arg === '--help')
+// What follows `--` belongs to another program, its `-h` included.
+if (end !== -1 && (help === -1 || end < help)) await runCommand(main, { rawArgs })
+else await runMain(main)

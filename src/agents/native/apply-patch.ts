@@ -23,7 +23,7 @@ export function patchedFiles(patch: string): PatchedFiles {
   }
 }
 
-interface PatchCall {
+type PatchCall = {
   readonly tool_name: string
   readonly native_tool_name: readonly string[]
   readonly tool_input: Input

@@ -1,11 +1,13 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 
-/** `{decision, reason?, message?, updatedInput?, additionalContext?}`; anything else is an error of the script. */
+/** `{decision, reason?, message?, updatedInput?, updatedToolOutput?, additionalContext?}`; anything else is an error of the script. */
 export function readScriptAnswer(json: string): unknown {
   const answer: unknown = JSON.parse(json)
   if (!isRecord(answer)) throw unreadable('returned no object')
-  const { decision, reason, message, updatedInput, additionalContext } = answer
+  const { decision, reason, message, updatedInput, updatedToolOutput, additionalContext } = answer
+  // Each is the only thing that its event can change.
+  const patch = updatedToolOutput ?? updatedInput
   const texts = { reason: text(reason, 'reason'), message: text(message, 'message') }
   const said = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined))
   switch (decision) {
@@ -13,7 +15,7 @@ export function readScriptAnswer(json: string): unknown {
       return {
         kind: 'allow',
         ...said,
-        ...(updatedInput === undefined ? {} : { patch: updatedInput }),
+        ...(patch === undefined ? {} : { patch }),
         ...(additionalContext === undefined ? {} : { context: text(additionalContext, 'additionalContext') }),
       }
     case 'block':

@@ -25,6 +25,13 @@ describe('a script decides', () => {
     expect(await dispatch({ say: 'defer' })).toMatchObject({ kind: 'block' })
   })
 
+  test('a transformer changes the output of a tool in the words of Claude Code', async () => {
+    const source = 'function handle() { return { decision: "allow", updatedToolOutput: "[hidden]" } }'
+    const { hooks } = scripted(source, { event: 'post_tool_use', transform: true })
+    const call = { tool_name: 'Bash', tool_input: {}, tool_response: 'secret' }
+    expect(await hooks.dispatch('post_tool_use', call)).toMatchObject({ patch: '[hidden]' })
+  })
+
   test.each([
     ['nothing', 'function handle() {}'],
     ['another word', 'function handle() { return { decision: "maybe" } }'],

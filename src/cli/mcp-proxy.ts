@@ -1,0 +1,122 @@
+import { constants } from 'node:os'
+import { resolve } from 'node:path'
+import { ServerName } from '../agents/mcp/server-name.ts'
+import type { SessionOptions } from '../agents/mcp/session.ts'
+import { runStdioProxy } from '../agents/mcp/stdio/stdio-proxy.ts'
+import { systemClock } from '../engine/core/clock.ts'
+import { HookError } from '../engine/core/error.ts'
+import { command } from './command.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { openDecider, WITHIN_MS } from './mcp-decider.ts'
+import { tell } from './output.ts'
+
+export const mcpProxyCommand = command({
+  name: 'mcp-proxy',
+  about: 'Stand in front of an MCP server, so that every tool call passes the hooks',
+  args: {
+    name: { type: 'string', description: 'the server’s name in mcp__<name>__<tool> (its own)' },
+    agent: { type: 'string', description: 'who calls (the client’s own name)' },
+    listen: { type: 'string', description: 'serve HTTP here, as 127.0.0.1:8808, instead of stdio' },
+    to: { type: 'string', description: 'the server to stand in front of, with --listen' },
+    local: { type: 'boolean', description: 'ask the hook files of the directory instead of a gateway' },
+    socket: { type: 'string', description: 'socket of the gateway (the one on this machine)' },
+    url: { type: 'string', description: 'address of the gateway, instead of its socket' },
+    'token-file': { type: 'string', description: 'file with a token for --url' },
+    within: { type: 'string', description: `how long hooks may take, in ms (${WITHIN_MS})` },
+    'fail-open': { type: 'boolean', description: 'let calls pass when nobody can decide' },
+  },
+  async run(args, argv) {
+    const cwd = resolve(args.cwd ?? '.')
+    const { listen, to, name, agent } = args
+    const isHttp = listen !== undefined || to !== undefined
+    if (isHttp === argv.length > 0) throw usage('give either -- <command> or --listen and --to')
+    const failOpen = args['fail-open'] === true
+    if (failOpen) say('--fail-open: calls pass when nobody can decide')
+    const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
+    const options: SessionOptions = {
+      decider,
+      failOpen,
+      clock: systemClock,
+      tell: say,
+      cwd,
+      server: new ServerName(name),
+      ...(agent === undefined ? {} : { agent }),
+    }
+    try {
+      return isHttp ? await serve(options, listen, to) : await stand(options, argv, cwd)
+    } finally {
+      await decider.close()
+    }
+  },
+})
+
+/** In the place of the server, as the client started it. */
+async function stand(options: SessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
+  const { signal, reason } = untilSignal()
+  const end = await runStdioProxy({
+    ...options,
+    argv,
+    cwd,
+    env: environment(),
+    clientIn: process.stdin,
+    clientOut: process.stdout,
+    signal,
+  })
+  if (end.refused !== undefined) say(`${argv[0]} could not be started: ${end.refused}`)
+  // Whoever stands in for a program ends as it did.
+  const code = signal.aborted ? 128 + constants.signals[reason()] : end.exitCode
+  process.once('exit', () => {
+    process.exitCode = code
+  })
+  // It may have no end of its own, and nobody listens any more.
+  process.stdin.destroy()
+  return code === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+async function serve(
+  options: SessionOptions,
+  listen: string | undefined,
+  to: string | undefined,
+): Promise<ExitCode> {
+  const [, host, port] = /^\[?([^\]]*)\]?:(\d{1,5})$/.exec(listen ?? '') ?? []
+  if (host === undefined || to === undefined)
+    throw usage('--listen takes 127.0.0.1:8808, --to the address of a server')
+  const { signal } = untilSignal()
+  const { openHttpProxy } = await import('../agents/mcp/http/http-proxy.ts')
+  const proxy = await openHttpProxy({ ...options, to, listen: { host, port: Number(port) } })
+  say(`listens on ${proxy.url}`)
+  await new Promise((ended) => signal.addEventListener('abort', ended))
+  await proxy.close()
+  return exitCodes.ok
+}
+
+/** The server gets what the client meant for it; what opens our own doors stays here. */
+function environment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || name.startsWith('HOOKHELM_') ? [] : [[name, value]],
+    ),
+  )
+}
+
+/** A second signal means now. */
+function untilSignal(): { readonly signal: AbortSignal; reason(): 'SIGTERM' | 'SIGINT' | 'SIGHUP' } {
+  const controller = new AbortController()
+  let reason: 'SIGTERM' | 'SIGINT' | 'SIGHUP' = 'SIGTERM'
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.once(name, () => {
+      reason = name
+      process.once(name, () => process.exit(exitCodes.failed))
+      controller.abort()
+    })
+  return { signal: controller.signal, reason: () => reason }
+}
+
+/** Stdout belongs to the protocol. */
+function say(line: string): void {
+  tell(`hookhelm: ${line}`)
+}
+
+function usage(what: string): HookError {
+  return new HookError('config.field', what, { hint: 'hookhelm mcp-proxy --help shows how.' })
+}

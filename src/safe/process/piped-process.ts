@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
+import { errorText } from '../../engine/core/error.ts'
+import { killGroup, releaseGroup, trackGroup } from './groups.ts'
+import type { ProcessSpec } from './spec.ts'
+
+/** From the end of its input to the request to end: it may have something to finish. */
+const CLOSE_MS = 2_000
+/** From the request to end to the order. */
+const GRACE_MS = 500
+/** How long output may trickle in after the exit while somebody still holds the pipe. */
+const DRAIN_MS = 200
+
+export interface PipedEnd {
+  readonly exitCode: number | undefined
+  readonly signal: NodeJS.Signals | undefined
+  /** Set when nothing was started: what the system said. */
+  readonly refused?: string
+}
+
+/**
+ * A process whose streams are somebody else's conversation: bytes in, bytes out, at the pace of whoever reads them.
+ * What it writes to stderr goes where ours goes.
+ */
+export class PipedProcess {
+  readonly stdin: Writable | undefined
+  readonly stdout: Readable | undefined
+  /** Settles when the process is gone and everything it wrote was read. */
+  readonly ended: Promise<PipedEnd>
+  readonly #child: ChildProcess | undefined
+  readonly #clock: Clock
+  #settle: (end: PipedEnd) => void = () => {}
+  #exit: PipedEnd | undefined
+  #timer: Ticker | undefined
+  #isStopping = false
+
+  constructor({ argv: [file = '', ...args], cwd, env }: ProcessSpec, clock: Clock = systemClock) {
+    this.#clock = clock
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    try {
+      const stdio = ['pipe', 'pipe', 'inherit'] as const
+      this.#child = spawn(file, args, { cwd, env: { ...env }, detached: true, stdio: [...stdio] })
+    } catch (thrown) {
+      this.#settle({ exitCode: undefined, signal: undefined, refused: errorText(thrown) })
+      return
+    }
+    this.stdin = this.#child.stdin ?? undefined
+    this.stdout = this.#child.stdout ?? undefined
+    this.#listen(this.#child)
+  }
+
+  /** Ends its input, as a client does that leaves; if it does not go by itself it is stopped. */
+  close(): void {
+    this.stdin?.end()
+    if (this.#exit === undefined && this.#timer === undefined) this.#next(CLOSE_MS, () => this.stop())
+  }
+
+  /** Asks the whole group to end, and half a second later no longer asks. */
+  stop(): void {
+    if (this.#isStopping || this.#exit !== undefined) return
+    this.#isStopping = true
+    this.stdin?.end()
+    this.#kill('SIGTERM')
+    this.#next(GRACE_MS, () => this.#kill('SIGKILL'))
+  }
+
+  #listen(child: ChildProcess): void {
+    if (child.pid !== undefined) trackGroup(child.pid)
+    child.once('error', (error) => {
+      this.#finish({ exitCode: undefined, signal: undefined, refused: error.message })
+    })
+    child.stdin?.on('error', () => {})
+    child.stdout?.on('error', () => {})
+    child.once('exit', (code, signal) => {
+      this.#exit = { exitCode: code ?? undefined, signal: signal ?? undefined }
+      this.#drain()
+    })
+    child.once('close', () => this.#finish(this.#exit ?? { exitCode: undefined, signal: undefined }))
+  }
+
+  /** What it wrote is still to be read, however slowly; what it left behind must not keep the pipe open. */
+  #drain(): void {
+    let seen = 0
+    let before = -1
+    this.stdout?.on('data', (chunk: Buffer) => {
+      seen += chunk.length
+    })
+    this.#next(DRAIN_MS, () => {
+      this.#kill('SIGKILL')
+      const isRead = this.stdout?.isPaused() === false
+      if (isRead && seen === before) this.stdout?.destroy()
+      before = seen
+    })
+  }
+
+  #finish(end: PipedEnd): void {
+    this.#timer?.stop()
+    this.#kill('SIGKILL')
+    if (this.#child?.pid !== undefined) releaseGroup(this.#child.pid)
+    this.stdin?.destroy()
+    this.stdout?.destroy()
+    this.#settle(end)
+  }
+
+  #next(ms: number, tick: () => void): void {
+    this.#timer?.stop()
+    this.#timer = this.#clock.every(ms, tick)
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    if (this.#child?.pid !== undefined) killGroup(this.#child.pid, signal)
+  }
+}
