@@ -47,9 +47,7 @@ function overview(): string {
     head: ['agent', 'checked', 'by', ...moments.map(code), 'failing closed'],
     rows: agents.map((agent) => {
       const rows = connectedRows(agent)
-      const closed = new Set(
-        rows.filter(([, row]) => failsClosed(row)).map(([, row]) => code(row.event ?? '')),
-      )
+      const closed = new Set(rows.filter(([, row]) => isGateRow(row)).map(([, row]) => code(row.event ?? '')))
       return [
         `${agent.title} (${code(agent.name)})`,
         agent.checked,
@@ -59,10 +57,6 @@ function overview(): string {
       ]
     }),
   })
-}
-
-function failsClosed(row: NativeEvent): boolean {
-  return isGateRow(row) && row.opensUnanswered !== true
 }
 
 function canDo(rows: readonly (readonly [string, NativeEvent])[]): string {
@@ -109,7 +103,7 @@ function eventsOf(agent: AgentAdapter): string {
       code(name),
       [row.event, row.also].flatMap((event) => (event === undefined ? [] : [code(event)])).join(' '),
       ...effects.map((effect) => yes(row.honours?.includes(effect) === true)),
-      yes(failsClosed(row)),
+      yes(isGateRow(row)),
       yes(connected.includes(name)),
       notes(row),
     ]),
@@ -117,9 +111,8 @@ function eventsOf(agent: AgentAdapter): string {
   return `### ${agent.title}\n\n${table}`
 }
 
-function notes({ rewriteGrants, opensUnanswered, maxTimeoutMs, note }: NativeEvent): string {
+function notes({ rewriteGrants, maxTimeoutMs, note }: NativeEvent): string {
   return [
-    ...(opensUnanswered ? ['goes on when the gateway does not answer'] : []),
     ...(rewriteGrants ? ['a rewrite also grants'] : []),
     ...(note === undefined ? [] : [note]),
     ...(maxTimeoutMs === undefined || note?.includes(' s') ? [] : [`${maxTimeoutMs / 1_000} s at most`]),

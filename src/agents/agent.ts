@@ -15,8 +15,6 @@ export interface NativeEvent {
   readonly honours?: readonly Effect[]
   /** A changed input is taken only together with a permission, so a rewrite also grants. */
   readonly rewriteGrants?: true
-  /** Only an answer blocks here: the exit code of a client that got none is not honoured. */
-  readonly opensUnanswered?: true
   /** Comes so often that it is connected only when asked for. */
   readonly chatty?: true
   /** The host waits no longer than this, whatever the configuration says. */

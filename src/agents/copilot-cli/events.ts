@@ -16,7 +16,6 @@ const camel = {
   userPromptSubmitted: {
     event: 'user_prompt_submit',
     honours: ['block', 'rewrite', 'context'],
-    opensUnanswered: true,
     note: 'its documentation says that a prompt cannot be changed here; in this version it was',
   },
   userPromptTransformed: {},

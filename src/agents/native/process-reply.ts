@@ -12,9 +12,12 @@ export function refusing(message: string): ProcessReply {
   return { exit: 2, stdout: '', stderr: `${notJson(oneLine(message))}\n` }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
 function oneLine(message: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
-  return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim() || 'blocked'
+  // Half a character is refused by the client, which could then say no reason at all.
+  return message.toWellFormed().replace(CONTROL, ' ').trim() || 'blocked'
 }
 
 /** Gemini CLI reads stderr as JSON where it can: a message that happens to be some must not decide. */

@@ -1,0 +1,23 @@
+import { openGateway } from '../../src/app/gateway/open.ts'
+
+/** A gateway with one hook that every tool call of an agent matches, in a process of its own. */
+const gateway = await openGateway({
+  listen: { host: '127.0.0.1', port: 0 },
+  functions: { pass: () => undefined },
+  settings: { rate_limit: { per_second: 1_000_000 } },
+})
+const response = await fetch(`${gateway.url}/v1/hooks`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' },
+  body: JSON.stringify({
+    event: 'pre_tool_use',
+    handler_type: 'function',
+    scope: 'tenant',
+    config: { name: 'pass' },
+  }),
+})
+if (!response.ok) throw new Error(await response.text())
+process.send?.({ socket: gateway.socket })
+process.on('message', (text) => {
+  if (text === 'stop') gateway.close().then(() => process.exit(0))
+})

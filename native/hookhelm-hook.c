@@ -1,0 +1,916 @@
+/*
+ * hookhelm-hook: what a coding agent starts for each of its hooks.
+ *
+ *   hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
+ *                 [--refuse permission|permission-camel|decision] [--fail-open]
+ *
+ * It takes the agent's payload from stdin, asks the gateway on its unix socket, and prints what the gateway says.
+ * A gate is closed unless one whole, readable reply came in time from a peer we may believe: everything else ends
+ * in no_answer(). With --observe nothing is ever blocked, and what could not be delivered is left in the spool.
+ *
+ * How it is written, so that it can be read in one sitting:
+ * - Nothing here needs an allocator, a lock or stdio. Whatever is used is async-signal-safe, so a signal handler may
+ *   end the program as the main line does.
+ * - There are no timeouts at the reads and writes. One alarm is set for the whole budget; it interrupts whatever
+ *   waits, be it stdin, the gateway, a full pipe or a slow disk.
+ * - Nothing is printed before the reply is complete and believed.
+ * - The Node client (src/agents/client/hookhelm-hook.cjs) does and says the same; one table of tests runs both.
+ */
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE
+#else
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef HOOKHELM_VERSION
+#define HOOKHELM_VERSION "0.0.0"
+#endif
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+#define MAX_PAYLOAD (8u << 20)
+#define MAX_LINE (MAX_PAYLOAD + (64u << 10))
+#define MAX_DEPTH 512
+#define MAX_NAME 64
+#define MAX_SPOOLED 10000
+/* Of a reason, in bytes: it is shown to a model and to a person, on one line. */
+#define MAX_WHY 500
+#define DEFAULT_WITHIN_MS 55000
+#define MAX_WITHIN_MS 3600000
+/* What spooling may take when the budget is used up. */
+#define GRACE_MS 500
+
+typedef unsigned char byte;
+
+static const char USAGE[] =
+    "usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]\n"
+    "                     [--refuse permission|permission-camel|decision] [--fail-open]\n";
+
+/* Where the exit code is not honoured, a refusal is said on stdout, in the words of that event. */
+enum refusal { EXIT_2, PERMISSION, PERMISSION_CAMEL, DECISION };
+static const struct {
+  const char *name, *before, *after;
+} refusals[] = {
+    [EXIT_2] = {"", "", ""},
+    [PERMISSION] = {"permission",
+                    "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":"
+                    "{\"behavior\":\"deny\",\"message\":\"",
+                    "\"}}}\n"},
+    [PERMISSION_CAMEL] = {"permission-camel", "{\"behavior\":\"deny\",\"message\":\"", "\"}\n"},
+    [DECISION] = {"decision", "{\"decision\":\"block\",\"reason\":\"", "\"}\n"},
+};
+
+static struct {
+  const char *agent, *event, *socket, *spool;
+  long within_ms;
+  bool observe, fail_open;
+  enum refusal refusal;
+} options = {.within_ms = DEFAULT_WITHIN_MS};
+
+/* ---- Text of fixed room: what does not fit is left out and marks it as cut ---- */
+
+struct text {
+  char *at;
+  size_t length, room;
+  bool cut;
+};
+
+#define TEXT(name, size)    \
+  static char name##_[size]; \
+  struct text name = {name##_, 0, sizeof name##_, false}
+
+static void put(struct text *text, const char *bytes, size_t count) {
+  if (count > text->room - text->length) {
+    text->cut = true;
+    return;
+  }
+  memcpy(text->at + text->length, bytes, count);
+  text->length += count;
+}
+
+static void say(struct text *text, const char *words) { put(text, words, strlen(words)); }
+
+static void say_number(struct text *text, uint64_t number) {
+  char digits[20];
+  size_t at = sizeof digits;
+  do digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  put(text, digits + at, sizeof digits - at);
+}
+
+/* ---- UTF-8 ---- */
+
+/* Bytes of the character at `at`, or 0 where there is none: cut off, overlong, a surrogate or beyond U+10FFFF. */
+static size_t character(const byte *at, const byte *end) {
+  byte first = *at;
+  if (first < 0x80) return 1;
+  size_t count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || (size_t)(end - at) < count) return 0;
+  for (size_t i = 1; i < count; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  if (first == 0xe0 && at[1] < 0xa0) return 0;
+  if (first == 0xed && at[1] > 0x9f) return 0;
+  if (first == 0xf0 && at[1] < 0x90) return 0;
+  if (first == 0xf4 && at[1] > 0x8f) return 0;
+  return count;
+}
+
+static size_t encode(uint32_t point, byte *out) {
+  if (point < 0x80) {
+    out[0] = (byte)point;
+    return 1;
+  }
+  if (point < 0x800) {
+    out[0] = (byte)(0xc0 | point >> 6);
+    out[1] = (byte)(0x80 | (point & 0x3f));
+    return 2;
+  }
+  if (point < 0x10000) {
+    out[0] = (byte)(0xe0 | point >> 12);
+    out[1] = (byte)(0x80 | (point >> 6 & 0x3f));
+    out[2] = (byte)(0x80 | (point & 0x3f));
+    return 3;
+  }
+  out[0] = (byte)(0xf0 | point >> 18);
+  out[1] = (byte)(0x80 | (point >> 12 & 0x3f));
+  out[2] = (byte)(0x80 | (point >> 6 & 0x3f));
+  out[3] = (byte)(0x80 | (point & 0x3f));
+  return 4;
+}
+
+/* One line that is safe to show: control characters become spaces, what is no character U+FFFD, the end is clipped. */
+static void say_line(struct text *line, const byte *at, size_t count) {
+  const byte *end = at + count;
+  size_t kept = line->length, limit = line->length + MAX_WHY;
+  while (at < end) {
+    size_t width = character(at, end);
+    const char *shown = (const char *)at;
+    size_t shown_width = width;
+    if (width == 0) {
+      shown = "\xef\xbf\xbd", shown_width = 3, width = 1;
+    } else if (*at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
+      shown = " ", shown_width = 1;
+    }
+    if (line->length + shown_width > limit) {
+      line->length = kept;
+      say(line, "…");
+      return;
+    }
+    put(line, shown, shown_width);
+    at += width;
+    if (line->length <= limit - 3) kept = line->length;
+  }
+}
+
+/* As the inside of a JSON string. The words come from say_line, so that only these two are left to escape. */
+static void say_quoted(struct text *text, const struct text *words) {
+  for (size_t i = 0; i < words->length; i++) {
+    if (words->at[i] == '"' || words->at[i] == '\\') put(text, "\\", 1);
+    put(text, words->at + i, 1);
+  }
+}
+
+/* ---- JSON ---- */
+
+struct cursor {
+  byte *at, *end;
+};
+
+static bool take(struct cursor *json, char wanted) {
+  if (json->at == json->end || *json->at != (byte)wanted) return false;
+  json->at++;
+  return true;
+}
+
+static bool take_word(struct cursor *json, const char *word) {
+  size_t count = strlen(word);
+  if ((size_t)(json->end - json->at) < count || memcmp(json->at, word, count) != 0) return false;
+  json->at += count;
+  return true;
+}
+
+static bool take_digits(struct cursor *json) {
+  byte *from = json->at;
+  while (json->at < json->end && *json->at >= '0' && *json->at <= '9') json->at++;
+  return json->at > from;
+}
+
+/* Digits without a leading zero, at most `limit`. */
+static bool take_count(struct cursor *json, uint64_t limit, uint64_t *number) {
+  byte *from = json->at;
+  if (!take_digits(json) || json->at - from > 16 || (*from == '0' && json->at - from > 1)) return false;
+  *number = 0;
+  for (byte *digit = from; digit < json->at; digit++) *number = *number * 10 + (uint64_t)(*digit - '0');
+  return *number <= limit;
+}
+
+static bool take_hex(struct cursor *json, uint32_t *unit) {
+  if (json->end - json->at < 4) return false;
+  *unit = 0;
+  for (int i = 0; i < 4; i++) {
+    byte digit = *json->at++;
+    byte lower = digit | 0x20;
+    if (digit >= '0' && digit <= '9') *unit = *unit << 4 | (uint32_t)(digit - '0');
+    else if (lower >= 'a' && lower <= 'f') *unit = *unit << 4 | (uint32_t)(lower - 'a' + 10);
+    else return false;
+  }
+  return true;
+}
+
+/* After `\u`. Half of a pair is no character: it could not be printed. */
+static bool take_point(struct cursor *json, uint32_t *point) {
+  if (!take_hex(json, point)) return false;
+  if (*point < 0xd800 || *point > 0xdfff) return true;
+  uint32_t low;
+  if (*point > 0xdbff || !take_word(json, "\\u") || !take_hex(json, &low)) return false;
+  if (low < 0xdc00 || low > 0xdfff) return false;
+  *point = 0x10000 + ((*point - 0xd800) << 10) + (low - 0xdc00);
+  return true;
+}
+
+/* A string whose characters are put in its own place: they never need more room than their escapes. */
+struct string {
+  byte *at;
+  size_t length;
+};
+
+/* Without `out` the string is only checked, and may hold half of a pair, as JSON allows. */
+static bool take_string(struct cursor *json, struct string *out) {
+  if (!take(json, '"')) return false;
+  byte *from = json->at, *to = json->at;
+  while (json->at < json->end) {
+    byte first = *json->at;
+    if (first == '"') {
+      json->at++;
+      if (out) *out = (struct string){from, (size_t)(to - from)};
+      return true;
+    }
+    if (first < 0x20) return false;
+    if (first != '\\') {
+      size_t width = character(json->at, json->end);
+      if (width == 0) return false;
+      for (size_t i = 0; i < width; i++, json->at++, to++)
+        if (out) *to = *json->at;
+      continue;
+    }
+    if (++json->at == json->end) return false;
+    byte escaped = *json->at++;
+    uint32_t point;
+    switch (escaped) {
+      case '"': case '\\': case '/': point = escaped; break;
+      case 'b': point = '\b'; break;
+      case 'f': point = '\f'; break;
+      case 'n': point = '\n'; break;
+      case 'r': point = '\r'; break;
+      case 't': point = '\t'; break;
+      case 'u':
+        if (!(out ? take_point(json, &point) : take_hex(json, &point))) return false;
+        break;
+      default: return false;
+    }
+    if (out) to += encode(point, to);
+  }
+  return false;
+}
+
+static void skip_space(struct cursor *json) {
+  while (json->at < json->end &&
+         (*json->at == ' ' || *json->at == '\t' || *json->at == '\n' || *json->at == '\r'))
+    json->at++;
+}
+
+static bool take_number(struct cursor *json) {
+  take(json, '-');
+  if (!take(json, '0') && !take_digits(json)) return false;
+  if (take(json, '.') && !take_digits(json)) return false;
+  if (!take(json, 'e') && !take(json, 'E')) return true;
+  if (!take(json, '+')) take(json, '-');
+  return take_digits(json);
+}
+
+static bool take_value(struct cursor *json, int depth);
+
+static bool take_members(struct cursor *json, int depth, bool named) {
+  char close = named ? '}' : ']';
+  if (depth > MAX_DEPTH) return false;
+  skip_space(json);
+  if (take(json, close)) return true;
+  for (;;) {
+    skip_space(json);
+    if (named) {
+      if (!take_string(json, NULL)) return false;
+      skip_space(json);
+      if (!take(json, ':')) return false;
+      skip_space(json);
+    }
+    if (!take_value(json, depth)) return false;
+    skip_space(json);
+    if (take(json, close)) return true;
+    if (!take(json, ',')) return false;
+  }
+}
+
+static bool take_value(struct cursor *json, int depth) {
+  if (json->at == json->end) return false;
+  switch (*json->at) {
+    case '{': json->at++; return take_members(json, depth + 1, true);
+    case '[': json->at++; return take_members(json, depth + 1, false);
+    case '"': return take_string(json, NULL);
+    case 't': return take_word(json, "true");
+    case 'f': return take_word(json, "false");
+    case 'n': return take_word(json, "null");
+    default: return take_number(json);
+  }
+}
+
+/* Exactly one object from end to end: a payload that closed it early could add keys of its own to our request. */
+static bool is_one_object(byte *at, size_t count) {
+  struct cursor json = {at, at + count};
+  skip_space(&json);
+  if (json.at == json.end || *json.at != '{' || !take_value(&json, 0)) return false;
+  skip_space(&json);
+  return json.at == json.end;
+}
+
+/* ---- Reading and writing; the alarm ends what waits too long ---- */
+
+static bool must_wait(int file, short events) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+  /* Whoever started us may have handed over an end that does not block. */
+  struct pollfd waited = {file, events, 0};
+  poll(&waited, 1, -1);
+  return true;
+}
+
+static ssize_t read_some(int file, byte *into, size_t room) {
+  ssize_t count;
+  do count = read(file, into, room);
+  while (count < 0 && must_wait(file, POLLIN));
+  return count;
+}
+
+static bool write_all(int file, const void *bytes, size_t count) {
+  const byte *at = bytes;
+  while (count > 0) {
+    ssize_t written = write(file, at, count);
+    if (written < 0 && must_wait(file, POLLOUT)) continue;
+    if (written <= 0) return false;
+    at += written, count -= (size_t)written;
+  }
+  return true;
+}
+
+static void set_alarm(long ms) {
+  struct itimerval timer = {{0, 0}, {ms / 1000, ms % 1000 * 1000}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Ends what we send: the object of the request or of the spooled event, and its line. */
+#define TAIL "}\n"
+#define TAIL_LENGTH (sizeof TAIL - 1)
+
+/* Bytes that come from outside. Most fit into the first room; a mapping is made for those that do not. Behind the
+   room there is always place for the tail. */
+struct bytes {
+  byte *at;
+  size_t length, room;
+};
+
+static bool make_room(struct bytes *bytes, size_t most) {
+  if (bytes->length < bytes->room) return true;
+  if (bytes->room >= most) return false;
+  byte *more = mmap(NULL, most + TAIL_LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (more == MAP_FAILED) return false;
+  memcpy(more, bytes->at, bytes->length);
+  *bytes = (struct bytes){more, bytes->length, most};
+  return true;
+}
+
+/* ---- The payload ---- */
+
+/* The head of the request is written into the room before it, so that all goes out in one piece. */
+#define HEAD_ROOM 512
+
+static byte first_room[HEAD_ROOM + (32u << 10)];
+static struct bytes payload = {first_room, HEAD_ROOM, sizeof first_room - TAIL_LENGTH};
+/* Whether it is complete and one object; until then it is spooled as null. */
+static volatile sig_atomic_t payload_is_readable;
+
+static byte *payload_start(void) { return payload.at + HEAD_ROOM; }
+static size_t payload_length(void) { return payload.length - HEAD_ROOM; }
+
+/* Answers what is wrong with it. */
+static const char *read_payload(void) {
+  const size_t most = HEAD_ROOM + MAX_PAYLOAD + 1;
+  const char *wrong = NULL;
+  for (;;) {
+    if (!wrong && !make_room(&payload, most)) wrong = "out of memory";
+    /* What cannot be used is read all the same: an agent that writes into a closed pipe may think little of it. */
+    if (wrong) payload.length = HEAD_ROOM;
+    ssize_t count = read_some(STDIN_FILENO, payload.at + payload.length, payload.room - payload.length);
+    if (count <= 0) {
+      if (wrong) return wrong;
+      break;
+    }
+    payload.length += (size_t)count;
+    if (payload_length() > MAX_PAYLOAD) wrong = "the payload has more than 8 MiB";
+  }
+  if (!is_one_object(payload_start(), payload_length())) return "the payload is not one JSON object";
+  /* Between tokens only: inside of a string a line break is no JSON. */
+  for (byte *at = payload_start(); at < payload.at + payload.length; at++)
+    if (*at == '\n' || *at == '\r') *at = ' ';
+  atomic_signal_fence(memory_order_release);
+  payload_is_readable = 1;
+  return NULL;
+}
+
+/* ---- The spool: what the gateway takes up later ---- */
+
+/* How many files lie there, counted no further than needed; below 0 if that cannot be seen. */
+static int count_spooled(int directory) {
+#ifdef __linux__
+  static _Alignas(struct dirent64) char entries[8192];
+  int count = 0;
+  ssize_t got;
+  while ((got = getdents64(directory, entries, sizeof entries)) > 0 && count <= MAX_SPOOLED + 3)
+    for (ssize_t at = 0; at < got; at += ((struct dirent64 *)(entries + at))->d_reclen) count++;
+  /* Two of them are . and .. */
+  return got < 0 ? -1 : count - 2;
+#else
+  int count = 0, copy = dup(directory);
+  DIR *listing = copy < 0 ? NULL : fdopendir(copy);
+  if (!listing) return -1;
+  while (count <= MAX_SPOOLED + 3 && readdir(listing)) count++;
+  closedir(listing);
+  return count - 2;
+#endif
+}
+
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void say_path(struct text *text, const char *before, uint64_t at) {
+  say(text, before);
+  say_number(text, at);
+  say(text, "-");
+  say_number(text, (uint64_t)getpid());
+  say(text, ".json");
+  put(text, "", 1);
+}
+
+/* Written under another name first, so that the gateway never finds half a file. */
+static bool write_spooled(int directory, const struct text *head) {
+  TEXT(fresh, 64);
+  TEXT(final, 64);
+  uint64_t at = now_ms();
+  say_path(&fresh, ".new-", at);
+  say_path(&final, "", at);
+  TEXT(stamp, 32);
+  say_number(&stamp, at);
+  int file = openat(directory, fresh.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  bool native = payload_is_readable;
+  /* The head is in two parts, around the time. */
+  size_t before = strlen(head->at);
+  bool written = write_all(file, head->at, before) && write_all(file, stamp.at, stamp.length) &&
+                 write_all(file, head->at + before + 1, head->length - before - 1) &&
+                 write_all(file, native ? (void *)payload_start() : "null", native ? payload_length() : 4) &&
+                 write_all(file, TAIL, TAIL_LENGTH) && fsync(file) == 0;
+  written = close(file) == 0 && written;
+  if (written && renameat(directory, fresh.at, directory, final.at) == 0) {
+    fsync(directory);
+    return true;
+  }
+  unlinkat(directory, fresh.at, 0);
+  return false;
+}
+
+/* Answers why the event is not kept, or NULL. `mark` is what became of it. */
+static const char *spool(const struct text *why, const char *mark) {
+  if (!options.spool || !options.agent || !options.event) return "there is no --spool";
+  mkdir(options.spool, 0700);
+  int directory = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return "the spool cannot be opened";
+  int count = count_spooled(directory);
+  if (count < 0) return "the spool cannot be read";
+  if (count >= MAX_SPOOLED) {
+    int mark_file = openat(directory, "overflow", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (mark_file >= 0) close(mark_file);
+    return "the spool is full";
+  }
+  TEXT(head, 2 * MAX_WHY + 512);
+  say(&head, "{\"agent\":\"");
+  say(&head, options.agent);
+  say(&head, "\",\"event\":\"");
+  say(&head, options.event);
+  say(&head, "\",\"at\":");
+  put(&head, "", 1);
+  say(&head, ",\"why\":\"");
+  say_quoted(&head, why);
+  say(&head, "\",");
+  say(&head, mark);
+  say(&head, "\"native\":");
+  return write_spooled(directory, &head) ? NULL : "the spool cannot be written";
+}
+
+/* ---- The end without an answer ---- */
+
+/* Set as soon as one of the ways out is taken: a signal on that way ends the program at once. */
+static volatile sig_atomic_t is_ending;
+/* Set before the first byte goes to stdout: a refusal behind half of another text would be no JSON. */
+static volatile sig_atomic_t is_printing;
+/* Whatever --fail-open says: somebody ended us, or a reply that may be a block is half printed. */
+static volatile sig_atomic_t stays_closed;
+
+static bool print_refusal(const struct text *why) {
+  TEXT(json, 2 * MAX_WHY + 256);
+  say(&json, refusals[options.refusal].before);
+  say_quoted(&json, why);
+  say(&json, refusals[options.refusal].after);
+  is_printing = 1;
+  return write_all(STDOUT_FILENO, json.at, json.length);
+}
+
+static void complain(const struct text *why, const char *more, const char *most) {
+  TEXT(line, MAX_WHY + 256);
+  put(&line, why->at, why->length);
+  say(&line, more);
+  say(&line, most);
+  say(&line, "\n");
+  write_all(STDERR_FILENO, line.at, line.length);
+}
+
+static _Noreturn void end_gate(const struct text *why, const char *lost) {
+  if (lost) complain(why, "; not spooled: ", lost);
+  if (options.refusal != EXIT_2 && !is_printing && print_refusal(why)) _exit(0);
+  if (!lost) complain(why, "", "");
+  _exit(2);
+}
+
+/* Every way out but the one with a reply. */
+static _Noreturn void end_without_answer(const char *reason, size_t length) {
+  is_ending = 1;
+  TEXT(why, MAX_WHY + 64);
+  say(&why, "hookhelm: ");
+  say_line(&why, (const byte *)reason, length);
+  bool opens = options.fail_open && !stays_closed;
+  const char *mark = options.observe ? "" : opens ? "\"opened\":true," : "\"blocked\":true,";
+  const struct text bare = {why.at + strlen("hookhelm: "), why.length - strlen("hookhelm: "), 0, false};
+  const char *lost = spool(&bare, mark);
+  if (!options.spool && !options.observe) lost = NULL;
+  if (options.observe) {
+    if (lost) complain(&why, "; the event is lost: ", lost);
+    _exit(0);
+  }
+  if (opens) {
+    complain(&why, "; let through because of --fail-open", lost ? ", not spooled" : "");
+    _exit(0);
+  }
+  end_gate(&why, lost);
+}
+
+static _Noreturn void no_answer(const char *reason) { end_without_answer(reason, strlen(reason)); }
+
+/* ---- Signals ---- */
+
+/* What to say when the budget is used up. */
+static const char *volatile too_late = "the payload did not end within ";
+
+static _Noreturn void end_late(void) {
+  /* Blocked in its own handler, but it limits what is done from here on, too. */
+  sigset_t alarm_only;
+  sigemptyset(&alarm_only);
+  sigaddset(&alarm_only, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
+  TEXT(reason, 128);
+  say(&reason, too_late);
+  say_number(&reason, (uint64_t)options.within_ms);
+  say(&reason, " ms");
+  set_alarm(GRACE_MS);
+  end_without_answer(reason.at, reason.length);
+}
+
+/* Nothing can be relied on any more: no spool, no text that was put together. */
+static _Noreturn void end_at_once(const char *line) {
+  struct text why = {(char *)(uintptr_t)line, strlen(line), 0, false};
+  if (options.observe) _exit(0);
+  if (options.fail_open && !stays_closed) {
+    complain(&why, "; let through because of --fail-open", "");
+    _exit(0);
+  }
+  end_gate(&why, NULL);
+}
+
+static void on_fault(int number) {
+  (void)number;
+  end_at_once("hookhelm: the client crashed");
+}
+
+/* The alarm, or somebody who wants us gone. */
+static void on_end(int number) {
+  if (number != SIGALRM) stays_closed = 1;
+  if (is_ending || is_printing)
+    end_at_once(number == SIGALRM ? "hookhelm: no answer in time" : "hookhelm: interrupted by a signal");
+  if (number == SIGALRM) end_late();
+  no_answer("interrupted by a signal");
+}
+
+static const byte faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+static const byte ends[] = {SIGALRM, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
+/* A write that fails says so itself. */
+static const byte ignored[] = {SIGPIPE, SIGXFSZ};
+
+static void handle(const byte *numbers, size_t count, void (*handler)(int)) {
+  struct sigaction action = {0};
+  action.sa_handler = handler;
+  action.sa_flags = SA_ONSTACK;
+  for (size_t i = 0; i < count; i++) sigaction(numbers[i], &action, NULL);
+}
+
+static void trap_signals(void) {
+  static byte room[32u << 10];
+  stack_t stack = {0};
+  stack.ss_sp = room, stack.ss_size = sizeof room;
+  sigaltstack(&stack, NULL);
+  handle(faults, sizeof faults, on_fault);
+  handle(ends, sizeof ends, on_end);
+  handle(ignored, sizeof ignored, SIG_IGN);
+  /* Signals that our parent blocked stay blocked for us. */
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* ---- Arguments ---- */
+
+static _Noreturn void end_with_usage(const char *problem, const char *what) {
+  TEXT(line, 1024);
+  say(&line, "hookhelm-hook: ");
+  say(&line, problem);
+  say_line(&line, (const byte *)what, strlen(what));
+  say(&line, "\n");
+  say(&line, USAGE);
+  write_all(STDERR_FILENO, line.at, line.length);
+  _exit(2);
+}
+
+/* Agents and events have plain names, so that nothing needs to be escaped in the lines they are put in. */
+static bool is_name(const char *word) {
+  size_t length = strlen(word);
+  for (size_t i = 0; i < length; i++) {
+    byte letter = (byte)word[i], lower = letter | 0x20;
+    bool plain = (lower >= 'a' && lower <= 'z') || (letter >= '0' && letter <= '9') || letter == '_' ||
+                 (i > 0 && (letter == '-' || letter == '.' || letter == ':'));
+    if (!plain) return false;
+  }
+  return length > 0 && length <= MAX_NAME;
+}
+
+static long milliseconds(const char *word) {
+  size_t length = strlen(word);
+  struct cursor digits = {(byte *)(uintptr_t)word, (byte *)(uintptr_t)word + length};
+  uint64_t number;
+  if (!take_count(&digits, MAX_WITHIN_MS, &number) || digits.at != digits.end || number == 0)
+    end_with_usage("--within takes milliseconds, not ", word);
+  return (long)number;
+}
+
+static enum refusal way_to_refuse(const char *word) {
+  for (enum refusal way = PERMISSION; way <= DECISION; way++)
+    if (strcmp(word, refusals[way].name) == 0) return way;
+  end_with_usage("--refuse does not know ", word);
+}
+
+static void read_word(const char *word) {
+  if (word[0] == '-') end_with_usage("unknown option ", word);
+  if (!is_name(word)) end_with_usage("no name of an agent or event: ", word);
+  if (!options.agent) options.agent = word;
+  else if (!options.event) options.event = word;
+  else end_with_usage("one word too many: ", word);
+}
+
+static bool takes_value(const char *word) {
+  return strcmp(word, "--socket") == 0 || strcmp(word, "--spool") == 0 || strcmp(word, "--within") == 0 ||
+         strcmp(word, "--refuse") == 0;
+}
+
+static void read_option(const char *word, const char *value) {
+  if (!value || value[0] == '\0') end_with_usage("no value for ", word);
+  if (strcmp(word, "--socket") == 0) options.socket = value;
+  else if (strcmp(word, "--spool") == 0) options.spool = value;
+  else if (strcmp(word, "--within") == 0) options.within_ms = milliseconds(value);
+  else options.refusal = way_to_refuse(value);
+}
+
+static void read_arguments(int count, char **words) {
+  for (int i = 1; i < count; i++) {
+    if (takes_value(words[i])) {
+      read_option(words[i], i + 1 < count ? words[i + 1] : NULL);
+      i++;
+    } else if (strcmp(words[i], "--observe") == 0) options.observe = true;
+    else if (strcmp(words[i], "--fail-open") == 0) options.fail_open = true;
+    else if (strcmp(words[i], "--version") == 0) {
+      static const char version[] = "hookhelm-hook " HOOKHELM_VERSION "\n";
+      _exit(write_all(STDOUT_FILENO, version, sizeof version - 1) ? 0 : 2);
+    } else read_word(words[i]);
+  }
+  if (!options.event) end_with_usage("an agent and an event are needed", "");
+  if (!options.socket) end_with_usage("--socket is needed", "");
+  if (options.observe && (options.fail_open || options.refusal != EXIT_2))
+    end_with_usage("--observe refuses nothing: it goes with neither --refuse nor --fail-open", "");
+}
+
+/* A file or socket of ours must not become what we take for stdout: closed ends are made ones that refuse to write. */
+static void fill_standard_ends(void) {
+  for (int file = 0; file <= 2; file++)
+    if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file) _exit(2);
+}
+
+/* ---- The gateway ---- */
+
+/* Our own user or root. The kernel says who listens there, so nobody can pretend. */
+static bool is_believed(int connection) {
+#ifdef __linux__
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) return false;
+  uid_t uid = peer.uid;
+#else
+  uid_t uid;
+  gid_t gid;
+  if (getpeereid(connection, &uid, &gid) != 0) return false;
+#endif
+  return uid == 0 || uid == geteuid();
+}
+
+/* Answers the connection, or -1 with what stands in the way, which goes before and after the path of the socket. */
+static int reach_gateway(const char **before, const char **after) {
+  *before = "the socket ", *after = " cannot be reached";
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(options.socket);
+  if (length >= sizeof address.sun_path) return -1;
+  memcpy(address.sun_path, options.socket, length);
+  int connection = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (connection < 0) return -1;
+  int failed;
+  do failed = connect(connection, (struct sockaddr *)&address, sizeof address);
+  while (failed && errno == EINTR);
+  if (failed) {
+    if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR)
+      *before = "no gateway listens at ", *after = "; start it with \"hookhelm up\"";
+    return -1;
+  }
+  if (is_believed(connection)) return connection;
+  *before = "another user may be answering at ", *after = ", who is not believed";
+  return -1;
+}
+
+/* What is left of the budget for the gateway, so that it can say itself that it took too long. */
+static uint64_t gateway_ms(void) {
+  struct itimerval timer;
+  getitimer(ITIMER_REAL, &timer);
+  uint64_t left = (uint64_t)timer.it_value.tv_sec * 1000 + (uint64_t)timer.it_value.tv_usec / 1000;
+  uint64_t spare = left / 10 < 1000 ? left / 10 : 1000;
+  return left - spare > 0 ? left - spare : 1;
+}
+
+/* A gateway that hangs up may have said why before, so that a failure is left to the reading. */
+static void send_request(int connection) {
+  TEXT(head, HEAD_ROOM);
+  say(&head, "{\"hookhelm\":1,\"agent\":\"");
+  say(&head, options.agent);
+  say(&head, "\"}\n{\"id\":1,\"event\":\"");
+  say(&head, options.event);
+  say(&head, "\",\"within_ms\":");
+  say_number(&head, gateway_ms());
+  say(&head, ",\"native\":");
+  const byte *at = payload_start() - head.length;
+  memcpy(payload_start() - head.length, head.at, head.length);
+  memcpy(payload.at + payload.length, TAIL, TAIL_LENGTH);
+  size_t count = head.length + payload_length() + TAIL_LENGTH;
+  while (count > 0) {
+    ssize_t sent = send(connection, at, count, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return;
+    at += sent, count -= (size_t)sent;
+  }
+}
+
+static byte first_answer_room[32u << 10];
+static struct bytes answer = {first_answer_room, 0, sizeof first_answer_room};
+
+static const char UNREADABLE[] = "the gateway's answer cannot be read";
+
+struct reply {
+  int exit;
+  struct string out, err;
+};
+
+/* `{"id":1,"reply":{"exit":0,"stdout":"…","stderr":"…"}}`, to the byte, but for how characters are escaped. */
+static bool take_reply(struct cursor *line, struct reply *reply) {
+  uint64_t code;
+  if (!take_word(line, "{\"id\":1,\"reply\":{\"exit\":") || !take_count(line, 255, &code)) return false;
+  reply->exit = (int)code;
+  return take_word(line, ",\"stdout\":") && take_string(line, &reply->out) && take_word(line, ",\"stderr\":") &&
+         take_string(line, &reply->err) && take_word(line, "}}") && line->at == line->end;
+}
+
+/* `{"id":1,"pending":"…","until_ms":123}`: somebody is being asked. */
+static bool take_pending(struct cursor *line) {
+  struct string who;
+  uint64_t until;
+  return take_word(line, "{\"id\":1,\"pending\":") && take_string(line, &who) && take_word(line, ",\"until_ms\":") &&
+         take_count(line, 9999999999999999u, &until) && take(line, '}') && line->at == line->end;
+}
+
+/* `{"id":1,"error":{"code":"…","message":"…",…}}`: whatever follows, the message is all there is to tell. */
+static bool take_error(struct cursor *line, struct string *message) {
+  struct string code;
+  return (take_word(line, "{\"id\":1,\"error\":{\"code\":") || take_word(line, "{\"id\":null,\"error\":{\"code\":")) &&
+         take_string(line, &code) && take_word(line, ",\"message\":") && take_string(line, message);
+}
+
+static _Noreturn void print_reply(const struct reply *reply) {
+  is_printing = 1, stays_closed = 1;
+  if (!write_all(STDOUT_FILENO, reply->out.at, reply->out.length)) {
+    if (options.observe) _exit(0);
+    end_at_once("hookhelm: the answer could not be written to stdout");
+  }
+  write_all(STDERR_FILENO, reply->err.at, reply->err.length);
+  _exit(reply->exit);
+}
+
+/* Acts on the line of that length. Comes back if the answer is still to come. */
+static void heed(byte *start, size_t length, bool more_follows) {
+  struct cursor line = {start, start + length};
+  if (take_pending(&line)) return;
+  line.at = start;
+  struct string message;
+  if (take_error(&line, &message)) end_without_answer((const char *)message.at, message.length);
+  line.at = start;
+  struct reply reply;
+  if (!take_reply(&line, &reply) || more_follows) no_answer(UNREADABLE);
+  print_reply(&reply);
+}
+
+static _Noreturn void await_answer(int connection) {
+  size_t searched = 0;
+  for (;;) {
+    if (!make_room(&answer, MAX_LINE)) no_answer(answer.room >= MAX_LINE ? UNREADABLE : "out of memory");
+    ssize_t count = read_some(connection, answer.at + answer.length, answer.room - answer.length);
+    if (count <= 0) no_answer("the gateway ended the connection without an answer");
+    answer.length += (size_t)count;
+    byte *end;
+    while ((end = memchr(answer.at + searched, '\n', answer.length - searched))) {
+      size_t length = (size_t)(end - answer.at), rest = answer.length - length - 1;
+      heed(answer.at, length, rest > 0);
+      memmove(answer.at, end + 1, rest);
+      answer.length = rest, searched = 0;
+    }
+    searched = answer.length;
+  }
+}
+
+int main(int count, char **words) {
+  trap_signals();
+  fill_standard_ends();
+  read_arguments(count, words);
+  set_alarm(options.within_ms);
+  const char *wrong = read_payload();
+  if (wrong) no_answer(wrong);
+  too_late = "the gateway did not answer within ";
+  const char *before, *after;
+  int connection = reach_gateway(&before, &after);
+  if (connection < 0) {
+    TEXT(reason, 2048);
+    say(&reason, before);
+    put(&reason, options.socket, strnlen(options.socket, 1024));
+    say(&reason, after);
+    end_without_answer(reason.at, reason.length);
+  }
+  send_request(connection);
+  await_answer(connection);
+}
