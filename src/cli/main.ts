@@ -1,23 +1,17 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { defineCommand, runCommand, runMain } from 'citty'
 import { dispatchCommand } from './dispatch.ts'
 import { explainCommand } from './explain.ts'
-import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { remoteCommands } from './remote/nouns.ts'
 import { testCommand } from './test.ts'
 import { trustCommand } from './trust.ts'
 import { validateCommand } from './validate.ts'
-
-// Two folders up, whether this is src/cli or dist/cli.
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-)
+import { version } from './version.ts'
 
 const main = defineCommand({
-  meta: { name: 'hookhelm', version, description: 'One hook engine for every AI agent' },
+  meta: { name: 'hookhelm', version: version(), description: 'One hook engine for every AI agent' },
   subCommands: {
     // They load the whole gateway, which no other command needs.
     up: async () => (await import('./up.ts')).upCommand,
@@ -28,10 +22,12 @@ const main = defineCommand({
     dispatch: dispatchCommand,
     explain: explainCommand,
     trust: trustCommand,
-    import: importCommand,
+    import: async () => (await import('./import.ts')).importCommand,
     connect: async () => (await import('./connect.ts')).connectCommand,
     disconnect: async () => (await import('./disconnect.ts')).disconnectCommand,
     undo: async () => (await import('./undo.ts')).undoCommand,
+    agents: async () => (await import('./agents.ts')).agentsCommand,
+    doctor: async () => (await import('./doctor.ts')).doctorCommand,
     'mcp-proxy': async () => (await import('./mcp-proxy.ts')).mcpProxyCommand,
     secret: async () => (await import('./secret.ts')).secretCommand,
     ...remoteCommands,

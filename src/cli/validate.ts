@@ -1,17 +1,26 @@
 import { resolve } from 'node:path'
+import { agentWarnings } from '../agents/warnings.ts'
 import { localHandlers } from '../app/local-handlers.ts'
 import { findHookPlaces, hookFileIn } from '../config/find.ts'
-import { problemLine } from '../config/problem.ts'
+import { pointerOf, problemLine } from '../config/problem.ts'
 import { readHookFile } from '../config/read/read-file.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'
+import { reachingAgents } from './reaching-agents.ts'
 
 export const validateCommand = command({
   name: 'validate',
-  about: 'Check hook files and list every problem with its place',
+  about: 'Check hook files, list every problem with its place, and what connected agents cannot carry out',
+  args: {
+    agent: {
+      type: 'string',
+      description: 'warn for these agents, connected or not: names, or all; may be given several times',
+    },
+  },
   async run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
+    const reaching = reachingAgents(agentFlags(process.argv), cwd)
     const places = findHookPlaces({ cwd }).flatMap(({ folder, level }) => {
       const path = hookFileIn(folder)
       return path === undefined ? [] : [{ path, level }]
@@ -21,10 +30,15 @@ export const validateCommand = command({
     const paths = found.map(({ path }) => path)
     const { handlers, dispose } = localHandlers({ env: process.env, log: () => {} })
     try {
-      const results = found.map(({ path, level }) => readHookFile(path, { handlers, level }))
+      const results = found.map(({ path, level }) => ({ path, ...readHookFile(path, { handlers, level }) }))
       const problems = results.flatMap((result) => (result.kind === 'bad' ? result.problems : []))
-      if (args.json) print({ files: paths, problems })
+      const warnings = results.flatMap((result) =>
+        result.kind === 'good' ? warningsIn(result.path, agentWarnings(result.file.hooks, reaching)) : [],
+      )
+      if (args.json) print({ files: paths, problems, warnings })
       else for (const problem of problems) print(problemLine(problem))
+      for (const { file, pointer, hook, message } of warnings)
+        tell(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
       const good = results.filter((result) => result.kind === 'good').length
       tell(
         paths.length === 0
@@ -37,3 +51,15 @@ export const validateCommand = command({
     }
   },
 })
+
+function warningsIn(file: string, warnings: ReturnType<typeof agentWarnings>) {
+  return warnings.map(({ index, ...rest }) => ({ file, pointer: pointerOf(['hooks', index]), ...rest }))
+}
+
+/** The parser keeps only the last flag of a name. */
+function agentFlags(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, at) => {
+    const value = word === '--agent' ? (words[at + 1] ?? '') : word.match(/^--agent=(.*)$/)?.[1]
+    return value?.split(',').filter((name) => name !== '') ?? []
+  })
+}

@@ -444,13 +444,22 @@ function writeAll(file, bytes) {
 
 // ---- The spool: what the gateway takes up later
 
+/** Several of us may be the first. */
+function makeIfMissing(directory) {
+  try {
+    fs.mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
 /** Answers why the event is not kept, or nothing. `mark` is what became of it. */
 function spool(why, mark) {
   const { agent, event, spool: directory } = options
   if (directory === undefined) return 'there is no --spool'
   let count = 0
   try {
-    if (!fs.existsSync(directory)) fs.mkdirSync(directory, { mode: 0o700 })
+    makeIfMissing(directory)
     count = fs.readdirSync(directory).length
   } catch {
     return 'the spool cannot be opened'

@@ -37,6 +37,6 @@ function exactNames(matcher: string): string[] | undefined {
 }
 
 /** Our own matchers read `Tool(x)` as a rule about arguments; a group around it makes it a regular expression. */
-function asRegex(matcher: string): string {
+export function asRegex(matcher: string): string {
   return readToolPattern(matcher) === undefined ? matcher : `(?:${matcher})`
 }

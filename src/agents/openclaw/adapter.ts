@@ -1,0 +1,18 @@
+import type { PluginAgent } from '../agent.ts'
+import { openclawEvents } from './events.ts'
+import { readOpenclaw } from './read.ts'
+import { openclawReply } from './reply.ts'
+import { openclawTools } from './tools.ts'
+
+/** OpenClaw: a plugin in its own process, whose hooks answer with what is to happen. */
+export const openclaw: PluginAgent = {
+  name: 'openclaw',
+  title: 'OpenClaw',
+  checked: '2026.9.6',
+  proof: 'run',
+  transport: 'plugin',
+  events: openclawEvents,
+  tools: openclawTools,
+  read: readOpenclaw,
+  reply: openclawReply,
+}

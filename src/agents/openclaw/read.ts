@@ -1,0 +1,93 @@
+import { isRecord } from '../../engine/core/check.ts'
+import { HookError } from '../../engine/core/error.ts'
+import type { NativePayload, Reading } from '../agent.ts'
+import { outputText } from '../native/output-text.ts'
+import { own } from '../native/own.ts'
+import { only, textOf } from '../native/read-fields.ts'
+import { type Fields, part } from '../plugin/fields.ts'
+import { canonicalCall } from '../plugin/native-call.ts'
+import { callOf, envelopeOf, resultCallOf } from './payload.ts'
+
+type Said = Pick<Reading, 'payload' | 'event'>
+type Read = (event: Fields, native: NativePayload) => Said
+
+const toolResult: Read = (event, native) => afterCall(canonicalCall(resultCallOf(native)), event)
+
+const afterTool: Read = (event, native) => {
+  const call = canonicalCall(callOf(native))
+  const details = part(part(event, 'result'), 'details')
+  if (details.status !== 'blocked') return afterCall(call, event)
+  const reason = only({ reason: textOf(details, 'reason') })
+  return { event: 'permission_denied', payload: { ...call, ...reason } }
+}
+
+function afterCall(call: Fields, event: Fields): Said {
+  const duration = only({ duration_ms: typeof event.durationMs === 'number' ? event.durationMs : undefined })
+  const payload = { ...call, tool_response: event.result ?? null, ...duration }
+  const error = failure(event)
+  return error === undefined
+    ? { payload }
+    : { event: 'post_tool_use_failure', payload: { ...payload, error } }
+}
+
+/** What went wrong, where a call did not succeed. A command that ends with another code than 0 did not. */
+function failure({ isError, error, result }: Fields): string | undefined {
+  const { exitCode, error: detail } = part(isRecord(result) ? result : {}, 'details')
+  if (typeof error === 'string' && error !== '') return error
+  if (typeof exitCode === 'number' && exitCode !== 0) return `Exit code ${exitCode}\n${outputText(result)}`
+  return isError === true ? String(detail ?? outputText(result)) : undefined
+}
+
+const prompt: Read = (event, native) => {
+  if (typeof event.prompt !== 'string')
+    throw new HookError('input.schema', 'event.prompt must be a text', { at: 'event.prompt' })
+  return { payload: { prompt: event.prompt, ...only({ source: textOf(part(native, 'ctx'), 'trigger') }) } }
+}
+
+const stop: Read = (event) => ({
+  payload: {
+    stop_hook_active: event.stopHookActive === true,
+    ...(typeof event.lastAssistantMessage === 'string'
+      ? { last_assistant_message: event.lastAssistantMessage }
+      : {}),
+  },
+})
+
+const agentEnd: Read = (event) =>
+  event.success === false
+    ? { event: 'stop_failure', payload: { ...event, error: event.error ?? 'the run failed' } }
+    : // The conversation itself is not sent.
+      { payload: { messages: [], ...event } }
+
+const reads: Readonly<Record<string, Read>> = {
+  before_tool_call: (_, native) => ({ payload: canonicalCall(callOf(native)) }),
+  agent_tool_result: toolResult,
+  after_tool_call: afterTool,
+  before_prompt_build: prompt,
+  before_agent_run: prompt,
+  before_agent_finalize: stop,
+  agent_end: agentEnd,
+  session_start: (event) => ({
+    payload: { ...event, source: event.resumedFrom === undefined ? 'startup' : 'resume' },
+  }),
+  subagent_spawned: (event) => ({
+    payload: {
+      ...event,
+      ...only({ agent_id: textOf(event, 'childSessionKey'), agent_type: textOf(event, 'agentId') }),
+    },
+  }),
+  subagent_ended: (event) => ({
+    payload: {
+      ...event,
+      ...only({
+        agent_id: textOf(event, 'targetSessionKey'),
+        status: textOf(event, 'outcome') ?? textOf(event, 'reason'),
+      }),
+    },
+  }),
+}
+
+export function readOpenclaw(name: string, native: NativePayload): Reading {
+  const event = part(native, 'event')
+  return { ...(own(reads, name)?.(event, native) ?? { payload: event }), envelope: envelopeOf(native) }
+}

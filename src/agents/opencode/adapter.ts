@@ -1,0 +1,18 @@
+import type { PluginAgent } from '../agent.ts'
+import { opencodeEvents } from './events.ts'
+import { readOpencode } from './read.ts'
+import { opencodeReply } from './reply.ts'
+import { opencodeTools } from './tools.ts'
+
+/** OpenCode: a plugin in its own process, whose hooks change what they are given or throw. */
+export const opencode: PluginAgent = {
+  name: 'opencode',
+  title: 'OpenCode',
+  checked: '1.18.33',
+  proof: 'run',
+  transport: 'plugin',
+  events: opencodeEvents,
+  tools: opencodeTools,
+  read: readOpencode,
+  reply: opencodeReply,
+}

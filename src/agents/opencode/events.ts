@@ -1,0 +1,33 @@
+import type { NativeEvent } from '../agent.ts'
+
+/** What the plugin tells of OpenCode 1.18, and what was seen to be honoured. */
+export const opencodeEvents = {
+  'tool.execute.before': { event: 'pre_tool_use', honours: ['block', 'rewrite'] },
+  'tool.execute.after': {
+    event: 'post_tool_use',
+    honours: ['rewrite', 'context'],
+    note: 'a command that ends with another code than 0 is a failed call',
+  },
+  'message.part.updated': {
+    event: 'post_tool_use_failure',
+    note: 'told only of tool calls that threw; a call that was refused is none',
+  },
+  'chat.message': { event: 'user_prompt_submit', honours: ['block', 'rewrite', 'context'] },
+  'command.execute.before': { event: 'user_prompt_expansion' },
+  'experimental.session.compacting': { event: 'pre_compact', honours: ['context'] },
+  'session.compacted': { event: 'post_compact' },
+  'session.created': {
+    event: 'session_start',
+    note: 'the session of a sub-agent is `subagent_start`; to block one, block the tool `Agent`',
+  },
+  'session.deleted': { event: 'session_end' },
+  'session.idle': { event: 'stop', note: 'the session of a sub-agent is `subagent_stop`' },
+  'session.error': { event: 'stop_failure' },
+  'permission.asked': {
+    event: 'permission_request',
+    note: 'observed only: what must not run is blocked before it is asked for',
+  },
+  'permission.replied': {},
+  'file.edited': { event: 'file_changed' },
+  'chat.params': { event: 'model_request', honours: ['rewrite'], chatty: true },
+} as const satisfies Readonly<Record<string, NativeEvent>>

@@ -1,0 +1,10 @@
+import { readPatch } from '../native/apply-patch.ts'
+import { toCanonical } from '../native/tool-names.ts'
+import { type NativeCall, patchIn } from './plugin-reply.ts'
+
+/** The call as every hook sees it. */
+export function canonicalCall(call: NativeCall): Readonly<Record<string, unknown>> {
+  const text = patchIn(call)
+  if (text !== undefined) return { ...readPatch(text), native_tool_name: call.tool }
+  return { ...toCanonical(call.tools, call.tool, call.args) }
+}

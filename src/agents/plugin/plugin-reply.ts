@@ -1,0 +1,44 @@
+import { isRecord } from '../../engine/core/check.ts'
+import type { PluginReply } from '../agent.ts'
+import { patchText } from '../native/apply-patch.ts'
+import { type ToolNames, toNative } from '../native/tool-names.ts'
+
+/** No objection: the client goes on as if we were not there. */
+export const pass: PluginReply = Object.freeze({})
+
+export function refusal(message: string): PluginReply {
+  return { block: message.trim() || 'a hook decided so' }
+}
+
+export function addition(context: string | undefined): PluginReply {
+  return context === undefined || context.trim() === '' ? pass : { context }
+}
+
+/** A tool call as the client makes it. */
+export interface NativeCall {
+  readonly tools: ToolNames
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+  /** Where a tool called `apply_patch` has the text of the patch. */
+  readonly patchKey: string
+}
+
+/** The arguments a hook wants instead, in the client's spelling; none where the client cannot have them. */
+export function changedArgs(call: NativeCall, patch: unknown): Readonly<Record<string, unknown>> | undefined {
+  const text = patchIn(call)
+  if (text !== undefined) {
+    const changed = patchText(text, patch)
+    return changed === undefined ? undefined : { ...call.args, [call.patchKey]: changed }
+  }
+  return isRecord(patch) ? toNative(call.tools, call.tool, patch) : undefined
+}
+
+/** The text of a patch, where the call is one. */
+export function patchIn({
+  tool,
+  args,
+  patchKey,
+}: Pick<NativeCall, 'tool' | 'args' | 'patchKey'>): string | undefined {
+  const text = tool === 'apply_patch' ? args[patchKey] : undefined
+  return typeof text === 'string' ? text : undefined
+}

@@ -1,0 +1,78 @@
+import { hosts } from '../agents/connect/hosts/table.ts'
+import { installed } from '../agents/connect/installed.ts'
+import { programVersion } from '../agents/connect/program-version.ts'
+import { connectedAgents } from '../agents/connect/state.ts'
+import { agentNamed } from '../agents/table.ts'
+import { meantBy } from './agent-places.ts'
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { openLocalGateway } from './local-gateway.ts'
+import { print, table, tell } from './output.ts'
+
+interface Row {
+  readonly agent: string
+  readonly title: string
+  readonly installed: boolean
+  readonly version?: string
+  readonly connected: readonly { readonly level: string; readonly file: string }[]
+  readonly unreadable: readonly string[]
+  /** Milliseconds since 1970; nothing when the gateway could not be asked or knows of none. */
+  readonly lastEventAt?: number
+}
+
+export const agentsCommand = command({
+  name: 'agents',
+  about: 'The coding agents that can be connected: which are here, and which are connected',
+  async run(args) {
+    const { where, dataFolder } = meantBy(args)
+    const { connected, unreadable } = connectedAgents(where, dataFolder)
+    const gateway = openLocalGateway()
+    try {
+      const last = await gateway.lastEvents(hosts.map(({ agent }) => agent))
+      const rows = await Promise.all(
+        hosts.map(async (host): Promise<Row> => {
+          const { agent } = host
+          const found = installed(host, where.env)
+          const version =
+            found?.program === undefined ? undefined : await programVersion(found.program, where.env)
+          const at = last?.get(agent)
+          return {
+            agent,
+            title: agentNamed(agent)?.title ?? agent,
+            installed: found !== undefined,
+            ...(version === undefined ? {} : { version }),
+            connected: connected
+              .filter((each) => each.agent === agent)
+              .map(({ level, file }) => ({ level, file })),
+            unreadable: unreadable.filter((each) => each.agent === agent).map(({ problem }) => problem),
+            ...(at === undefined ? {} : { lastEventAt: at }),
+          }
+        }),
+      )
+      if (args.json) print({ gateway: last !== undefined, agents: rows })
+      else show(rows, last !== undefined)
+      return exitCodes.ok
+    } finally {
+      await gateway.close()
+    }
+  },
+})
+
+const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
+
+function show(rows: readonly Row[], isAsked: boolean): void {
+  print(
+    table([
+      ['agent', 'installed', 'connected', 'last event'],
+      ...rows.map(({ agent, installed: isHere, version, connected, lastEventAt }) => [
+        agent,
+        isHere ? (version ?? 'yes') : '-',
+        connected.map(({ level }) => level).join(', ') || '-',
+        lastEventAt === undefined ? (isAsked ? '-' : 'unknown') : moment.format(lastEventAt),
+      ]),
+    ]),
+  )
+  for (const { unreadable } of rows) for (const problem of unreadable) tell(`! ${problem}`)
+  const open = rows.filter(({ installed: isHere, connected }) => isHere && connected.length === 0)
+  if (open.length > 0) tell(`connect with: hookhelm connect ${open.map(({ agent }) => agent).join(' ')}`)
+}

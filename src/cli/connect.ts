@@ -1,0 +1,125 @@
+import { isAbsolute, join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import type { ConnectSettings } from '../agents/connect/call-plan.ts'
+import { chooseClient } from '../agents/connect/choose-client.ts'
+import { wantedConnection } from '../agents/connect/connectable.ts'
+import { connect } from '../agents/connect/connection.ts'
+import type { Host, Place } from '../agents/connect/host.ts'
+import { hosts } from '../agents/connect/hosts/table.ts'
+import { installed } from '../agents/connect/installed.ts'
+import { answers } from '../agents/connect/knock.ts'
+import { connectedAgents } from '../agents/connect/state.ts'
+import { agentNamed } from '../agents/table.ts'
+import { serverError } from '../engine/core/server-errors.ts'
+import { defaultSocket, type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
+import { changesText } from './changes-text.ts'
+import { command } from './command.ts'
+import { type Done, reportOf, reportText } from './connect-report.ts'
+import { exitCodes } from './exit-codes.ts'
+import { print, tell } from './output.ts'
+import { version } from './version.ts'
+
+export const connectCommand = command({
+  name: 'connect',
+  about: 'Let every tool call of a coding agent pass your hooks',
+  args: {
+    agent: { type: 'positional', required: false, description: hosts.map(({ agent }) => agent).join(', ') },
+    ...placeArgs,
+    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
+    'fail-open': { type: 'boolean', description: 'let calls pass when the gateway does not answer' },
+    timeout: { type: 'string', description: 'seconds that the agent waits for an answer (60)' },
+    'all-events': {
+      type: 'boolean',
+      description: 'also events that come very often or that we have no name for',
+    },
+    socket: { type: 'string', description: 'where the gateway listens, if not in its usual place' },
+    client: { type: 'enum', options: ['native', 'node'], description: 'the best one available otherwise' },
+  },
+  async run(args, rest) {
+    const { names, folder } = named(rest)
+    const meant = meantBy(args, folder)
+    const chosen = names.length > 0 ? names : await offered(meant)
+    if (chosen.length === 0) return exitCodes.ok
+    const settings = settingsOf(args, meant)
+    const dryRun = args['dry-run'] === true
+    // All names before the first change.
+    const all = chosen.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
+    const done = all.map(({ host, place }) => connectOne(host, place, { settings, meant, dryRun }))
+    if (args.json) print(done.map((each) => reportOf(each, meant)))
+    else if (dryRun) for (const { changes } of done) print(changesText(changes))
+    else for (const each of done) tell(reportText(each, reportOf(each, meant)))
+    if (!dryRun && !(await answers(settings.socket))) warnDown(settings)
+    return exitCodes.ok
+  },
+})
+
+interface Task {
+  readonly settings: ConnectSettings
+  readonly meant: Meant
+  readonly dryRun: boolean
+}
+
+function connectOne(host: Host, place: Place, { settings, meant, dryRun }: Task): Done {
+  const adapter = agentNamed(host.agent)
+  if (adapter === undefined) throw serverError('connect.agent', `${host.agent} cannot be connected yet`)
+  const wanted = { host, adapter, place, dataFolder: meant.dataFolder, settings, version: version() }
+  const changes = connect(wantedConnection(wanted), { dryRun })
+  return { host, adapter, place, settings, changes }
+}
+
+function settingsOf(
+  args: {
+    readonly timeout?: string | undefined
+    readonly socket?: string | undefined
+    readonly client?: 'native' | 'node' | undefined
+    readonly 'fail-open'?: boolean | undefined
+    readonly 'all-events'?: boolean | undefined
+  },
+  { where, dataFolder }: Meant,
+): ConnectSettings {
+  const seconds = args.timeout === undefined ? 60 : Number(args.timeout)
+  if (!Number.isFinite(seconds) || seconds < 2 || seconds > 600)
+    throw serverError('gateway.setting', '--timeout must be a number of seconds from 2 to 600')
+  const socket = args.socket ?? defaultSocket(where.env)
+  if (!isAbsolute(socket)) throw serverError('gateway.setting', '--socket must be an absolute path')
+  return {
+    client: chooseClient(args.client),
+    socket,
+    spool: join(dataFolder, 'spool'),
+    failOpen: args['fail-open'] === true,
+    timeoutMs: seconds * 1_000,
+    allEvents: args['all-events'] === true,
+  }
+}
+
+function warnDown({ socket, failOpen }: ConnectSettings): void {
+  tell(
+    failOpen
+      ? `! no gateway listens on ${socket}: no hook runs until \`hookhelm up\` does`
+      : `! no gateway listens on ${socket}: every call will be blocked until \`hookhelm up\` runs`,
+  )
+}
+
+/** Without a name: what is on this machine. A person is asked, a program is told how. */
+async function offered({ where, dataFolder }: Meant): Promise<readonly string[]> {
+  const found = hosts.filter((host) => installed(host, where.env) !== undefined).map(({ agent }) => agent)
+  if (found.length === 0) {
+    tell(`no coding agent found; known are ${hosts.map(({ agent }) => agent).join(', ')}`)
+    return []
+  }
+  const { connected } = connectedAgents(where, dataFolder)
+  const isConnected = (name: string) => connected.some(({ agent }) => agent === name)
+  for (const name of found) tell(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
+  const open = found.filter((name) => !isConnected(name))
+  if (open.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) {
+    tell(`connect with: hookhelm connect ${open.join(' ') || found.join(' ')}`)
+    return []
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = (await asking.question(`connect which? [${open.join(' ')}, or all] `)).trim()
+    return answer === 'all' ? open : answer.split(/[\s,]+/).filter((word) => word !== '')
+  } finally {
+    asking.close()
+  }
+}

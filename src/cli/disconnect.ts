@@ -1,0 +1,44 @@
+import { anyConnection } from '../agents/connect/connectable.ts'
+import { disconnect } from '../agents/connect/connection.ts'
+import { connectedAgents } from '../agents/connect/state.ts'
+import { serverError } from '../engine/core/server-errors.ts'
+import { type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
+import { changesText } from './changes-text.ts'
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { print, tell } from './output.ts'
+
+export const disconnectCommand = command({
+  name: 'disconnect',
+  about: 'Take our hooks out of the configuration of a coding agent, and leave the rest',
+  args: {
+    agent: { type: 'positional', required: true, description: 'which one' },
+    ...placeArgs,
+    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
+  },
+  run(args, rest) {
+    const { names, folder } = named(rest)
+    const meant = meantBy(args, folder)
+    const dryRun = args['dry-run'] === true
+    const all = names.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
+    for (const { host, place } of all) {
+      const changes = disconnect(anyConnection(host, place, meant.dataFolder), { dryRun })
+      if (changes.length === 0) throw notConnected(host.agent, place.file, meant)
+      if (args.json) print({ agent: host.agent, level: place.level, changes })
+      else if (dryRun) print(changesText(changes))
+      else tell(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
+    }
+    return exitCodes.ok
+  },
+})
+
+/** It may well be connected elsewhere. */
+function notConnected(agent: string, file: string, { where, dataFolder }: Meant): Error {
+  const [other] = connectedAgents(where, dataFolder, [agent]).connected
+  return serverError('connect.agent', `${agent} is not connected in ${file}`, {
+    hint:
+      other === undefined
+        ? 'It is not connected anywhere; `hookhelm agents` shows all.'
+        : `It is in ${other.file}: add ${other.level === 'user' ? 'no flag' : `--${other.level}`}.`,
+  })
+}

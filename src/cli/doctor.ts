@@ -1,0 +1,131 @@
+import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { chooseClient } from '../agents/connect/choose-client.ts'
+import { bad, type Check, doubtful, good } from '../agents/connect/doctor/check.ts'
+import { examine } from '../agents/connect/doctor/doctor.ts'
+import type { Finding } from '../agents/connect/host.ts'
+import { answers } from '../agents/connect/knock.ts'
+import { connectedAgents } from '../agents/connect/state.ts'
+import { agentNamed } from '../agents/table.ts'
+import { visible } from '../config/line-diff.ts'
+import { defaultSocket, meantBy, requireHost } from './agent-places.ts'
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { type LocalGateway, openLocalGateway } from './local-gateway.ts'
+import { print } from './output.ts'
+import { version as ownVersion } from './version.ts'
+
+export const doctorCommand = command({
+  name: 'doctor',
+  about:
+    'Prove that calls of the connected agents pass your hooks, and that they are blocked when nobody answers',
+  args: {
+    agent: { type: 'positional', required: false, description: 'all that are connected otherwise' },
+  },
+  async run(args, rest) {
+    const names = rest.map((name) => requireHost(name).agent)
+    const { where, dataFolder } = meantBy(args)
+    const gateway = openLocalGateway()
+    try {
+      const about = await aboutGateway(gateway, defaultSocket(where.env))
+      const checks: Check[] = [
+        ...about,
+        ...(await examine({
+          where,
+          dataFolder,
+          ...(names.length === 0 ? {} : { names }),
+          gateway: { answers, knows: (session) => gateway.knows(session) },
+          client: chooseClient(undefined),
+        })),
+      ]
+      const isAny = checks.some(({ agent }) => agent !== undefined)
+      const all = isAny ? checks : [...checks, doubtful('no agent is connected', 'Run `hookhelm connect`.')]
+      if (args.json) print({ ok: !all.some(isBad), checks: all })
+      else print(told(all, filesOf(where, dataFolder)))
+      return all.some(isBad) ? exitCodes.failed : exitCodes.ok
+    } finally {
+      await gateway.close()
+    }
+  },
+})
+
+/** How the gateway itself is, and every hook that does not do its full work. */
+async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Finding[]> {
+  if (!(await answers(socket)))
+    return [
+      bad(`no gateway listens on ${socket}`, 'Start it with `hookhelm up`: until then every gate is closed.'),
+    ]
+  const listens = [good(`the gateway listens on ${socket}`), ...permissions(socket)]
+  const status = await gateway.status()
+  if ('problem' in status)
+    return [
+      ...listens,
+      doubtful(`it cannot be asked how it is: ${status.problem}`, 'Set HOOKHELM_URL and HOOKHELM_TOKEN.'),
+    ]
+  const { version, ready, lines, hooks } = status
+  return [
+    ...listens,
+    ready
+      ? good(`version ${version}, ready`)
+      : bad(`version ${version}, not ready`, 'See `hookhelm status`.'),
+    ...(version === ownVersion()
+      ? []
+      : [doubtful(`this is version ${ownVersion()}, the gateway another one`, 'Start the gateway again.')]),
+    ...lines
+      .filter(({ state }) => state !== 'ok')
+      .map(({ name, state, text }) => aboutLine(name, state, text)),
+    ...hooks.tripped.map(({ hookId, event, name, reason }) =>
+      bad(
+        `hook ${name ?? hookId} on ${event}: ${reason}`,
+        `Mend it, then \`hookhelm hooks toggle ${hookId}\`.`,
+      ),
+    ),
+  ]
+}
+
+function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): Finding {
+  return { state, text: `${name}: ${text}`, hint: 'See `hookhelm status`.' }
+}
+
+/** Whoever else may write there could answer in the place of the gateway. */
+function permissions(socket: string): Finding[] {
+  const uid = process.getuid?.()
+  return [socket, dirname(socket)].flatMap((path) => {
+    const { uid: owner, mode } = lstatSync(path)
+    if (owner !== uid && owner !== 0)
+      return [bad(`${path} belongs to user ${owner}`, 'Remove it and start again.')]
+    return (mode & 0o022) === 0 ? [] : [bad(`others may write to ${path}`, `Run \`chmod go-w ${path}\`.`)]
+  })
+}
+
+const signs = { ok: '✓', warn: '!', bad: '✗' } as const
+
+function told(checks: readonly Check[], files: ReadonlyMap<string, string>): string {
+  const groups = Map.groupBy(checks, ({ agent, level }) =>
+    agent === undefined ? '' : `${agent} ${level ?? ''}`,
+  )
+  return [...groups]
+    .map(([key, list]) => {
+      const [name = '', level = ''] = key.split(' ')
+      const title = agentNamed(name)?.title ?? name
+      const file = files.get(key)
+      const head =
+        key === '' ? 'Gateway' : `${title}${level === '' ? '' : `, ${level}`}${file ? ` (${file})` : ''}`
+      return [head, ...list.map(line)].join('\n')
+    })
+    .join('\n\n')
+}
+
+function line({ state, text, hint }: Check): string {
+  const first = `  ${signs[state]} ${visible(text)}`
+  return state === 'ok' || hint === undefined ? first : `${first}\n      ${hint}`
+}
+
+function filesOf(...about: Parameters<typeof connectedAgents>): ReadonlyMap<string, string> {
+  const { connected, unreadable } = connectedAgents(...about)
+  return new Map([...connected, ...unreadable].map(({ agent, level, file }) => [`${agent} ${level}`, file]))
+}
+
+function isBad({ state }: Check): boolean {
+  return state === 'bad'
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { connect } from '../../src/agents/connect/connection.ts'
+import type { Level } from '../../src/agents/connect/host.ts'
+import { hostNamed } from '../../src/agents/connect/hosts/table.ts'
+import { connectedAgents } from '../../src/agents/connect/state.ts'
+import { connectionOf } from './connections.fixture.ts'
+import { type TemporaryHome, temporaryHome } from './home.fixture.ts'
+
+/** What would keep the hooks of a fresh connection from running. */
+function silences(home: TemporaryHome, agent: string, level: Level = 'user'): string[] {
+  const { place } = connectionOf(agent, home, { level })
+  connect(connectionOf(agent, home, { level }))
+  const { connected } = connectedAgents(home.where, home.dataFolder, [agent])
+  const ours = connected.find((each) => each.level === level)?.hooks ?? []
+  const host = hostNamed(agent)!
+  return [...host.switchedOff(home.where, place), ...host.untrusted(home.where, place, ours)].map(
+    ({ text }) => text.replaceAll(home.folder, '~'),
+  )
+}
+
+const commandAgents = ['claude-code', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
+
+test.each(commandAgents)('%s: nothing, as it comes', (agent) => {
+  expect(silences(temporaryHome(), agent)).toEqual([])
+})
+
+describe('Claude Code', () => {
+  test('a switch in any of its files', () => {
+    const home = temporaryHome()
+    home.write('project/.claude/settings.local.json', '{ "disableAllHooks": true }')
+    expect(silences(home, 'claude-code')).toEqual([
+      'disableAllHooks is on in ~/project/.claude/settings.local.json',
+    ])
+  })
+
+  test('an administrator who allows managed hooks only', () => {
+    const home = temporaryHome()
+    home.write('system/etc/claude-code/managed-settings.json', '{ "allowManagedHooksOnly": true }')
+    expect(silences(home, 'claude-code')).toEqual([
+      '~/system/etc/claude-code/managed-settings.json allows managed hooks only',
+    ])
+  })
+})
+
+describe('Codex', () => {
+  const trusted = (home: TemporaryHome, file: string, only?: string) => {
+    const { connected } = connectedAgents(home.where, home.dataFolder, ['codex'])
+    const hooks = connected.find((each) => each.file === file)?.hooks ?? []
+    const snake = (event: string) => event.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase()
+    return hooks
+      .filter(({ event }) => only === undefined || event !== only)
+      .map(
+        ({ event, at }) =>
+          `[hooks.state.${JSON.stringify([file, snake(event), ...at].join(':'))}]\ntrusted_hash = "sha256:0"\n`,
+      )
+      .join('')
+  }
+
+  test('every hook that nobody trusted', () => {
+    const home = temporaryHome()
+    expect(silences(home, 'codex')).toEqual(['Codex has not trusted these hooks, and skips them'])
+    const file = home.path('.codex/hooks.json')
+    home.write('.codex/config.toml', trusted(home, file, 'PreToolUse'))
+    expect(silences(home, 'codex')).toEqual(['Codex has not trusted PreToolUse, and skips them'])
+    home.write('.codex/config.toml', trusted(home, file))
+    expect(silences(home, 'codex')).toEqual([])
+  })
+
+  test('its feature switched off, managed hooks only, and a project that is not trusted', () => {
+    const home = temporaryHome()
+    silences(home, 'codex', 'project')
+    const trust = trusted(home, home.path('project/.codex/hooks.json'))
+    home.write('.codex/config.toml', `${trust}[features]\nhooks = false\n`)
+    home.write('system/etc/codex/requirements.toml', 'allow_managed_hooks_only = true\n')
+    expect(silences(home, 'codex', 'project')).toEqual([
+      '~/system/etc/codex/requirements.toml allows managed hooks only',
+      'the feature `hooks` is switched off',
+      'Codex has not trusted the project ~/project',
+    ])
+    const project = `[projects.${JSON.stringify(home.project)}]\ntrust_level = "trusted"\n`
+    home.write('.codex/config.toml', trust + project)
+    home.write('system/etc/codex/requirements.toml', '')
+    expect(silences(home, 'codex', 'project')).toEqual([])
+  })
+})
+
+describe('Gemini CLI', () => {
+  test('its switches', () => {
+    const home = temporaryHome()
+    home.write('.gemini/settings.json', '{ "hooksConfig": { "enabled": false, "disabled": ["hookhelm"] } }')
+    expect(silences(home, 'gemini-cli')).toEqual([
+      'hooksConfig.enabled is false in ~/.gemini/settings.json',
+      'hookhelm is in hooksConfig.disabled of ~/.gemini/settings.json',
+    ])
+  })
+
+  test('a folder that is not trusted', () => {
+    const home = temporaryHome()
+    expect(silences(home, 'gemini-cli', 'project')).toEqual([
+      'Gemini CLI has not trusted ~/project, and ignores its settings',
+    ])
+    home.write('.gemini/trustedFolders.json', JSON.stringify({ [home.folder]: 'TRUST_FOLDER' }))
+    expect(silences(home, 'gemini-cli', 'project')).toEqual([])
+  })
+
+  test('a file with the switches of older versions can be connected', () => {
+    const home = temporaryHome()
+    home.write('.gemini/settings.json', '{ "hooks": { "enabled": true, "disabled": ["x"] } }')
+    expect(silences(home, 'gemini-cli')).toEqual([])
+  })
+})
+
+describe('Copilot CLI', () => {
+  test('its switch, and a folder that is not trusted', () => {
+    const home = temporaryHome()
+    home.write('.copilot/settings.json', '{ "disableAllHooks": true }')
+    expect(silences(home, 'copilot-cli', 'project')).toEqual([
+      'disableAllHooks is on in ~/.copilot/settings.json',
+      'Copilot CLI has not trusted ~/project, and does not load its hooks',
+    ])
+    home.write('.copilot/settings.json', '{}')
+    home.write('.copilot/config.json', JSON.stringify({ trusted_folders: [home.project] }))
+    expect(silences(home, 'copilot-cli', 'project')).toEqual([])
+  })
+})
+
+test('OpenClaw: plugins switched off or denied', () => {
+  const home = temporaryHome()
+  home.write('.openclaw/openclaw.json', '{ "plugins": { "enabled": false, "deny": ["hookhelm"] } }')
+  expect(silences(home, 'openclaw')).toEqual([
+    'plugins.enabled is false in ~/.openclaw/openclaw.json',
+    'plugins.deny names hookhelm in ~/.openclaw/openclaw.json',
+  ])
+})
