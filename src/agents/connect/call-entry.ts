@@ -17,7 +17,6 @@ export interface WrittenCall {
 }
 
 const COULD_NOT_RUN = 'hookhelm: the client could not run'
-const NO_ANSWER = 'hookhelm: no answer from the gateway'
 
 /** One hook as the agent's configuration wants it. */
 export function entryOf(host: CommandHost, call: Call): HookEntry {
@@ -58,7 +57,7 @@ function refusing(refusal: NonNullable<Call['refusal']>): object {
   const decision = { behavior: 'deny', message: COULD_NOT_RUN }
   if (refusal === 'permission')
     return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }
-  return refusal === 'decision' ? { decision: 'block', reason: NO_ANSWER } : decision
+  return refusal === 'decision' ? { decision: 'block', reason: COULD_NOT_RUN } : decision
 }
 
 /** Reads a hook back; nothing when it is not ours. */

@@ -53,7 +53,7 @@ export function plannedCalls(
         ...client.command,
         ...[name, event, '--socket', socket, '--spool', spool, '--within', String(within)],
         ...(isGate ? [] : ['--observe']),
-        ...(refusal === undefined || refusal === 'decision' ? [] : ['--refuse', refusal]),
+        ...(refusal === undefined ? [] : ['--refuse', refusal]),
         ...(isGate && failOpen ? ['--fail-open'] : []),
       ]
       return { event, isGate, argv, timeoutMs, refusal, failOpen: isGate && failOpen }

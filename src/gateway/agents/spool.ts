@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '../../engine/core/check.ts'
@@ -12,7 +13,8 @@ import { type AgentDoor, requireAgent } from './agent-door.ts'
 export interface Spool {
   /** Takes up everything that is there; answers how many files it took. */
   take(): Promise<number>
-  stop(): void
+  /** Resolves when the file at hand is done with. */
+  stop(): Promise<void>
 }
 
 interface SpoolParts {
@@ -33,9 +35,10 @@ const OVERFLOW = 'overflow'
 /** Follows the folder. A file is removed when its event is recorded, so that a crash in between loses nothing. */
 export function startSpool(parts: SpoolParts): Spool {
   const { clock, log } = parts
+  const ended = new AbortController()
   let taking: Promise<number> | undefined
   const take = () => {
-    taking ??= takeAll(parts).finally(() => {
+    taking ??= takeAll(parts, ended.signal).finally(() => {
       taking = undefined
     })
     return taking
@@ -46,31 +49,86 @@ export function startSpool(parts: SpoolParts): Spool {
   look()
   const ticker = clock.every(LOOK_MS, look)
   ticker.hold(false)
-  return { take, stop: () => ticker.stop() }
+  return {
+    take,
+    async stop() {
+      ticker.stop()
+      ended.abort()
+      await taking?.catch(() => {})
+    },
+  }
 }
 
-async function takeAll({ folder, agents, caller, clock, log }: SpoolParts): Promise<number> {
+async function takeAll(parts: SpoolParts, ended: AbortSignal): Promise<number> {
+  const { folder, log } = parts
   const names = namesIn(folder)
   if (names.includes(OVERFLOW)) {
     log('agent.spool_overflow', { folder })
     rmSync(join(folder, OVERFLOW), { force: true })
   }
+  const closed: Closed = new Map()
   let taken = 0
   for (const name of names.filter((found) => FILE.test(found)).sort()) {
-    const path = join(folder, name)
-    try {
-      const { agent, request, how } = read(path, clock.now())
-      await agents.ask(caller, agent, request, { ...how, isLocal: true, key: `spool:${name}` })
-      rmSync(path, { force: true })
-      taken++
-    } catch (thrown) {
-      // The store is away or there is too much at once: what is here is still here later.
-      if (!isHookError(thrown) || !/^input\.|^gateway\.request$/.test(thrown.code)) throw thrown
-      log('agent.spool_unreadable', { file: name, error: errorText(thrown) })
-      renameSync(path, join(folder, `bad-${name}`))
+    if (ended.aborted) break
+    if (await takeOne(parts, name, closed)) taken++
+  }
+  for (const error of new Set(closed.values())) log('agent.spool_waits', { error })
+  return taken
+}
+
+/** Places whose hook file cannot be used, and why. Their events wait for it, and those of others do not wait for them. */
+type Closed = Map<string, string>
+
+async function takeOne(parts: SpoolParts, name: string, closed: Closed): Promise<boolean> {
+  const { folder, agents, caller, clock, log } = parts
+  const path = join(folder, name)
+  let place = ''
+  try {
+    const { agent, request, how, key } = read(path, clock.now())
+    place = placeOf(request.native)
+    if (closed.has(place)) return false
+    await agents.ask(caller, agent, request, { ...how, isLocal: true, key: `spool:${name}:${key}` })
+  } catch (thrown) {
+    switch (whatToDo(thrown)) {
+      case 'wait':
+        closed.set(place, errorText(thrown))
+        return false
+      case 'set aside':
+        log('agent.spool_unreadable', { file: name, error: errorText(thrown) })
+        setAside(folder, name)
+        return false
+      case 'give up':
+        throw thrown
     }
   }
-  return taken
+  rmSync(path, { force: true })
+  return true
+}
+
+/** Otherwise it was recorded already, by somebody who could not remove it any more. */
+function whatToDo(thrown: unknown): 'wait' | 'set aside' | 'give up' | 'remove' {
+  if (isFileError(thrown)) return 'set aside'
+  // The store is away or there is too much at once: what is here is still here later.
+  if (!isHookError(thrown)) return 'give up'
+  if (thrown.code === 'gateway.conflict') return 'remove'
+  if (thrown.code.startsWith('config.')) return 'wait'
+  return /^input\.|^gateway\.request$/.test(thrown.code) ? 'set aside' : 'give up'
+}
+
+function isFileError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'syscall' in thrown && 'path' in thrown
+}
+
+function setAside(folder: string, name: string): void {
+  try {
+    renameSync(join(folder, name), join(folder, `bad-${name}`))
+  } catch {
+    // It is gone, or its place is taken: then it stays where it is, and nobody waits for it.
+  }
+}
+
+function placeOf(native: unknown): string {
+  return isRecord(native) ? JSON.stringify([native.cwd, native.workspace_roots]) : ''
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -86,7 +144,8 @@ function read(path: string, now: number) {
   const found = lstatSync(path)
   const isOurs = process.getuid === undefined || found.uid === process.getuid()
   if (!found.isFile() || !isOurs || found.size > MAX_BYTES) throw unreadable('it is no file of ours')
-  const value = parseJson(readFileSync(path, 'utf8'), LIMITS)
+  const text = readFileSync(path, 'utf8')
+  const value = parseJson(text, LIMITS)
   if (!isRecord(value)) throw unreadable('it holds no object')
   const { agent, event, at, why, blocked, opened, native } = value
   if (typeof event !== 'string' || typeof at !== 'number') throw unreadable('event or at is missing')
@@ -95,6 +154,7 @@ function read(path: string, now: number) {
   return {
     agent: requireAgent(agent),
     request: { event, native: native ?? {} },
+    key: createHash('sha256').update(text).digest('base64url').slice(0, 22),
     how: {
       time: at > 0 && at <= now ? at : now,
       ...(isDecided ? { isPast: past } : {}),

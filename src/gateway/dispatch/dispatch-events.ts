@@ -185,7 +185,8 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
         const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
         const kept = isDurable ? await repeats.kept(repeat) : undefined
         // Whoever repeats it waits for the same answer, so nobody alone can abort it.
-        return kept ?? run(request, how.text === undefined ? {} : { text: how.text }, repeat)
+        const { signal: _, ...lasting } = how
+        return kept ?? run(request, lasting, repeat)
       })
     },
     async deliver(tenant, { hook, event, payload, envelope: given, folder }, attempt) {
