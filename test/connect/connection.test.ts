@@ -42,6 +42,12 @@ describe('byte for byte', () => {
         fc.property(odd, (text) => {
           mkdirSync(join(file, '..'), { recursive: true })
           writeFileSync(file, text)
+          if (connection.targets.at(-1)?.unread?.(text) !== undefined) {
+            // The agent itself would not read it, and our hooks in it neither.
+            expect(() => connect(connection)).toThrow('ignore the whole file')
+            expect(readFileSync(file, 'utf8')).toBe(text)
+            return
+          }
           connect(connection)
           const once = readFileSync(file, 'utf8')
           expect(once).not.toBe(text)
@@ -54,7 +60,7 @@ describe('byte for byte', () => {
           disconnect(connection)
           expect(readFileSync(file, 'utf8')).toBe(text)
         }),
-        { numRuns: 25 },
+        { numRuns: 50 },
       )
     },
     60_000,

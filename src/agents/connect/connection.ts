@@ -26,6 +26,7 @@ import {
 } from './files/note.ts'
 import type { Place } from './host.ts'
 import type { Target } from './target.ts'
+import { unusable } from './text/config-text.ts'
 
 export interface Connection {
   readonly agent: string
@@ -141,11 +142,19 @@ function plan(target: Target, place: Place, known: KeptFile | undefined): Planne
   const { path } = target
   const before = readState(realPath(path))
   const base = baseOf(target, before, known)
+  refuseUnread(target, before)
   if (before !== undefined && target.isMerged(textOf(path, before)))
     return { path, before, after: before, base }
   const text = target.merged(base === undefined ? undefined : textOf(path, base))
   const mode = before?.mode ?? base?.mode ?? fileMode(place)
   return { path, before, base, after: { bytes: Buffer.from(text), mode } }
+}
+
+/** Hooks in a file that its agent does not read would be off without a word. */
+function refuseUnread(target: Target, state: FileState | undefined): void {
+  const why = state === undefined ? undefined : target.unread?.(textOf(target.path, state))
+  if (why !== undefined)
+    throw unusable(`${why},`, 'which makes the agent ignore the whole file', 'Take it out, then connect again.')
 }
 
 /** The file without us: as it was if nobody touched it since, else what is left when ours is taken out. */

@@ -1,6 +1,7 @@
 import type { PluginSettings } from '../plugin/settings.ts'
 import type { Target } from './target.ts'
 import type { Layout, PlacedHook } from './text/hook-lists.ts'
+import type { Reader } from './text/readable.ts'
 
 /** `local` is a project's file that is not shared with others. */
 export type Level = 'user' | 'project' | 'local'
@@ -48,6 +49,8 @@ interface Common {
 export interface CommandHost extends Common {
   readonly transport: 'command'
   readonly layout: Layout
+  /** What its reader takes beyond plain JSON. */
+  readonly reads: Reader
   /** Keys below `hooks` that are no events. */
   readonly notEvents?: readonly string[]
   readonly preamble?: Readonly<Record<string, unknown>>
@@ -68,7 +71,6 @@ export interface CommandHost extends Common {
   hookEnvironment(where: Where): Readonly<Record<string, string>>
 }
 
-/** The first two the client can do itself; the last one the shell line does. */
 export type Refusal = 'permission' | 'permission-camel' | 'decision'
 
 /** An agent that loads a plugin. */

@@ -6,6 +6,7 @@ import type { Host, Level, Where } from './host.ts'
 import { hosts } from './hosts/table.ts'
 import { isOurFile, oursIn } from './target.ts'
 import type { PlacedHook } from './text/hook-lists.ts'
+import { unreadBecause } from './text/readable.ts'
 
 /** An agent that is connected in one of its files. */
 export interface Connected {
@@ -17,6 +18,8 @@ export interface Connected {
   readonly hooks: readonly PlacedHook[]
   /** The plugin that the agent loads. */
   readonly plugin?: string
+  /** Why the agent does not read the file at all. */
+  readonly unread?: string
 }
 
 /** A file that may or may not hold a connection. */
@@ -67,7 +70,13 @@ function connectionIn(
   if (host.transport === 'command') {
     const hooks = oursIn(host, place.file, text)
     if (hooks.length === 0) return undefined
-    return { ...common, hooks, calls: hooks.flatMap((hook) => callIn(host, hook) ?? []) }
+    const unread = unreadBecause(text, place.file, host.reads)
+    return {
+      ...common,
+      hooks,
+      calls: hooks.flatMap((hook) => callIn(host, hook) ?? []),
+      ...(unread === undefined ? {} : { unread }),
+    }
   }
   const plugin = host.pluginFile(place, dataFolder)
   const isIn =

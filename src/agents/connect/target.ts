@@ -11,6 +11,7 @@ import {
   withHooks,
   withoutHooks,
 } from './text/hook-lists.ts'
+import { unreadBecause } from './text/readable.ts'
 
 /** One file that a connection writes to. */
 export interface Target {
@@ -21,6 +22,8 @@ export interface Target {
   stripped(text: string): string | undefined
   /** Whether it already says what `merged` would write. */
   isMerged(text: string): boolean
+  /** Why the agent would not read this, or nothing. */
+  unread?(text: string): string | undefined
 }
 
 /** The hooks of ours in an agent's configuration. */
@@ -58,6 +61,7 @@ export function hooksTarget(host: CommandHost, path: string, entries: readonly H
       verify(path, othersIn(old, file, isOurs), othersIn(next, file, isOurs))
       return host.ownFile && next !== old && isOnlyPreamble(next, file) ? undefined : mark + next
     },
+    unread: (text) => unreadBecause(text, path, host.reads),
     isMerged: (text) =>
       isDeepStrictEqual(byEvent(oursIn(host, path, text).map(plain)), byEvent(entries.map(plain))),
   }

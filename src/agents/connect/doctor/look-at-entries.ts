@@ -18,12 +18,19 @@ export function lookAtEntries(
   client: { readonly command: readonly string[] },
 ): Finding[] {
   return [
+    ...unread(connected),
     ...clients(connected, client.command),
     ...budgets(connected.calls),
     ...closings(connected, host),
     ...missing(connected, adapter),
     ...twice(connected),
   ]
+}
+
+function unread({ unread: why }: Connected): Finding[] {
+  return why === undefined
+    ? []
+    : [bad(`${why}, which makes the agent ignore the whole file: no hook in it is used`, 'Take it out.')]
 }
 
 /** Every program that the entries start: there, to be run, and nobody else's. */

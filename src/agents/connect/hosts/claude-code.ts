@@ -13,6 +13,7 @@ export const claudeCodeHost: CommandHost = {
     { level: 'local', file: join(project, '.claude', 'settings.local.json') },
   ],
   layout: 'groups',
+  reads: { mark: true },
   form: { kind: 'exec' },
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: { type: 'command' },

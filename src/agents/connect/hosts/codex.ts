@@ -13,6 +13,7 @@ export const codexHost: CommandHost = {
     { level: 'project', file: join(project, '.codex', 'hooks.json') },
   ],
   layout: 'groups',
+  reads: { onlyKeys: ['description', 'hooks'] },
   form: { kind: 'shell', key: 'command' },
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: { type: 'command' },

@@ -12,6 +12,7 @@ export const copilotCliHost: CommandHost = {
     { level: 'project', file: join(project, '.github', 'hooks', 'hookhelm.json') },
   ],
   layout: 'flat',
+  reads: {},
   preamble: { version: 1 },
   ownFile: true,
   form: { kind: 'shell', key: 'bash' },

@@ -12,6 +12,7 @@ export const cursorHost: CommandHost = {
     { level: 'project', file: join(project, '.cursor', 'hooks.json') },
   ],
   layout: 'flat',
+  reads: {},
   preamble: { version: 1 },
   form: { kind: 'shell', key: 'command' },
   timeout: { key: 'timeout', unitMs: 1_000 },

@@ -15,6 +15,7 @@ export const geminiCliHost: CommandHost = {
     { level: 'project', file: join(project, '.gemini', 'settings.json') },
   ],
   layout: 'groups',
+  reads: { comments: true },
   // Older versions had their switches here.
   notEvents: ['enabled', 'disabled', 'notifications'],
   form: { kind: 'shell', key: 'command' },
