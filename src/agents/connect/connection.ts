@@ -154,7 +154,11 @@ function plan(target: Target, place: Place, known: KeptFile | undefined): Planne
 function refuseUnread(target: Target, state: FileState | undefined): void {
   const why = state === undefined ? undefined : target.unread?.(textOf(target.path, state))
   if (why !== undefined)
-    throw unusable(`${why},`, 'which makes the agent ignore the whole file', 'Take it out, then connect again.')
+    throw unusable(
+      `${why},`,
+      'which makes the agent ignore the whole file',
+      'Take it out, then connect again.',
+    )
 }
 
 /** The file without us: as it was if nobody touched it since, else what is left when ours is taken out. */

@@ -25,6 +25,8 @@ export interface Home {
   readonly keys: string
   readonly token: string
   readonly lock: string
+  /** Where the gateway of this folder listens, while it runs. */
+  readonly address: string
   /** What agents leave while no gateway answers. */
   readonly spool: string
 }
@@ -38,6 +40,7 @@ export function homeOf(env: Environment): Home {
     keys: join(folder, 'encryption-keys'),
     token: join(folder, 'admin-token'),
     lock: join(folder, 'lock.db'),
+    address: join(folder, 'address'),
     spool: join(folder, 'spool'),
   }
 }

@@ -22,6 +22,7 @@ import { createSnapshots, type Snapshots } from '../../gateway/tenancy/snapshots
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { createSecrets } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
+import { tellAddress } from './address-file.ts'
 import { disableCommands } from './edition-gate.ts'
 import { adminToken, defaultTenant, refuseExposed } from './first-start.ts'
 import { folderHooks } from './folder-hooks.ts'
@@ -222,6 +223,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   }
   const [first = listen] = addresses
   const url = `http://${first.host.includes(':') ? `[${first.host}]` : first.host}:${first.port}`
+  undo.add(tellAddress(home.address, url))
   return {
     url,
     socket: local?.path,

@@ -15,6 +15,19 @@ describe('where the gateway is and what opens its door', () => {
     expect(connection({}, env)).toEqual({ url: 'http://127.0.0.1:4665', token: 'hh_local' })
   })
 
+  test('wherever it listens, as long as it runs and is on this machine', () => {
+    const address = join(home, 'address')
+    const told = (text: string) => {
+      writeFileSync(address, text, { mode: 0o600 })
+      return connection({}, env).url
+    }
+    expect(told(`http://127.0.0.1:4799 ${process.pid}\n`)).toBe('http://127.0.0.1:4799')
+    expect(told('http://127.0.0.1:4799 999999999\n')).toBe('http://127.0.0.1:4665')
+    expect(told(`https://hooks.example ${process.pid}\n`)).toBe('http://127.0.0.1:4665')
+    expect(told('')).toBe('http://127.0.0.1:4665')
+    rmSync(address)
+  })
+
   test('the environment stands over that, the command line over both', () => {
     const told = { ...env, HOOKHELM_URL: 'https://hooks.example', HOOKHELM_TOKEN: 'hh_env' }
     expect(connection({}, told)).toEqual({ url: 'https://hooks.example', token: 'hh_env' })

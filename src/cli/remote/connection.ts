@@ -1,3 +1,4 @@
+import { toldAddress } from '../../app/gateway/address-file.ts'
 import { homeOf, readPrivate } from '../../app/gateway/home.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 
@@ -12,8 +13,13 @@ const DEFAULT_URL = 'http://127.0.0.1:4665'
 
 /** Where the gateway is and what opens its door: as told, else as the environment says, else the one on this machine. */
 export function connection({ url, tokenFile }: Where, env: Environment = process.env) {
-  const address = url ?? env.HOOKHELM_URL ?? DEFAULT_URL
+  const address = url ?? env.HOOKHELM_URL ?? localAddress(env)
   return { url: address, token: tokenOf(tokenFile, address, env) }
+}
+
+function localAddress(env: Environment): string {
+  const told = toldAddress(homeOf(env).address)
+  return told !== undefined && isThisMachine(told) ? told : DEFAULT_URL
 }
 
 function tokenOf(file: string | undefined, url: string, env: Environment): string {

@@ -1,4 +1,4 @@
-import { type ParseError, ParseErrorCode, parseTree } from 'jsonc-parser'
+import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { place, withoutMark } from './config-text.ts'
 
 /** What an agent's own reader takes beyond plain JSON, as it was seen to. */
@@ -34,8 +34,12 @@ export function unreadBecause(text: string, path: string, reader: Reader): strin
     : `${place(path, plain, stranger.offset)} has the key ${String(stranger.children?.[0]?.value)}`
 }
 
+const words: Readonly<Record<string, string>> = {
+  InvalidCommentToken: 'a comment',
+  PropertyNameExpected: 'a comma with nothing behind it',
+  ValueExpected: 'a comma with nothing behind it',
+}
+
 function wordsOf({ error }: ParseError): string {
-  if (error === ParseErrorCode.InvalidCommentToken) return 'a comment'
-  const isComma = error === ParseErrorCode.PropertyNameExpected || error === ParseErrorCode.ValueExpected
-  return isComma ? 'a comma with nothing behind it' : 'something that is no JSON'
+  return words[printParseErrorCode(error)] ?? 'something that is no JSON'
 }
