@@ -1,5 +1,6 @@
 /** `npm run bench`: every figure as a ratio against a peer or a limit measured in the same run. */
 import { agentSessionFigures } from './agent-session.ts'
+import { clientFigures } from './client.ts'
 import { commandFigures } from './command.ts'
 import { dispatchFigures } from './dispatch.ts'
 import { doorFigures } from './door.ts'
@@ -25,6 +26,7 @@ const figures = [
   ...(await storeFigures()),
   ...(await neighbourFigures()),
   ...(await lifeFigures()),
+  ...(await clientFigures()),
   ...(await agentSessionFigures()),
 ]
 if (process.argv.includes('--json')) {
