@@ -3,6 +3,7 @@ import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent.t
 import { isGateRow } from '../../src/agents/connect/call-plan.ts'
 import { agents } from '../../src/agents/table.ts'
 import { connectedByDefault } from '../../src/agents/warnings.ts'
+import { cases as knownCases } from '../../test/agents-real/cases.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 
 const RESULTS = 'test/agents/results.json'
@@ -142,7 +143,8 @@ function ran(): string {
       return [title, result.packages.map(code).join(' '), ...cases.map((each) => outcome(result.cases[each]))]
     }),
   })
-  return `${runText}\n\n${table}`
+  const meanings = knownCases.map(({ name, about }) => `- *${name}*: ${about}`)
+  return `${runText}\n\n${table}\n\n${meanings.join('\n')}`
 }
 
 function outcome(seen: true | string | undefined): string {

@@ -43,4 +43,5 @@ export const codex: Recipe = {
     writeFileSync(join(home, '.codex', 'config.toml'), config(url))
   },
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  runUnpermitted: (stage) => start(stage, ['-c', 'sandbox_mode="read-only"']),
 }
