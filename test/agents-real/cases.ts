@@ -97,6 +97,64 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'prompt',
+    about: 'a hook blocks the prompt: the model is never asked',
+    async run(stage, recipe) {
+      await stage.up([on('user_prompt_submit', () => ({ kind: 'block', reason: REASON }))])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      if (stage.made(FILE)) return seen(ran, 'the tool ran')
+      return !said(stage, 'say hi') || seen(ran, 'the model got the prompt')
+    },
+  },
+  {
+    name: 'ask',
+    about: 'a hook wants a person, and nobody is there: the tool does not run',
+    async run(stage, recipe) {
+      await stage.up([on('pre_tool_use', () => ({ kind: 'ask', reason: REASON }))])
+      stage.connect()
+      return blocked(stage, await recipe.run(stage))
+    },
+  },
+  {
+    name: 'stop',
+    about: 'a hook has the agent go on once: the model is asked again, with the reason',
+    async run(stage, recipe) {
+      if (recipe.cannot?.includes('stop')) return 'not tried'
+      let asked = 0
+      const once: StageHook['run'] = () => {
+        asked += 1
+        return asked === 1 ? { kind: 'block', reason: REASON } : undefined
+      }
+      await stage.up([on('stop', once)])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return said(stage, REASON) || seen(ran, 'the model was not asked again')
+    },
+  },
+  {
+    name: 'garbage',
+    about: 'something else listens where the gateway should: blocked',
+    async run(stage, recipe) {
+      stage.connect()
+      const close = await stage.garbage()
+      const outcome = blocked(stage, await recipe.run(stage))
+      await close()
+      return outcome
+    },
+  },
+  {
+    name: 'no client',
+    about: 'the program that the agent should start is gone: blocked',
+    async run(stage, recipe) {
+      if (recipe.cannot?.includes('no client')) return 'not tried'
+      await stage.up()
+      stage.connect()
+      stage.loseClient()
+      return blocked(stage, await recipe.run(stage))
+    },
+  },
+  {
     name: 'down',
     about: 'the gateway goes away in the middle: the tool call is blocked',
     async run(stage, recipe) {

@@ -29,6 +29,10 @@ export interface Recipe {
   /** Writes its configuration. */
   prepare(stage: Stage): void
   run(stage: Stage, options?: RunOptions): Promise<Ran>
+  /** Cases that this agent has no way to do. */
+  readonly cannot?: readonly string[]
+  /** Where `connect` writes its commands, below the home folder; absent for plugins. */
+  readonly config?: string
   /** Without permission for the tool, so that its own rules refuse; absent where that cannot be had offline. */
   runUnpermitted?(stage: Stage): Promise<Ran>
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,6 +31,10 @@ export interface OpenStage extends Stage {
   up(hooks?: readonly StageHook[]): Promise<Gateway>
   down(): Promise<void>
   connect(...options: readonly string[]): void
+  /** Lets something that is no gateway listen on its socket; answers how to end it. */
+  garbage(): Promise<() => Promise<void>>
+  /** As if the client had been uninstalled. */
+  loseClient(): void
   made(file: string): boolean
   spooled(): readonly string[]
   close(): Promise<void>
@@ -90,6 +95,20 @@ export async function openStage(
         },
       )
       if (status !== 0) throw new Error(`connect failed: ${stdout}${stderr}`)
+    },
+    async garbage() {
+      const folder = join(hookhelmHome, 'run')
+      mkdirSync(folder, { mode: 0o700 })
+      const server = createServer((socket) => {
+        socket.on('error', () => {}).resume()
+        socket.end('HTTP/1.1 200 OK\r\n\r\n{"id":1,"reply":')
+      })
+      await new Promise<void>((resolve) => server.listen(join(folder, 'gateway.sock'), resolve))
+      return () => new Promise((resolve) => server.close(() => resolve()))
+    },
+    loseClient() {
+      const path = join(home, recipe.config ?? '')
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('hookhelm-hook', 'is-gone/hookhelm-hook'))
     },
     made: (file) => existsSync(join(project, file)),
     spooled: () => {

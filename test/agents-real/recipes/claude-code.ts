@@ -19,6 +19,7 @@ const start = ({ home, project, url, cli }: Stage, args: readonly string[], time
 
 export const claudeCode: Recipe = {
   name: 'claude-code',
+  config: '.claude/settings.json',
   packages: ['@anthropic-ai/claude-code@2.1.325'],
   tool: (command) => ({ tool: 'Bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.claude'), { recursive: true }),

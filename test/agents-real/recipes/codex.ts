@@ -36,6 +36,7 @@ const start = ({ home, project, cli }: Stage, args: readonly string[], timeoutMs
 
 export const codex: Recipe = {
   name: 'codex',
+  config: '.codex/hooks.json',
   packages: ['@openai/codex@0.166.0'],
   tool: (command) => ({ tool: 'exec_command', input: { cmd: command } }),
   prepare({ home, url }) {

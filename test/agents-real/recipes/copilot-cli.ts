@@ -25,6 +25,7 @@ const start = (
 
 export const copilotCli: Recipe = {
   name: 'copilot-cli',
+  config: '.copilot/hooks/hookhelm.json',
   packages: ['@github/copilot@1.0.102'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.copilot'), { recursive: true }),

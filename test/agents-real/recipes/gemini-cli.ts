@@ -31,6 +31,7 @@ const start = ({ home, project, url, cli }: Stage, args: readonly string[], time
 
 export const geminiCli: Recipe = {
   name: 'gemini-cli',
+  config: '.gemini/settings.json',
   packages: ['@google/gemini-cli@0.61.0'],
   tool: (command) => ({ tool: 'run_shell_command', input: { command, description: 'Say hi' } }),
   prepare({ home }) {

@@ -5,6 +5,7 @@ import { type Recipe, runProgram, type Stage } from '../recipe.ts'
 const model = {
   id: 'fake-model',
   name: 'Fake',
+  cannot: ['stop', 'no client'],
   reasoning: false,
   input: ['text'],
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },

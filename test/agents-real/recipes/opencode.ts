@@ -40,6 +40,7 @@ const start = ({ home, project, cli }: Stage, args: readonly string[], timeoutMs
 
 export const opencode: Recipe = {
   name: 'opencode',
+  cannot: ['stop', 'no client'],
   packages: ['opencode-ai@1.18.33'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: (stage) => configure(stage, {}),
