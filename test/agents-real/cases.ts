@@ -33,8 +33,22 @@ const said = (stage: OpenStage, text: string) =>
 const seen = (ran: Ran, what: string): string =>
   `${what}; it ended with ${ran.code} after ${Math.round(ran.ms)} ms: ${ran.output.slice(-600)}`
 
-const blocked = (stage: OpenStage, ran: Ran): Outcome =>
-  stage.made(FILE) ? seen(ran, 'the tool ran') : ran.timedOut ? seen(ran, 'it hung') : true
+/** Nothing ran, and not because the agent never got so far: `isReached` says that the gate was. */
+const blocked = (stage: OpenStage, ran: Ran, isReached: boolean): Outcome => {
+  if (stage.made(FILE)) return seen(ran, 'the tool ran')
+  if (ran.timedOut) return seen(ran, 'it hung')
+  return isReached || seen(ran, 'it never came to the gate')
+}
+
+const modelAsked = (stage: OpenStage) => stage.requests.some(({ method }) => method === 'POST')
+
+/** Clients that got no answer leave what they refused. */
+const refused = (stage: OpenStage) =>
+  stage
+    .spooled()
+    .some(
+      (path) => path.endsWith('.json') && /"blocked":true/.test(readFileSync(path, 'utf8').slice(0, 1_000)),
+    )
 
 export const cases: readonly Case[] = [
   {
@@ -100,11 +114,16 @@ export const cases: readonly Case[] = [
     name: 'prompt',
     about: 'a hook blocks the prompt: the model is never asked',
     async run(stage, recipe) {
-      await stage.up([on('user_prompt_submit', () => ({ kind: 'block', reason: REASON }))])
+      let isAsked = false
+      const refuse: StageHook['run'] = () => {
+        isAsked = true
+        return { kind: 'block', reason: REASON }
+      }
+      await stage.up([on('user_prompt_submit', refuse)])
       stage.connect()
       const ran = await recipe.run(stage)
-      if (stage.made(FILE)) return seen(ran, 'the tool ran')
-      return !said(stage, 'say hi') || seen(ran, 'the model got the prompt')
+      if (said(stage, 'say hi')) return seen(ran, 'the model got the prompt')
+      return blocked(stage, ran, isAsked)
     },
   },
   {
@@ -113,7 +132,8 @@ export const cases: readonly Case[] = [
     async run(stage, recipe) {
       await stage.up([on('pre_tool_use', () => ({ kind: 'ask', reason: REASON }))])
       stage.connect()
-      return blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, modelAsked(stage))
     },
   },
   {
@@ -138,9 +158,9 @@ export const cases: readonly Case[] = [
     async run(stage, recipe) {
       stage.connect()
       const close = await stage.garbage()
-      const outcome = blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
       await close()
-      return outcome
+      return blocked(stage, ran, refused(stage))
     },
   },
   {
@@ -151,7 +171,8 @@ export const cases: readonly Case[] = [
       await stage.up()
       stage.connect()
       stage.loseClient()
-      return blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, /hookhelm|hook/i.test(ran.output) || modelAsked(stage))
     },
   },
   {
@@ -161,7 +182,8 @@ export const cases: readonly Case[] = [
       await stage.up()
       stage.connect()
       stage.onModel(() => stage.down())
-      return blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, modelAsked(stage) && refused(stage))
     },
   },
   {
@@ -169,7 +191,8 @@ export const cases: readonly Case[] = [
     about: 'the gateway never ran: nothing gets through',
     async run(stage, recipe) {
       stage.connect()
-      return blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, refused(stage))
     },
   },
   {
@@ -178,7 +201,8 @@ export const cases: readonly Case[] = [
     async run(stage, recipe) {
       await stage.up([on('pre_tool_use', () => new Promise(() => {}), { timeout_ms: 10_000 })])
       stage.connect('--timeout', '6')
-      return blocked(stage, await recipe.run(stage))
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, modelAsked(stage))
     },
   },
   {
@@ -209,7 +233,8 @@ export const cases: readonly Case[] = [
       if (recipe.runUnpermitted === undefined) return 'not tried'
       await stage.up([on('pre_tool_use', () => undefined)])
       stage.connect()
-      return blocked(stage, await recipe.runUnpermitted(stage))
+      const ran = await recipe.runUnpermitted(stage)
+      return blocked(stage, ran, modelAsked(stage))
     },
   },
 ]

@@ -5,7 +5,6 @@ import { type Recipe, runProgram, type Stage } from '../recipe.ts'
 const model = {
   id: 'fake-model',
   name: 'Fake',
-  cannot: ['stop', 'no client'],
   reasoning: false,
   input: ['text'],
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
@@ -60,6 +59,7 @@ function start({ home, project, cli }: Stage, args: readonly string[], timeoutMs
 
 export const openclaw: Recipe = {
   name: 'openclaw',
+  cannot: ['stop', 'no client'],
   packages: ['openclaw@2026.9.6', `node-${process.platform}-${process.arch}@26`],
   tool: (command) => ({ tool: 'exec', input: { command } }),
   prepare: (stage) => configure(stage),
