@@ -21,6 +21,45 @@ describe('where hook files are looked for', () => {
     ])
   })
 
+  test('a repository inside of another one leads past none of its hooks', () => {
+    const root = scratch()
+    const cwd = join(root, 'inner', 'a')
+    mkdirSync(join(root, '.git'))
+    mkdirSync(join(root, 'inner', '.git'), { recursive: true })
+    mkdirSync(cwd)
+    const places = findHookPlaces({ cwd, env: {} }).filter(({ level }) => level === 'repository')
+    expect(places.map(({ folder }) => folder)).toEqual(
+      [root, join(root, 'inner'), cwd].map((folder) => join(folder, '.hookhelm')),
+    )
+  })
+
+  test('where a session began counts wherever it goes', () => {
+    const root = scratch()
+    const [start, below, other] = [join(root, 'start'), join(root, 'start', 'a', 'b'), join(root, 'other')]
+    for (const folder of [below, other]) mkdirSync(folder, { recursive: true })
+    const places = (cwd: string) =>
+      findHookPlaces({ cwd, start, env: {} })
+        .filter(({ level }) => level === 'repository')
+        .map(({ folder, label }) => [folder, label])
+    const at = (...parts: string[]) => join(start, ...parts, '.hookhelm')
+    expect(places(start)).toEqual([[at(), 'repository']])
+    expect(places(below)).toEqual([
+      [at(), 'repository'],
+      [at('a'), 'repository/a'],
+      [at('a', 'b'), 'repository/a/b'],
+    ])
+    expect(places(other)).toEqual([
+      [at(), 'repository'],
+      [join(other, '.hookhelm'), 'elsewhere'],
+    ])
+    mkdirSync(join(root, '.git'))
+    expect(places(other)).toEqual([
+      [join(root, '.hookhelm'), 'repository'],
+      [at(), 'repository/start'],
+      [join(other, '.hookhelm'), 'elsewhere/other'],
+    ])
+  })
+
   test('outside of a repository only the working directory itself', () => {
     const cwd = join(scratch(), 'a')
     mkdirSync(cwd)

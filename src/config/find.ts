@@ -14,6 +14,8 @@ export interface HookPlace {
 
 export interface FindOptions {
   readonly cwd?: string
+  /** Where a session began that is in `cwd` now: whoever moves on leaves no hooks behind. */
+  readonly start?: string
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
@@ -21,13 +23,17 @@ const MANAGED = '/etc/hookhelm'
 const FILE_NAMES = ['hooks.yaml', 'hooks.yml', 'hooks.json']
 
 /** Where hook files are looked for, in the order they are loaded: the administrator's, the user's, the repository's. */
-export function findHookPlaces({ cwd = process.cwd(), env = process.env }: FindOptions = {}): HookPlace[] {
+export function findHookPlaces({
+  cwd = process.cwd(),
+  start = cwd,
+  env = process.env,
+}: FindOptions = {}): HookPlace[] {
   // The variable adds a folder and never replaces one: nobody escapes managed hooks by setting it.
   const managed = [MANAGED, ...absolute(env.HOOKHELM_MANAGED_DIR)]
   return [
     ...managed.map((folder) => ({ level: 'managed' as const, folder, label: 'managed' })),
     { level: 'user', folder: userFolder(env), label: 'user' },
-    ...repositoryPlaces(resolve(cwd)),
+    ...workPlaces(resolve(start), resolve(cwd)),
   ]
 }
 
@@ -85,14 +91,22 @@ function absolute(path: string | undefined): string[] {
   return path !== undefined && isAbsolute(path) ? [path] : []
 }
 
+function workPlaces(start: string, cwd: string): HookPlace[] {
+  if (cwd === start || cwd.startsWith(join(start, '/'))) return repositoryPlaces(cwd, 'repository', start)
+  const here = repositoryPlaces(start, 'repository')
+  const elsewhere = repositoryPlaces(cwd, 'elsewhere')
+  return [...here, ...elsewhere.filter(({ folder }) => !here.some((place) => place.folder === folder))]
+}
+
 /**
  * Every folder from the root of the repository down to `cwd`: hooks only add, so a package cannot switch off those of
- * the repository around it. Outside of a repository only `cwd` itself counts.
+ * the repository around it. Nor can a repository inside of another one, which an agent makes with one command: the
+ * outermost root counts. Outside of a repository only `cwd` itself does.
  */
-function repositoryPlaces(cwd: string): HookPlace[] {
+function repositoryPlaces(cwd: string, name: string, start = cwd): HookPlace[] {
   const above = [cwd]
   for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) above.unshift(dirname(folder))
-  const root = above.findLast((folder) => existsSync(join(folder, '.git'))) ?? cwd
+  const root = above.find((folder) => folder === start || existsSync(join(folder, '.git'))) ?? cwd
   return above
     .filter((folder) => folder === root || folder.startsWith(join(root, '/')))
     .map((folder) => {
@@ -100,7 +114,7 @@ function repositoryPlaces(cwd: string): HookPlace[] {
       return {
         level: 'repository' as const,
         folder: join(folder, '.hookhelm'),
-        label: ['repository', inside].filter((part) => part !== '').join('/'),
+        label: [name, inside].filter((part) => part !== '').join('/'),
       }
     })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { copilotCli } from '../../src/agents/copilot-cli/adapter.ts'
-import { payload, refused, rewriting, said, silent } from './payloads.fixture.ts'
+import { payload, rewriting, said, silent } from './payloads.fixture.ts'
 import { repliesOf } from './replies.fixture.ts'
 
 const context = said({ additionalContext: 'be brief' })
@@ -30,7 +30,7 @@ describe('Copilot CLI is answered in its own words', () => {
       replies: decisions,
       rewrite: [
         { command: '*** Begin Patch' },
-        refused('a hook changed this call in a way that Copilot CLI cannot carry out: use this one'),
+        decided('deny', 'a hook changed this call in a way that Copilot CLI cannot carry out: use this one'),
       ],
     },
     'PreToolUse.pascal': {

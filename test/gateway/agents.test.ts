@@ -219,7 +219,8 @@ test('hook files of the folder an agent works in count, once they are trusted', 
     (answer) => JSON.stringify(answer).includes('the repository says no'),
   )
   expect(blocked).toBeDefined()
-  expect(await ask('PreToolUse', bash('ls', { cwd: join(gateway.home, 'elsewhere') }))).toMatchObject({
+  const elsewhere = { cwd: join(gateway.home, 'elsewhere') }
+  expect(await ask('PreToolUse', bash('ls', { ...elsewhere, session_id: 's2' }))).toMatchObject({
     reply: quiet,
   })
   const { body } = await gateway.call('GET', '/v1/executions?decision=block')

@@ -44,13 +44,36 @@ const postToolUse: Reply = ({ patch, context: additionalContext }, native) => {
 /** A text in place of an object is ignored there, and what should be hidden would be seen: it becomes the object's text. */
 function shapedLike(original: unknown, patch: unknown): unknown {
   if (!isRecord(original) || typeof patch !== 'string') return patch
-  const blank = Object.fromEntries(
-    Object.entries(original).map(([key, value]) => [key, typeof value === 'string' ? '' : value]),
+  return { ...emptied(original), ...textPlace(original, patch) }
+}
+
+/** What tells the shapes of a result apart: without it the whole change would be ignored. */
+const kinds = new Set(['type', 'status', 'mode'])
+
+function emptied(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const empty = (item: unknown): unknown => {
+    if (typeof item === 'string') return ''
+    if (Array.isArray(item)) return item.map(empty)
+    return isRecord(item) ? emptied(item) : item
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, kinds.has(key) ? item : empty(item)]),
   )
+}
+
+/** Where the text of a result is: a key of its own, the content of a file, blocks, or a list of names. */
+function textPlace(
+  original: Readonly<Record<string, unknown>>,
+  text: string,
+): Readonly<Record<string, unknown>> {
   const key = ['stdout', 'content', 'result', 'output', 'text'].find(
     (name) => typeof original[name] === 'string',
   )
-  return { ...blank, [key ?? 'stdout']: patch }
+  if (key !== undefined) return { [key]: text }
+  const { file, content, filenames } = original
+  if (isRecord(file) && typeof file.content === 'string') return { file: { ...emptied(file), content: text } }
+  if (Array.isArray(content)) return { content: [{ type: 'text', text }] }
+  return Array.isArray(filenames) ? { filenames: [text] } : { stdout: text }
 }
 
 /** The prompt is erased, or the compaction does not take place. */

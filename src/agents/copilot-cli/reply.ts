@@ -2,7 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
 import { outputText } from '../native/output-text.ts'
 import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
+import { saying, silence } from '../native/process-reply.ts'
 import { toNative } from '../native/tool-names.ts'
 import { argumentsOf } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
@@ -23,7 +23,10 @@ const preToolUse: Reply = ({ kind, message, patch }, native) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
   const changed = patch === undefined ? undefined : changedArguments(native, patch)
   if (patch !== undefined && changed === undefined)
-    return refusing(`a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`)
+    return saying({
+      permissionDecision: 'deny',
+      permissionDecisionReason: `a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`,
+    })
   return unlessEmpty({
     ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
     ...(changed === undefined ? {} : { modifiedArgs: changed }),

@@ -13,14 +13,24 @@ export interface PatchedFiles {
 /** Reads the headers of a patch. Errs towards finding a file where there is none: a line of its text may look like one. */
 export function patchedFiles(patch: string): PatchedFiles {
   const found = patch.split('\n').flatMap((line) => {
-    const text = line.trim()
+    const text = trimmed(line)
     const header = headers.find((each) => text.startsWith(each))
-    return header === undefined ? [] : [{ header, path: text.slice(header.length).trim() }]
+    return header === undefined ? [] : [{ header, path: trimmed(text.slice(header.length)) }]
   })
   return {
     paths: [...new Set(found.map(({ path }) => path))],
     onlyAdds: found.length > 0 && found.every(({ header }) => header === headers[0]),
   }
+}
+
+const blank = /[\s\u0085]/
+
+/** As Codex trims: one blank more than we know of, and a header behind it would be seen there only. */
+function trimmed(line: string): string {
+  let [from, to] = [0, line.length]
+  while (from < to && blank.test(line.charAt(from))) from++
+  while (to > from && blank.test(line.charAt(to - 1))) to--
+  return line.slice(from, to)
 }
 
 type PatchCall = {

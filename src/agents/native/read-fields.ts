@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { parseJson } from '../../safe/json.ts'
 import type { NativePayload } from '../agent.ts'
 
 const MAX_TEXT = 500
@@ -26,8 +27,20 @@ export function inputOf(native: NativePayload, key: string): Readonly<Record<str
   throw new HookError('input.schema', `${key} must be an object`, { at: key })
 }
 
+const LIMITS = { maxBytes: 16 * 1_048_576, maxKeys: 200_000, maxDepth: 128 } as const
+
 /** What a text says, where it is JSON: some clients send values as texts. */
 export function fromJson(text: string): unknown {
+  try {
+    // Which keeps the digits of a number that is handed back.
+    return parseJson(text, LIMITS)
+  } catch {
+    return asTheClientReads(text)
+  }
+}
+
+/** A key that is there twice, for instance, is none of our business: hooks see the one that the client sees. */
+function asTheClientReads(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -6,7 +6,7 @@ import type { Handler } from '../../engine/core/handler.ts'
 import type { HookDefinition } from '../../engine/core/hook.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
-import type { AttachedFiles } from '../../gateway/tenancy/snapshot.ts'
+import type { AttachedFiles, WorkPlace } from '../../gateway/tenancy/snapshot.ts'
 
 interface FolderHooksParts {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -19,14 +19,14 @@ export function folderHooks({
   env,
   handlers,
   log,
-}: FolderHooksParts): (hooks: Hooks, folder: string) => AttachedFiles {
+}: FolderHooksParts): (hooks: Hooks, folder: WorkPlace) => AttachedFiles {
   const trust = trustStore(trustFile(env))
-  return (hooks, folder) => {
+  return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      places: findHookPlaces({ cwd: folder, env }),
+      places: findHookPlaces({ cwd, start, env }),
       apply(group, definitions) {
-        const placed = definitions.map((definition) => inFolder(definition, folder))
+        const placed = definitions.map((definition) => inFolder(definition, cwd))
         hooks.replace(group, placed)
         inUse.set(group, placed)
       },

@@ -6,6 +6,8 @@ import type { Track } from './track.ts'
 import { ticksFor } from './wheel.ts'
 
 const MAX_NAMES = 1_024
+/** A longer name is looked at each time: a thousand of any length would fill the memory. */
+const MAX_REMEMBERED = 1_024
 
 /** The hooks of one event whose name conditions hold for one name, in order. */
 export interface Chain {
@@ -45,7 +47,7 @@ export function makePlan(engine: Engine, event: string, row: EventRow, all: read
     // Names come from agents, so there may be any number of them.
     if (chains.size >= MAX_NAMES) chains.clear()
     const chain = makeChain(engine, plan, name)
-    chains.set(name, chain)
+    if (name.length <= MAX_REMEMBERED) chains.set(name, chain)
     return chain
   }
   const chainFor = (name: string): Chain => chains.get(name) ?? add(name)

@@ -1,9 +1,12 @@
+import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { AgentAdapter, NativeEvent, NativePayload } from '../../agents/agent.ts'
 import { deliver } from '../../agents/native/outcome.ts'
 import { agentNamed, agents } from '../../agents/table.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
+import type { Envelope } from '../../engine/core/context.ts'
+import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -38,6 +41,8 @@ interface AgentDoorParts {
 }
 
 const MAX_UNKNOWN = 1_000
+/** Events before a call, which does not take place when they are blocked. */
+const isCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
 
 export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): AgentDoor {
   const sessions = createSessions()
@@ -55,6 +60,12 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
     return {}
   }
 
+  /** Without a folder the files of the administrator and the user still count. */
+  const placeOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
+    const cwd = folderOf(envelope.cwd)
+    return { cwd, start: sessions.startOf(where, envelope, cwd) }
+  }
+
   return {
     async ask(caller, agent, { event: name, native }, { isLocal, key, isPast, ...how }) {
       if (!isRecord(native))
@@ -68,10 +79,10 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        // Without a folder those of the administrator and the user still count.
-        isLocal ? { ...how, folder: folderOf(envelope.cwd) } : how,
+        isLocal ? { ...how, folder: placeOf(where, envelope) } : how,
       )
       const { outcome, undelivered } = deliver(decision, row.honours ?? [], agent.title)
+      if (outcome.kind === 'block' && isCall.has(event)) sessions.refused(where, envelope)
       if (undelivered.length > 0)
         log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
       return JSON.stringify(agent.reply(name, outcome, native))
@@ -79,8 +90,20 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
   }
 }
 
+/** No system has a longer path. */
+const MAX_PATH = 4_096
+
+/** Where it really is: a link to a folder of a repository must not lead past the hooks of that repository. */
 function folderOf(cwd: string | undefined): string {
-  return cwd !== undefined && isAbsolute(cwd) && !cwd.includes('\0') ? cwd : '/'
+  if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
+  if (cwd.length > MAX_PATH)
+    throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
+  try {
+    return realpathSync.native(cwd)
+  } catch {
+    // It is gone, or not to be looked at.
+    return cwd
+  }
 }
 
 /** Something that has no event of its own. Its session is told where it can be read. */

@@ -13,7 +13,7 @@ import type { AuditItem, AuditQueue } from '../audit/queue.ts'
 import { shownDecision } from '../audit/shown-decision.ts'
 import { emitSpans } from '../audit/spans.ts'
 import type { Settings } from '../settings.ts'
-import type { Snapshot } from '../tenancy/snapshot.ts'
+import type { Snapshot, WorkPlace } from '../tenancy/snapshot.ts'
 import type { Snapshots } from '../tenancy/snapshots.ts'
 import { answerOf } from './answer.ts'
 import type { DispatchAnswer, Dispatcher, DispatchHow, DispatchRequest } from './dispatcher.ts'
@@ -123,8 +123,9 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
       repeat !== undefined && (keeps || decision.kind === 'ask')
         ? [toKeep(repeat, answer.json, clock.now())]
         : []
-    const place = how.folder === undefined ? {} : { folder: how.folder }
-    const deliveries = hookDeliveries(observers, { event, payload, envelope, ...place })
+    // A stored hook must not wait for the files of the folder its event came from.
+    const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? how.folder : undefined)
+    const deliveries = hookDeliveries(observers, { event, payload, envelope }, folderOf)
     const item = { ...release(journey), deliveries, answers }
     if (waits || answers.length > 0) return commit(item, answer, mode)
     if (item.event !== undefined) audit.add(item)
@@ -154,7 +155,7 @@ export function createDispatcher(parts: DispatchParts): EventDispatcher {
   const snapshotOf = async (
     tenant: string,
     event: string,
-    folder: string | undefined,
+    folder: WorkPlace | undefined,
   ): Promise<Snapshot | string> => {
     try {
       return await snapshots.of(tenant, folder)

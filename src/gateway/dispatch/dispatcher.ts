@@ -1,6 +1,7 @@
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import type { Caller } from '../auth/caller.ts'
+import type { WorkPlace } from '../tenancy/snapshot.ts'
 
 /** An event as it came through a door. */
 export interface DispatchRequest {
@@ -28,7 +29,7 @@ export interface DispatchHow {
   /** When it happened, where that is not now: milliseconds since 1970. */
   readonly time?: number
   /** The folder whose hook files count too; only callers on this machine have one. */
-  readonly folder?: string
+  readonly folder?: WorkPlace
 }
 
 /** Sends events of callers through the hooks of their tenant, and records what became of them. */

@@ -152,8 +152,9 @@ export class LineConnection {
 
   #write(line: string): void {
     if (!this.#socket.writable) return
-    this.#socket.write(line)
+    // Before this one: a single answer may be as large as what was asked.
     if (this.#socket.writableLength > MAX_BUFFERED) this.#socket.destroy()
+    else this.#socket.write(line)
   }
 
   /** One error line, then the end. */

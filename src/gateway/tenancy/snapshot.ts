@@ -27,6 +27,12 @@ export interface KnownHook {
   readonly isInFile?: true
 }
 
+/** Where an agent works, and where its session began: the hook files of both count. */
+export interface WorkPlace {
+  readonly cwd: string
+  readonly start: string
+}
+
 /** The hook files of one folder, in use beside the stored hooks. */
 export interface AttachedFiles {
   find(hook: HookId): KnownHook | undefined

@@ -13,11 +13,12 @@ import {
   definitionMemory,
   fill,
   type Snapshot,
+  type WorkPlace,
 } from './snapshot.ts'
 
 export interface Snapshots {
   /** At once when it is loaded; the store is asked at the first dispatch of a tenant only. */
-  of(tenant: string, folder?: string): Snapshot | Promise<Snapshot>
+  of(tenant: string, folder?: WorkPlace): Snapshot | Promise<Snapshot>
   /** Definitions or settings of a tenant changed; with the master tenant those of everybody. */
   refresh(tenant: string): Promise<void>
   /** Those that are loaded. */
@@ -33,9 +34,11 @@ interface SnapshotsOptions {
   /** Makes the set of hooks of one tenant. */
   makeHooks(tenant: string): Hooks
   /** Puts the hook files of a folder into the set, and follows them. Throws for a file that cannot be used. */
-  attachFiles?(hooks: Hooks, folder: string): AttachedFiles
+  attachFiles?(hooks: Hooks, folder: WorkPlace): AttachedFiles
   /** How many tenants are kept loaded; others are loaded again when they come back. */
   readonly max?: number
+  /** The same for folders, whose files are looked at every second. */
+  readonly maxFolders?: number
 }
 
 /** Loaded state of one tenant. Never waits twice for the same load. */
@@ -43,8 +46,10 @@ interface Entry {
   snapshot?: Snapshot
   loading?: Promise<Snapshot>
   readonly tenant: string
-  readonly folder: string | undefined
+  readonly folder: WorkPlace | undefined
   files?: AttachedFiles
+  /** Pushed out or deleted: whoever still waits for it gets it, and nobody follows its files. */
+  isGone: boolean
   /** The breaker setting its hooks were made with. */
   breaker?: string
   /** Counts changes, so that a load that began before one is not taken for the newest. */
@@ -53,8 +58,14 @@ interface Entry {
 }
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
-  const { store, settings, makeHooks, attachFiles, max = 2_000 } = options
-  const entries = new LRUCache<string, Entry>({ max, dispose: ({ files }) => files?.close() })
+  const { store, settings, makeHooks, attachFiles, max = 2_000, maxFolders = 64 } = options
+  const dispose = (entry: Entry) => {
+    entry.isGone = true
+    entry.files?.close()
+  }
+  const tenants = new LRUCache<string, Entry>({ max, dispose })
+  const folders = new LRUCache<string, Entry>({ max: maxFolders, dispose })
+  const all = () => [...tenants, ...folders]
   const rememberGlobal = definitionMemory()
   let globals: Promise<readonly HookRow[]> | undefined
 
@@ -72,6 +83,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     const before = entry.files
     entry.files = attachFiles(hooks, entry.folder)
     before?.close()
+    if (entry.isGone) entry.files.close()
     return entry.files
   }
 
@@ -111,7 +123,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const reload = (key: string, entry: Entry): Promise<Snapshot> => {
     entry.loading ??= load(entry)
       .catch((thrown) => {
-        if (isHookError(thrown) && thrown.code === 'gateway.not_found') entries.delete(key)
+        if (isFinal(thrown, entry)) forget(key, entry)
         throw thrown
       })
       .finally(() => {
@@ -120,17 +132,24 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return entry.loading
   }
 
-  const entryOf = (key: string, tenant: string, folder: string | undefined): Entry => {
-    const known = entries.get(key)
+  const forget = (key: string, entry: Entry) => {
+    const cache = cacheOf(entry.folder)
+    if (cache.peek(key) === entry) cache.delete(key)
+  }
+
+  const cacheOf = (folder: WorkPlace | undefined) => (folder === undefined ? tenants : folders)
+
+  const entryOf = (key: string, tenant: string, folder: WorkPlace | undefined): Entry => {
+    const known = cacheOf(folder).get(key)
     if (known !== undefined) return known
-    const fresh: Entry = { tenant, folder, changes: 0, remember: definitionMemory() }
-    entries.set(key, fresh)
+    const fresh: Entry = { tenant, folder, changes: 0, isGone: false, remember: definitionMemory() }
+    cacheOf(folder).set(key, fresh)
     return fresh
   }
 
   return {
     of(tenant, folder) {
-      const key = folder === undefined ? tenant : `${tenant}\0${folder}`
+      const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
       const entry = entryOf(key, tenant, folder)
       return entry.snapshot ?? reload(key, entry)
     },
@@ -140,19 +159,28 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         globals = undefined
         await settings.reload(MASTER_TENANT)
       }
-      const concerned = [...entries].filter(([, entry]) => isMaster || entry.tenant === tenant)
+      const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
       await Promise.all(
         concerned.map(([key, entry]) => {
           entry.changes++
           return reload(key, entry).catch((thrown) => {
-            // Deleted meanwhile: nothing is left to refresh. A folder that could not be loaded is tried when it is asked for.
-            if (entries.has(key) && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
+            // Gone meanwhile: nothing is left to refresh. A folder that could not be loaded is tried when it is asked for.
+            if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
           })
         }),
       )
     },
-    fileProblems: () => [...entries.values()].flatMap(({ files }) => files?.problems() ?? []),
-    close: () => entries.clear(),
-    loaded: () => [...entries.values()].flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot])),
+    fileProblems: () => [...new Set(all().flatMap(([, { files }]) => files?.problems() ?? []))],
+    close() {
+      tenants.clear()
+      folders.clear()
+    },
+    loaded: () => all().flatMap(([, { snapshot }]) => (snapshot === undefined ? [] : [snapshot])),
   }
+}
+
+/** Keeping what was loaded would not help: the tenant is gone, or the files of the folder no longer go with its hooks. */
+function isFinal(thrown: unknown, { folder }: Entry): boolean {
+  if (!isHookError(thrown)) return false
+  return thrown.code === 'gateway.not_found' || (folder !== undefined && thrown.code.startsWith('config.'))
 }
