@@ -36,11 +36,12 @@ export function folderHooks({
     })
     return {
       find(id) {
-        for (const definitions of inUse.values()) {
+        for (const [place, definitions] of inUse) {
           const found = definitions.find((definition) => definition.id === id)
           if (found !== undefined) {
             const { handler_type, if_expr, enabled = true } = found
-            return { handler_type, enabled, isInFile: true, ...(if_expr === undefined ? {} : { if_expr }) }
+            const condition = if_expr === undefined ? {} : { if_expr }
+            return { handler_type, enabled, isInFile: true, place, ...condition }
           }
         }
         return undefined

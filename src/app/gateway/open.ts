@@ -149,7 +149,7 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
   const snapshots: Snapshots = createSnapshots({
     store,
     settings,
-    makeHooks: (name) => makeHooks(name),
+    makeHooks: (name, placeOf) => makeHooks(name, placeOf),
     ...(edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log }) } : {}),
   })
   undo.add(() => snapshots.close())

@@ -1,8 +1,10 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
+import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import type { Log, Sink } from '../../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../../engine/dispatch/hooks.ts'
+import { guardKey } from '../../engine/guard/guard-key.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -19,9 +21,9 @@ interface TenantHooksParts {
 }
 
 /** The set of hooks of one tenant: what its guards remember and its breaker decides is kept in the store. */
-export function tenantHooks(parts: TenantHooksParts): (tenant: string) => Hooks {
+export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: PlaceOf) => Hooks {
   const { store, handlers, host, settings, clock, log } = parts
-  return (tenant) => {
+  return (tenant, placeOf) => {
     const keepTrip = async (hook: string) => {
       try {
         await store.tripHook(tenant, hook, clock.now())
@@ -40,10 +42,27 @@ export function tenantHooks(parts: TenantHooksParts): (tenant: string) => Hooks 
       host,
       clock,
       sink: parts.sinkOf(tenant),
-      guards: { take: (requests, now) => store.takeGuards(tenant, requests, now) },
+      guards: {
+        take: (requests, now) =>
+          store.takeGuards(
+            tenant,
+            requests.map((request) => inItsPlace(request, placeOf)),
+            now,
+          ),
+      },
       breaker: settings.of(tenant).breaker ?? {},
       tripped: ({ id = '' }) => void keepTrip(id),
       log: (name, fields) => log(name, { tenant, ...fields }),
     })
   }
+}
+
+type PlaceOf = (hook: string) => string | undefined
+
+/** Hooks of files are called alike in many repositories, and each remembers for itself. */
+function inItsPlace(request: GuardRequest, placeOf: PlaceOf): GuardRequest {
+  if (request.kind !== 'cooldown' && request.kind !== 'dedup') return request
+  const [tenant = '', hook = '', ...rest]: readonly string[] = JSON.parse(request.key)
+  const place = placeOf(hook)
+  return place === undefined ? request : { ...request, key: guardKey(tenant, hook, ...rest, place) }
 }

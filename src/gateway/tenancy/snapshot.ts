@@ -25,6 +25,8 @@ export interface KnownHook {
   readonly if_expr?: string | null
   /** It stands in a file, and no row of the database knows it. */
   readonly isInFile?: true
+  /** The folder of that file. */
+  readonly place?: string
 }
 
 /** Where an agent works, and where its session began: the hook files of both count. */

@@ -31,8 +31,8 @@ export interface Snapshots {
 interface SnapshotsOptions {
   readonly store: Pick<Store, 'loadDefinitions' | 'findTenant'>
   readonly settings: Settings
-  /** Makes the set of hooks of one tenant. */
-  makeHooks(tenant: string): Hooks
+  /** Makes the set of hooks of one tenant; `placeOf` tells in which folder a hook is written down, if in any. */
+  makeHooks(tenant: string, placeOf: (hook: string) => string | undefined): Hooks
   /** Puts the hook files of a folder into the set, and follows them. Throws for a file that cannot be used. */
   attachFiles?(hooks: Hooks, folder: WorkPlace): AttachedFiles
   /** How many tenants are kept loaded; others are loaded again when they come back. */
@@ -89,6 +89,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
   const load = async (entry: Entry): Promise<Snapshot> => {
     const { tenant } = entry
+    const placeOf = (hook: string) => entry.files?.find(hook)?.place
     for (;;) {
       const { changes } = entry
       await settings.reload(tenant)
@@ -102,7 +103,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       if (changes !== entry.changes) continue
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
       const isSame = entry.snapshot !== undefined && entry.breaker === breaker
-      const hooks = isSame && entry.snapshot !== undefined ? entry.snapshot.hooks : makeHooks(tenant)
+      const hooks = isSame && entry.snapshot !== undefined ? entry.snapshot.hooks : makeHooks(tenant, placeOf)
       const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
       const remember = (row: HookRow, isTripped: boolean): HookDefinition =>
         isOwn(row) || isTripped ? entry.remember(row, isTripped) : rememberGlobal(row, isTripped)

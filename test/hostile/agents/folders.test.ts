@@ -124,3 +124,16 @@ test('folders count only where the gateway and the agent have one user', async (
   const { body } = await gateway.call('POST', '/v1/agents/claude-code/PreToolUse', bash(folder))
   expect(body).toEqual({})
 })
+
+test('hooks of the same name in two repositories cool down each for itself', async () => {
+  const gateway = await running()
+  const rested = refusing('still awake').replace('name: guard', 'name: guard\n    cooldown_ms: 600000')
+  const folders = ['a', 'b'].map((name) => join(gateway.home, name))
+  for (const folder of folders) hookFile(gateway.home, folder, rested)
+  const ask = agent(gateway)
+  const asked = async (cwd = '', session_id = '') =>
+    JSON.stringify(await ask('PreToolUse', { ...bash(cwd), session_id }))
+  expect(await asked(folders[0], 'one')).toContain('still awake')
+  expect(await asked(folders[1], 'two')).toContain('still awake')
+  expect(await asked(folders[0], 'one')).not.toContain('still awake')
+})
