@@ -14,7 +14,11 @@ export const claudeCodeEvents = {
     note: 'changed output must have the shape of the tool’s own result',
   },
   PostToolUseFailure: { event: 'post_tool_use_failure', honours: ['context'] },
-  PostToolBatch: { event: 'post_tool_batch' },
+  PostToolBatch: {
+    event: 'post_tool_batch',
+    chatty: true,
+    note: 'tells again what `PostToolUse` told, at the price of one more process for each answer of the model',
+  },
   PermissionDenied: { event: 'permission_denied' },
   UserPromptSubmit: { event: 'user_prompt_submit', honours: ['block', 'context'] },
   UserPromptExpansion: { event: 'user_prompt_expansion' },

@@ -1,4 +1,8 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
+import { basename } from 'node:path'
+import { hookFileNames } from '../find.ts'
+
+const names = new Set(hookFileNames('').map((path) => basename(path)))
 
 /** Hints that something in a folder changed. It may miss some, or the folder may not exist: a poll is the truth. */
 export class FolderWatch {
@@ -22,7 +26,10 @@ export class FolderWatch {
     this.#identity = identity
     if (identity === undefined) return
     try {
-      this.#watcher = watch(this.#folder, { persistent: false }, this.#hint)
+      // Where the gateway keeps its database in the same folder, that changes all the time.
+      this.#watcher = watch(this.#folder, { persistent: false }, (_, name) => {
+        if (name === null || names.has(name)) this.#hint()
+      })
       this.#watcher.on('error', () => this.close())
     } catch {
       // The system may have no watches left; then only the poll looks.

@@ -43,7 +43,8 @@ export class LineConnection {
     socket.on('error', () => {})
     socket.once('close', () => {
       this.#ending = true
-      this.#gone.abort()
+      // Making the reason costs more than all the rest of a connection that has its answer.
+      if (this.#inFlight > 0) this.#gone.abort()
     })
   }
 

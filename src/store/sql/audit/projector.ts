@@ -17,9 +17,9 @@ export interface Projector {
   stop(): Promise<void>
 }
 
-const LOOK_MS = 25
-/** Nobody has appended for so long. */
-const QUIET_MS = 50
+const LOOK_MS = 100
+/** Nobody has appended for so long. The events of an agent at work come one by one, and cost less together. */
+const QUIET_MS = 500
 /** A burst is taken at the speed of the journal, what comes after it at the speed of rows. */
 const MAX_WAITING = 50_000
 const MAX_FAILURES = 5
