@@ -5,7 +5,7 @@ import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
 
-/** Each runs the compiler on the whole project. */
+/** Each runs the compiler. */
 const SLOW = { timeout: 60_000 }
 
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8')

@@ -176,7 +176,7 @@ describe('what is wrong', () => {
       expect.arrayContaining([
         'bad: PreToolUse did not reach the history of the gateway',
         'bad: PreToolUse would go on when nobody listens (exit 0)',
-        'bad: 0 of 28 observed events were kept for later',
+        expect.stringMatching(/^bad: 0 of \d+ observed events were kept for later$/),
       ]),
     )
   })

@@ -23,10 +23,9 @@ export class Scratch {
       './testing': './src/testing/index.ts',
     }
     this.write('package.json', JSON.stringify({ name: 'hookhelm', type: 'module', exports }))
-    this.write(
-      'tsconfig.json',
-      JSON.stringify({ extends: resolve('tsconfig.json'), include: ['src', '*.ts'] }),
-    )
+    // What the guides change, and all that it leads to; the gateway around it is no guide's business.
+    const include = ['src/index.ts', 'src/engine', 'src/openclaw', '*.ts']
+    this.write('tsconfig.json', JSON.stringify({ extends: resolve('tsconfig.json'), include }))
   }
 
   write(path: string, text: string): void {
