@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { createServer } from 'node:http'
 import { Pool } from 'undici'
 import type { HookContext } from '../src/engine/core/context.ts'
-import type { HookDefinition } from '../src/engine/core/hook.ts'
+import type { HookDefinition } from '../src/engine/hook-definition.ts'
 import { createHttpHandler } from '../src/handlers/http/http.ts'
 import { type Figure, ratio } from './figure.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PlaceState } from '../src/config/watch/place-state.ts'
-import type { HookDefinition } from '../src/engine/core/hook.ts'
+import type { HookDefinition } from '../src/engine/hook-definition.ts'
 import { createHooks, type Handler, type Hooks } from '../src/index.ts'
 import type { Figure } from './figure.ts'
 

@@ -25,7 +25,7 @@ export {
 } from './engine/core/event.ts'
 export type { GuardRequest, GuardState, Pass } from './engine/core/guard-state.ts'
 export type { Handler, HandlerCall, Host } from './engine/core/handler.ts'
-export type { HookDefinition, HookOptions, Match, Outcome, Scope } from './engine/core/hook.ts'
+export type { Match, Outcome, Scope } from './engine/core/hook.ts'
 export * as merge from './engine/core/merge.ts'
 export type { DispatchRecord, Execution, ExecutionDecision, Log, Sink } from './engine/core/sink.ts'
 export type { Trace, TraceHook } from './engine/core/trace.ts'
@@ -35,3 +35,4 @@ export { createHooks, type DecisionOf, type HookFunction, type Hooks } from './e
 export type { Undo } from './engine/dispatch/registry.ts'
 export { type Catalogue, catalogue } from './engine/events/catalogue.ts'
 export { memoryGuardState } from './engine/guard/memory-state.ts'
+export type { HookDefinition, HookOptions } from './engine/hook-definition.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HookDefinition } from '../engine/core/hook.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import type { AgentAdapter } from './agent.ts'
 import { claudeCode } from './claude-code/adapter.ts'
 import { codex } from './codex/adapter.ts'

@@ -1,6 +1,6 @@
-import type { HookDefinition } from '../engine/core/hook.ts'
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { eventNames } from '../engine/events/names.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent.ts'
 
 /** An agent, and the events of its own that reach us. */

@@ -1,5 +1,5 @@
-import type { HookDefinition } from '../engine/core/hook.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { withLocal } from './local.ts'

@@ -1,7 +1,7 @@
 import type { Decision } from '../engine/core/decision.ts'
 import { HookError } from '../engine/core/error.ts'
-import type { HookDefinition } from '../engine/core/hook.ts'
 import { createHooks } from '../engine/dispatch/hooks.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import { command } from './command.ts'
 import { withLocal } from './local.ts'
 import { print, table } from './output.ts'

@@ -1,6 +1,6 @@
 import { HookError } from '../engine/core/error.ts'
-import type { HookDefinition } from '../engine/core/hook.ts'
 import type { ResolveName } from '../engine/events/names.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import type { HookPlace } from './find.ts'
 import type { Found } from './read/issues.ts'
 import { byCatalogue } from './read/read-text.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from '../config/schema/hook.ts'
+import { wholeNumber } from '../config/schema/zod-schema.ts'
 
 /** What can be set for one tenant, or with the master tenant for all of them. */
 export const settingsSchema = z

@@ -1,4 +1,4 @@
-import type { HookDefinition } from '../engine/core/hook.ts'
+import type { BaseHook } from '../engine/core/hook.ts'
 import { redact } from '../safe/redact.ts'
 
 /** As much as a model is given of what a hook says. */
@@ -14,7 +14,7 @@ interface Refusal {
 export function refusal(
   kind: 'block' | 'ask',
   words: { reason?: string; message?: string },
-  hook: HookDefinition,
+  hook: BaseHook,
 ): Refusal {
   const { reason: text = '', message = text } = words
   const reason = redact(text) || redact(message) || defaultReason(kind, hook)
@@ -22,7 +22,7 @@ export function refusal(
   return longer === '' || longer === reason ? { kind, reason } : { kind, reason, message: longer }
 }
 
-function defaultReason(kind: 'block' | 'ask', { name, id }: HookDefinition): string {
+function defaultReason(kind: 'block' | 'ask', { name, id }: BaseHook): string {
   return `${kind === 'block' ? 'blocked' : 'asked for'} by ${name ?? id ?? 'a hook'}`
 }
 

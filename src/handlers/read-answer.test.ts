@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { HookDefinition } from '../engine/core/hook.ts'
+import type { BaseHook } from '../engine/core/hook.ts'
 import { readAnswer } from './read-answer.ts'
 
 const never = new AbortController().signal
 
-function reading(text: string, options: Partial<HookDefinition> = {}, sent?: string) {
+function reading(text: string, options: Partial<BaseHook> = {}, sent?: string) {
   const { event = 'pre_tool_use' } = options
   const reported: Record<string, unknown> = {}
   const report = (facts: Readonly<Record<string, unknown>>) => void Object.assign(reported, facts)

@@ -3,9 +3,9 @@ import { trustStore } from '../../config/trust.ts'
 import { watchHookFiles } from '../../config/watch/watch.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Handler } from '../../engine/core/handler.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { AttachedFiles, WorkPlace } from '../../gateway/tenancy/snapshot.ts'
 
 interface FolderHooksParts {

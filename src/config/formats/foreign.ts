@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import { readSchema } from '../../engine/core/schema.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { FileProblem, Path } from '../problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
-import { checkAgainst, type Found } from '../read/issues.ts'
+import { checkAgainst, type Found, foundProblem } from '../read/issues.ts'
 import { byCatalogue, located, parseSource, syntaxProblem } from '../read/read-text.ts'
 import type { Blueprint } from '../schema/blueprint.ts'
-import { hookSchema } from '../schema/hook.ts'
+import { fileHookSchema } from '../schema/hook-file.ts'
 import type { RuleSet } from '../schema/rules.ts'
 
 /** What a foreign file becomes, with a note for everything that has no equivalent. */
@@ -79,7 +80,7 @@ export function importForeign(given: Foreign, choose: (value: unknown) => Attemp
 /** What is wrong with a hook after translation is shown where it stood before. */
 function checkTranslated({ hook, from }: Translated): Found[] {
   const found = [
-    ...checkAgainst(hookSchema, hook),
+    ...readSchema(fileHookSchema, hook).problems.map((problem) => foundProblem(problem)),
     ...checkHooks([hook], { resolve: byCatalogue, handlers: undefined }),
   ]
   return found.map(({ error, part }) => ({ path: from, part, error }))

@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { HookOptions, Match } from '../../engine/core/hook.ts'
+import type { Match } from '../../engine/core/hook.ts'
+import type { HookOptions } from '../../engine/hook-definition.ts'
 import { compileMatcher } from '../../engine/match/compile.ts'
 import type { Found } from './issues.ts'
 import type { TextPlace } from './source.ts'

@@ -1,12 +1,12 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
 import { nearest } from '../../engine/core/nearest.ts'
+import { readSchema } from '../../engine/core/schema.ts'
 import type { ResolveName } from '../../engine/events/names.ts'
-import { handlerConfigOf } from '../schema/handler-config.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { checkConditions } from './check-conditions.ts'
-import { checkAgainst, type Found } from './issues.ts'
+import { type Found, foundProblem } from './issues.ts'
 
 export interface HookChecks {
   readonly resolve: ResolveName
@@ -56,11 +56,12 @@ function checkConfig(raw: Raw, { handlers }: HookChecks): Found[] {
   if (typeof type !== 'string' || type === '') return []
   const handler = handlers?.get(type)
   if (handlers !== undefined && handler === undefined) return [unknownHandler(type, handlers)]
-  const schema = handlerConfigOf(type)
-  const problems = schema === undefined ? [] : checkAgainst(schema, config ?? {}, ['config'])
-  if (problems.length > 0 || handler === undefined) return problems
-  // The shape has been checked beside this, and a handler that reads more than it should throws a coded error.
-  return caught(['config'], () => handler.read(config, raw as unknown as HookDefinition)).map(placed)
+  if (handler === undefined) return []
+  const { value, problems } =
+    handler.schema === undefined ? { value: config, problems: [] } : readSchema(handler.schema, config ?? {})
+  if (problems.length > 0) return problems.map((problem) => foundProblem(problem, ['config']))
+  // The other fields of the hook are checked beside this; a handler that reads a bad one throws a coded error.
+  return caught(['config'], () => handler.read(value, raw as unknown as HookDefinition)).map(placed)
 }
 
 /** Handlers name the field as `config.url`. */

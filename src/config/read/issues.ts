@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
 import { type EngineCode, isErrorCode } from '../../engine/core/error-table.ts'
 import { nearest } from '../../engine/core/nearest.ts'
+import type { SchemaProblem } from '../../engine/core/schema.ts'
 import type { Path } from '../problem.ts'
 
 /** A problem of a value that has no file yet. */
@@ -10,6 +11,16 @@ export interface Found {
   /** Whether the key is wrong or what stands behind it. */
   readonly part: 'key' | 'value'
   readonly error: HookError
+}
+
+/** A problem that one of our own schemas found. */
+export function foundProblem(
+  { path, part, code, message, hint: own }: SchemaProblem,
+  base: Path = [],
+): Found {
+  const advice = own ?? (code === 'config.field' ? hint : undefined)
+  const error = new HookError(code, message, advice === undefined ? {} : { hint: advice })
+  return { path: [...base, ...path], part, error }
 }
 
 /** What a schema says about a value, in our words and codes; an unknown key is a problem of its own. */

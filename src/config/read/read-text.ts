@@ -1,13 +1,14 @@
+import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
+import { readSchema, type SchemaProblem } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { eventNames, type ResolveName } from '../../engine/events/names.ts'
 import { type FileProblem, pointerOf } from '../problem.ts'
-import { type HookFile, hookFileSchema } from '../schema/hook-file.ts'
+import { type HookFile, hookFileSchema, misplacedKeys } from '../schema/hook-file.ts'
 import type { FoundInside } from './check-conditions.ts'
 import { checkHooks } from './check-hooks.ts'
-import { checkRules } from './check-rules.ts'
-import { checkAgainst, type Found } from './issues.ts'
+import { type Found, foundProblem } from './issues.ts'
 import { jsonSource } from './json-source.ts'
 import { lineAndColumn, type Source } from './source.ts'
 import { yamlSource } from './yaml-source.ts'
@@ -33,18 +34,15 @@ export function readHookText(given: string, path: string, options: ReadOptions =
   const text = given.startsWith('\uFEFF') ? given.slice(1) : given
   const source = parseSource(text, path)
   if (source instanceof HookError) return bad([syntaxProblem(text, path, source)])
-  const parsed = hookFileSchema.safeParse(source.value)
+  const { value: file, problems } = readSchema(hookFileSchema, source.value)
   const resolve = options.resolve ?? byCatalogue
   const handlers = options.handlers && new Map(options.handlers.map((handler) => [handler.type, handler]))
-  const { hooks, rules } = parts(source.value)
   const found: FoundInside[] = [
-    ...(parsed.success
-      ? (options.also?.(parsed.data.hooks) ?? [])
-      : checkAgainst(hookFileSchema, source.value)),
-    ...checkHooks(hooks, { resolve, handlers }),
-    ...checkRules(rules, resolve).map((each) => ({ ...each, path: ['rules', ...each.path] })),
+    ...problems.map((problem) => misplaced(problem) ?? foundProblem(problem)),
+    ...(problems.length === 0 ? (options.also?.(file.hooks) ?? []) : []),
+    ...checkHooks(isRecord(source.value) ? source.value.hooks : undefined, { resolve, handlers }),
   ]
-  if (parsed.success && found.length === 0) return { kind: 'good', file: parsed.data }
+  if (found.length === 0) return { kind: 'good', file }
   return bad(found.map((each) => located(text, path, source, each)).sort(byPlace))
 }
 
@@ -64,8 +62,13 @@ export function parseSource(text: string, path: string): Source | HookError {
   }
 }
 
-function parts(value: unknown): { hooks?: unknown; rules?: unknown } {
-  return typeof value === 'object' && value !== null ? value : {}
+/** Recovery rules and blueprints have files of their own. */
+function misplaced({ path, part }: SchemaProblem): Found | undefined {
+  const [key] = path
+  const message = path.length === 1 && part === 'key' ? misplacedKeys[String(key)] : undefined
+  return message === undefined
+    ? undefined
+    : { path, part, error: new HookError('config.field', message, { hint: 'Move them there.' }) }
 }
 
 export function syntaxProblem(

@@ -1,17 +1,36 @@
-import { z } from 'zod'
-import { blueprintSchema } from './blueprint.ts'
-import { hookSchema } from './hook.ts'
-import { ruleSetSchema } from './rules.ts'
+import { type ObjectSchema, type Schema, schema } from '../../engine/core/schema.ts'
+import { type HookDefinition, hookSchema } from '../../engine/hook-definition.ts'
 
-/** A whole hook file. `hooks` may be empty but not missing: a file cut off after its first line is no empty file. */
-export const hookFileSchema = z
-  .strictObject({
-    $schema: z.string().exactOptional(),
-    version: z.literal(1, 'must be 1, the only version there is').exactOptional(),
-    hooks: z.array(hookSchema).readonly(),
-    rules: ruleSetSchema.describe('Recovery rules.').exactOptional(),
-    blueprints: z.array(blueprintSchema).readonly().exactOptional(),
-  })
-  .readonly()
+/** The store counts versions; a file has none. */
+const { version: _, ...fields } = hookSchema.fields
 
-export type HookFile = z.output<typeof hookFileSchema>
+/** A hook as it is written in a file. */
+export const fileHookSchema: ObjectSchema = { kind: 'object', fields, required: hookSchema.required }
+
+/** A whole hook file. */
+export interface HookFile {
+  readonly $schema?: string
+  readonly version?: number
+  readonly hooks: readonly HookDefinition[]
+}
+
+/** `hooks` may be empty but not missing: a file that was cut off after its first line is not an empty file. */
+export const hookFileSchema: Schema<HookFile> = {
+  kind: 'object',
+  fields: {
+    $schema: schema.text('Where editors find the schema of this file.'),
+    version: schema.integer(1, 1, 'The version of the file format: 1.'),
+    hooks: {
+      kind: 'list',
+      item: fileHookSchema,
+      about: 'The hooks, in the order in which they are created.',
+    },
+  },
+  required: ['hooks'],
+}
+
+/** Keys that belong to other files, and where they belong. */
+export const misplacedKeys: Readonly<Record<string, string>> = {
+  rules: 'recovery rules do not belong in a hook file: put them into .hookhelm/hook-chains.json',
+  blueprints: 'blueprints do not belong in a hook file: each has a file of its own, agents/NAME/agent.json',
+}

@@ -1,45 +1,94 @@
-import { z } from 'zod'
+import type { Handler } from '../../engine/core/handler.ts'
+import type { Schema } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
-import { handlerConfigs } from './handler-config.ts'
-import { hookSchema } from './hook.ts'
-import { hookFileSchema } from './hook-file.ts'
+import { fileHookSchema, hookFileSchema } from './hook-file.ts'
 
 /** Where editors find the schema; the package carries the same file. */
 export const SCHEMA_URL = 'https://unpkg.com/hookhelm/schema/hooks.schema.json'
 
-/** The JSON Schema of a hook file, for editors and for other programs. */
-export function hookFileJsonSchema(): Readonly<Record<string, unknown>> {
-  const { $schema, ...body } = z.toJSONSchema(hookFileSchema, {
-    io: 'input',
-    override({ zodSchema, jsonSchema }) {
-      // What is read-only to a program is what a person writes.
-      delete jsonSchema.readOnly
-      if (zodSchema === hookSchema) withConfigs(jsonSchema)
-    },
-  })
-  return { $schema, $id: SCHEMA_URL, title: 'Hookhelm hook file', ...body }
+type Json = Readonly<Record<string, unknown>>
+
+/** The JSON Schema (draft 2020-12) of one of our schemas. `override` may replace the result for some of them. */
+export function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+  const json = { ...jsonOf(node, override), ...(node.about === undefined ? {} : { description: node.about }) }
+  return override?.(node, json) ?? json
 }
 
-type Json = z.core.JSONSchema.BaseSchema
-
-/** Which config belongs to which handler, and which events there are; other spellings of an event are welcome. */
-function withConfigs(schema: Json): void {
-  if (schema.properties === undefined) return
-  const { event } = schema.properties
-  if (typeof event === 'object') {
-    const { description, ...rest } = event
-    schema.properties.event = {
-      ...(description ? { description } : {}),
-      anyOf: [{ enum: Object.keys(catalogue) }, rest],
-    }
+function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+  switch (node.kind) {
+    case 'any':
+      return {}
+    case 'text':
+      return {
+        type: 'string',
+        ...(node.minLength ? { minLength: node.minLength } : {}),
+        ...(node.maxLength === undefined ? {} : { maxLength: node.maxLength }),
+      }
+    case 'integer':
+      return node.min === node.max
+        ? { const: node.min }
+        : { type: 'integer', minimum: node.min, maximum: node.max }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'scalar':
+      return { type: ['string', 'number', 'boolean', 'null'] }
+    case 'choice':
+      return { type: 'string', enum: [...node.values, ...Object.keys(node.aliases ?? {})] }
+    case 'list':
+      return {
+        type: 'array',
+        items: toJsonSchema(node.item, override),
+        ...(node.minItems ? { minItems: node.minItems } : {}),
+      }
+    case 'map':
+      return { type: 'object', additionalProperties: toJsonSchema(node.value, override) }
+    case 'object':
+      return {
+        type: 'object',
+        properties: Object.fromEntries(
+          Object.entries(node.fields).map(([name, field]) => [name, toJsonSchema(field, override)]),
+        ),
+        ...(node.required.length > 0 ? { required: node.required } : {}),
+        additionalProperties: false,
+      }
+    case 'union':
+      return { anyOf: node.options.map((option) => toJsonSchema(option, override)) }
   }
-  schema.allOf = Object.entries(handlerConfigs).map(([type, config]) => ({
-    if: { properties: { handler_type: { const: type } } },
-    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
-    then: { properties: { config: withoutDraft(z.toJSONSchema(config, { io: 'input' })) } },
-  }))
 }
 
-function withoutDraft({ $schema: _, ...schema }: Json): Json {
-  return schema
+/** The JSON Schema of a hook file, for editors and other programs. Handlers add the shape of their `config`. */
+export function hookFileJsonSchema(handlers: readonly Pick<Handler, 'type' | 'schema'>[]): Json {
+  const body = toJsonSchema(hookFileSchema, (node, json) =>
+    node === fileHookSchema ? withEventsAndConfigs(json, handlers) : json,
+  )
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: SCHEMA_URL,
+    title: 'Hookhelm hook file',
+    ...body,
+  }
+}
+
+/** Adds the names of the events, of which any other spelling is accepted too, and the config of each handler type. */
+function withEventsAndConfigs(json: Json, handlers: readonly Pick<Handler, 'type' | 'schema'>[]): Json {
+  const properties = json.properties as Readonly<Record<string, Json>>
+  const { description, ...event } = properties.event ?? {}
+  return {
+    ...json,
+    properties: {
+      ...properties,
+      event: { description, anyOf: [{ enum: Object.keys(catalogue) }, event] },
+    },
+    allOf: handlers.flatMap(({ type, schema }) =>
+      schema === undefined
+        ? []
+        : [
+            {
+              if: { properties: { handler_type: { const: type } } },
+              // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
+              then: { properties: { config: toJsonSchema(schema) } },
+            },
+          ],
+    ),
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from './hook.ts'
+import { wholeNumber } from './zod-schema.ts'
 
 const DAY_MS = 86_400_000
 const text = z.string().min(1, 'must not be empty')

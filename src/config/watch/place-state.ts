@@ -1,5 +1,5 @@
-import type { HookDefinition } from '../../engine/core/hook.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { armed } from '../armed.ts'
 import type { HookPlace } from '../find.ts'
 import { type FileProblem, wholeFile } from '../problem.ts'

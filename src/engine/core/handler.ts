@@ -1,6 +1,7 @@
 import type { HookContext } from './context.ts'
 import type { ErrorCode } from './error-table.ts'
-import type { HookDefinition } from './hook.ts'
+import type { BaseHook } from './hook.ts'
+import type { Schema } from './schema.ts'
 
 /** What the embedding program lends to handlers. Each part is optional; a handler says what it misses. */
 export interface Host {
@@ -16,19 +17,21 @@ export interface HandlerCall<Config> {
   readonly payload: unknown
   readonly context: HookContext
   readonly host: Host
-  readonly hook: HookDefinition
+  readonly hook: BaseHook
 }
 
-/** What a hook runs. One file implements one type. */
-export interface Handler<Config = unknown> {
+/** What a hook runs. `Settings` is the `config` of a hook as it is written, `Config` what `run` gets. */
+export interface Handler<Config = unknown, Settings = unknown> {
   readonly type: string
-  /** The code of a missed deadline, where the type has one of its own. */
+  /** The shape of `config`. The engine checks it before `read`; docs, editors and forms are made from it. */
+  readonly schema?: Schema<Settings>
+  /** The code of a missed deadline, if the type has one of its own. */
   readonly timeoutCode?: ErrorCode
-  /** Turns the `config` of a definition into what `run` gets, or throws a coded error. */
-  read(config: unknown, hook: HookDefinition): Config
+  /** Prepares the `config` of a hook for `run` when the hook is registered; throws a coded error for a bad one. */
+  read(config: Settings, hook: BaseHook): Config
   /**
-   * Answers what a function hook may answer. A coded error keeps its code; `handler.result` means that there was an
-   * answer but nobody can read it, so `on_invalid` decides rather than `on_error`.
+   * Returns what a function hook may return. A coded error keeps its code; `handler.result` means that there was an
+   * answer that cannot be read, so that `on_invalid` applies and not `on_error`.
    */
   run(call: HandlerCall<Config>): unknown
 }

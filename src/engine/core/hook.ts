@@ -1,62 +1,81 @@
-import type { HookId } from './decision.ts'
-import type { Policy } from './event.ts'
+import { type FieldsType, schema } from './schema.ts'
 
-export type Outcome = 'success' | 'failed' | 'timeout' | 'unknown'
-export type Scope = 'global' | 'tenant' | 'agent'
+export const outcomes = ['success', 'failed', 'timeout', 'unknown'] as const
+/** How an agent's step ended. */
+export type Outcome = (typeof outcomes)[number]
 
-/** Further ways to say which events a hook is for; all that are given must hold. */
-export interface Match {
-  /** A shell-style pattern on the whole name: `mcp__*`. */
-  readonly glob?: string
-  /** Exact names. */
-  readonly names?: readonly string[]
-  /** Dot path into the payload → the value that must stand there. */
-  readonly fields?: Readonly<Record<string, string | number | boolean | null>>
-  readonly outcome?: Outcome | readonly Outcome[]
-}
+const scopes = ['global', 'tenant', 'agent'] as const
+/** Which events a stored hook applies to: those of every tenant, of its tenant, or of some agents of its tenant. */
+export type Scope = (typeof scopes)[number]
+
+const outcome = schema.choice(outcomes)
+
+const match = schema.object(
+  {
+    glob: schema.text('A shell-style pattern on the whole name: `mcp__*`.'),
+    names: schema.list(schema.text(), 'Exact names, or `Tool(pattern)`; one must match.'),
+    fields: schema.map(
+      schema.scalar(),
+      'Dot path into the payload → the value it must have: `tool_input.path: /etc/hosts`.',
+    ),
+    outcome: schema.union(
+      [outcome, schema.list(outcome)],
+      'success, failed, timeout, unknown, or a list of these',
+      'How the agent’s step ended: one outcome or a list.',
+    ),
+  },
+  [],
+  'Further conditions; all of them must hold.',
+)
+/** Further conditions of a hook; all of them must hold. */
+export type Match = NonNullable<(typeof match)['type']>
+
+/** Run hooks elsewhere say `continue` or `ignore` where we say `allow`. */
+const policy = (about: string) =>
+  schema.choice(['block', 'allow'], about, { continue: 'allow', ignore: 'allow' })
 
 /**
- * Everything about a hook but its event and handler. The same fields, spelled the same way, stand in a hook file,
- * in the database, on the wire and in the form of the web app.
+ * The fields of a hook, declared once: a hook file, the REST and WebSocket API, the database, the JSON Schema, the docs
+ * and the form of the web app follow from here. Guards declare their own fields (`engine/guard`).
  */
-export interface HookOptions {
-  readonly id?: HookId
-  readonly name?: string
-  readonly description?: string
-  readonly scope?: Scope
-  readonly agent_ids?: readonly string[]
-  /** An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`. */
-  readonly matcher?: string
-  /** A CEL condition. */
-  readonly if_expr?: string
-  readonly match?: Match
-  readonly timeout_ms?: number
-  readonly on_error?: Policy
-  readonly on_timeout?: Policy
-  readonly on_invalid?: Policy
-  /** Higher runs first. */
-  readonly priority?: number
-  readonly enabled?: boolean
-  readonly disabled_reason?: string
-  /** Managed by an administrator: runs before all others, and no rewrite can pass it by. */
-  readonly locked?: boolean
-  /** Runs again when a later hook changed the input it had passed. */
-  readonly recheck?: boolean
-  /** Runs and is recorded, but changes nothing. */
-  readonly shadow?: boolean
-  /** On an event that awaits only transformers: this hook is one. */
-  readonly transform?: boolean
-  readonly cooldown_ms?: number
-  readonly dedup_window_ms?: number
-  readonly max_invocations_per_turn?: number
-  /** Raised by the store with every change. */
-  readonly version?: number
-  readonly budget?: { readonly name: string; readonly cost?: number; readonly limit: number }
-}
+export const baseHookFields = {
+  id: schema.text('Stable id. Decisions, traces and guards refer to it.', { minLength: 1 }),
+  event: schema.text('The event that the hook listens to, in any spelling of its name.', { minLength: 1 }),
+  handler_type: schema.text('What the hook runs: command, http, prompt, agent or script.', { minLength: 1 }),
+  config: schema.any('Settings of the handler; each handler type declares its own.'),
+  name: schema.text('A short title for people.'),
+  description: schema.text('What the hook is for.'),
+  scope: schema.choice(
+    scopes,
+    'Which events it applies to: every tenant’s, its tenant’s (the default), or those of `agent_ids`.',
+  ),
+  agent_ids: schema.list(schema.text(), 'Agents that a hook of scope `agent` applies to: ids or names.'),
+  matcher: schema.text('An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`.'),
+  if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
+  match,
+  timeout_ms: schema.integer(
+    1,
+    600_000,
+    'How long the hook may take, in milliseconds. The event sets the default.',
+  ),
+  on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
+  on_timeout: policy('What a hook that does not answer in time means for a gate.'),
+  on_invalid: policy('What an unreadable answer means for a gate.'),
+  priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
+  enabled: schema.boolean('false switches the hook off. true by default.'),
+  disabled_reason: schema.text('Why the hook is off; set by the gateway.'),
+  locked: schema.boolean(
+    'Managed by an administrator: runs before all others, and every rewrite is shown to it again.',
+  ),
+  recheck: schema.boolean('Runs again if a later hook changes the input that this one passed.'),
+  shadow: schema.boolean('Runs and is recorded, but changes nothing.'),
+  transform: schema.boolean('The hook may change what the event carries, so the event waits for it.'),
+  version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store with every change.'),
+} as const
 
-/** A hook as data. */
-export interface HookDefinition extends HookOptions {
-  readonly event: string
-  readonly handler_type: string
-  readonly config?: unknown
-}
+/** A hook without the fields of guards: what handlers and matchers see. */
+export interface BaseHook extends FieldsType<typeof baseHookFields, 'event' | 'handler_type'> {}
+
+/** The fields of a hook that decide which events it matches. */
+export interface HookConditions
+  extends Pick<BaseHook, 'id' | 'name' | 'matcher' | 'if_expr' | 'match' | 'agent_ids'> {}

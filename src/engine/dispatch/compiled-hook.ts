@@ -4,8 +4,8 @@ import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
-import type { HookDefinition } from '../core/hook.ts'
 import { guardsOf } from '../guard/guards.ts'
+import { type HookDefinition, readHandlerConfig } from '../hook-definition.ts'
 import { compileMatcher } from '../match/compile.ts'
 import type { Matcher } from '../match/matcher.ts'
 import { ticksFor } from './wheel.ts'
@@ -74,8 +74,8 @@ export function compileHook(
   }
 }
 
-/** Binds a handler of some type to one definition. */
-export function bindHandler(handler: Handler, definition: HookDefinition, host: Host): Run {
-  const config = handler.read(definition.config, definition)
-  return (payload, context) => handler.run({ config, payload, context, host, hook: definition })
+/** Binds a handler to the config of one hook; throws a coded error for a config that it cannot use. */
+export function bindHandler(handler: Handler, hook: HookDefinition, host: Host): Run {
+  const config = readHandlerConfig(handler, hook)
+  return (payload, context) => handler.run({ config, payload, context, host, hook })
 }

@@ -3,10 +3,10 @@ import type { HookId } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import type { EventRow, EventRows } from '../core/event.ts'
 import type { Handler, Host } from '../core/handler.ts'
-import type { HookDefinition } from '../core/hook.ts'
 import type { ResolveName } from '../events/names.ts'
+import type { HookDefinition } from '../hook-definition.ts'
+import { readHookDefinition } from '../hook-definition.ts'
 import { bindHandler, type CompiledHook, compileHook, type Run } from './compiled-hook.ts'
-import { readDefinition } from './definition.ts'
 import type { Engine } from './engine.ts'
 import { makePlan, type Plan } from './plan.ts'
 import type { Watch } from './watchdog.ts'
@@ -80,7 +80,7 @@ export class Registry {
   }
 
   #compile(given: unknown, run?: Run): CompiledHook {
-    const definition = this.#complete(readDefinition(given))
+    const definition = this.#complete(readHookDefinition(given))
     const handler = run === undefined ? this.#handler(definition) : undefined
     const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
     if (bound === undefined) throw new HookError('config.unknown_handler', 'a hook has nothing to run')
@@ -105,7 +105,7 @@ export class Registry {
   }
 
   addFunction(event: string, settings: unknown, run: Run): Undo {
-    const options = readDefinition({
+    const options = readHookDefinition({
       ...(isRecord(settings) ? settings : { options: settings }),
       event,
       handler_type: 'function',
@@ -136,7 +136,7 @@ export class Registry {
   #change(id: HookId, changes: { enabled: boolean; disabled_reason: string | undefined }): void {
     const hook = this.#hooks.get(id)
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
-    const definition = readDefinition({ ...hook.definition, ...changes })
+    const definition = readHookDefinition({ ...hook.definition, ...changes })
     this.#given.delete(id)
     this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
     this.#forget()

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { HookDefinition } from '../core/hook.ts'
+import type { HookDefinition } from '../hook-definition.ts'
 import type { Run } from './compiled-hook.ts'
 
 /** Shared with the watching thread: the number of the handler that runs, and a count that moves with every change. */

@@ -1,15 +1,30 @@
-import type { Guard } from './guard.ts'
+import { schema } from '../core/schema.ts'
+import { defineGuard } from './guard.ts'
 import { guardKey } from './guard-key.ts'
 
+const amount = (about: string) => schema.integer(0, Number.MAX_SAFE_INTEGER, about)
+
 /** Draws on a named budget that hooks of one tenant share. */
-export const budget: Guard = (hook) => {
-  const drawn = hook.budget
-  if (drawn === undefined) return undefined
-  const { name, limit, cost = 1 } = drawn
-  return (_payload, context) => ({
-    kind: 'budget',
-    key: guardKey(context.envelope.tenant ?? '', name),
-    cost,
-    limit,
-  })
-}
+export const budget = defineGuard({
+  fields: {
+    budget: schema.object(
+      {
+        name: schema.text('Hooks that name the same budget share it.'),
+        cost: amount('What one run costs; 1 by default.'),
+        limit: amount('How much may be spent in all.'),
+      },
+      ['name', 'limit'],
+      'A named budget that the hook draws on. A gate whose budget is spent fails.',
+    ),
+  },
+  question({ budget: drawn }) {
+    if (drawn === undefined) return undefined
+    const { name, limit, cost = 1 } = drawn
+    return (_payload, { envelope }) => ({
+      kind: 'budget',
+      key: guardKey(envelope.tenant ?? '', name),
+      cost,
+      limit,
+    })
+  },
+})

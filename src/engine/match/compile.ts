@@ -1,6 +1,6 @@
 import { isRecord } from '../core/check.ts'
 import { errorText, HookError } from '../core/error.ts'
-import type { HookOptions } from '../core/hook.ts'
+import type { HookConditions } from '../core/hook.ts'
 import { agentIdsPart } from './agent-ids.ts'
 import { eachName } from './both-names.ts'
 import { conditionPart } from './cel/condition.ts'
@@ -14,7 +14,7 @@ import { toolPatternPart } from './tool/tool-pattern.ts'
 import { wrongType } from './wrong-type.ts'
 
 /** Compiles all conditions of a hook; throws a coded error that names the part and the place in it. */
-export function compileMatcher(hook: HookOptions, event: string): Matcher {
+export function compileMatcher(hook: HookConditions, event: string): Matcher {
   try {
     return combine(compileParts(hook))
   } catch (error) {
@@ -28,7 +28,7 @@ export function compileMatcher(hook: HookOptions, event: string): Matcher {
 }
 
 /** Cheap ones first; a condition in CEL is evaluated only when everything else holds. */
-function compileParts(hook: HookOptions): MatchPart[] {
+function compileParts(hook: HookConditions): MatchPart[] {
   const match: unknown = hook.match ?? {}
   if (!isRecord(match)) wrongType('match', 'an object')
   const unknown = Object.keys(match).find((key) => !['glob', 'names', 'fields', 'outcome'].includes(key))

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import type { HookOptions } from '../core/hook.ts'
+import type { HookConditions } from '../core/hook.ts'
 import { compileMatcher } from './compile.ts'
 import { explainMatch } from './explain.ts'
 import { call, moment } from './match.fixture.ts'
 import type { MatchInput } from './matcher.ts'
 
-const explain = (hook: HookOptions, input: MatchInput) =>
+const explain = (hook: HookConditions, input: MatchInput) =>
   explainMatch(compileMatcher(hook, input.event), input)
 
 test('ruling 37 a match is reported as one', () => {
   expect(explain({ matcher: 'Bash' }, call('Bash'))).toEqual({ result: 'matched' })
 })
 
-const misses: readonly (readonly [HookOptions, MatchInput, string])[] = [
+const misses: readonly (readonly [HookConditions, MatchInput, string])[] = [
   [{ matcher: '^Edit$' }, call('Bash'), 'matcher ^Edit$ does not match "Bash"'],
   [{ matcher: 'Bash' }, moment({}), 'matcher Bash needs a name, and this event has none'],
   [{ match: { glob: 'mcp__*' } }, call('Bash'), 'glob mcp__* does not match "Bash"'],

@@ -1,6 +1,6 @@
 import type { Envelope } from '../core/context.ts'
 import { HookError } from '../core/error.ts'
-import type { HookOptions } from '../core/hook.ts'
+import type { HookConditions } from '../core/hook.ts'
 import { compileMatcher } from './compile.ts'
 import type { MatchInput } from './matcher.ts'
 
@@ -13,12 +13,12 @@ export function moment(payload: unknown, envelope: Envelope = {}): MatchInput {
   return { event: 'notification', name: '', payload, envelope }
 }
 
-export function matches(hook: HookOptions, input: MatchInput): boolean {
+export function matches(hook: HookConditions, input: MatchInput): boolean {
   const matcher = compileMatcher(hook, input.event)
   return matcher.byName(input.name) && (matcher.when?.(input) ?? true)
 }
 
-export function named(hook: HookOptions, name: string): boolean {
+export function named(hook: HookConditions, name: string): boolean {
   return compileMatcher(hook, 'pre_tool_use').byName(name)
 }
 
@@ -32,6 +32,6 @@ export function refusal(run: () => unknown): HookError {
   throw new HookError('config.field', 'nothing was refused')
 }
 
-export function refused(hook: HookOptions): HookError {
+export function refused(hook: HookConditions): HookError {
   return refusal(() => compileMatcher(hook, 'pre_tool_use'))
 }

@@ -1,5 +1,5 @@
 import { v5 } from 'uuid'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 
 /** A hook that comes with the product: one row for each event, with an id that is the same everywhere. */
 export interface Builtin {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '../../engine/core/context.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { WorkPlace } from '../tenancy/snapshot.ts'
 

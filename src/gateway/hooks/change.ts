@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.ts'
 import type { GatewayParts } from '../parts.ts'
 import { toDefinition } from '../tenancy/definition.ts'
 import { type CompleteHook, completeHook, sealHook } from './complete.ts'
-import { forged, type HookInput, hookInput } from './hook-input.ts'
+import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -33,7 +33,9 @@ export async function updateHook(
   caller: Caller,
   parts: GatewayParts,
 ): Promise<{ hookId: string }> {
-  const updates = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(forged, key)))
+  const updates = Object.fromEntries(
+    Object.entries(given).filter(([key]) => !Object.hasOwn(gatewayOwnedFields, key)),
+  )
   if (Object.keys(updates).length === 0)
     throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
   // Taken away it would mean on, and nobody switches a tripped hook on by leaving something out.

@@ -1,47 +1,49 @@
 import { z } from 'zod'
-import { hookSchema } from '../../config/schema/hook.ts'
+import { zodFields } from '../../config/schema/zod-schema.ts'
+import { hookSchema } from '../../engine/hook-definition.ts'
 
 const {
   id: _id,
   disabled_reason: _reason,
-  event,
-  handler_type,
+  version: _version,
+  event: _event,
+  handler_type: _handler,
   scope: _scope,
   timeout_ms: _timeout,
   ...free
-} = hookSchema.unwrap().shape
+} = zodFields(hookSchema.fields)
 
-/** What only the gateway sets. Whoever sends a hook back as it was shown may leave them in; they are not read. */
-const ours = z.unknown().describe('Set by the gateway; ignored.').exactOptional()
-export const forged = {
-  id: ours,
-  tenant_id: ours,
-  source: ours,
-  version: ours,
-  created_by: ours,
-  created_at: ours,
-  updated_at: ours,
-  disabled_reason: ours,
+/** Fields that only the gateway sets. A caller may send them back as they were shown; they are not read. */
+const ownedField = z.unknown().describe('Set by the gateway; ignored.').exactOptional()
+export const gatewayOwnedFields = {
+  id: ownedField,
+  tenant_id: ownedField,
+  source: ownedField,
+  version: ownedField,
+  created_by: ownedField,
+  created_at: ownedField,
+  updated_at: ownedField,
+  disabled_reason: ownedField,
 }
 
+const described = (field: 'event' | 'handler_type' | 'scope') =>
+  z
+    .string()
+    .describe(hookSchema.fields[field].about ?? '')
+    .exactOptional()
+
 /**
- * A hook as a caller sends it. The three fields that it must have are checked later, together, because callers know
- * the sentence that names all three; the timeout because it has another limit here than in a file.
+ * A hook as a caller sends it. `event`, `handler_type` and `scope` are required together by one message that callers
+ * of the original gateway know; `timeout_ms` has another limit here than in a file.
  */
 export const hookInput = z.strictObject({
-  event: z
-    .string()
-    .describe(event.description ?? '')
-    .exactOptional(),
-  handler_type: z
-    .string()
-    .describe(handler_type.description ?? '')
-    .exactOptional(),
-  scope: z.string().describe('global, tenant or agent.').exactOptional(),
+  event: described('event'),
+  handler_type: described('handler_type'),
+  scope: described('scope'),
   ...free,
   timeout_ms: z.int('must be a whole number').describe('5000 if omitted, at most 10000.').exactOptional(),
-  agent_id: z.string().describe('One agent, as older clients say it.').exactOptional(),
-  ...forged,
+  agent_id: z.string().describe('One agent; the same as `agent_ids` with one entry.').exactOptional(),
+  ...gatewayOwnedFields,
 })
 
 export type HookInput = z.output<typeof hookInput>

@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import { hookSchema } from '../../config/schema/hook.ts'
+import { zodFields } from '../../config/schema/zod-schema.ts'
+import { hookSchema } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { maskConfig } from './config-secrets.ts'
 
-/** A stored hook as it is answered. */
-export const hookShown = hookSchema.unwrap().extend({
+/** A stored hook as the API returns it. */
+export const hookShown = z.strictObject({
+  ...zodFields(hookSchema.fields),
+  event: z.string(),
+  handler_type: z.string(),
   id: z.string(),
   tenant_id: z.string(),
   scope: z.enum(['global', 'tenant', 'agent']),
@@ -18,6 +22,7 @@ export const hookShown = hookSchema.unwrap().extend({
   updated_at: z.number(),
 })
 
+/** The row without its secrets. */
 export function shown(row: HookRow): z.output<typeof hookShown> {
   return { ...row, config: maskConfig(row.config) }
 }

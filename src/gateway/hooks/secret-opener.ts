@@ -1,5 +1,5 @@
 import { HookError } from '../../engine/core/error.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'
 import { secretPlace } from '../../store/places.ts'
 import type { Store } from '../../store/store.ts'

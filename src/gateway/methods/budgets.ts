@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/hook.ts'
+import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import type { GatewayParts } from '../parts.ts'
 import { noParams } from './fields.ts'
 import { method } from './method.ts'

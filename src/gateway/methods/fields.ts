@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/hook.ts'
+import { wholeNumber } from '../../config/schema/zod-schema.ts'
 
 /** Parameters that many methods share. */
 export const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters')

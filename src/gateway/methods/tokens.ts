@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/hook.ts'
+import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
 import { MASTER_TENANT, type Role, roles, type TokenRow } from '../../store/stores/tenant-store.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 
 /** The part of a row that the engine knows. A hook that its tenant's breaker tripped is off, whatever the row says. */

@@ -1,8 +1,8 @@
 import type { HookId } from '../../engine/core/decision.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { standIn, toDefinition, whyBroken } from './definition.ts'
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { checkVariables } from '../../safe/process/environment.ts'
 import { shell } from '../../safe/process/spec.ts'
 import { readFlag, unknownField, wrongField } from '../config-fields.ts'
@@ -43,7 +43,7 @@ const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
   'openharness-seed': ['$ARGUMENTS', '{file}', '{tool_name}', '{args}', '{result}'],
 }
 
-export function readCommandConfig(config: unknown, hook: HookDefinition): CommandConfig {
+export function readCommandConfig(config: unknown, hook: BaseHook): CommandConfig {
   if (!isRecord(config)) throw wrongField('config', 'a command hook needs a config with a command')
   for (const key of Object.keys(config)) {
     if (!keys.includes(key)) throw unknownField(key, keys, 'a command hook')

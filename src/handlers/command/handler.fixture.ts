@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { createHooks, type Hooks } from '../../index.ts'
 import { type Recorder, recorder } from '../../testing/recorder.ts'
 import { type CommandHandlerOptions, createCommandHandler } from './command.ts'
@@ -19,7 +19,7 @@ interface Scene {
 /** One command hook on pre_tool_use, unless the definition says otherwise. */
 export function commandHook(
   config: Readonly<Record<string, unknown>>,
-  definition: Partial<HookDefinition> = {},
+  definition: Partial<BaseHook> = {},
   options: CommandHandlerOptions = {},
 ): Scene {
   const handler = createCommandHandler(options)

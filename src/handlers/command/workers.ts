@@ -1,4 +1,4 @@
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { checkDirectory } from '../../safe/process/directory.ts'
 import { environment } from '../../safe/process/environment.ts'
 import type { CommandConfig } from './config.ts'
@@ -15,7 +15,7 @@ export class Workers {
     this.#options = options
   }
 
-  async of({ argv, cwd, allowedEnv }: CommandConfig, { id }: HookDefinition): Promise<Worker> {
+  async of({ argv, cwd, allowedEnv }: CommandConfig, { id }: BaseHook): Promise<Worker> {
     // By content, so that a reloaded hook finds the worker of its former self.
     const key = JSON.stringify([id, argv, cwd, allowedEnv])
     const known = this.#workers.get(key)

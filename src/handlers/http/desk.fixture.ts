@@ -1,6 +1,6 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import type { HookOptions } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import type { Execution } from '../../engine/core/sink.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
@@ -12,7 +12,7 @@ export const call = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
 interface Asking {
   readonly config?: object
   readonly options?: HttpHandlerOptions
-  readonly hook?: HookOptions
+  readonly hook?: Partial<BaseHook>
   readonly clock?: Clock
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { verifyWebhook } from '../../safe/outbound/webhook/signature.ts'
 import { createSecrets } from '../../safe/secret.ts'
 import { type Desk, openDesk } from './desk.fixture.ts'
@@ -18,8 +18,7 @@ const last = () => desk.receiver.received.at(-1)
 describe('encrypted values', () => {
   const secrets = createSecrets({ current: { id: 'k1', key: Buffer.alloc(32, 7) } })
   const place = { table: 'hooks', row: 'guard', column: 'config' }
-  const decrypt = (value: string, hook: HookDefinition) =>
-    secrets.decrypt(value, { ...place, row: hook.id ?? '' })
+  const decrypt = (value: string, hook: BaseHook) => secrets.decrypt(value, { ...place, row: hook.id ?? '' })
   const Authorization = secrets.encrypt('Bearer abcdefgh12345678', place)
 
   test('GC-53 a header is decrypted for the call, and only for the call', async () => {

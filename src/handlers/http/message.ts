@@ -1,6 +1,6 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { readSigningKey, signWebhook, webhookId } from '../../safe/outbound/webhook/signature.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { toWireEvent } from '../wire-event.ts'
@@ -10,11 +10,7 @@ import { type HttpConfig, isHeaderValue } from './config.ts'
 const MIN_SECRET = 8
 
 /** Opens a value of a hook's config that is stored encrypted, or that names a secret of the tenant. */
-export type Decrypt = (
-  value: string,
-  hook: HookDefinition,
-  tenant: string | undefined,
-) => string | Promise<string>
+export type Decrypt = (value: string, hook: BaseHook, tenant: string | undefined) => string | Promise<string>
 
 /** What is sent: the same body and id at every attempt, signed with the time of each. */
 export interface Message {
@@ -69,7 +65,7 @@ function isHidden(value: string): boolean {
 /** Never answers the ciphertext: a receiver would be sent something it can only refuse, or keep. */
 async function opened(
   value: string,
-  hook: HookDefinition,
+  hook: BaseHook,
   tenant: string | undefined,
   decrypt: Decrypt | undefined,
 ): Promise<string> {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Verdict } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { refusal } from '../block-answer.ts'
 import type { Answered } from '../model/ask-model.ts'
 import { decideTool } from './question.ts'
@@ -18,7 +18,7 @@ const rewritable: readonly string[] = ['pre_tool_use', 'permission_request']
 type Fields = Readonly<Record<string, unknown>>
 
 /** Only the first call is read. Whatever is not clearly a decision is none. */
-export function readDecide(answered: Answered, event: string, hook: HookDefinition): Decided {
+export function readDecide(answered: Answered, event: string, hook: BaseHook): Decided {
   const { call, text } = answered
   if (call === undefined) throw unreadable(text === '' ? 'an empty answer' : 'text instead of a decision')
   if (call.name !== decideTool.name) throw unreadable('a call of another tool')

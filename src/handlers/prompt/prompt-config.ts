@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 
 const MAX_TEMPLATE = 32_768
@@ -27,7 +27,7 @@ export interface OpenHarnessConfig {
   readonly canBlock: boolean
 }
 
-export function readPromptConfig(config: unknown, hook: HookDefinition): PromptConfig {
+export function readPromptConfig(config: unknown, hook: BaseHook): PromptConfig {
   const fields = isRecord(config) ? config : {}
   const version = createHash('sha256').update(stableJson(hook)).digest('hex')
   if (fields.format === 'openharness') return { ...readOpenHarness(fields), version }
@@ -58,7 +58,7 @@ export function readOpenHarness(fields: Readonly<Record<string, unknown>>): Open
   }
 }
 
-function isNarrowed({ matcher, if_expr, match }: HookDefinition): boolean {
+function isNarrowed({ matcher, if_expr, match }: BaseHook): boolean {
   if ([matcher, if_expr].some((text) => text !== undefined && text.trim() !== '')) return true
   return match !== undefined && Object.keys(match).length > 0
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
 import type { Codec } from './database.ts'
 import { oneOf } from './one-of.ts'

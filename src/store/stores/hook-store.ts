@@ -1,4 +1,4 @@
-import type { HookDefinition } from '../../engine/core/hook.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 
 /** Who made a hook: `builtin` rows come with the product and accept only `enabled`. */
 export type HookSource = 'builtin' | 'user'

@@ -1,5 +1,5 @@
 import type { Policy } from '../../../engine/core/event.ts'
-import type { HookOptions } from '../../../engine/core/hook.ts'
+import type { HookOptions } from '../../../engine/hook-definition.ts'
 
 /** One hook of an agent, as far as the agents agree. Fields nobody knows are the agent's business. */
 export interface AgentHook {

@@ -1,4 +1,4 @@
-import type { HookOptions } from '../../../engine/core/hook.ts'
+import type { HookOptions } from '../../../engine/hook-definition.ts'
 import { readToolPattern } from '../../../engine/match/tool/tool-pattern.ts'
 
 interface Condition {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { HookDefinition } from '../../../engine/core/hook.ts'
+import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { attempt, type Foreign, type Format, type ImportResult, importForeign, present } from '../foreign.ts'
 
 const text = z.string()

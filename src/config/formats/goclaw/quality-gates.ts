@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isRecord } from '../../../engine/core/check.ts'
-import type { HookDefinition } from '../../../engine/core/hook.ts'
+import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { attempt, type Foreign, type Format, type ImportResult, importForeign, present } from '../foreign.ts'
 
 const text = z.string().min(1, 'must not be empty')

@@ -1,4 +1,4 @@
-import type { HookOptions } from '../../../engine/core/hook.ts'
+import type { HookOptions } from '../../../engine/hook-definition.ts'
 import { compileGlob } from '../../../engine/match/glob.ts'
 import { canonicalEvent } from '../foreign.ts'
 

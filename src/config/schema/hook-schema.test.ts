@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { readDefinition } from '../../engine/dispatch/definition.ts'
+import { hookSchema, readHookDefinition } from '../../engine/hook-definition.ts'
 import { readHookText } from '../read/read-text.ts'
-import { hookSchema } from './hook.ts'
 import { hookFileJsonSchema } from './json-schema.ts'
+import { toZod } from './zod-schema.ts'
 
 const least = { event: 'pre_tool_use', handler_type: 'command' }
 const samples: Readonly<Record<string, unknown>> = {
@@ -36,15 +36,18 @@ const samples: Readonly<Record<string, unknown>> = {
   budget: { name: 'a', cost: 1, limit: 5 },
 }
 
-describe('the schema of a file and the engine read the same hooks', () => {
+const zodHook = toZod(hookSchema)
+
+describe('the engine, the zod schema of the API and the file read the same hooks', () => {
   test('they know the same fields', () => {
-    const fields = Object.keys(hookSchema.unwrap().shape)
-    expect(Object.keys(samples).toSorted()).toEqual(fields.toSorted())
+    expect(Object.keys({ ...samples, version: 1 }).toSorted()).toEqual(
+      Object.keys(hookSchema.fields).toSorted(),
+    )
   })
 
   test.each(Object.entries(samples))('%s reads alike', (field, value) => {
     const hook = { ...least, [field]: value }
-    expect(hookSchema.parse(hook)).toEqual(readDefinition(hook))
+    expect(zodHook.parse(hook)).toEqual(readHookDefinition(hook))
   })
 
   test.each([
@@ -65,13 +68,13 @@ describe('the schema of a file and the engine read the same hooks', () => {
     ['agent_ids', [1]],
   ])('both refuse %s: %j', (field, value) => {
     const hook = { ...least, [field]: value }
-    expect(hookSchema.safeParse(hook).success).toBe(false)
-    expect(() => readDefinition(hook)).toThrow()
+    expect(zodHook.safeParse(hook).success).toBe(false)
+    expect(() => readHookDefinition(hook)).toThrow()
   })
 })
 
 describe('the published JSON Schema', () => {
-  const schema = hookFileJsonSchema()
+  const schema = hookFileJsonSchema(handlers)
   const accepts = new Ajv2020({ strict: false }).compile(schema)
 
   test('is the one in the package', () => {
@@ -99,15 +102,12 @@ describe('the published JSON Schema', () => {
       { hooks: [{ event: 'stop', handler_type: 'http', config: { url: 5 } }] },
     ],
     ['a timeout in words', false, { hooks: [{ ...least, config: { command: 'x' }, timeout_ms: '5s' }] }],
-    [
-      'a rule without actions',
-      false,
-      { hooks: [], rules: { rules: [{ id: 'a', trigger: { event: 'stop' }, actions: [] }] } },
-    ],
+    ['recovery rules', false, { hooks: [], rules: { rules: [] } }],
+    ['blueprints', false, { hooks: [], blueprints: [] }],
   ]
 
   test.each(files)('%s: agrees with the reader (%j)', (_, good, file) => {
     expect(accepts(file)).toBe(good)
-    expect(readHookText(JSON.stringify(file), 'hooks.json').kind).toBe(good ? 'good' : 'bad')
+    expect(readHookText(JSON.stringify(file), 'hooks.json', { handlers }).kind).toBe(good ? 'good' : 'bad')
   })
 })

@@ -1,0 +1,66 @@
+import { isRecord } from './core/check.ts'
+import { errorText, HookError } from './core/error.ts'
+import type { Handler } from './core/handler.ts'
+import { baseHookFields } from './core/hook.ts'
+import { type FieldsType, readSchema, type SchemaProblem, schema } from './core/schema.ts'
+import { guardFields } from './guard/guards.ts'
+
+/** Every field of a hook, in a file, over the API, in the database and in the web app. */
+const hookFields = { ...baseHookFields, ...guardFields }
+
+/** The one declaration of a hook. */
+export const hookSchema = schema.object(hookFields, ['event', 'handler_type'])
+
+/** A hook as data. `docs/hook-files.md` describes every field. */
+export interface HookDefinition extends FieldsType<typeof hookFields, 'event' | 'handler_type'> {}
+
+/** Everything about a hook except its event and its handler: the options of `hooks.on`. */
+export interface HookOptions extends Omit<HookDefinition, 'event' | 'handler_type' | 'config'> {}
+
+/** Every problem of a hook: its fields, and what they require of one another. */
+export function checkHookDefinition(given: unknown): {
+  readonly definition: HookDefinition
+  readonly problems: readonly SchemaProblem[]
+} {
+  const { value, problems } = readSchema(hookSchema, given)
+  if (problems.length > 0 || value.scope !== 'agent' || value.agent_ids?.length)
+    return { definition: value, problems }
+  const message = 'scope agent needs at least one agent in agent_ids'
+  return {
+    definition: value,
+    problems: [{ path: ['agent_ids'], part: 'value', code: 'config.field', message }],
+  }
+}
+
+/** Reads a hook and returns a frozen copy; throws a coded error for the first problem. */
+export function readHookDefinition(given: unknown): HookDefinition {
+  if (!isRecord(given)) throw new HookError('config.field', 'a hook must be an object')
+  const { definition, problems } = read(given)
+  const [first] = problems
+  if (first !== undefined) throw schemaError(first)
+  return Object.freeze(definition)
+}
+
+/** A field that throws when it is read makes a bad definition, not a crash. */
+function read(given: object): ReturnType<typeof checkHookDefinition> {
+  try {
+    return checkHookDefinition(given)
+  } catch (thrown) {
+    throw new HookError('config.field', `a hook that cannot be read: ${errorText(thrown)}`)
+  }
+}
+
+/** The config of a hook as its handler wants it; throws a coded error for the first problem. */
+export function readHandlerConfig({ schema, read }: Handler, hook: HookDefinition): unknown {
+  if (schema === undefined) return read(hook.config, hook)
+  const { value, problems } = readSchema(schema, hook.config ?? {})
+  const [first] = problems
+  if (first !== undefined) throw schemaError(first, 'config')
+  return read(value, hook)
+}
+
+/** A problem of a value as a coded error; `base` is the path of the value itself. */
+export function schemaError({ code, message, path, hint }: SchemaProblem, base = ''): HookError {
+  const at = [...(base === '' ? [] : [base]), ...path].join('.')
+  return new HookError(code, message, { at, ...(hint === undefined ? {} : { hint }) })
+}
