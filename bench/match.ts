@@ -1,27 +1,27 @@
-import { assemble } from '../src/engine/dispatch/assemble.ts'
+import { createRegistry } from '../src/engine/dispatch/hooks.ts'
 import { compileMatcher } from '../src/engine/match/compile.ts'
 import { type Figure, ratio } from './figure.ts'
 import { race } from './measure.ts'
 
 export async function matchFigures(): Promise<Figure[]> {
-  const { registry } = assemble({})
+  const registry = createRegistry({})
   for (let i = 0; i < 1_000; i++) {
     registry.add({ event: 'pre_tool_use', handler_type: 'function', matcher: `^tool_${i}$` }, () => undefined)
   }
-  const plan = registry.plan('pre_tool_use')
+  const eventHooks = registry.hooksOf('pre_tool_use')
   // In turns, so that neither side can live off the last answer.
-  const names = ['tool_1', 'tool_2', 'tool_3', 'tool_4']
-  const map = new Map(names.map((name) => [name, plan.chainFor(name)]))
+  const calls = ['tool_1', 'tool_2', 'tool_3', 'tool_4'].map((tool_name) => ({ tool_name }))
+  const map = new Map(calls.map((call) => [call.tool_name, eventHooks.resolve(call)]))
   let turn = 0
-  const next = () => names[turn++ & 3] ?? ''
+  const next = () => calls[turn++ & 3] ?? { tool_name: '' }
   // Kept, so that the compiler cannot leave the look-up out.
   let kept: unknown
   const t = await race({
     map: () => {
-      kept = map.get(next())
+      kept = map.get(next().tool_name)
     },
     ours: () => {
-      kept = plan.chainFor(next())
+      kept = eventHooks.resolve(next())
     },
   })
   if (kept === undefined) throw new Error('nothing was looked up')

@@ -1,5 +1,5 @@
 import type { Decision } from '../engine/core/decision.ts'
-import type { DispatchOptions } from '../engine/dispatch/conduct.ts'
+import type { DispatchOptions } from '../engine/dispatch/dispatch-event.ts'
 import type { Hooks } from '../engine/dispatch/hooks.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type Given, readEnvelope, readPayload, type Who } from './payload.ts'

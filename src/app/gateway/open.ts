@@ -9,7 +9,7 @@ import { createAuditQueue } from '../../gateway/audit/queue.ts'
 import { localCaller } from '../../gateway/auth/caller.ts'
 import { seedBuiltins } from '../../gateway/builtins/seed.ts'
 import { deliverHook } from '../../gateway/dispatch/deliver-hook.ts'
-import { createDispatcher } from '../../gateway/dispatch/dispatch-events.ts'
+import { createDispatcher } from '../../gateway/dispatch/dispatcher.ts'
 import { HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery.ts'
 import { createDoor } from '../../gateway/door.ts'
 import { methods } from '../../gateway/methods/table.ts'
@@ -160,7 +160,6 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     handlers,
     host,
     settings,
-    sinkOf: dispatcher.sinkOf,
     changed: (name) => snapshots.refresh(name),
     clock,
     log,

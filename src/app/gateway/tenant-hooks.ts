@@ -2,7 +2,7 @@ import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
-import type { Log, Sink } from '../../engine/core/sink.ts'
+import type { Log } from '../../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../../engine/dispatch/hooks.ts'
 import { guardKey } from '../../engine/guard/guard-key.ts'
 import type { Settings } from '../../gateway/settings.ts'
@@ -13,7 +13,6 @@ interface TenantHooksParts {
   readonly handlers: readonly Handler[]
   readonly host: Host
   readonly settings: Settings
-  readonly sinkOf: (tenant: string) => Sink
   /** A hook of this tenant was switched off in the store. */
   changed(tenant: string): Promise<void>
   readonly clock: Clock
@@ -41,7 +40,6 @@ export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: 
       handlers,
       host,
       clock,
-      sink: parts.sinkOf(tenant),
       guards: {
         take: (requests, now) =>
           store.takeGuards(

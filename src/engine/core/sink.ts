@@ -23,7 +23,7 @@ export interface Execution {
   readonly facts?: Readonly<Record<string, unknown>>
 }
 
-/** One dispatch, handed over after the answer was found. */
+/** One dispatch, handed to the sink after the decision. */
 export interface DispatchRecord {
   readonly event: string
   readonly id: string
@@ -31,23 +31,29 @@ export interface DispatchRecord {
   readonly payload: unknown
   readonly envelope: Envelope
   readonly decision: Decision
-  /** Built on request: a sink that does not look pays nothing. */
+  /** The executions, computed on request. */
   executions(): readonly Execution[]
-  /** Likewise, and complete with the hooks that did not match. Durations only where the sink is timed. */
-  trace(): Trace
+  /** Explains the decision, computed on request. Durations are known only if the sink is timed. */
+  trace(options?: TraceOptions): Trace
 }
 
-/** What a late answer belongs to. */
-export type LateMoment = Pick<DispatchRecord, 'id' | 'time' | 'payload' | 'envelope'>
+/** Options of `DispatchRecord.trace`. */
+export interface TraceOptions {
+  /** With more hooks than this that do not apply to the tool name or are switched off, they are counted, not listed. */
+  readonly maxMisses?: number
+}
 
-/** Who wants to know. Errors a sink throws are logged and change nothing. */
+/** The dispatch that a late answer belongs to. */
+export type LateDispatch = Pick<DispatchRecord, 'event' | 'id' | 'time' | 'payload' | 'envelope'>
+
+/** Receives records of dispatches. Errors that a sink throws are logged and change nothing. */
 export interface Sink {
   /** Measure how long each hook takes. */
   readonly timed?: boolean
   record(dispatch: DispatchRecord): void
-  /** An answer that came after the deadline, and the dispatch it was for. */
-  late?(execution: Execution, event: string, moment: LateMoment): void
+  /** Receives an answer that came after its deadline. */
+  late?(execution: Execution, dispatch: LateDispatch): void
 }
 
-/** One line of the engine's own log; names under `security.` are reserved for what an operator must see. */
+/** Writes one line of the engine's log; names under `security.` are reserved for what an operator must see. */
 export type Log = (name: string, fields: Readonly<Record<string, unknown>>) => void

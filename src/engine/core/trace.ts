@@ -27,6 +27,8 @@ export interface Trace {
   /** What name matchers looked at. */
   readonly subject: string
   readonly hooks: readonly TraceHook[]
+  /** How many further hooks do not apply to the name or are switched off, if the trace does not list them. */
+  readonly misses?: number
   readonly merges: readonly Merge[]
   readonly durationMs: number
 }

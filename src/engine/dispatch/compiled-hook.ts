@@ -8,11 +8,12 @@ import { guardsOf } from '../guard/guards.ts'
 import { type HookDefinition, readHandlerConfig } from '../hook-definition.ts'
 import { compileMatcher } from '../match/compile.ts'
 import type { Matcher } from '../match/matcher.ts'
-import { ticksFor } from './wheel.ts'
+import { ticksFor } from './deadline-timer.ts'
 
+/** Calls the handler of a hook. */
 export type Run = (payload: unknown, context: HookContext) => unknown
 
-/** A hook ready to run. Everything a dispatch asks is answered here once, at registration. */
+/** A hook ready to run. Everything that a dispatch needs to know is computed here once, at registration. */
 export interface CompiledHook {
   readonly id: HookId
   readonly event: string
@@ -26,16 +27,16 @@ export interface CompiledHook {
   readonly onTimeout: Policy
   readonly onInvalid: Policy
   readonly guards: ((payload: unknown, context: HookContext) => readonly GuardRequest[]) | undefined
-  /** How many verdicts the guard state must give. */
+  /** How many verdicts the guard state must return. */
   readonly guardCount: number
   readonly shadow: boolean
-  /** Must have seen the final input. */
-  readonly vouches: boolean
+  /** Runs again if the input changes after it: locked hooks, and hooks with `recheck`. */
+  readonly seesFinalInput: boolean
   /** Switched off by the breaker, not by a person. */
   readonly tripped: boolean
-  /** Nothing to ask before it runs: the path of almost every hook. */
+  /** Has no condition or guard to evaluate before it runs, as most hooks. */
   readonly plain: boolean
-  /** Failures in a row; the breaker's memory. */
+  /** Failures in a row, counted by the breaker. */
   readonly health: { failures: number; since: number }
 }
 
@@ -49,7 +50,7 @@ export function compileHook(
   const timeoutMs = definition.timeout_ms ?? row.timeoutMs
   const guards = guardsOf(definition)
   const shadow = definition.shadow ?? false
-  const vouches =
+  const seesFinalInput =
     row.mode === 'gate' && !shadow && (definition.locked === true || definition.recheck === true)
   const tripped = definition.enabled === false && definition.disabled_reason === 'breaker'
   return {
@@ -67,9 +68,9 @@ export function compileHook(
     guards: guards?.ask,
     guardCount: guards?.count ?? 0,
     shadow,
-    vouches,
+    seesFinalInput,
     tripped,
-    plain: matcher.when === undefined && guards === undefined && !shadow && !vouches && !tripped,
+    plain: matcher.when === undefined && guards === undefined && !shadow && !seesFinalInput && !tripped,
     health: { failures: 0, since: 0 },
   }
 }

@@ -1,306 +1,330 @@
 import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
-import type { DispatchRecord, Execution } from '../core/sink.ts'
+import type { DispatchRecord, Execution, TraceOptions } from '../core/sink.ts'
 import { isThenable } from '../core/thenable.ts'
 import type { Trace } from '../core/trace.ts'
-import { admit } from './admit.ts'
-import { ALLOW, type Answer } from './answer.ts'
-import { finishBeside, record, shadowsBehind, tellLate } from './beside.ts'
+import { applyFailure, applyResult } from './apply-result.ts'
+import { settleBlockStreak } from './block-streak.ts'
 import type { CompiledHook } from './compiled-hook.ts'
-import { handling } from './handling.ts'
-import { Moment } from './moment.ts'
-import { executionsOf, traceOf } from './protocol.ts'
-import { needsSecondPass, startSecondPass } from './second-pass.ts'
-import { accept, fail, note, say, startClock } from './settle.ts'
-import { settleStreak } from './streak.ts'
-import { subjectOf } from './subject.ts'
-import type { Role, Track } from './track.ts'
-import type { Place, Waiter } from './wheel.ts'
+import type { DeadlineSlot, DeadlineWaiter } from './deadline-timer.ts'
+import { ALLOW, builderOf, type DecisionBuilder } from './decision-builder.ts'
+import { finishWithExtras, startRemainingShadows } from './detached.ts'
+import { DispatchState } from './dispatch-state.ts'
+import { detachedHook, type ResolvedHooks, type Role } from './event-hooks.ts'
+import { executionsOf, recordExecution, recordLate, traceOf, writeRecord } from './execution-log.ts'
+import { matchAndGuard } from './match-and-guard.ts'
+import { needsSecondPass, startSecondPass } from './rewrite-input.ts'
 
-/** What to do when a wait ends. One fixed object per kind of wait: closures are time that can be measured. */
-export interface Wait {
-  value(dispatch: Dispatch, value: unknown): void
-  error(dispatch: Dispatch, thrown: unknown): void
-  /** The deadline passed; `spent` when it was the dispatch's own. */
-  expire(dispatch: Dispatch, spent: boolean): void
+/** How to continue when a promise settles. One fixed object per kind of wait: closures cost measurable time. */
+export interface PendingStep {
+  onValue(dispatch: Dispatch, value: unknown): void
+  onError(dispatch: Dispatch, thrown: unknown): void
+  /** The deadline passed; `budgetSpent` if it was that of the whole dispatch. */
+  onExpire(dispatch: Dispatch, budgetSpent: boolean): void
 }
 
-/** How a step ended: on to the next hook, wait, or the chain is at its end. */
-export type Went = 'next' | 'wait' | 'stop'
+/** How a step ended: continue with the next hook, wait for a promise, or end the chain. */
+export type StepOutcome = 'next' | 'wait' | 'stop'
 
-let captured: (decision: Decision) => void = () => {}
-const capture = (resolve: (decision: Decision) => void): void => {
-  captured = resolve
+let capturedResolve: (decision: Decision) => void = () => {}
+const captureResolve = (resolve: (decision: Decision) => void): void => {
+  capturedResolve = resolve
 }
 const allowed = Promise.resolve(ALLOW)
 const { then } = Promise.prototype
 
 /**
- * One event going through its hooks: a state machine that runs on synchronously until a hook must be waited for.
- * It is at once the context its hooks see and what the timer wheel wakes, so that a dispatch is one allocation.
+ * One event on its way through its hooks: a state machine that runs synchronously until a hook returns a promise. It
+ * is also the context that its hooks see and what the deadline timer calls, so that a dispatch is one allocation.
  */
-export class Dispatch extends Moment implements DispatchRecord, Waiter {
-  /** The hook whose turn it is. */
+export class Dispatch extends DispatchState implements DispatchRecord, DeadlineWaiter {
+  /** The position of the hook that runs. */
   declare index: number
-  declare answer: Answer | null
+  declare builder: DecisionBuilder | null
   declare decision: Decision
-  /** A hook ended the chain before its end. */
+  /** A hook ended the chain early. */
   declare stopped: boolean
   declare over: boolean
+  /** The promise of the decision, once a hook had to be waited for. */
   declare out: Promise<Decision> | null
-  declare private answering: ((decision: Decision) => void) | null
-  declare private place: Place | null
-  declare private waiting: Wait | null
+  declare private resolveOut: ((decision: Decision) => void) | null
+  declare private slot: DeadlineSlot | null
+  declare private pending: PendingStep | null
   declare private budgetDue: number
 
-  constructor(track: Track, payload: unknown, envelope: Envelope) {
+  constructor(resolved: ResolvedHooks, payload: unknown, envelope: Envelope) {
     super()
-    this.track = track
+    this.resolved = resolved
     this.payload = payload
-    this.envelope = envelope
-    this.aside = null
+    this.givenEnvelope = envelope
+    this.extras = null
     this.index = 0
-    this.answer = null
+    this.builder = null
     this.decision = ALLOW
     this.stopped = false
     this.over = false
     this.out = null
-    this.answering = null
-    this.place = null
-    this.waiting = null
+    this.resolveOut = null
+    this.slot = null
+    this.pending = null
     this.budgetDue = 0
   }
 
   get hook(): CompiledHook | undefined {
-    return this.track.hooks[this.index]
+    return this.resolved.hooks[this.index]
   }
 
   get timeoutMs(): number {
     return this.hook?.timeoutMs ?? 0
   }
 
-  /** Begins, and answers at once where nothing has to be waited for. */
+  /** Runs the hooks; the promise is already resolved if no hook had to be waited for. */
   start(): Promise<Decision> {
     this.advance()
     return this.out ?? (this.decision === ALLOW ? allowed : Promise.resolve(this.decision))
   }
 
-  /** Runs hooks until one must be waited for or the answer is found. */
+  /** Runs hooks until one must be waited for or the decision is known. */
   advance(): void {
-    const { hooks } = this.track
+    const { hooks } = this.resolved
     while (this.index < hooks.length) {
       const hook = hooks[this.index]
       if (hook === undefined) break
-      const went = hook.plain && this.aside === null ? this.run(hook) : admit(this, hook)
-      if (went === 'wait') return
-      if (went === 'stop') return this.stop()
+      const outcome = hook.plain && this.extras === null ? this.run(hook) : matchAndGuard(this, hook)
+      if (outcome === 'wait') return
+      if (outcome === 'stop') return this.stop()
       this.index++
     }
     this.conclude()
   }
 
   /** Calls the handler of a hook. */
-  run(hook: CompiledHook): Went {
-    if (this.aside !== null) startClock(this)
+  run(hook: CompiledHook): StepOutcome {
+    const { extras } = this
+    if (extras?.log?.timed) extras.startedAt = this.resolved.engine.clock.elapsed()
     let value: unknown
     try {
       value = hook.run(this.payload, this)
-      if (this.over) return this.leave(value)
-      if (value === undefined) return this.take(hook, value)
+      if (this.over) return this.ignore(value)
+      if (value === undefined) return this.accept(hook, value)
       if (isThenable(value)) return this.suspend(hook, value)
     } catch (thrown) {
-      return this.over ? 'wait' : fail(this, hook, 'error', 'handler.error', thrown)
+      return this.over ? 'wait' : applyFailure(this, hook, 'error', 'handler.error', thrown)
     }
-    return accept(this, hook, value)
+    return applyResult(this, hook, value)
   }
 
-  /** The hook itself ended the dispatch by aborting it; what it answers is nobody's business any more. */
-  private leave(value: unknown): Went {
+  /** The hook itself aborted the dispatch, so its own answer no longer counts. */
+  private ignore(value: unknown): StepOutcome {
     if (isThenable(value)) Promise.resolve(value).then(undefined, () => {})
     return 'wait'
   }
 
-  private suspend(hook: CompiledHook, value: PromiseLike<unknown>): Went {
-    if (this.track.plan.row.sync) return this.refusePromise(hook, value)
-    this.wait(value, hook.ticks, handling)
+  private suspend(hook: CompiledHook, value: PromiseLike<unknown>): StepOutcome {
+    if (this.resolved.eventHooks.row.sync) return this.refusePromise(hook, value)
+    this.wait(value, hook.ticks, awaitingHandler)
     return 'wait'
   }
 
-  /** A plain hook that says nothing leaves no trace unless somebody asked for one. */
-  take(hook: CompiledHook, value: unknown): Went {
-    if (value === undefined && this.aside === null && hook.plain && hook.health.failures === 0) return 'next'
-    return accept(this, hook, value)
+  /** A plain hook that returns nothing leaves no entry unless durations are measured. */
+  accept(hook: CompiledHook, value: unknown): StepOutcome {
+    if (value === undefined && this.extras === null && hook.plain && hook.health.failures === 0) return 'next'
+    return applyResult(this, hook, value)
   }
 
-  /** A synchronous event cannot wait; whatever becomes of the promise is nobody's business any more. */
-  refusePromise(hook: CompiledHook, value: PromiseLike<unknown>): Went {
+  /** A synchronous event cannot wait; a later rejection of the promise is swallowed. */
+  refusePromise(hook: CompiledHook, value: PromiseLike<unknown>): StepOutcome {
     Promise.resolve(value).then(undefined, () => {})
-    return fail(this, hook, 'invalid', 'handler.must_be_sync', 'returned a promise on a synchronous event')
+    return applyFailure(
+      this,
+      hook,
+      'invalid',
+      'handler.must_be_sync',
+      'returned a promise on a synchronous event',
+    )
   }
 
-  /** Goes on after a wait. */
-  proceed(went: Went): void {
-    if (went === 'wait') return
-    if (went === 'stop') return this.stop()
+  /** Continues after a wait. */
+  proceed(outcome: StepOutcome): void {
+    if (outcome === 'wait') return
+    if (outcome === 'stop') return this.stop()
     this.index++
     this.advance()
   }
 
   stop(): void {
     this.stopped = true
-    if (this.answer?.kind === 'block') shadowsBehind(this)
+    if (this.builder?.kind === 'block') startRemainingShadows(this)
     this.conclude()
   }
 
-  /** Waits under a deadline: the given one, or the end of the dispatch's budget if that comes first. */
-  wait(value: PromiseLike<unknown>, ticks: number, wait: Wait): void {
-    const { engine, budgetTicks } = this.track
-    const { wheel } = engine
-    if (this.answering === null) this.open()
-    if (this.budgetDue === 0) this.budgetDue = wheel.tick + budgetTicks + 1
-    this.place ??= wheel.take(this)
-    this.waiting = wait
-    wheel.arm(this.place, Math.min(wheel.tick + ticks + 1, this.budgetDue))
-    // Only a real promise calls back once, later, and with one of the two. Anything else could answer for a dispatch
-    // that waits at the same place after this one.
-    const kept = value.then === then ? value : new Promise((resolve, reject) => value.then(resolve, reject))
-    kept.then(this.place.onValue, this.place.onError)
+  /** Waits for a promise until the given deadline, or until the budget of the dispatch ends if that is earlier. */
+  wait(value: PromiseLike<unknown>, ticks: number, step: PendingStep): void {
+    const { engine, budgetTicks } = this.resolved
+    const { timer } = engine
+    if (this.resolveOut === null) this.openPromise()
+    if (this.budgetDue === 0) this.budgetDue = timer.tick + budgetTicks + 1
+    this.slot ??= timer.acquire(this)
+    this.pending = step
+    timer.arm(this.slot, Math.min(timer.tick + ticks + 1, this.budgetDue))
+    // Only a real promise calls back once, later, and with one of the two. Any other thenable could answer for a
+    // dispatch that reuses the slot after this one.
+    const real = value.then === then ? value : new Promise((resolve, reject) => value.then(resolve, reject))
+    real.then(this.slot.onValue, this.slot.onError)
   }
 
-  /** From now on the answer is a promise. */
-  open(): void {
-    this.out = new Promise(capture)
-    this.answering = captured
+  /** From now on the caller gets a promise. */
+  openPromise(): void {
+    this.out = new Promise(captureResolve)
+    this.resolveOut = capturedResolve
   }
 
-  settled(value: unknown): void {
-    const wait = this.waiting
-    this.waiting = null
-    if (wait !== handling) return wait?.value(this, value)
-    const { hooks } = this.track
+  onSettled(value: unknown): void {
+    const step = this.pending
+    this.pending = null
+    if (step !== awaitingHandler) return step?.onValue(this, value)
+    const { hooks } = this.resolved
     const hook = hooks[this.index]
     if (hook === undefined) return
-    const went = this.take(hook, value)
-    if (went === 'stop') return this.stop()
+    const outcome = this.accept(hook, value)
+    if (outcome === 'stop') return this.stop()
     if (++this.index < hooks.length) return this.advance()
     this.conclude()
   }
 
-  rejected(thrown: unknown): void {
-    const wait = this.waiting
-    this.waiting = null
-    wait?.error(this, thrown)
+  onRejected(thrown: unknown): void {
+    const step = this.pending
+    this.pending = null
+    step?.onError(this, thrown)
   }
 
-  stalled(ticks: number): void {
+  onStalled(ticks: number): void {
     this.budgetDue += ticks
   }
 
-  expired(): void {
-    const wait = this.waiting
-    const spent = this.track.engine.wheel.tick >= this.budgetDue
-    const heir = this.bequeath()
-    this.giveUp()
-    wait?.expire(heir, spent)
+  onExpired(): void {
+    const step = this.pending
+    const budgetSpent = this.resolved.engine.timer.tick >= this.budgetDue
+    const successor = this.handOver()
+    this.abortSignal()
+    step?.onExpire(successor, budgetSpent)
   }
 
-  /** Leaves the promise that is still waited for to itself; should it settle after all, that is told and no more. */
-  private abandon(): void {
-    const { engine } = this.track
+  /** Leaves the slot to the promise that is still pending; if it settles later, that is only recorded. */
+  private detachSlot(): void {
+    const { engine } = this.resolved
     const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
-    this.waiting = null
-    if (this.place === null) return
-    engine.wheel.abandon(this.place, () => tellLate(execution, this))
-    this.place = null
+    this.pending = null
+    if (this.slot === null) return
+    engine.timer.detach(this.slot, () => recordLate(execution, this))
+    this.slot = null
   }
 
-  /** A successor with all that is known so far: late answers find this one done, and its signal aborted. */
-  private bequeath(): Dispatch {
-    const heir = new Dispatch(this.track, this.payload, this.envelope)
-    heir.aside = this.withAside()
-    heir.aside.heir = heir
-    heir.index = this.index
-    heir.answer = this.answer
-    heir.out = this.out
-    heir.budgetDue = this.budgetDue
-    heir.answering = this.answering
-    this.abandon()
+  /** Creates the dispatch that continues. Late answers reach this one, which is over, and its signal is aborted. */
+  private handOver(): Dispatch {
+    const successor = new Dispatch(this.resolved, this.payload, this.givenEnvelope)
+    successor.extras = this.withExtras()
+    successor.extras.successor = successor
+    successor.index = this.index
+    successor.builder = this.builder
+    successor.out = this.out
+    successor.budgetDue = this.budgetDue
+    successor.resolveOut = this.resolveOut
+    this.detachSlot()
     this.over = true
-    return heir
+    return successor
   }
 
-  /** This dispatch, or the one it went on as. */
+  /** This dispatch or its last successor. */
   get latest(): Dispatch {
-    return this.aside?.heir ?? this
+    return this.extras?.successor ?? this
   }
 
-  /** The caller no longer wants an answer: a gate closes, everything else keeps what it has. */
+  /** The caller no longer wants an answer: a gate blocks, every other event keeps what it has. */
   abort(): void {
-    const { hook, track } = this
+    const { hook, resolved } = this
     if (this.over) return
-    this.abandon()
-    this.giveUp()
-    if (hook !== undefined) note(this, hook, { decision: 'aborted', code: 'engine.aborted' })
-    if (track.plan.row.mode === 'gate' && track.role === 'decide') {
-      say(this).decide({ kind: 'block', reason: 'the dispatch was aborted' }, hook?.id, 'engine.aborted')
+    this.detachSlot()
+    this.abortSignal()
+    if (hook !== undefined) recordExecution(this, hook, { decision: 'aborted', code: 'engine.aborted' })
+    if (resolved.eventHooks.row.mode === 'gate' && resolved.role === 'decide') {
+      const result = { kind: 'block', reason: 'the dispatch was aborted' } as const
+      builderOf(this).decide(result, hook?.id, 'engine.aborted')
     }
-    // At once: what is still to be counted may have to be waited for, and no further hook runs meanwhile.
+    // Set before the block is counted, which may have to be waited for: no further hook runs meanwhile.
     this.over = true
     this.conclude()
   }
 
-  listen(signal: AbortSignal): void {
+  abortWith(signal: AbortSignal): void {
     const onAbort = () => this.latest.abort()
     signal.addEventListener('abort', onAbort, { once: true })
-    this.withAside().unlisten = () => signal.removeEventListener('abort', onAbort)
+    this.withExtras().removeAbortListener = () => signal.removeEventListener('abort', onAbort)
   }
 
   conclude(): void {
-    if (this.answer === null && !this.track.counts) return this.finish()
+    if (this.builder === null && !this.resolved.countsBlocks) return this.finish()
     if (needsSecondPass(this)) {
       startSecondPass(this)
       return this.advance()
     }
-    if (this.track.counts) return settleStreak(this)
+    if (this.resolved.countsBlocks) return settleBlockStreak(this)
     this.finish()
   }
 
   finish(): void {
-    const { engine, role } = this.track
+    const { engine, role, eventHooks } = this.resolved
     this.over = true
-    if (this.place !== null) {
-      engine.wheel.release(this.place)
-      this.place = null
+    if (this.slot !== null) {
+      engine.timer.release(this.slot)
+      this.slot = null
     }
-    if (this.answer !== null) this.conceive(this.answer)
-    if (this.aside !== null) return finishBeside(this)
-    if (engine.sink !== undefined && role === 'decide') record(this)
-    if (this.answering !== null) this.answering(this.decision)
+    if (this.builder !== null) this.decision = this.builder.build(eventHooks.row, this.original, this.payload)
+    if (this.extras !== null) return finishWithExtras(this)
+    if (engine.sink !== undefined && role === 'decide') writeRecord(this)
+    if (this.resolveOut !== null) this.resolveOut(this.decision)
   }
 
-  private conceive(answer: Answer): void {
-    this.decision = answer.decision(this.track.plan.row, this.original, this.payload)
-  }
-
-  /** Hands the answer to whoever awaits it. */
+  /** Resolves the promise that the caller awaits. */
   resolve(decision: Decision): void {
-    this.answering?.(decision)
+    this.resolveOut?.(decision)
   }
 
-  /** A dispatch of one hook beside this one, on the input as it is now. */
-  branch(hook: CompiledHook, role: Exclude<Role, 'decide'>): Dispatch {
-    const { engine, plan } = this.track
-    const track = { engine, plan, hooks: [hook], role, budgetTicks: hook.ticks, counts: false }
-    const child = new Dispatch(track, this.payload, { ...this.envelope, id: this.id, time: this.time })
-    this.withAside().children.push(child)
-    return child
+  /** A dispatch of one hook on the input as it is now, detached from this one. */
+  createDetached(hook: CompiledHook, role: Exclude<Role, 'decide'>): Dispatch {
+    const envelope = { ...this.givenEnvelope, id: this.id, time: this.time }
+    return new Dispatch(detachedHook(this.resolved, hook, role), this.payload, envelope)
   }
 
   executions(): readonly Execution[] {
     return executionsOf(this)
   }
 
-  trace(): Trace {
-    return traceOf(this, subjectOf(this.track.plan.row, this.payload), this.aside?.durationMs ?? 0)
+  trace(options?: TraceOptions): Trace {
+    return traceOf(this, options)
   }
+}
+
+/** Waiting for a handler. */
+const awaitingHandler: PendingStep = {
+  onValue(dispatch, value) {
+    const { hook } = dispatch
+    if (hook !== undefined) dispatch.proceed(dispatch.accept(hook, value))
+  },
+  onError(dispatch, thrown) {
+    const { hook } = dispatch
+    if (hook !== undefined) dispatch.proceed(applyFailure(dispatch, hook, 'error', 'handler.error', thrown))
+  },
+  onExpire(dispatch, budgetSpent) {
+    const { hook, resolved } = dispatch
+    if (hook === undefined) return
+    const outcome = applyFailure(dispatch, hook, 'timeout', hook.timeoutCode, undefined)
+    if (outcome === 'stop' || !budgetSpent) return dispatch.proceed(outcome)
+    // No time is left for the hooks behind this one, so `on_timeout: allow` must not open the gate.
+    if (resolved.eventHooks.row.mode === 'gate' && resolved.role === 'decide') {
+      const reason = 'the hooks of this event used up their time together'
+      builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.budget')
+    }
+    dispatch.stop()
+  },
 }

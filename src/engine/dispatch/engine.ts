@@ -1,27 +1,108 @@
-import type { Clock } from '../core/clock.ts'
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../core/clock.ts'
 import type { Kind } from '../core/decision.ts'
+import { HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Log, Sink } from '../core/sink.ts'
-import type { Counted } from '../guard/breaker.ts'
+import { type BreakerSettings, type Counted, countFailure, defaultBreaker } from '../guard/breaker.ts'
+import { memoryGuardState } from '../guard/memory-state.ts'
 import type { CompiledHook } from './compiled-hook.ts'
-import type { Wheel } from './wheel.ts'
+import { DeadlineTimer } from './deadline-timer.ts'
 
 /** What all dispatches of one set of hooks share. */
 export interface Engine {
   readonly clock: Clock
-  readonly wheel: Wheel
+  readonly timer: DeadlineTimer
   readonly sink: Sink | undefined
   readonly log: Log
   readonly guards: GuardState
   readonly maxDepth: number
   /** How long all hooks of one dispatch may take together. */
   readonly budgetMs: number
-  /** Told of an answer that may change what the breaker remembers. */
-  answered(hook: CompiledHook, kind: Kind): void
-  /** Told after the answer; may switch the hook off in the next snapshot. */
-  failed(hook: CompiledHook, how: Counted, code: ErrorCode): void
-  /** Work that goes on after the answer. */
+  /** Called for an answer that may change what the breaker remembers. */
+  onAnswer(hook: CompiledHook, kind: Kind): void
+  /** Called after a failure; may switch the hook off for the next dispatch. */
+  onFailure(hook: CompiledHook, because: Counted, code: ErrorCode): void
+  /** Work that continues after the answer. */
   readonly detached: Set<Promise<unknown>>
   newId(): string
+}
+
+export interface EngineOptions {
+  readonly sink?: Sink
+  readonly log?: Log
+  readonly guards?: GuardState
+  readonly clock?: Clock
+  readonly breaker?: Partial<BreakerSettings> | false
+  readonly maxDepth?: number
+  readonly budgetMs?: number
+}
+
+// All sets of hooks on the system clock share one timer.
+const systemTimer = new DeadlineTimer(systemClock)
+
+/** Creates the engine. `trip` switches a hook off and returns false if it was off already. */
+export function createEngine(options: EngineOptions, trip: (hook: CompiledHook) => boolean): Engine {
+  const clock = options.clock ?? systemClock
+  const log = neverThrows(options.log)
+  return {
+    clock,
+    timer: clock === systemClock ? systemTimer : new DeadlineTimer(clock),
+    sink: options.sink,
+    log,
+    guards: options.guards ?? memoryGuardState(),
+    maxDepth: checkRange('maxDepth', options.maxDepth ?? 3, 0, 1_000),
+    budgetMs: checkRange('budgetMs', options.budgetMs ?? 10_000, 1, 600_000),
+    ...createBreaker(options.breaker ?? {}, { clock, log, trip }),
+    detached: new Set(),
+    newId: randomUUID,
+  }
+}
+
+interface BreakerParts {
+  readonly clock: Clock
+  readonly log: Log
+  trip(hook: CompiledHook): boolean
+}
+
+/** Counts failures in a row; too many switch the hook off. */
+function createBreaker(
+  given: Partial<BreakerSettings> | false,
+  { clock, log, trip }: BreakerParts,
+): Pick<Engine, 'onFailure' | 'onAnswer'> {
+  if (given === false) return { onFailure() {}, onAnswer() {} }
+  const settings = { ...defaultBreaker, ...given }
+  const { counts } = settings
+  const threshold = checkRange('breaker.threshold', settings.threshold, 1, 1_000_000)
+  const windowMs = checkRange('breaker.windowMs', settings.windowMs, 1, 86_400_000)
+  const onFailure: Engine['onFailure'] = (hook, because, code) => {
+    if (!counts.includes(because) || !countFailure(hook.health, clock.now(), settings)) return
+    if (!trip(hook)) return
+    const { id: hook_id, event } = hook
+    log('security.hook.circuit_breaker', { hook_id, event, threshold, window_ms: windowMs, code })
+  }
+  const onAnswer: Engine['onAnswer'] = (hook, kind) => {
+    if (kind === 'block' && counts.includes('block')) onFailure(hook, 'block', 'guard.breaker')
+    else hook.health.failures = 0
+  }
+  return { onFailure, onAnswer }
+}
+
+/** A log that throws must not change a decision. */
+function neverThrows(log: Log | undefined): Log {
+  if (log === undefined) return () => {}
+  return (name, fields) => {
+    try {
+      log(name, fields)
+    } catch {
+      // The log itself is broken, so there is nowhere to report it.
+    }
+  }
+}
+
+function checkRange(option: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  const message = `${option} must be a whole number from ${min} to ${max}`
+  throw new HookError('config.range', message, { at: option })
 }

@@ -1,103 +1,190 @@
+import type { Clock } from '../core/clock.ts'
 import type { Envelope, HookContext } from '../core/context.ts'
 import type { Decision, HookId } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
-import type { EventRows, FieldsOf, PatchOf, PayloadOf, ResultOf } from '../core/event.ts'
-import type { Catalogue } from '../events/catalogue.ts'
+import {
+  type EventRows,
+  type FieldsOf,
+  isEventRow,
+  type PatchOf,
+  type PayloadOf,
+  type ResultOf,
+} from '../core/event.ts'
+import type { GuardState } from '../core/guard-state.ts'
+import type { Handler, Host } from '../core/handler.ts'
+import type { Log, Sink } from '../core/sink.ts'
+import { type Catalogue, catalogue } from '../events/catalogue.ts'
+import { eventNames } from '../events/names.ts'
+import type { BreakerSettings } from '../guard/breaker.ts'
 import type { HookDefinition, HookOptions } from '../hook-definition.ts'
-import { assemble, type HooksOptions } from './assemble.ts'
 import type { Run } from './compiled-hook.ts'
-import { conduct, type DispatchOptions, NO_ENVELOPE } from './conduct.ts'
-import { conductSync } from './conduct-sync.ts'
-import { observersOf } from './observers.ts'
-import type { Undo } from './registry.ts'
+import { type DispatchOptions, dispatchEvent, NO_ENVELOPE } from './dispatch-event.ts'
+import { dispatchSync } from './dispatch-sync.ts'
+import { createEngine } from './engine.ts'
+import { matchingObservers } from './event-hooks.ts'
+import { Registry, type Undo } from './registry.ts'
+import { watchdog } from './watchdog.ts'
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement must be welcome
+/** Options of `createHooks`. All are optional. */
+export interface HooksOptions<E extends EventRows> {
+  /** Events of your own, made with `defineEvent`, in addition to the catalogue. */
+  readonly events?: E
+  /** Handlers for hooks that are added as data. */
+  readonly handlers?: readonly Handler[]
+  /** What your program offers to handlers. */
+  readonly host?: Host
+  /** Receives a record of every dispatch. */
+  readonly sink?: Sink
+  /** Receives the engine's log lines. */
+  readonly log?: Log
+  /** Where guards keep their state; in memory by default. */
+  readonly guards?: GuardState
+  /** The clock; the system clock by default. Tests pass one that they move. */
+  readonly clock?: Clock
+  /** Called when the breaker has switched a hook off, so that you can store it. */
+  readonly tripped?: (hook: HookDefinition) => void
+  /** When a hook that keeps failing is switched off; `false` never does. */
+  readonly breaker?: Partial<BreakerSettings> | false
+  /** How many dispatches may cause one another; 3 by default. */
+  readonly maxDepth?: number
+  /** How long all hooks of one dispatch may take together; at least the longest single timeout. */
+  readonly budgetMs?: number
+  /** Names a handler on stderr that blocks the thread for more than a second; costs a thread. */
+  readonly watchdog?: boolean
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is allowed
 type Nothing = void
-type Answered<Row> = ResultOf<Row> | Nothing
+type HookResult<Row> = ResultOf<Row> | Nothing
 
-/** A function hook of one event. */
+/** A function hook of one event. Returning nothing means no objection. */
 export type HookFunction<Row> = (
   payload: PayloadOf<Row>,
   context: HookContext,
-) => Answered<Row> | PromiseLike<Answered<Row>>
+) => HookResult<Row> | PromiseLike<HookResult<Row>>
 
+/** The decision of one event, with the types of its input and its result fields. */
 export type DecisionOf<Row> = Decision<FieldsOf<Row>, PatchOf<Row>>
 
-/** One set of hooks. `Rows` is the catalogue plus the events you defined. */
+/** One set of hooks. `Rows` is the catalogue plus the events that you defined. */
 export interface Hooks<Rows extends EventRows = Catalogue> {
-  /** Registers a function; the answer takes it away again. */
+  /** Registers a function; returns a function that removes it. Throws a coded error for bad options. */
   on<K extends keyof Rows & string>(event: K, hook: HookFunction<Rows[K]>): Undo
   on<K extends keyof Rows & string>(event: K, options: HookOptions, hook: HookFunction<Rows[K]>): Undo
   /** Registers a hook that is data; its `handler_type` names one of the handlers given to `createHooks`. */
   add(definition: HookDefinition): Undo
-  /** Puts a whole group of hooks, such as a file, in the place of what the group had before: all or nothing. */
+  /**
+   * Replaces all hooks of a group, for example those of one file, at once. If one definition is bad it throws a coded
+   * error and the group keeps its hooks. A definition object that was in the group before keeps its state.
+   */
   replace(group: string, definitions: readonly HookDefinition[]): void
-  /** Sends an event through its hooks. Rejects only for input that is no event; a failing hook follows its policy. */
+  /** Sends an event through its hooks. Rejects only for input that is not an event; a failing hook follows its policy. */
   dispatch<K extends keyof Rows & string>(
     event: K,
     payload: PayloadOf<Rows[K]>,
     envelope?: Envelope,
     options?: DispatchOptions,
   ): Promise<DecisionOf<Rows[K]>>
-  /** The same for synchronous events, without a promise. */
+  /** The same for synchronous events, without a promise. Throws for input that is not an event. */
   dispatchSync<K extends keyof Rows & string>(
     event: K,
     payload: PayloadOf<Rows[K]>,
     envelope?: Envelope,
   ): DecisionOf<Rows[K]>
-  /** The hooks that run beside the answer to this event: for a caller that dispatches with `observers: 'skip'`. */
+  /** The observers that match this event: for a caller that dispatches with `observers: 'skip'` and runs them later. */
   observers<K extends keyof Rows & string>(
     event: K,
     payload: PayloadOf<Rows[K]>,
     envelope?: Envelope,
   ): readonly HookDefinition[]
-  /** Switches a hook on or off; on clears what its breaker remembers. */
+  /** Switches a hook on or off; on also resets its breaker. Throws if there is no such hook. */
   toggle(id: HookId, enabled: boolean): void
+  /** Whether any hook listens to this event. */
   has(event: keyof Rows & string): boolean
-  /** All hooks, or those of one event in the order they run. */
+  /** All hooks, or those of one event in the order in which they run. */
   list(event?: keyof Rows & string): readonly HookDefinition[]
-  /** Resolves when nothing runs beside an answer any more. */
+  /** Resolves when all detached work has ended: observers, shadow hooks and records. Call it before your process exits. */
   drain(): Promise<void>
 }
 
-// biome-ignore lint/complexity/noBannedTypes: no events of one's own is exactly this type
+// A gateway has one set of hooks per tenant; they share this.
+const catalogueNames = eventNames(catalogue)
+
+/**
+ * Creates a set of hooks.
+ *
+ * ```ts
+ * const hooks = createHooks()
+ * hooks.on('pre_tool_use', { matcher: '^Bash$' }, ({ tool_input }) => block('no shell here'))
+ * const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: { command: 'ls' } })
+ * ```
+ */
+// biome-ignore lint/complexity/noBannedTypes: without events of one's own it is exactly this type
 export function createHooks<const E extends EventRows = {}>(
   options: HooksOptions<E> = {},
 ): Hooks<Catalogue & E> {
-  const { engine, registry } = assemble(options)
-
+  const registry = createRegistry(options)
   const hooks: Hooks = {
     on(event: string, given: unknown, hook?: unknown): Undo {
       const run = hook ?? given
       if (!isFunction(run)) throw new HookError('config.field', `${String(event)}: a hook must be a function`)
-      const settings = hook === undefined ? {} : given
-      return registry.addFunction(event, settings, run)
+      return registry.addFunction(event, hook === undefined ? {} : given, run)
     },
     add: (definition) => registry.add(definition),
     replace: (group, definitions) => registry.replace(group, definitions),
-    dispatch(event, payload, envelope = NO_ENVELOPE, how) {
+    dispatch(event, payload, envelope = NO_ENVELOPE, dispatchOptions) {
       try {
-        return conduct(engine, registry.plan(event), payload, envelope, how) as Promise<never>
+        return dispatchEvent(registry.hooksOf(event), payload, envelope, dispatchOptions) as Promise<never>
       } catch (refused) {
         return Promise.reject(refused)
       }
     },
     dispatchSync: (event, payload, envelope = NO_ENVELOPE) =>
-      conductSync(engine, registry.plan(event), payload, envelope) as never,
+      dispatchSync(registry.hooksOf(event), payload, envelope) as never,
     observers: (event, payload, envelope = NO_ENVELOPE) =>
-      observersOf(registry.plan(event), payload, envelope).map((hook) => hook.definition),
+      matchingObservers(registry.hooksOf(event), payload, envelope).map((hook) => hook.definition),
     toggle: (id, enabled) => registry.toggle(id, enabled),
-    has: (event) => registry.plan(event).hooks.length > 0,
+    has: (event) => registry.hooksOf(event).hooks.length > 0,
     list: (event) => {
-      const listed = event === undefined ? registry.list() : registry.plan(event).hooks
+      const listed = event === undefined ? registry.list() : registry.hooksOf(event).hooks
       return listed.map((hook) => hook.definition)
     },
     async drain() {
-      while (engine.detached.size > 0) await Promise.allSettled(engine.detached)
+      const { detached } = registry.engine
+      while (detached.size > 0) await Promise.allSettled(detached)
     },
   }
-  // The rows decide the types; at run time every set of hooks is the same object.
+  // The rows determine the types only; at run time every set of hooks is the same object.
   return hooks as unknown as Hooks<Catalogue & E>
+}
+
+/** The registry of one set of hooks, with its engine. */
+export function createRegistry<E extends EventRows>(options: HooksOptions<E>): Registry {
+  const rows = allRows(options.events)
+  return new Registry({
+    rows,
+    resolve: options.events === undefined ? catalogueNames : eventNames(rows),
+    handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
+    host: options.host ?? {},
+    watch: options.watchdog ? watchdog() : undefined,
+    createEngine: (trip) =>
+      createEngine(options, (hook) => {
+        if (!trip(hook)) return false
+        options.tripped?.(hook.definition)
+        return true
+      }),
+  })
+}
+
+function allRows(own: EventRows | undefined): EventRows {
+  if (own === undefined) return catalogue
+  for (const [name, row] of Object.entries(own)) {
+    if (Object.hasOwn(catalogue, name))
+      throw new HookError('config.event', `${name} is an event of the catalogue`, { at: name })
+    if (!isEventRow(row))
+      throw new HookError('config.event', `${name} was not made with defineEvent`, { at: name })
+  }
+  return { ...catalogue, ...own }
 }
 
 function isFunction(value: unknown): value is Run {

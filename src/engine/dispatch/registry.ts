@@ -8,75 +8,79 @@ import type { HookDefinition } from '../hook-definition.ts'
 import { readHookDefinition } from '../hook-definition.ts'
 import { bindHandler, type CompiledHook, compileHook, type Run } from './compiled-hook.ts'
 import type { Engine } from './engine.ts'
-import { makePlan, type Plan } from './plan.ts'
+import { type EventHooks, orderHooks } from './event-hooks.ts'
 import type { Watch } from './watchdog.ts'
 
 const MAX_SPELLINGS = 1_000
 
+/** Removes what a call has registered; calling it again does nothing. */
 export type Undo = () => void
 
 interface RegistryParts {
+  /** Creates the engine, given the function that switches a failing hook off. */
+  createEngine(trip: (hook: CompiledHook) => boolean): Engine
   readonly rows: EventRows
   readonly resolve: ResolveName
   readonly handlers: ReadonlyMap<string, Handler>
   readonly host: Host
-  readonly engine: Engine
   readonly watch: Watch | undefined
 }
 
 /**
- * The hooks, and the plans made from them. A plan is never changed, only replaced: a dispatch under way keeps the
- * one it started with.
+ * The registered hooks, and per event the ordered list made from them. A list is never changed, only replaced: a
+ * dispatch that has started keeps its own.
  */
 export class Registry {
+  readonly engine: Engine
   readonly #parts: RegistryParts
   readonly #hooks = new Map<HookId, CompiledHook>()
   readonly #serials = new Map<HookId, number>()
-  readonly #plans = new Map<string, Plan>()
+  readonly #byEvent = new Map<string, EventHooks>()
   readonly #groups = new Map<string, ReadonlySet<HookId>>()
-  /** What each hook of a group was made from. */
+  /** The definition object that each hook of a group was made from. */
   readonly #given = new Map<HookId, unknown>()
   #created = 0
   #serial = 0
-  /** Comparing a name is cheaper than looking it up, and events come in rows. */
-  private lastPlan: Plan | undefined
+  /** Comparing a name is cheaper than looking it up, and the same event often comes several times in a row. */
+  private last: EventHooks | undefined
 
   constructor(parts: RegistryParts) {
     this.#parts = parts
+    this.engine = parts.createEngine((hook) => this.trip(hook))
   }
 
   add(given: unknown, run?: Run): Undo {
     const hook = this.#compile(given, run)
-    this.#refuseTaken(hook.id)
+    this.#requireFreeId(hook.id)
     const serial = this.#put(hook)
-    this.#forget()
+    this.#clearLists()
     return () => {
-      // A later registration may have taken the id over; its hook is not ours to remove.
+      // A later registration may use the same id; its hook stays.
       if (this.#serials.get(hook.id) !== serial) return
       this.#remove(hook.id)
-      this.#forget()
+      this.#clearLists()
     }
   }
 
-  /** Puts all hooks of a group in the place of those it had, at once; one bad definition changes nothing. */
+  /** Replaces all hooks of a group at once; one bad definition changes nothing. */
   replace(group: string, definitions: readonly unknown[]): void {
     const before = this.#groups.get(group) ?? new Set()
-    // The very same object as before means the same hook: it keeps what its breaker remembers.
+    // The same object as before means the same hook, which keeps the count of its breaker.
     const kept = new Map([...before].map((id) => [this.#given.get(id), this.#hooks.get(id)]))
     const hooks = definitions.map((definition) => kept.get(definition) ?? this.#compile(definition))
     const ids = new Set<HookId>()
     for (const { id } of hooks) {
       if (ids.has(id)) throw duplicate(id)
-      if (!before.has(id)) this.#refuseTaken(id)
+      if (!before.has(id)) this.#requireFreeId(id)
       ids.add(id)
     }
     for (const id of before) this.#remove(id)
-    hooks.forEach((hook, place) => {
+    hooks.forEach((hook, index) => {
       this.#put(hook)
-      this.#given.set(hook.id, definitions[place])
+      this.#given.set(hook.id, definitions[index])
     })
     this.#groups.set(group, ids)
-    this.#forget()
+    this.#clearLists()
   }
 
   #compile(given: unknown, run?: Run): CompiledHook {
@@ -88,7 +92,7 @@ export class Registry {
     return compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
   }
 
-  #refuseTaken(id: HookId): void {
+  #requireFreeId(id: HookId): void {
     if (this.#hooks.has(id)) throw duplicate(id)
   }
 
@@ -119,12 +123,12 @@ export class Registry {
     return this.add(options, run)
   }
 
-  /** Switched off by a person is off; switched on again starts with a clean slate. */
+  /** Switches a hook on or off; on resets its breaker. */
   toggle(id: HookId, enabled: boolean): void {
     this.#change(id, { enabled, disabled_reason: undefined })
   }
 
-  /** Switches a hook off because it keeps failing; false when it is off already. */
+  /** Switches a hook off because it keeps failing; false if it is off already. */
   trip(hook: CompiledHook): boolean {
     const current = this.#hooks.get(hook.id)
     if (current !== hook || hook.tripped) return false
@@ -139,34 +143,34 @@ export class Registry {
     const definition = readHookDefinition({ ...hook.definition, ...changes })
     this.#given.delete(id)
     this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
-    this.#forget()
+    this.#clearLists()
   }
 
-  /** The plan of an event, by any of its names. */
-  plan(name: string): Plan {
-    const { lastPlan } = this
-    if (lastPlan !== undefined && name === lastPlan.event) return lastPlan
+  /** The ordered hooks of an event, by any spelling of its name. */
+  hooksOf(name: string): EventHooks {
+    const { last } = this
+    if (last !== undefined && name === last.event) return last
     return this.#find(name)
   }
 
-  #find(name: string): Plan {
-    const known = this.#plans.get(name)
+  #find(name: string): EventHooks {
+    const known = this.#byEvent.get(name)
     if (known !== undefined) {
-      this.lastPlan = known
+      this.last = known
       return known
     }
     const event = this.#parts.resolve(name)
     const hooks = [...this.#hooks.values()].filter((hook) => hook.event === event)
-    const plan = this.#plans.get(event) ?? makePlan(this.#parts.engine, event, this.row(event), hooks)
-    this.#plans.set(event, plan)
+    const ordered = this.#byEvent.get(event) ?? orderHooks(this.engine, event, this.row(event), hooks)
+    this.#byEvent.set(event, ordered)
     // A name has any number of spellings, so only so many are remembered.
-    if (this.#plans.size < MAX_SPELLINGS) this.#plans.set(name, plan)
-    return plan
+    if (this.#byEvent.size < MAX_SPELLINGS) this.#byEvent.set(name, ordered)
+    return ordered
   }
 
-  #forget(): void {
-    this.lastPlan = undefined
-    this.#plans.clear()
+  #clearLists(): void {
+    this.last = undefined
+    this.#byEvent.clear()
   }
 
   list(): readonly CompiledHook[] {

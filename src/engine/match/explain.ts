@@ -21,6 +21,35 @@ export function explainMatch(matcher: Matcher, input: MatchInput): MatchReport {
   return [first, ...others].find((report) => report?.result !== 'missed') ?? first ?? { result: 'matched' }
 }
 
+/**
+ * Evaluates the conditions that the name alone does not decide. The report is the verdict and its explanation in one,
+ * so that no condition is evaluated twice.
+ */
+export function evaluateConditions(matcher: Matcher, input: MatchInput): MatchReport {
+  let missed: MatchReport | undefined
+  for (const name of eachName(input.name)) {
+    const report = evaluateWhens(matcher, { ...input, name })
+    if (report.result !== 'missed') return report
+    missed ??= report
+  }
+  return missed ?? MATCHED
+}
+
+const MATCHED: MatchReport = { result: 'matched' }
+
+function evaluateWhens({ parts }: Matcher, input: MatchInput): MatchReport {
+  for (const part of parts) {
+    if (part.when === undefined) continue
+    const where = { part: part.kind, source: part.source }
+    try {
+      if (!part.when(input)) return { result: 'missed', ...where, because: missedInput(part, input) }
+    } catch (error) {
+      return { result: 'failed', ...where, error: coded(error) }
+    }
+  }
+  return MATCHED
+}
+
 function explainOne(matcher: Matcher, input: MatchInput): MatchReport {
   for (const part of matcher.parts) {
     const where = { part: part.kind, source: part.source }
@@ -34,6 +63,13 @@ function explainOne(matcher: Matcher, input: MatchInput): MatchReport {
     }
   }
   return { result: 'matched' }
+}
+
+/** Why a name does not match: the first part that refuses it. */
+export function explainNameMiss({ parts }: Matcher, name: string): string {
+  const [first = name] = eachName(name)
+  const part = parts.find((each) => each.byName !== undefined && !each.byName(first))
+  return part === undefined ? 'the name does not match' : missedName(part, first)
 }
 
 function missedName({ kind, source }: MatchPart, name: string): string {

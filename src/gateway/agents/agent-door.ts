@@ -10,7 +10,7 @@ import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { Dispatcher, DispatchHow } from '../dispatch/dispatcher.ts'
+import type { Dispatcher, RequestContext } from '../dispatch/dispatcher.ts'
 import { createSessions } from '../sessions/sessions.ts'
 
 /** An event as a coding agent sends it. */
@@ -19,7 +19,7 @@ export interface AgentRequest {
   readonly native: unknown
 }
 
-interface AgentHow extends Omit<DispatchHow, 'folder' | 'text'> {
+interface AgentHow extends Omit<RequestContext, 'folder' | 'text'> {
   /** It runs on this machine as our own user, so that the hook files of its folder count. */
   readonly isLocal: boolean
   /** The same key is one event, however often it comes. */

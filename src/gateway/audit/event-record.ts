@@ -1,30 +1,35 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
-import type { DispatchRecord, Execution, LateMoment } from '../../engine/core/sink.ts'
-import type { Trace } from '../../engine/core/trace.ts'
+import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/sink.ts'
 import { redact } from '../../safe/redact.ts'
 import type { EventMoment, EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
 import type { KnownHook } from '../tenancy/snapshot.ts'
 import { shownDecision, shownTrace } from './shown-decision.ts'
 import { traceIdOf } from './trace-id.ts'
 
-/** What the record of a dispatch needs beside the dispatch itself. */
-export interface Recorded {
+/** What a record needs in addition to the dispatch itself. */
+export interface RecordContext {
   readonly tenant: string
-  /** The request as it came in. */
+  /** The request as it was received. */
   readonly text: string | undefined
-  /** Which attempt of a delivery this was, from 1. */
+  /** The attempt of a delivery, counted from 1. */
   readonly attempt: number
   readonly find: (hook: string) => KnownHook | undefined
 }
 
-/** A dispatch as it is written down. */
+/**
+ * With a thousand hooks, their misses would be most of a record. Which names a stored hook does not match follows from
+ * its matcher, so beyond this number `events.explain` finds out when a person asks.
+ */
+const MAX_RECORDED_MISSES = 20
+
+/** A dispatch as it is stored. */
 export function toEventRecord(
   record: DispatchRecord,
-  { tenant, text, attempt, find }: Recorded,
+  { tenant, text, attempt, find }: RecordContext,
 ): EventRecord {
   const { event, id, time, payload, envelope, decision } = record
-  const trace = record.trace()
+  const trace = record.trace({ maxMisses: MAX_RECORDED_MISSES })
   const traceId = traceIdOf(envelope.traceparent, id)
   return {
     tenant,
@@ -39,7 +44,7 @@ export function toEventRecord(
     code: decision.code ?? null,
     duration_ms: round(trace.durationMs),
     request: text ?? JSON.stringify({ event, payload, envelope }),
-    answer: JSON.stringify({ decision: shownDecision(decision), trace: slim(trace) }),
+    answer: JSON.stringify({ decision: shownDecision(decision), trace: shownTrace(trace) }),
     executions: trace.hooks.flatMap(({ matched, executions }) =>
       executions.map((execution) =>
         toExecution(execution, {
@@ -57,9 +62,8 @@ export function toEventRecord(
 /** The row of an answer that came too late. The event itself has its record already, and keeps it. */
 export function lateRecord(
   execution: Execution,
-  event: string,
-  { id, time, payload, envelope }: LateMoment,
-  { tenant, text, attempt, find }: Recorded,
+  { event, id, time, payload, envelope }: LateDispatch,
+  { tenant, text, attempt, find }: RecordContext,
 ): EventRecord {
   const traceId = traceIdOf(envelope.traceparent, id)
   const row = find(execution.hook)
@@ -172,16 +176,6 @@ function causes(thrown: unknown): string[] {
     cause = cause.cause
   }
   return found
-}
-
-/** With more hooks than this, only those that matched are kept one by one. */
-const MAX_TRACED = 200
-
-function slim(trace: Trace): unknown {
-  const { hooks } = trace
-  if (hooks.length <= MAX_TRACED) return shownTrace(trace)
-  const kept = hooks.filter(({ matched }) => matched !== false)
-  return { ...shownTrace({ ...trace, hooks: kept }), missed: hooks.length - kept.length }
 }
 
 function round(ms: number): number {

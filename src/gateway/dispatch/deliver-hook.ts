@@ -1,6 +1,6 @@
 import type { Attempt, Deliver } from '../../delivery/worker.ts'
 import { parseJson } from '../../safe/json.ts'
-import type { Delivered, EventDispatcher } from './dispatch-events.ts'
+import type { DeliveredHook, EventDispatcher } from './dispatcher.ts'
 import type { HookDelivery } from './hook-delivery.ts'
 
 /** Answers of a receiver that will not change, however often it is asked; these three may. */
@@ -22,7 +22,7 @@ export function deliverHook(dispatcher: EventDispatcher): Deliver {
   }
 }
 
-function judged({ decision, code, reason, status, handlerType }: Delivered): Attempt {
+function judged({ decision, code, reason, status, handlerType }: DeliveredHook): Attempt {
   if (decision !== 'error' && decision !== 'timeout') return { end: 'done' }
   if (handlerType !== 'http') return { end: 'done' }
   const error = `${code ?? decision}: ${reason ?? 'no reason given'}`

@@ -1,39 +1,256 @@
+import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
+import { errorText, isHookError } from '../../engine/core/error.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import { eventNames } from '../../engine/events/names.ts'
+import { timeUuid } from '../../safe/time-uuid.ts'
+import type { Store } from '../../store/store.ts'
+import type { AuditItem, AuditQueue } from '../audit/queue.ts'
+import { shownDecision } from '../audit/shown-decision.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { WorkPlace } from '../tenancy/snapshot.ts'
+import type { Settings } from '../settings.ts'
+import type { Snapshot, WorkPlace } from '../tenancy/snapshot.ts'
+import type { Snapshots } from '../tenancy/snapshots.ts'
+import { completeEnvelope } from './envelope.ts'
+import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
+import { PendingDispatch } from './pending-dispatch.ts'
+import { createRepeats, identityOf, type Repeatable, toKeep } from './repeats.ts'
 
-/** An event as it came through a door. */
+/** An event as a caller sends it. */
 export interface DispatchRequest {
   readonly event: string
   readonly payload: unknown
   readonly envelope?: Envelope
-  /** Answer with the full trace. */
+  /** Adds the full trace to the answer. */
   readonly trace?: boolean
-  /** The same key gets the same answer for a day, whatever happens in between. */
+  /** The same key gets the same answer for a day, even from another node or after a restart. */
   readonly idempotency_key?: string
 }
 
 export interface DispatchAnswer {
   readonly eventId: string
   readonly decision: Decision
-  /** `{"event_id":…,"decision":…}`, written once for every door and the record. */
+  /** `{"event_id":…,"decision":…}`, encoded once for every door and for the record. */
   readonly json: string
 }
 
-export interface DispatchHow {
-  /** Aborted when the caller has gone. */
+/** What a door knows about a request. */
+export interface RequestContext {
+  /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal
-  /** The request as it was received, kept for the record; written anew where it is not given. */
+  /** The request as it was received, kept for the record; encoded again if it is not given. */
   readonly text?: string
-  /** When it happened, where that is not now: milliseconds since 1970. */
+  /** When it happened, if that is not now: milliseconds since 1970. */
   readonly time?: number
-  /** The folder whose hook files count too; only callers on this machine have one. */
+  /** The folder whose hook files apply too; only callers on this machine have one. */
   readonly folder?: WorkPlace
 }
 
-/** Sends events of callers through the hooks of their tenant, and records what became of them. */
+/** Sends events of callers through the hooks of their tenant and records the results. */
 export interface Dispatcher {
-  /** Rejects with a coded error for what is no event; a gate that nobody can decide answers block. */
-  dispatch(caller: Caller, request: DispatchRequest, how?: DispatchHow): Promise<DispatchAnswer>
+  /** Rejects with a coded error for input that is not an event; a gate without an answer blocks. */
+  dispatch(caller: Caller, request: DispatchRequest, context?: RequestContext): Promise<DispatchAnswer>
+}
+
+export interface EventDispatcher extends Dispatcher {
+  /** Runs one queued hook. Returns how its execution ended, or why there was none. */
+  deliver(
+    tenant: string,
+    delivery: HookDelivery,
+    attempt: number,
+  ): Promise<DeliveredHook | 'gone' | 'off' | 'missed'>
+}
+
+export interface DeliveredHook {
+  readonly decision: string
+  readonly code: string | undefined
+  readonly reason: string | undefined
+  readonly status: unknown
+  readonly handlerType: string
+}
+
+interface DispatcherParts {
+  readonly store: Pick<Store, 'findAnswer'>
+  readonly snapshots: Snapshots
+  readonly settings: Settings
+  readonly audit: AuditQueue
+  readonly clock: Clock
+  readonly log: Log
+  /** Called when a delivery was queued. */
+  wakeDeliveries(): void
+}
+
+type EventName = keyof typeof catalogue
+
+const resolveName = eventNames(catalogue)
+
+/** A request with the fields that only the gateway knows. */
+interface CompleteRequest extends DispatchRequest {
+  readonly event: EventName
+  readonly envelope: Envelope & { readonly id: string; readonly tenant: string }
+}
+
+export function createDispatcher(parts: DispatcherParts): EventDispatcher {
+  const { snapshots, audit, clock } = parts
+  const repeats = createRepeats(parts.store, clock)
+  return {
+    async dispatch(caller, given, context = {}) {
+      const event = resolveName(given.event) as EventName
+      const { payload, idempotency_key } = given
+      const now = clock.now()
+      const envelope = completeEnvelope(caller, given.envelope ?? {}, context.time ?? now)
+      const key = idempotency_key ?? envelope.id
+      if (key === undefined)
+        return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
+      const hash = identityOf(event, payload, envelope)
+      // The same id for another event must not hide that event behind the record of the first.
+      const id = envelope.id === undefined ? timeUuid(now) : `${envelope.id}:${hash.slice(0, 12)}`
+      const request = { ...given, event, envelope: { ...envelope, id } }
+      const repeat = { tenant: caller.tenant, key, hash }
+      return repeats.once(repeat, async () => {
+        const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
+        const kept = isDurable ? await repeats.kept(repeat) : undefined
+        // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
+        const { signal: _, ...lasting } = context
+        return kept ?? runEvent(parts, request, lasting, repeat)
+      })
+    },
+    async deliver(tenant, { hook, event, payload, envelope, folder }, attempt) {
+      const snapshot = await snapshots.of(tenant, folder)
+      const row = snapshot.find(hook)
+      if (row === undefined) return 'gone'
+      if (!row.enabled) return 'off'
+      const pending = new PendingDispatch(audit, { tenant, text: undefined, attempt, find: snapshot.find })
+      const { trace } = await snapshot.hooks.dispatch(event as 'session_end', payload as never, envelope, {
+        only: hook,
+        trace: true,
+        sink: pending,
+      })
+      // Written before the delivery ends: after a crash in between it is done again, and its record is not lost.
+      const item = pending.release()
+      if (item.event !== undefined) await audit.commit(item).catch(() => audit.add(item))
+      const execution = trace?.hooks.find((traced) => traced.hook === hook)?.executions[0]
+      if (execution === undefined) return 'missed'
+      const { decision, code, reason, facts } = execution
+      return { decision, code, reason, status: facts?.http_status, handlerType: row.handler_type }
+    },
+  }
+}
+
+/** Runs the hooks of one event, and writes the record with the deliveries and answers that it causes. */
+async function runEvent(
+  parts: DispatcherParts,
+  request: CompleteRequest,
+  context: RequestContext,
+  repeat?: Repeatable,
+): Promise<DispatchAnswer> {
+  const { settings, audit, clock } = parts
+  const { event, payload, envelope } = request
+  const { tenant, id } = envelope
+  const { mode } = catalogue[event]
+  const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
+  if (typeof snapshot === 'string') return answerOf(id, unresolved(mode, snapshot))
+  const observers = snapshot.hooks.has(event)
+    ? snapshot.hooks.observers(event, payload as never, envelope)
+    : []
+  const isStrict = settings.of(tenant).audit === 'strict'
+  const keepsAnswer = repeat !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
+  // A record that must be on disk before the answer has to be complete by then.
+  const waits = observers.length > 0 || isStrict || keepsAnswer
+  const pending = new PendingDispatch(audit, { tenant, text: context.text, attempt: 1, find: snapshot.find })
+  const decision = await snapshot.hooks.dispatch(event, payload as never, envelope, {
+    observers: 'skip',
+    sink: pending,
+    ...(context.signal === undefined ? {} : { signal: context.signal }),
+    ...(waits || request.trace ? { trace: true } : {}),
+  })
+  const answer = answerOf(id, shownDecision(request.trace ? decision : withoutTrace(decision)))
+  const answers =
+    repeat !== undefined && (keepsAnswer || decision.kind === 'ask')
+      ? [toKeep(repeat, answer.json, clock.now())]
+      : []
+  // A stored hook must not depend on the files of the folder that its event came from.
+  const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? context.folder : undefined)
+  const deliveries = hookDeliveries(observers, { event, payload, envelope }, folderOf)
+  const item = { ...pending.release(), deliveries, answers }
+  if (waits || answers.length > 0) return commitRecord(parts, item, answer, mode)
+  if (item.event !== undefined) audit.add(item)
+  if (audit.isBehind()) await audit.settled()
+  return answer
+}
+
+/** Writes the record with what it queues. A gate that cannot be recorded although it must be is closed. */
+async function commitRecord(
+  { audit, wakeDeliveries }: DispatcherParts,
+  item: AuditItem,
+  answer: DispatchAnswer,
+  mode: string,
+): Promise<DispatchAnswer> {
+  try {
+    await audit.commit(item)
+  } catch (thrown) {
+    if (mode === 'gate') return answerOf(answer.eventId, unrecorded())
+    throw thrown
+  }
+  if (item.deliveries?.length) wakeDeliveries()
+  return answer
+}
+
+/** The snapshot, or why it cannot be loaded. */
+async function loadSnapshot(
+  { snapshots, log }: DispatcherParts,
+  tenant: string,
+  event: EventName,
+  folder: WorkPlace | undefined,
+): Promise<Snapshot | string> {
+  try {
+    return await snapshots.of(tenant, folder)
+  } catch (thrown) {
+    log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
+    if (catalogue[event].mode === 'observe') throw thrown
+    const isFile = isHookError(thrown) && thrown.code.startsWith('config.')
+    return isFile ? thrown.message : 'the hooks of this tenant cannot be loaded'
+  }
+}
+
+function withoutTrace({ trace: _, ...decision }: Decision): Decision {
+  return decision
+}
+
+/** The hooks are unknown: a gate blocks, a transform keeps its input. */
+function unresolved(mode: string, reason: string): Decision {
+  return mode === 'gate'
+    ? { kind: 'block', reason, message: reason, code: 'store.unavailable' }
+    : { kind: 'allow', reason, code: 'store.unavailable' }
+}
+
+function unrecorded(): Decision {
+  const reason = 'the decision cannot be recorded'
+  return { kind: 'block', reason, message: reason, code: 'store.unavailable' }
+}
+
+const ALLOW_JSON = '{"kind":"allow"}'
+
+/** The answer to a caller. Its own input is not sent back unless it asked for the trace. */
+function answerOf(eventId: string, decision: Decision): DispatchAnswer {
+  return {
+    eventId,
+    decision,
+    json: `{"event_id":${JSON.stringify(eventId)},"decision":${encodeDecision(decision)}}`,
+  }
+}
+
+/** Almost every decision is a plain allow. */
+function encodeDecision(decision: Decision): string {
+  for (const field in decision) if (field !== 'kind') return JSON.stringify(wireDecision(decision))
+  return decision.kind === 'allow' ? ALLOW_JSON : JSON.stringify(decision)
+}
+
+function wireDecision(decision: Decision): unknown {
+  if (decision.trace !== undefined) return decision
+  if (decision.steps === undefined && decision.original === undefined) return decision
+  const { original: _, steps: __, ...rest } = decision
+  return rest
 }

@@ -4,28 +4,29 @@ import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow } from '../core/event.ts'
 import type { Result } from '../core/result.ts'
 import type { Merge } from '../core/trace.ts'
+import type { Dispatch } from './dispatch.ts'
 
-/** No objection and nothing to add: what almost every dispatch answers. */
+/** No objection and nothing to add: the decision of almost every dispatch. */
 export const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 
-type Bag = Readonly<Record<string, unknown>>
+type ResultFields = Readonly<Record<string, unknown>>
 
-/** The answer while it grows. Exists only once a hook said something. */
-export class Answer {
+/** Merges the results of hooks into one decision. Created when the first hook has something to add. */
+export class DecisionBuilder {
   kind: Kind = 'allow'
   reason: string | undefined
   message: string | undefined
   code: ErrorCode | undefined
   by: HookId | undefined
   grant = false
-  fields: Bag | undefined
+  fields: ResultFields | undefined
   readonly steps: Step[] = []
   readonly context: string[] = []
   readonly opened: Opening[] = []
   readonly ignored: Ignored[] = []
   readonly merges: Merge[] = []
 
-  /** Takes over what a hook said if it is stricter than what stands; ties go to the earlier hook. */
+  /** Takes the result over if it is stricter than the decision so far; on a tie the earlier hook wins. */
   decide(result: Result, by: HookId | undefined, code?: ErrorCode): void {
     if (rank[result.kind] <= rank[this.kind]) return
     this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
@@ -46,8 +47,8 @@ export class Answer {
     this.opened.push({ hook, because, code })
   }
 
-  /** The block is not applied: the event cannot block, or has blocked too often. */
-  ignore(code: Ignored['code']): void {
+  /** Drops the block: the event cannot block, or it has blocked too often in a row. */
+  ignoreBlock(code: Ignored['code']): void {
     this.ignored.push({ hook: this.by ?? '', code, reason: this.reason ?? '' })
     this.kind = 'allow'
     this.reason = undefined
@@ -56,7 +57,7 @@ export class Answer {
     this.by = undefined
   }
 
-  decision(row: EventRow, original: unknown, current: unknown): Decision {
+  build(row: EventRow, original: unknown, current: unknown): Decision {
     const blocked = this.kind === 'block'
     const key = !blocked && this.steps.length > 0 ? row.rewrites : undefined
     return {
@@ -66,7 +67,7 @@ export class Answer {
       ...(this.code === undefined ? {} : { code: this.code }),
       ...(this.by === undefined ? {} : { by: this.by }),
       ...(this.grant && this.kind === 'allow' ? { grant: true } : {}),
-      ...(key === undefined ? {} : { patch: at(current, key), original: at(original, key) }),
+      ...(key === undefined ? {} : { patch: valueAt(current, key), original: valueAt(original, key) }),
       ...(this.steps.length > 0 ? { steps: this.steps } : {}),
       ...(this.context.length > 0 && !blocked ? { context: this.context } : {}),
       ...(this.fields === undefined ? {} : { fields: this.fields }),
@@ -76,13 +77,24 @@ export class Answer {
   }
 }
 
-function at(payload: unknown, key: string): unknown {
+/** The builder of a dispatch, created on first use. */
+export function builderOf(dispatch: Dispatch): DecisionBuilder {
+  dispatch.builder ??= new DecisionBuilder()
+  return dispatch.builder
+}
+
+function valueAt(payload: unknown, key: string): unknown {
   return isRecord(payload) ? payload[key] : undefined
 }
 
 const rank = { allow: 0, ask: 1, block: 2 } as const
 
-function mergeFields(row: EventRow, before: Bag | undefined, next: Bag, by: HookId): Bag {
+function mergeFields(
+  row: EventRow,
+  before: ResultFields | undefined,
+  next: ResultFields,
+  by: HookId,
+): ResultFields {
   if (row.merge !== undefined) return row.merge(before, next, by)
   const merged: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(row.fields)) {

@@ -1,0 +1,61 @@
+import type { GuardRequest } from '../core/guard-state.ts'
+import { isThenable } from '../core/thenable.ts'
+import { guardKey } from '../guard/guard-key.ts'
+import { ticksFor } from './deadline-timer.ts'
+import type { Dispatch, PendingStep } from './dispatch.ts'
+
+const COUNT_TICKS = ticksFor(5_000)
+
+/** Some events may be blocked only so many times in a row: an agent that cannot stop is worse than one that does. */
+export function settleBlockStreak(dispatch: Dispatch): void {
+  const { guards, clock } = dispatch.resolved.engine
+  try {
+    const passes = guards.take([streakRequest(dispatch)], clock.now())
+    if (isThenable(passes)) return dispatch.wait(passes, COUNT_TICKS, awaitingCount)
+    applyCount(dispatch, passes)
+  } catch {
+    applyCount(dispatch, undefined)
+  }
+}
+
+function streakKey(dispatch: Dispatch): string {
+  const { tenant = '', session = '' } = dispatch.givenEnvelope
+  return guardKey(tenant, session, dispatch.event)
+}
+
+function streakRequest(dispatch: Dispatch): GuardRequest {
+  const key = streakKey(dispatch)
+  if (dispatch.builder?.kind !== 'block') return { kind: 'end_streak', key }
+  return { kind: 'streak', key, limit: dispatch.resolved.eventHooks.row.maxBlocksInARow ?? 0 }
+}
+
+/** Too many blocks in a row, or a guard state that cannot count them: the block is not applied. */
+function applyCount(dispatch: Dispatch, passes: unknown): void {
+  const { builder, event, givenEnvelope } = dispatch
+  const pass = Array.isArray(passes) ? passes[0] : undefined
+  if (builder?.kind === 'block' && pass?.pass !== true) {
+    const { session } = givenEnvelope
+    dispatch.resolved.engine.log('guard.streak', { event, hook: builder.by, session })
+    builder.ignoreBlock('guard.streak')
+    resetStreak(dispatch)
+  }
+  dispatch.finish()
+}
+
+/** Waiting for the count. */
+const awaitingCount: PendingStep = {
+  onValue: (dispatch, passes) => applyCount(dispatch, passes),
+  onError: (dispatch) => applyCount(dispatch, undefined),
+  onExpire: (dispatch) => applyCount(dispatch, undefined),
+}
+
+/** The agent was allowed to stop, so the next attempt starts a new count. */
+function resetStreak(dispatch: Dispatch): void {
+  const { guards, clock } = dispatch.resolved.engine
+  try {
+    const passes = guards.take([{ kind: 'end_streak', key: streakKey(dispatch) }], clock.now())
+    if (isThenable(passes)) Promise.resolve(passes).catch(() => {})
+  } catch {
+    // A guard state that cannot count has nothing to reset.
+  }
+}

@@ -1,0 +1,48 @@
+import type { DispatchRecord, Execution, LateDispatch, Sink } from '../../engine/core/sink.ts'
+import type { EventRecord } from '../../store/stores/audit-store.ts'
+import { lateRecord, type RecordContext, toEventRecord } from '../audit/event-record.ts'
+import type { AuditItem, AuditQueue } from '../audit/queue.ts'
+import { emitSpans } from '../audit/spans.ts'
+
+/**
+ * One dispatch until its record is written. The record is held back until it is known which deliveries and answers
+ * are written with it; a record that arrives later, because shadow hooks were still running, is written by itself.
+ */
+export class PendingDispatch implements Sink {
+  readonly timed = true
+  readonly #audit: Pick<AuditQueue, 'add'>
+  readonly #context: RecordContext
+  #held: DispatchRecord | undefined
+  #isReleased = false
+
+  constructor(audit: Pick<AuditQueue, 'add'>, context: RecordContext) {
+    this.#audit = audit
+    this.#context = context
+  }
+
+  record(dispatch: DispatchRecord): void {
+    if (this.#isReleased) this.#audit.add({ event: this.#writer(dispatch) })
+    else this.#held = dispatch
+  }
+
+  late(execution: Execution, dispatch: LateDispatch): void {
+    this.#audit.add({ event: () => lateRecord(execution, dispatch, this.#context) })
+  }
+
+  /** What is to be written now; empty if the record has not arrived yet. */
+  release(): Pick<AuditItem, 'event'> {
+    this.#isReleased = true
+    return this.#held === undefined ? {} : { event: this.#writer(this.#held) }
+  }
+
+  /** Builds the record and emits its spans once, however often its group has to be written. */
+  #writer(dispatch: DispatchRecord): () => EventRecord {
+    let built: EventRecord | undefined
+    return () => {
+      if (built !== undefined) return built
+      built = toEventRecord(dispatch, this.#context)
+      emitSpans(built, dispatch.envelope.traceparent)
+      return built
+    }
+  }
+}
