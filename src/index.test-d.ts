@@ -195,6 +195,29 @@ describe('events of one’s own', () => {
     own.on('pre_tool_use', ({ tool_name }) => void tool_name.length)
   })
 
+  test('are inferred when they are defined inline', async () => {
+    const inline = createHooks({
+      events: {
+        release: defineEvent({
+          about: 'Before a release.',
+          mode: 'gate',
+          payload: check.shape({ service: check.text, args: check.record }),
+          rewrites: 'args',
+          subject: 'service',
+          fields: { window: field(check.number, merge.last) },
+        }),
+      },
+    })
+    inline.on('release', ({ service }) => {
+      expectTypeOf(service).toEqualTypeOf<string>()
+      return { kind: 'block', reason: service }
+    })
+    const decision = await inline.dispatch('release', { service: 'api', args: {} })
+    expectTypeOf(decision.fields?.window).toEqualTypeOf<number | undefined>()
+    // @ts-expect-error: the service is text
+    void inline.dispatch('release', { service: 5, args: {} })
+  })
+
   test('are unknown to a set of hooks without them', () => {
     // @ts-expect-error: this set has no such event
     hooks.on('deploy', () => {})

@@ -1,4 +1,4 @@
-import { type Check, type Checked, flag, isRecord } from './check.ts'
+import { type Check, type Checked, flag, isRecord, type Problem } from './check.ts'
 import type { Verdict } from './decision.ts'
 import { HookError } from './error.ts'
 import { type MergeRule, sticky } from './merge.ts'
@@ -83,7 +83,19 @@ export interface EventRow<
   readonly aliases: readonly string[]
 }
 
-export type EventRows = Readonly<Record<string, EventRow>>
+/**
+ * A row without its types. `createHooks({ events })` asks for these: a generic row there would tell the compiler to infer
+ * `unknown` for the payload of an event that is defined inline.
+ */
+export interface AnyEventRow extends Omit<EventRow, 'payload' | 'fields'> {
+  readonly payload: (value: unknown) => Problem | undefined
+  readonly fields: Readonly<
+    Record<string, { readonly check: (value: unknown) => Problem | undefined; readonly merge: MergeRule }>
+  >
+}
+
+/** Events by name. */
+export type EventRows = Readonly<Record<string, AnyEventRow>>
 
 // biome-ignore lint/complexity/noBannedTypes: an event without result fields has exactly this type
 type NoFields = {}

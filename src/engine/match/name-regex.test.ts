@@ -22,6 +22,15 @@ describe('a matcher text', () => {
     expect(named({ matcher: '.*' }, '')).toBe(true)
   })
 
+  test('literal names between ^ and $ are compared as a whole', () => {
+    for (const matcher of ['^Bash$', '^(Read|Bash)$']) {
+      expect(named({ matcher }, 'Bash')).toBe(true)
+      for (const other of ['Bashful', 'aBash', 'bash', '', 'Bash\n', 'Read|Bash'])
+        expect(named({ matcher }, other)).toBe(false)
+    }
+    expect(named({ matcher: '^a.b$' }, 'axb')).toBe(true)
+  })
+
   test('4.3 #37 answers (a+)+$ on 100 KB', () => {
     const name = `${'a'.repeat(100_000)}!`
     for (const matcher of ['(a+)+$', '^(a+)+$', '(a|aa)+$', '(.*)*$!']) {
