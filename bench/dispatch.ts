@@ -68,6 +68,8 @@ export async function dispatchFigures(): Promise<Figure[]> {
     thousand: () => thousand.dispatch('pre_tool_use', payload),
     tenOfThousand: () => tenOfThousand.dispatch('pre_tool_use', payload),
     fresh: () => thousand.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: { command: 'ls -la' } }),
+    envelope: () =>
+      thousand.dispatch('pre_tool_use', payload, { session: 's1', agent: 'claude', turn: 't1' }),
     tapable: () => peers.tapable.promise(payload),
     hookable: () => peers.hookable.callHook('call', payload),
     emittery: () => peers.emittery.emitSerial('call', payload),
@@ -81,6 +83,7 @@ export async function dispatchFigures(): Promise<Figure[]> {
   )
   return [
     ratio('1 matching of 1 000, to a bare await', t.thousand, t.bare, 4),
+    ratio('the same with a fresh envelope, to a bare await', t.envelope, t.bare, 4),
     ratio('10 matching of 1 000, to a bare awaited loop', t.tenOfThousand, t.loop, 1.4),
     ratio('1 000 registered, to 10 registered', t.thousand, t.ten, 1.1),
     faster('1 of 1 000, than tapable AsyncSeries', t.thousand, c.tapable, 500),

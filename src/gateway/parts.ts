@@ -8,6 +8,7 @@ import type { AgentDoor } from './agents/agent-door.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Settings } from './settings.ts'
 import type { StatusPart } from './status.ts'
+import type { HookChange } from './tenancy/snapshots.ts'
 
 /** Everything the methods of the gateway work with. */
 export interface GatewayParts {
@@ -25,8 +26,8 @@ export interface GatewayParts {
   /** Handlers for a dry run: the same, but nothing is counted, charged or remembered. */
   readonly dryHandlers: readonly Handler[]
   readonly host: Host
-  /** Definitions of a tenant changed on this node: its next dispatch sees them. */
-  changed(tenant: string): Promise<void>
+  /** Makes the next dispatch of the tenant see its changed definitions; with the changed hook, without loading the others. */
+  changed(tenant: string, change?: HookChange): Promise<void>
   /** A token was deleted on this node. */
   forgetTokens(): void
   /** Calls back when executions were written on this node; undo with the answer. */

@@ -183,9 +183,9 @@ async function open(options: GatewayOptions, undo: Undo): Promise<Gateway> {
     handlers,
     dryHandlers,
     host,
-    changed(name) {
+    changed(name, change) {
       forget(name)
-      return snapshots.refresh(name)
+      return change === undefined ? snapshots.refresh(name) : snapshots.applyChange(name, change)
     },
     forgetTokens: () => door.tokens.forget(),
     onRecorded: audit.onWritten,

@@ -74,12 +74,16 @@ export class Registry {
       if (!before.has(id)) this.#requireFreeId(id)
       ids.add(id)
     }
-    for (const id of before) this.#remove(id)
+    // Hooks that stay in the same order keep their place among hooks of equal priority.
+    const isSameOrder =
+      hooks.length === before.size && [...before].every((id, index) => hooks[index]?.id === id)
+    if (!isSameOrder) for (const id of before) this.#remove(id)
     hooks.forEach((hook, index) => {
       this.#put(hook)
       this.#given.set(hook.id, definitions[index])
     })
-    this.#groups.set(group, ids)
+    if (ids.size === 0) this.#groups.delete(group)
+    else this.#groups.set(group, ids)
     this.#clearLists()
   }
 

@@ -21,8 +21,9 @@ export async function createHook(
 ): Promise<{ hookId: string }> {
   const id = randomUUID()
   const hook = sealHook(completeHook(given, { id, caller, parts }), parts)
-  await parts.store.createHook({ ...hook, source: 'user', created_by: caller.name }, parts.clock.now())
-  await parts.changed(hook.tenant_id)
+  const created = { ...hook, source: 'user', created_by: caller.name } as const
+  const row = await parts.store.createHook(created, parts.clock.now())
+  await parts.changed(row.tenant_id, { hookId: id, row })
   return { hookId: id }
 }
 
@@ -53,7 +54,7 @@ export async function updateHook(
     // global one.
     const mayBeTripped = row.disabled_reason !== undefined || row.scope === 'global'
     if (updates.enabled === true && mayBeTripped) await toggleHook(row, true, parts)
-    else await parts.changed(tenant)
+    else await parts.changed(tenant, { hookId, row: saved })
     return { hookId }
   }
   throw serverError('gateway.conflict', `hook ${hookId} is being changed by others`, {
@@ -68,7 +69,7 @@ export async function toggleHook(
 ): Promise<{ hookId: string; enabled: boolean }> {
   const switched = await parts.store.toggleHook(tenant_id, id, { enabled }, parts.clock.now())
   if (switched === 'missing') throw notFound(id)
-  await parts.changed(tenant_id)
+  await parts.changed(tenant_id, { hookId: id, row: switched })
   return { hookId: id, enabled }
 }
 
@@ -80,7 +81,7 @@ export async function deleteHook(
   const row = await reachableHook(hookId, caller, parts)
   if (row.source === 'builtin') throw builtin()
   if (!(await parts.store.deleteHook(row.tenant_id, hookId))) throw notFound(hookId)
-  await parts.changed(row.tenant_id)
+  await parts.changed(row.tenant_id, { hookId })
   return { hookId }
 }
 
@@ -122,9 +123,10 @@ export function inputOf(row: HookRow, updates: Fields): HookInput {
   const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
   const fields: Fields = { ...toDefinition(row, false), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+  const read = hookInput.safeParse(given)
+  if (read.success) return read.data
   const [problem] = checkAgainst(hookInput, given)
-  if (problem !== undefined) throw problem.error
-  return hookInput.parse(given)
+  throw problem?.error ?? read.error
 }
 
 function toggleOnly(row: HookRow, updates: Fields, parts: GatewayParts): Promise<{ hookId: string }> {

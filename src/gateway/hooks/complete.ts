@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { byCatalogue } from '../../config/read/read-text.ts'
 import { runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
@@ -64,9 +65,11 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
   return hook
 }
 
-/** The hook as it is stored: secrets sealed, and proved once more, because sealed texts are longer. */
+/** The hook as it is stored, with its secrets sealed. Sealed texts are longer, so a hook that has any is checked again. */
 export function sealHook(hook: CompleteHook, parts: GatewayParts): CompleteHook {
-  const sealed = { ...hook, config: sealConfig(hook.config, hook.id, parts.secrets) }
+  const config = sealConfig(hook.config, hook.id, parts.secrets)
+  if (isDeepStrictEqual(config, hook.config)) return hook
+  const sealed = { ...hook, config }
   proveRow(sealed, parts)
   return sealed
 }

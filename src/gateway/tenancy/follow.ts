@@ -36,8 +36,7 @@ export async function followDefinitions(options: FollowOptions): Promise<Follow>
 
   const once = async () => {
     const found = await store.definitionChanges(cursor)
-    for (const tenant of new Set(found.changed.map((change) => change.tenant)))
-      await snapshots.refresh(tenant)
+    for (const { tenant, version } of found.changed) await snapshots.refresh(tenant, version)
     // Only now: what could not be loaded is asked for again.
     cursor = found.cursor
     confirmedAt = clock.elapsed()

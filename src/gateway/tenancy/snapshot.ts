@@ -49,46 +49,51 @@ export interface Definitions {
   readonly tripped: ReadonlySet<HookId>
 }
 
-const GROUP = 'definitions'
+/** Each stored hook is a group of its own, so that a change of one costs the same beside any number of others. */
+const groupOf = (id: HookId) => `stored:${id}`
 
-/** Puts definitions into a set of hooks. Rows that did not change keep their compiled hook. */
-export function fill(
+/** Registers all stored hooks. A definition object that did not change keeps its compiled hook. */
+export function registerStored(
   hooks: Hooks,
-  definitions: Definitions,
+  { rows, tripped }: Definitions,
   remember: DefinitionMemory,
+  before: ReadonlyMap<HookId, HookRow> = new Map(),
 ): Pick<Snapshot, 'rows' | 'broken'> {
-  const rows = definitions.rows.toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
-  const wanted = rows.map((row) => remember(row, definitions.tripped.has(row.id)))
   const byId = new Map(rows.map((row) => [row.id, row]))
+  for (const id of before.keys()) if (!byId.has(id)) removeStored(hooks, id)
+  const broken = new Map<HookId, string>()
+  for (const row of rows) {
+    const reason = registerOne(hooks, remember(row, tripped.has(row.id)))
+    if (reason !== undefined) broken.set(row.id, reason)
+  }
+  return { rows: byId, broken }
+}
+
+/** Registers one stored hook. If it cannot be loaded, a stand-in takes its place and the reason is returned. */
+export function registerOne(hooks: Hooks, definition: HookDefinition): string | undefined {
+  const group = groupOf(definition.id ?? '')
   try {
-    hooks.replace(GROUP, wanted)
-    return { rows: byId, broken: new Map() }
-  } catch {
-    const broken = new Map<HookId, string>()
-    hooks.replace(
-      GROUP,
-      wanted.map((definition) => {
-        const why = problemOf(hooks, definition)
-        if (why === undefined) return definition
-        broken.set(definition.id ?? '', why)
-        const same = standIn(definition, why, 'kept')
-        return problemOf(hooks, same) === undefined ? same : standIn(definition, why, 'dropped')
-      }),
-    )
-    return { rows: byId, broken }
+    hooks.replace(group, [definition])
+    return undefined
+  } catch (thrown) {
+    const reason = errorText(thrown)
+    try {
+      hooks.replace(group, [standIn(definition, reason, 'kept')])
+    } catch {
+      // Its conditions cannot be read either, so the stand-in fails on every event.
+      hooks.replace(group, [standIn(definition, reason, 'dropped')])
+    }
+    return reason
   }
 }
 
-/** Tries a definition in a group of its own. */
-function problemOf(hooks: Hooks, definition: HookDefinition): string | undefined {
-  try {
-    hooks.replace('trial', [{ ...definition, id: `trial of ${definition.id}` }])
-    return undefined
-  } catch (thrown) {
-    return errorText(thrown)
-  } finally {
-    hooks.replace('trial', [])
-  }
+export function removeStored(hooks: Hooks, id: HookId): void {
+  hooks.replace(groupOf(id), [])
+}
+
+/** Stored hooks in the order of creation. */
+export function byCreation(a: HookRow, b: HookRow): number {
+  return a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
 }
 
 /** Answers the very same definition for the same version of a row, so that nothing is compiled twice. */

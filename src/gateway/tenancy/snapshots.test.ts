@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
+import type { HookRow } from '../../store/stores/hook-store.ts'
 import { defaultSettings } from '../settings.ts'
+import { brokenHandler } from './snapshot.ts'
 import { createSnapshots } from './snapshots.ts'
 
 const TENANT = '0193a5b0-7e9d-7000-8000-0000000000aa'
@@ -61,4 +63,94 @@ test('a folder that was pushed out or closed while it was loaded is not followed
   letGo()
   expect(await late).toMatchObject({ tenant: TENANT })
   expect(open.size).toBe(0)
+})
+
+const row = (id: string, more: Partial<HookRow> = {}): HookRow => ({
+  id,
+  tenant_id: TENANT,
+  event: 'pre_tool_use',
+  handler_type: 'says',
+  scope: 'tenant',
+  agent_ids: [],
+  config: {},
+  priority: 0,
+  enabled: true,
+  version: 1,
+  source: 'user',
+  created_by: null,
+  created_at: 1,
+  updated_at: 1,
+  ...more,
+})
+
+function stored(...hooks: HookRow[]) {
+  let version = 1
+  let loads = 0
+  const handler = { type: 'says', read: () => undefined, run: () => undefined }
+  const snapshots = createSnapshots({
+    store: {
+      async loadDefinitions(tenant) {
+        if (tenant === TENANT) loads++
+        return { version, hooks: tenant === TENANT ? [...hooks] : [], tripped: [] }
+      },
+      findTenant: async () => ({ id: TENANT }) as never,
+    },
+    settings: { of: () => defaultSettings, reload: async () => {} },
+    makeHooks: () => createHooks({ handlers: [handler, brokenHandler] }),
+  })
+  const inUse = async () => {
+    const { hooks } = await snapshots.of(TENANT)
+    return hooks.list('pre_tool_use').map(({ id, name }) => name ?? id)
+  }
+  return { snapshots, hooks, inUse, loads: () => loads, bump: () => ++version }
+}
+
+describe('the change of one hook', () => {
+  test('is in use without loading the others, and the version it causes loads nothing either', async () => {
+    const { snapshots, inUse, loads, bump } = stored(row('a'), row('b', { created_at: 2 }))
+    expect(await inUse()).toEqual(['a', 'b'])
+    await snapshots.applyChange(TENANT, { hookId: 'c', row: row('c', { created_at: 3 }) })
+    expect(await inUse()).toEqual(['a', 'b', 'c'])
+    await snapshots.refresh(TENANT, bump())
+    expect(loads()).toBe(1)
+  })
+
+  test('keeps the place of the hook among others', async () => {
+    const { snapshots, inUse } = stored(row('a'), row('b', { created_at: 2 }))
+    await inUse()
+    await snapshots.applyChange(TENANT, { hookId: 'a', row: row('a', { version: 2, name: 'A' }) })
+    expect(await inUse()).toEqual(['A', 'b'])
+  })
+
+  test('that is older than the one in use is not applied', async () => {
+    const { snapshots, inUse } = stored(row('a', { version: 5, name: 'new' }))
+    await inUse()
+    await snapshots.applyChange(TENANT, { hookId: 'a', row: row('a', { version: 4, name: 'old' }) })
+    expect(await inUse()).toEqual(['new'])
+  })
+
+  test('removes a deleted hook', async () => {
+    const { snapshots, inUse } = stored(row('a'), row('b', { created_at: 2 }))
+    await inUse()
+    await snapshots.applyChange(TENANT, { hookId: 'a' })
+    expect(await inUse()).toEqual(['b'])
+  })
+
+  test('of another node is loaded: the version is another one', async () => {
+    const { snapshots, hooks, inUse, loads, bump } = stored(row('a'))
+    await inUse()
+    bump()
+    hooks.push(row('late', { created_at: 0 }))
+    await snapshots.refresh(TENANT, bump())
+    expect(await inUse()).toEqual(['late', 'a'])
+    expect(loads()).toBe(2)
+  })
+
+  test('that cannot be loaded leaves a stand-in that fails', async () => {
+    const { snapshots } = stored(row('a'))
+    await snapshots.of(TENANT)
+    await snapshots.applyChange(TENANT, { hookId: 'a', row: row('a', { version: 2, handler_type: 'gone' }) })
+    const { broken } = await snapshots.of(TENANT)
+    expect(broken.get('a')).toContain('gone')
+  })
 })

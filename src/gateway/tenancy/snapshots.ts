@@ -9,9 +9,12 @@ import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Settings } from '../settings.ts'
 import {
   type AttachedFiles,
+  byCreation,
   type DefinitionMemory,
   definitionMemory,
-  fill,
+  registerOne,
+  registerStored,
+  removeStored,
   type Snapshot,
   type WorkPlace,
 } from './snapshot.ts'
@@ -19,13 +22,24 @@ import {
 export interface Snapshots {
   /** At once when it is loaded; the store is asked at the first dispatch of a tenant only. */
   of(tenant: string, folder?: WorkPlace): Snapshot | Promise<Snapshot>
-  /** Definitions or settings of a tenant changed; with the master tenant those of everybody. */
-  refresh(tenant: string): Promise<void>
+  /**
+   * Loads the definitions and settings of a tenant again; for the master tenant those of all tenants. With a version,
+   * snapshots that have it already are left as they are.
+   */
+  refresh(tenant: string, version?: number): Promise<void>
+  /** Puts one changed hook to use without loading the others. */
+  applyChange(tenant: string, change: HookChange): Promise<void>
   /** Those that are loaded. */
   loaded(): readonly Snapshot[]
   /** Hook files in use that cannot be used as they are now. */
   fileProblems(): readonly string[]
   close(): void
+}
+
+/** A stored hook after a change; without a row it was deleted. */
+export interface HookChange {
+  readonly hookId: string
+  readonly row?: HookRow
 }
 
 interface SnapshotsOptions {
@@ -52,6 +66,8 @@ interface Entry {
   isGone: boolean
   /** The breaker setting its hooks were made with. */
   breaker?: string
+  /** The version of the tenant's definitions in use. */
+  version?: number
   /** Counts changes, so that a load that began before one is not taken for the newest. */
   changes: number
   readonly remember: DefinitionMemory
@@ -102,21 +118,20 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       if (row === undefined) throw serverError('gateway.not_found', 'there is no such tenant')
       if (changes !== entry.changes) continue
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
-      const isSame = entry.snapshot !== undefined && entry.breaker === breaker
-      const hooks = isSame && entry.snapshot !== undefined ? entry.snapshot.hooks : makeHooks(tenant, placeOf)
       const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
       const remember = (row: HookRow, isTripped: boolean): HookDefinition =>
         isOwn(row) || isTripped ? entry.remember(row, isTripped) : rememberGlobal(row, isTripped)
-      const rows = [...own.hooks.filter(isOwn), ...shared]
-      const filled = fill(hooks, { rows, tripped: new Set(own.tripped) }, remember)
+      const rows = [...own.hooks.filter(isOwn), ...shared].toSorted(byCreation)
+      const { snapshot: before } = entry
+      const isSame =
+        before !== undefined && entry.breaker === breaker && keepsOrder([...before.rows.keys()], rows)
+      const hooks = isSame ? before.hooks : makeHooks(tenant, placeOf)
+      const definitions = { rows, tripped: new Set(own.tripped) }
+      const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
       const files = isSame ? entry.files : attach(hooks, entry)
       entry.breaker = breaker
-      entry.snapshot = {
-        tenant,
-        hooks,
-        ...filled,
-        find: (hook) => filled.rows.get(hook) ?? files?.find(hook),
-      }
+      entry.version = own.version
+      entry.snapshot = snapshotOf(tenant, hooks, filled, files)
       return entry.snapshot
     }
   }
@@ -132,6 +147,12 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       })
     return entry.loading
   }
+
+  const refreshEntry = (key: string, entry: Entry): Promise<unknown> =>
+    reload(key, entry).catch((thrown) => {
+      // An entry that is gone needs no refresh. A folder that could not be loaded is tried again when it is used.
+      if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
+    })
 
   const forget = (key: string, entry: Entry) => {
     const cache = cacheOf(entry.folder)
@@ -154,20 +175,31 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const entry = entryOf(key, tenant, folder)
       return entry.snapshot ?? reload(key, entry)
     },
-    async refresh(tenant) {
+    async applyChange(tenant, change) {
+      if (tenant === MASTER_TENANT) return this.refresh(tenant)
+      const concerned = all().filter(([, entry]) => entry.tenant === tenant)
+      await Promise.all(
+        concerned.map(async ([key, entry]) => {
+          // A load that has begun may not know of the change, and starts over.
+          entry.changes++
+          if (entry.loading !== undefined || !applyToEntry(entry, change)) await refreshEntry(key, entry)
+        }),
+      )
+    },
+    async refresh(tenant, version) {
       const isMaster = tenant === MASTER_TENANT
       if (isMaster) {
         globals = undefined
         await settings.reload(MASTER_TENANT)
       }
       const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
+      const stale = concerned.filter(
+        ([, entry]) => isMaster || version === undefined || entry.version !== version,
+      )
       await Promise.all(
-        concerned.map(([key, entry]) => {
+        stale.map(([key, entry]) => {
           entry.changes++
-          return reload(key, entry).catch((thrown) => {
-            // Gone meanwhile: nothing is left to refresh. A folder that could not be loaded is tried when it is asked for.
-            if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
-          })
+          return refreshEntry(key, entry)
         }),
       )
     },
@@ -178,6 +210,51 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     },
     loaded: () => all().flatMap(([, { snapshot }]) => (snapshot === undefined ? [] : [snapshot])),
   }
+}
+
+function snapshotOf(
+  tenant: string,
+  hooks: Hooks,
+  stored: Pick<Snapshot, 'rows' | 'broken'>,
+  files: AttachedFiles | undefined,
+): Snapshot {
+  return { tenant, hooks, ...stored, find: (hook) => stored.rows.get(hook) ?? files?.find(hook) }
+}
+
+/** Whether these hooks are still in this order, and new ones come behind them: an engine keeps the order of creation. */
+function keepsOrder(before: readonly string[], rows: readonly HookRow[]): boolean {
+  const ids = rows.map(({ id }) => id)
+  const present = new Set(ids)
+  return before.filter((id) => present.has(id)).every((id, index) => ids[index] === id)
+}
+
+/** Applies the change of one own hook of the tenant; false if everything has to be loaded again. */
+function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
+  const { snapshot, tenant, version, files } = entry
+  if (snapshot === undefined || version === undefined) return false
+  const known = snapshot.rows.get(hookId)
+  if (row === undefined) {
+    if (known !== undefined) removeStored(snapshot.hooks, hookId)
+  } else {
+    if (row.tenant_id !== tenant) return false
+    const last = [...snapshot.rows.values()].at(-1)
+    if (known === undefined && last !== undefined && byCreation(last, row) > 0) return false
+    // A later change has been applied already.
+    if (known !== undefined && known.version > row.version) return true
+  }
+  const rows = new Map(snapshot.rows)
+  const broken = new Map(snapshot.broken)
+  broken.delete(hookId)
+  if (row === undefined) rows.delete(hookId)
+  else {
+    const reason = registerOne(snapshot.hooks, entry.remember(row, false))
+    if (reason !== undefined) broken.set(hookId, reason)
+    rows.set(hookId, row)
+  }
+  entry.snapshot = snapshotOf(tenant, snapshot.hooks, { rows, broken }, files)
+  // The change has raised the stored version by one; if another change came in between, the next poll finds it.
+  entry.version = version + 1
+  return true
 }
 
 /** Keeping what was loaded would not help: the tenant is gone, or the files of the folder no longer go with its hooks. */
