@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
-import { type DnsScript, type LiarDns, liarDns } from '../../testing/liar-dns.ts'
+import { type DnsScript, type FakeDns, startFakeDns } from '../../testing/fake-dns.ts'
 import { recorder } from '../../testing/recorder.ts'
 import { createOutbound, type OutboundOptions } from './outbound.ts'
 
@@ -26,8 +26,8 @@ async function call(url: string, options: OutboundOptions = {}): Promise<number>
   return status
 }
 
-async function liar(script: DnsScript): Promise<LiarDns> {
-  const dns = await liarDns(script)
+async function liar(script: DnsScript): Promise<FakeDns> {
+  const dns = await startFakeDns(script)
   closing.push(dns.close)
   return dns
 }

@@ -1,17 +1,14 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/**
- * Host name → what is answered the first, second, … time it is asked; the last answer stays. A name that is not in
- * the script does not exist.
- */
+/** Host name → addresses for the first, second, … query; the last entry repeats. Other names do not exist. */
 export type DnsScript = Readonly<Record<string, readonly (readonly string[])[]>>
 
-/** A name server on loopback that answers whatever it is told, with a time to live of zero. */
-export interface LiarDns {
+/** A running fake name server. */
+export interface FakeDns {
   /** `127.0.0.1:port`, for `resolver.setServers`. */
   readonly server: string
-  /** Every question, in order: `A safety.example`. */
+  /** Every query, in order: `A safety.example`. */
   readonly asked: readonly string[]
   close(): Promise<void>
 }
@@ -20,7 +17,8 @@ const A = 1
 const AAAA = 28
 const HEADER = 12
 
-export async function liarDns(script: DnsScript): Promise<LiarDns> {
+/** Starts a name server on the loopback interface that answers as scripted, with a time to live of zero. */
+export async function startFakeDns(script: DnsScript): Promise<FakeDns> {
   const socket = createSocket('udp4')
   const asked: string[] = []
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
@@ -59,7 +57,7 @@ function records(type: number, addresses: readonly string[]): Buffer[] {
 
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(HEADER)
-  // The name is the one of the question, which begins behind the header.
+  // A pointer to the name in the question, which follows the header.
   head.writeUInt16BE(0xc000 | HEADER, 0)
   head.writeUInt16BE(type, 2)
   head.writeUInt16BE(1, 4)
@@ -68,7 +66,7 @@ function record(type: number, data: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** Without records to give, the name exists and has none of that type; undefined means no such name. */
+/** An empty list means that the name has no records of that type; undefined means that the name does not exist. */
 function reply(query: Buffer, end: number, answers: readonly Buffer[] | undefined): Buffer {
   const head = Buffer.alloc(HEADER)
   query.copy(head, 0, 0, 2)
@@ -79,7 +77,7 @@ function reply(query: Buffer, end: number, answers: readonly Buffer[] | undefine
 }
 
 function ipv6Bytes(address: string): Buffer {
-  // The parser of URLs knows every spelling and answers hexadecimal groups.
+  // The URL parser normalizes every spelling to hexadecimal groups.
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = short.split('::', 2)
   const groups = (part: string) => (part === '' ? [] : part.split(':'))
