@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { isRecord } from '../engine/core/check.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
-import { Lines } from '../safe/lines.ts'
+import { Lines } from '../safe/line-splitter.ts'
 import { type Deadline, type Patience, startDeadline } from './deadline.ts'
 import { errorOf, unreachable } from './wire-error.ts'
 

@@ -6,8 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { backoffMs } from './backoff.ts'
-import { type Attempt, type Deliver, startDeliveries } from './worker.ts'
+import { type Attempt, backoffMs, type Deliver, startDeliveries } from './delivery-worker.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {

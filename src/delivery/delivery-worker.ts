@@ -6,7 +6,6 @@ import type { Log } from '../engine/core/sink.ts'
 import { redact } from '../safe/redact.ts'
 import type { Store } from '../store/store.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../store/stores/delivery-store.ts'
-import { backoffMs } from './backoff.ts'
 
 /** How one attempt ended. `retry` is tried again later, as often as it may; `dead` is laid aside at once. */
 export type Attempt = { readonly end: 'done' } | { readonly end: 'retry' | 'dead'; readonly error: string }
@@ -184,4 +183,14 @@ async function outcome(deliver: Deliver | undefined, delivery: ClaimedDelivery):
   } catch (thrown) {
     return { end: 'retry', error: errorText(thrown) }
   }
+}
+
+const FIRST_MS = 1_000
+const FACTOR = 4
+const LONGEST_MS = 3_600_000
+
+/** How long to wait after so many failed attempts. Half of it is chance, so that what failed together does not return together. */
+export function backoffMs(attempt: number, random: () => number = Math.random): number {
+  const full = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** (attempt - 1))
+  return Math.round(full / 2 + (full / 2) * random())
 }

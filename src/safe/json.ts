@@ -1,6 +1,5 @@
 import { HookError } from '../engine/core/error.ts'
-import { type JsonLimits, scanJson } from './json-scan.ts'
-import { isInexact } from './json-token.ts'
+import { isInexact, type JsonLimits, scanJson } from './json-scan.ts'
 
 export interface JsonOptions extends Partial<JsonLimits> {
   readonly maxBytes?: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Lines } from './lines.ts'
+import { Lines } from './line-splitter.ts'
 
 function read(chunks: readonly string[], maxBytes = 100): { lines: string[]; fits: boolean } {
   const lines = new Lines(maxBytes)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { fakeClock } from '../../../testing/fake-clock.ts'
-import { readSigningKey, signWebhook, verifyWebhook, webhookId } from './signature.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { readSigningKey, signWebhook, verifyWebhook, webhookId } from './webhook-signature.ts'
 
 const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`
 const [first, second, stranger] = [newSecret(), newSecret(), newSecret()]

@@ -1,6 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import { type Clock, systemClock } from '../../../engine/core/clock.ts'
-import { HookError } from '../../../engine/core/error.ts'
+import { type Clock, systemClock } from '../engine/core/clock.ts'
+import { HookError } from '../engine/core/error.ts'
 
 /** A call as Standard Webhooks signs it. */
 export interface Webhook {

@@ -1,6 +1,6 @@
 import { after } from '../../engine/core/after.ts'
 import { systemClock } from '../../engine/core/clock.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { environment } from '../../safe/process/child-environment.ts'
 import { runProcess } from '../../safe/process/run-process.ts'
 import type { Environment } from './host.ts'
 

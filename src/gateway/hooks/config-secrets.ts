@@ -2,7 +2,7 @@ import { type Path, pointerOf } from '../../config/problem.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { isEncrypted, type Secrets, secretName } from '../../safe/secret.ts'
-import { hookConfigPlace, type Place } from '../../store/places.ts'
+import { hookConfigPlace, type Place } from '../../store/paths.ts'
 
 /** What everybody sees in the place of a secret; sent back, it means the one that is stored. */
 export const MASK = '********'

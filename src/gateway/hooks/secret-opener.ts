@@ -1,7 +1,7 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HookDefinition } from '../../engine/core/hook.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'
-import { secretPlace } from '../../store/places.ts'
+import { secretPlace } from '../../store/paths.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { placeOfSealed } from './config-secrets.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hookConfigPlace } from '../../store/places.ts'
+import { hookConfigPlace } from '../../store/paths.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
 import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'

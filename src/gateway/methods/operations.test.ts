@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { providerKeyPlace, secretPlace } from '../../store/places.ts'
+import { providerKeyPlace, secretPlace } from '../../store/paths.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'
 

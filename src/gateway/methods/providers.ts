@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { providerKeyPlace } from '../../store/places.ts'
+import { providerKeyPlace } from '../../store/paths.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'
 import { MASK } from '../hooks/config-secrets.ts'
 import { listOf, noParams, text } from './fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { secretPlace } from '../../store/places.ts'
+import { secretPlace } from '../../store/paths.ts'
 import { listOf, noParams } from './fields.ts'
 import { method } from './method.ts'
 

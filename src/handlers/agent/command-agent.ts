@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { parseJson } from '../../safe/json.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { environment } from '../../safe/process/child-environment.ts'
 import { redact } from '../../safe/redact.ts'
 import type { AgentRequest } from './agent-request.ts'
 import { describeTask } from './describe-task.ts'

@@ -1,6 +1,5 @@
 import type { HookDefinition } from '../../engine/core/hook.ts'
-import { checkDirectory } from '../../safe/process/directory.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { checkDirectory, environment } from '../../safe/process/child-environment.ts'
 import type { CommandConfig } from './config.ts'
 import { Worker, type WorkerOptions } from './worker.ts'
 

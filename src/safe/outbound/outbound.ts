@@ -1,12 +1,11 @@
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import type { EngineCode } from '../../engine/core/error-table.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { createConnector, type Dial } from './connector.ts'
+import { createConnector, type Dial, type Resolve, resolveBy, resolveBySystem } from './connector.ts'
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
-import { outboundError } from './failure.ts'
 import { guardedFetch } from './fetch.ts'
-import { type Resolve, resolveBy, resolveBySystem } from './resolve.ts'
 import type { Listening } from './rules/address.ts'
 import { followAllowList, readAllowList } from './rules/allow-list.ts'
 import { type BlockReason, shownUrl } from './rules/url.ts'
@@ -109,4 +108,36 @@ export function requireSuccess(status: number, host: string): void {
   if (status >= 300 && status < 400)
     throw new HookError('outbound.redirect', `${host} answered ${status}, a redirect`)
   throw new HookError('outbound.status', `${host} answered ${status}`)
+}
+
+const codes: Readonly<Record<string, EngineCode>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'outbound.timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'outbound.timeout',
+  UND_ERR_BODY_TIMEOUT: 'outbound.timeout',
+  ETIMEDOUT: 'outbound.timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'outbound.too_large',
+  HPE_HEADER_OVERFLOW: 'outbound.too_large',
+  EPROTO: 'outbound.tls',
+}
+const tls =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/
+
+/** Whatever went wrong on the way out, with a code, and without anything of the request or the answer. */
+export function outboundError(thrown: unknown, host: string, signal: AbortSignal): HookError {
+  if (signal.aborted)
+    return new HookError('outbound.timeout', `${host} did not answer in time`, { cause: thrown })
+  if (thrown instanceof HookError) return thrown
+  // `fetch` wraps what the connector said.
+  if (thrown instanceof Error && thrown.cause instanceof HookError) return thrown.cause
+  const system = systemCode(thrown)
+  const code = codes[system] ?? (tls.test(system) ? 'outbound.tls' : 'outbound.connection')
+  return new HookError(code, `${host}: ${system}`, { cause: thrown })
+}
+
+/** The code of an error, or of the first of several: a host may have been dialled at all its addresses. */
+function systemCode(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'unknown error'
+  if ('code' in thrown && typeof thrown.code === 'string') return thrown.code
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
+  return thrown.cause instanceof Error ? systemCode(thrown.cause) : thrown.name
 }

@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import { Output } from './output.ts'
-import type { End, Order, Started } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { End, Order, Started } from './process-spec.ts'
 
 /** From the request to end to the order. */
 const GRACE_MS = 500
@@ -133,5 +132,34 @@ function refusal(refused: string): End {
     stderrBytes: 0,
     truncated: false,
     refused,
+  }
+}
+
+const KEPT_BYTES = 4_096
+
+/** One output stream of a child: everything up to the limit, beyond it only the beginning. */
+export class Output {
+  readonly #limit: number
+  #chunks: Buffer[] = []
+  bytes = 0
+  overrun = false
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Answers whether there is still room. */
+  push(chunk: Buffer): boolean {
+    if (this.overrun) return false
+    this.bytes += chunk.length
+    this.#chunks.push(chunk)
+    if (this.bytes <= this.#limit) return true
+    this.overrun = true
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES)]
+    return false
+  }
+
+  whole(): Buffer {
+    return this.#chunks.length === 1 ? (this.#chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks)
   }
 }

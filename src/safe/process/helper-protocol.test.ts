@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { frame, frameReader, type Head } from './frames.ts'
+import { frame, frameReader, type Head } from './helper-protocol.ts'
 
 test('frames come out as they went in, however a pipe cuts them', () => {
   const frames = fc.array(

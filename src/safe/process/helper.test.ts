@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { runningGroups } from './groups.ts'
+import { runningGroups } from './process-groups.ts'
+import { shell } from './process-spec.ts'
 import { alive, descendants, never, oddSeconds } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
-import { shell } from './spec.ts'
 
 const { PATH = '' } = process.env
 const made: Processes[] = []

@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { HookError } from '../../engine/core/error.ts'
-import { frame, frameReader, type Head } from './frames.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { End, Order, Started } from './spec.ts'
+import { frame, frameReader, type Head } from './helper-protocol.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { End, Order, Started } from './process-spec.ts'
 
 /** A fork copies what it finds: no spare threads, a small heap for what is new. */
 const SMALL = ['--single-threaded', '--max-semi-space-size=1']

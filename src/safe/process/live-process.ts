@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { ProcessSpec } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
 const GRACE_MS = 500
 /** How long the last lines may take after the exit while somebody else holds the pipe. */

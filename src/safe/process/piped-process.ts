@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { ProcessSpec } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
 /** From the end of its input to the request to end: it may have something to finish. */
 const CLOSE_MS = 2_000

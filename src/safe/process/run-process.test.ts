@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { HookError } from '../../engine/core/error.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
-import { killAll, runningGroups } from './groups.ts'
+import { killAll, runningGroups } from './process-groups.ts'
+import { type ProcessSpec, shell } from './process-spec.ts'
 import { alive, descendants, never, oddSeconds, openFiles } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
-import { type ProcessSpec, shell } from './spec.ts'
 
 const { PATH = '' } = process.env
 

@@ -1,9 +1,9 @@
 /** The only place that starts processes. */
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
-import { Slots } from './slots.ts'
-import type { End, Order, ProcessResult, ProcessSpec } from './spec.ts'
-import { Starter, type StartPath } from './starter.ts'
+import { Child } from './child.ts'
+import { Helper } from './helper.ts'
+import type { End, Order, ProcessResult, ProcessSpec, Started } from './process-spec.ts'
 
 const MAX_OUTPUT_BYTES = 1_048_576
 const CONCURRENCY = 8
@@ -101,4 +101,106 @@ function refused(spec: ProcessSpec, text: string): HookError {
 /** The program, not its arguments: those may carry what the agent was working on. */
 function nameOf({ argv }: ProcessSpec): string {
   return (argv[0] ?? '').slice(0, 80)
+}
+
+/** Who forks: we ourselves, the helper, or whoever is better now. */
+export type StartPath = 'auto' | 'direct' | 'helper'
+
+/** A program that starts a command or two and leaves gains nothing from a helper. */
+const DIRECT_STARTS = 3
+/** From here on our own fork costs more than the way to the helper. */
+const LARGE_RSS = 96 * 1_048_576
+/** A helper that never comes up, say in a bundle without its file, is not tried for ever. */
+const MAX_FAILED_HELPERS = 2
+
+export class Starter {
+  readonly #path: StartPath
+  #helper: Helper | undefined
+  #failedHelpers = 0
+  #starts = 0
+
+  constructor(path: StartPath) {
+    this.#path = path
+  }
+
+  /** The process id of the helper, once there is one. */
+  get helperPid(): number | undefined {
+    return this.#helper?.pid
+  }
+
+  start(order: Order): Started {
+    if (this.#path === 'direct') return new Child(order)
+    const helper = this.#usable()
+    if (helper !== undefined) return helper.start(order)
+    this.#starts++
+    if (this.#starts >= DIRECT_STARTS || process.memoryUsage.rss() > LARGE_RSS) this.warm()
+    return new Child(order)
+  }
+
+  /** Starts the helper ahead of need. Best called early: this one fork still costs what our memory costs. */
+  warm(): void {
+    if (this.#helper?.dead) {
+      if (!this.#helper.everReady) this.#failedHelpers++
+      this.#helper = undefined
+    }
+    if (this.#path === 'direct' || this.#failedHelpers >= MAX_FAILED_HELPERS) return
+    this.#helper ??= new Helper()
+  }
+
+  close(): void {
+    this.#helper?.close()
+    this.#helper = undefined
+  }
+
+  #usable(): Helper | undefined {
+    if (this.#path === 'helper') this.warm()
+    const helper = this.#helper
+    if (helper === undefined || helper.dead) return undefined
+    return helper.ready || this.#path === 'helper' ? helper : undefined
+  }
+}
+
+/** At most so many at once; the others wait their turn, and no longer than their signal lets them. */
+export class Slots {
+  readonly #limit: number
+  readonly #queue = new Set<() => void>()
+  #taken = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Settles when there is room; rejects with the reason of the signal when it is aborted first. */
+  take(signal: AbortSignal): Promise<void> | undefined {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    if (this.#taken < this.#limit) {
+      this.#taken++
+      return undefined
+    }
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        this.#queue.delete(enter)
+        reject(signal.reason)
+      }
+      this.#queue.add(enter)
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  release(): void {
+    const [next] = this.#queue
+    if (next === undefined) this.#taken--
+    else {
+      this.#queue.delete(next)
+      next()
+    }
+  }
 }

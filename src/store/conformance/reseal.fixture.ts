@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../safe/secret.ts'
-import { hookConfigPlace, providerKeyPlace, secretPlace } from '../places.ts'
+import { hookConfigPlace, providerKeyPlace, secretPlace } from '../paths.ts'
 import type { Store } from '../store.ts'
 import type { SealedCell } from '../stores/vault-store.ts'
 import {

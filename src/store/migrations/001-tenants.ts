@@ -1,5 +1,5 @@
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import type { Step } from './step.ts'
+import type { Step } from './migration-step.ts'
 
 export const tenants: Step = (types) => [
   {

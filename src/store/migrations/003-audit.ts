@@ -1,4 +1,4 @@
-import type { Step } from './step.ts'
+import type { Step } from './migration-step.ts'
 
 // No reference to tenants: what was recorded of one that is deleted meanwhile must not fail the whole group.
 export const audit: Step = (types) => [

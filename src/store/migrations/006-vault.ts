@@ -1,4 +1,4 @@
-import type { Step } from './step.ts'
+import type { Step } from './migration-step.ts'
 
 export const vault: Step = (types) => [
   {

@@ -1,4 +1,4 @@
-import type { Step } from './step.ts'
+import type { Step } from './migration-step.ts'
 
 /** What was recorded and is not in rows yet: one entry per group, whoever's dispatches it holds. */
 export const journal: Step = (types) => [

@@ -1,4 +1,4 @@
-import type { Step } from './step.ts'
+import type { Step } from './migration-step.ts'
 
 /** Where in its session an event stands, and the events of a session in their order. */
 export const moments: Step = () => [

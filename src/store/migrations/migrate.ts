@@ -9,7 +9,7 @@ import { guards } from './005-guards.ts'
 import { vault } from './006-vault.ts'
 import { journal } from './007-journal.ts'
 import { moments } from './008-moments.ts'
-import type { MigrationKit, Statement, Step } from './step.ts'
+import type { MigrationKit, Statement, Step } from './migration-step.ts'
 
 /** In the order of their names; a new step goes to the end. */
 const steps: Readonly<Record<string, Step>> = {

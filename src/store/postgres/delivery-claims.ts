@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../engine/core/error.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import { payloadPlace } from '../places.ts'
+import { payloadPlace } from '../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../stores/delivery-store.ts'
-import { batch } from './batch.ts'
-import type { Pool } from './pool.ts'
+import type { Pool } from './connection-pool.ts'
+import { batch } from './postgres-dialect.ts'
 
 /**
  * Kind by kind, because only then the index gives the oldest first. Rows that another worker is just claiming are passed

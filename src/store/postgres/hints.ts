@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { connectionConfig } from './connection.ts'
+import { connectionConfig } from './connection-pool.ts'
 
 export const HINT_CHANNEL = 'hookhelm_definitions'
 

@@ -4,8 +4,7 @@ import { freshDatabase, type TestDatabase } from '../../../test/postgres/databas
 import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { asRole } from './connection.ts'
-import { beginAs } from './pool.ts'
+import { asRole, beginAs } from './connection-pool.ts'
 import { deliveryOf, eventOf, openStore } from './postgres.fixture.ts'
 import { rolesOf } from './roles.ts'
 

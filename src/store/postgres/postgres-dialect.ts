@@ -7,12 +7,14 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  sql,
 } from 'kysely'
 import type pg from 'pg'
-import type { Query } from '../sql/database.ts'
+import type { ColumnTypes } from '../migrations/migration-step.ts'
+import type { Codec, Query } from '../sql/sql-database.ts'
 import type { Tables } from '../sql/tables.ts'
-import { asStoreError } from './failure.ts'
-import { writeText } from './stored-text.ts'
+import { asStoreError } from './postgres-error.ts'
+import { writeJson, writeText } from './stored-text.ts'
 
 const known = new WeakMap<pg.ClientBase, Query>()
 
@@ -69,4 +71,35 @@ async function execute<R>(
 export function asParameter(value: unknown): unknown {
   if (typeof value === 'string') return writeText(value)
   return Array.isArray(value) ? value.map(asParameter) : value
+}
+
+export const columnTypes: ColumnTypes = {
+  id: 'uuid',
+  // Of agents, which may have a name where they have no id.
+  ids: 'text[]',
+  number: 'bigint',
+  real: 'double precision',
+  json: 'jsonb',
+  bytes: 'bytea',
+  flag: 'boolean',
+  true: 'true',
+  keyed: '',
+  position: 'bigint generated always as identity primary key',
+}
+
+export const codec: Codec = {
+  json: writeJson,
+  // Read where it arrives, by the type of its column.
+  readJson: (stored) => stored,
+  flag: (value) => value,
+  list: (ids) => ids,
+  readList: (stored) => (Array.isArray(stored) ? stored.map(String) : []),
+  aside: (column) => sql.ref(column),
+  stamp: sql<number>`pg_current_xact_id()::text::bigint`,
+  horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+}
+
+/** Rows as the parameters of one `unnest`: an array per column. */
+export function batch<Row extends object>(rows: readonly Row[], columns: readonly (keyof Row)[]): unknown[] {
+  return columns.map((column) => rows.map((row) => asParameter(row[column])))
 }

@@ -1,17 +1,18 @@
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import type { Keyring } from '../../safe/secret.ts'
+import type { Keyring, Secrets } from '../../safe/secret.ts'
+import { storedSecrets } from '../sql/key-uses.ts'
+import type { ByHand, Db } from '../sql/sql-database.ts'
 import { sqlStore } from '../sql/sql-store.ts'
-import { storedSecrets } from '../sql/stored-secrets.ts'
 import type { Store } from '../store.ts'
-import { byHand } from './by-hand.ts'
-import { asRole } from './connection.ts'
-import { definitionChanges } from './definition-changes.ts'
+import { asRole, openPool, type Pool } from './connection-pool.ts'
 import { listenForHints } from './hints.ts'
-import { openPool, type Pool } from './pool.ts'
-import { crossTenant, postgresDb } from './postgres-db.ts'
-import { prepareDatabase } from './prepare.ts'
+import { codec, queryOn } from './postgres-dialect.ts'
+import { insist } from './postgres-error.ts'
+import { byHand } from './postgres-statements.ts'
+import { prepareDatabase } from './prepare-database.ts'
 import { refuseRole } from './roles.ts'
+import { definitionChanges } from './snapshot-cursors.ts'
 import { openSystemPool } from './system-role.ts'
 
 const POOL_SIZE = 10
@@ -78,4 +79,23 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await closePools()
     throw error
   }
+}
+
+/** The two pools as what the common methods are written against. */
+export function postgresDb(pools: { app: Pool; system: Pool }, secrets: Secrets, byHand: ByHand): Db {
+  return {
+    dialect: 'postgres',
+    codec,
+    secrets,
+    byHand,
+    tenant: (tenantId, work) =>
+      insist(() => pools.app.tenantTransaction(tenantId, (client) => work(queryOn(client)))),
+    system: crossTenant(pools.system),
+  }
+}
+
+/** What the statements of one transaction read belongs to one moment, as on SQLite. */
+export function crossTenant(pool: Pool): Db['system'] {
+  return (work) =>
+    insist(() => pool.transaction('begin isolation level repeatable read', (client) => work(queryOn(client))))
 }

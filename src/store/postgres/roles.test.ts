@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
 import { NOON, newTenant } from '../conformance/samples.fixture.ts'
-import { asRole } from './connection.ts'
+import { asRole } from './connection-pool.ts'
 import { openStore } from './postgres.fixture.ts'
 import { rolesOf } from './roles.ts'
 

@@ -1,9 +1,10 @@
-import { readExecution, shown } from '../sql/audit/execution-row.ts'
-import { isUuid } from '../sql/uuid.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { readExecution, shown } from '../sql/audit/history-methods.ts'
+import { isUuid } from '../sql/column-values.ts'
 import type { AuditStore } from '../stores/audit-store.ts'
-import { codec } from './codec.ts'
-import type { Pool } from './pool.ts'
-import { badCursor, isSnapshot } from './snapshot.ts'
+import type { HookStore } from '../stores/hook-store.ts'
+import type { Pool } from './connection-pool.ts'
+import { codec } from './postgres-dialect.ts'
 
 /** A page that is full keeps the snapshot up to which it was reading, and where in it it has got to. */
 interface Window {
@@ -72,4 +73,35 @@ function readWindow(cursor: string): Window {
     // Falls through: it is as bad as one that can be read and means nothing.
   }
   throw badCursor()
+}
+
+/** What the snapshot of the cursor could not see and this statement can: nothing is missed, and nothing told twice. */
+const CHANGES = `select tenant_id as tenant, version, now.cursor
+  from (select pg_current_snapshot()::text as cursor) now left join definition_versions
+    on stamp >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
+    and not pg_visible_in_snapshot(stamp::text::xid8, $1::pg_snapshot)`
+
+export function definitionChanges(pool: Pool): HookStore['definitionChanges'] {
+  return async (cursor) => {
+    if (cursor !== undefined && !isSnapshot(cursor)) throw badCursor()
+    if (cursor === undefined) {
+      const { rows } = await pool.query({ text: 'select pg_current_snapshot()::text as cursor' })
+      return { cursor: rows[0].cursor, changed: [] }
+    }
+    const { rows } = await pool.query({ text: CHANGES, values: [cursor] })
+    const changed = rows.filter((row) => row.tenant !== null)
+    return { cursor: rows[0].cursor, changed: changed.map(({ tenant, version }) => ({ tenant, version })) }
+  }
+}
+
+/**
+ * Transactions end in another order than they begin, so no number in the rows tells which of them are new. A cursor is
+ * therefore a snapshot, as PostgreSQL writes it: new is what was written by transactions that it could not see.
+ */
+export function isSnapshot(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{1,19}:\d{1,19}:[\d,]*$/.test(text)
+}
+
+export function badCursor(): Error {
+  return serverError('gateway.request', 'cursor: not one that was answered')
 }

@@ -1,6 +1,5 @@
 import type { Log } from '../../engine/core/sink.ts'
-import { asRole } from './connection.ts'
-import { openPool, type Pool } from './pool.ts'
+import { asRole, openPool, type Pool } from './connection-pool.ts'
 import type { Roles } from './roles.ts'
 
 /** The only way to the rows of all tenants. Nothing but this file takes the part of the system role. */

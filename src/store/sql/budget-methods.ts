@@ -1,7 +1,7 @@
 import { monthStart } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { BudgetRow, GuardStore } from '../stores/guard-store.ts'
-import type { Db, Query } from './database.ts'
+import type { Db, Query } from './sql-database.ts'
 
 const WARN_BELOW = 0.2
 

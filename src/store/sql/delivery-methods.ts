@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { DeliveryState, DeliveryStore } from '../stores/delivery-store.ts'
-import { pageOf, readTextCursor } from './cursor.ts'
-import type { Db } from './database.ts'
-import { oneOf } from './one-of.ts'
-import { isUuid } from './uuid.ts'
+import { isUuid, oneOf } from './column-values.ts'
+import { pageOf, readTextCursor } from './page-cursor.ts'
+import type { Db } from './sql-database.ts'
 
 const listed = ['waiting', 'leased', 'dead'] as const satisfies readonly DeliveryState[]
 

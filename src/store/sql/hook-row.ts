@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { HookDefinition } from '../../engine/core/hook.ts'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
-import type { Codec } from './database.ts'
-import { oneOf } from './one-of.ts'
+import { oneOf } from './column-values.ts'
+import type { Codec } from './sql-database.ts'
 import type { Tables } from './tables.ts'
 
 type StoredHook = Selectable<Tables['agent_hooks']>

@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely'
+import { isHookError } from '../../engine/core/error.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import type { AuditStore } from '../stores/audit-store.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
@@ -51,4 +52,9 @@ export interface ByHand
   writeGroup(group: AuditGroup): Promise<void>
   /** In one transaction. */
   appendGroup(group: AppendedGroup): Promise<void>
+}
+
+/** Whether a statement failed because a name or key is there already. */
+export function isTaken(thrown: unknown): boolean {
+  return isHookError(thrown) && thrown.code === 'store.taken'
 }

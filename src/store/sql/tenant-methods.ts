@@ -1,9 +1,8 @@
 import { MASTER_TENANT, roles, type TenantStore, type TokenRow } from '../stores/tenant-store.ts'
-import { removeTenantAudit } from './audit/remove-tenant.ts'
-import type { Db, Query } from './database.ts'
-import { bumpVersions } from './definition-version.ts'
-import { oneOf } from './one-of.ts'
-import { isUuid } from './uuid.ts'
+import { removeTenantAudit } from './audit/remove-audit.ts'
+import { isUuid, oneOf } from './column-values.ts'
+import { bumpVersions } from './hook-methods.ts'
+import type { Db, Query } from './sql-database.ts'
 
 /** Those that refer to `tenants` go by themselves. */
 const tables = [

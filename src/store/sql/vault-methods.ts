@@ -1,5 +1,5 @@
 import type { VaultStore } from '../stores/vault-store.ts'
-import type { Codec, Db } from './database.ts'
+import type { Codec, Db } from './sql-database.ts'
 
 type Vault = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
 

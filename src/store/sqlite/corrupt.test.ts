@@ -15,8 +15,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { event, keyring, newTenant } from '../conformance/samples.fixture.ts'
-import { databasePath } from './directory.fixture.ts'
 import { runChild } from './run-child.fixture.ts'
+import { databasePath } from './sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const PAGE = 4_096

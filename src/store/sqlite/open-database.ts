@@ -4,10 +4,9 @@ import { errorText, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { migrate, refuseNewer } from '../migrations/migrate.ts'
 import type { Tables } from '../sql/tables.ts'
-import { sqliteKit } from './codec.ts'
-import { sqliteDialect } from './dialect.ts'
-import { asStoreError, resultOf } from './failure.ts'
-import { ensurePrivateFile, markOpen, refuseIncomplete } from './open-mark.ts'
+import { sqliteDialect, sqliteKit } from './sqlite-dialect.ts'
+import { asStoreError, resultOf } from './sqlite-error.ts'
+import { ensurePrivateFile, markOpen, refuseIncomplete } from './wal-marker.ts'
 
 const BUSY_MS = 5_000
 /** A check reads every page; larger files are found damaged when the damage is read. */

@@ -1,18 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely } from 'kysely'
+import type { Log } from '../../engine/core/sink.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import type { ByHand, Db } from '../sql/database.ts'
+import { storedSecrets } from '../sql/key-uses.ts'
+import type { ByHand, Db } from '../sql/sql-database.ts'
+import { sqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
-import { appendGroupByHand } from './by-hand/append-group.ts'
-import { deliveriesByHand } from './by-hand/deliveries.ts'
-import { guardsByHand } from './by-hand/guards.ts'
-import { tailByHand } from './by-hand/tail.ts'
-import { tokensByHand } from './by-hand/tokens.ts'
-import { writeGroupByHand } from './by-hand/write-group.ts'
-import { sqliteCodec } from './codec.ts'
-import { asStoreError } from './failure.ts'
-import type { OpenDatabase } from './open-database.ts'
-import type { Serial } from './serial.ts'
+import { createSerial, type Serial } from './mutex.ts'
+import { type OpenDatabase, openDatabase } from './open-database.ts'
+import { appendGroupByHand, writeGroupByHand } from './prepared/audit-writes.ts'
+import { deliveriesByHand } from './prepared/delivery-claims.ts'
+import { guardsByHand, tailByHand, tokensByHand } from './prepared/sqlite-statements.ts'
+import { sqliteCodec } from './sqlite-dialect.ts'
+import { asStoreError } from './sqlite-error.ts'
+import { unmarkOpen } from './wal-marker.ts'
+import type { Remote, WorkerStart } from './worker-protocol.ts'
 
 /** One transaction at a time, whoever asks; failures leave as coded errors. */
 function systemOf(kysely: Kysely<Tables>, serial: Serial): Db['system'] {
@@ -65,5 +67,29 @@ function byHand(database: DatabaseSync, secrets: Secrets, serial: Serial): ByHan
     takeGuards: (tenant, requests, at) => now(() => takeGuards(tenant, requests, at)),
     findToken: (hash) => now(() => findToken(hash)),
     tail: (tenant, cursor, limit) => now(() => tail(tenant, cursor, limit)),
+  }
+}
+
+/** The store as the worker has it. */
+export async function openRemote({ file, keyring }: WorkerStart, log: Log): Promise<Remote> {
+  const { database, kysely } = await openDatabase(file)
+  const serial = createSerial()
+  const db = await sqliteDb({ database, kysely, serial }, (system) => storedSecrets(system, keyring, log))
+  const { flush, ...methods } = await sqlStore(db)
+  const ask = database.prepare('select 1')
+  return {
+    ...methods,
+    async ping() {
+      ask.get()
+    },
+    async close() {
+      // What cannot be written now is only a count; the log keeps everything else.
+      await flush().catch(() => {})
+      // Behind whatever is under way.
+      await serial.runNow(() => {
+        unmarkOpen(file)
+        database.close()
+      })
+    },
   }
 }

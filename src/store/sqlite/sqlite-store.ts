@@ -2,12 +2,17 @@ import { Worker } from 'node:worker_threads'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
-import { encodeBatch } from '../sql/audit/batch-bytes.ts'
-import { aboutBatch } from '../sql/audit/record.ts'
+import { aboutBatch, encodeBatch } from '../sql/audit/journal.ts'
 import type { Store } from '../store.ts'
-import { type Answer, type Remote, receiveError, type Said, type WorkerStart } from './call.ts'
-import { unmarkOpen } from './open-mark.ts'
-import { remoteMethods } from './remote-methods.ts'
+import { unmarkOpen } from './wal-marker.ts'
+import {
+  type Answer,
+  type Remote,
+  receiveError,
+  remoteMethods,
+  type Said,
+  type WorkerStart,
+} from './worker-protocol.ts'
 
 /** The same file beside this one, whether it runs from source or was compiled. */
 const entry = new URL(

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { onTestFinished } from 'vitest'
 import { keyring, type Opened } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
@@ -34,4 +35,11 @@ export async function openSqlite(): Promise<Opened & { readonly file: string }> 
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** A path for a database, in a directory that goes with the test. */
+export function databasePath(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'hookhelm-store-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return join(directory, 'hookhelm.db')
 }

@@ -4,8 +4,8 @@ import { isHookError } from '../../engine/core/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './open-database.ts'
-import { unmarkOpen } from './open-mark.ts'
-import { openRemote } from './open-remote.ts'
+import { openRemote } from './sqlite-database.ts'
+import { unmarkOpen } from './wal-marker.ts'
 
 const [what = '', file = '', argument = ''] = process.argv.slice(2)
 const say = (text: string) => writeSync(1, `${text}\n`)

@@ -1,7 +1,14 @@
 /** Runs inside a worker thread: the whole SQLite store. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Answer, type Call, type Remote, type Said, sendError, type WorkerStart } from './call.ts'
-import { openRemote } from './open-remote.ts'
+import { openRemote } from './sqlite-database.ts'
+import {
+  type Answer,
+  type Call,
+  type Remote,
+  type Said,
+  sendError,
+  type WorkerStart,
+} from './worker-protocol.ts'
 
 const port = parentPort
 if (port === null) throw new TypeError('the store worker runs in a worker thread')

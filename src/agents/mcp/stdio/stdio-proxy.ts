@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { Lines } from '../../../safe/lines.ts'
+import { Lines } from '../../../safe/line-splitter.ts'
 import { type PipedEnd, PipedProcess } from '../../../safe/process/piped-process.ts'
 import type { Admitted } from '../passage.ts'
 import { errorAnswer, rpcCodes } from '../rpc/answer.ts'

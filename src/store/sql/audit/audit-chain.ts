@@ -1,4 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import { isHookError } from '../../../engine/core/error.ts'
+import { serverError } from '../../../engine/core/server-errors.ts'
+import { chainKeyPlace } from '../../paths.ts'
+import { type Db, isTaken, type Query } from '../sql-database.ts'
+import type { Tables } from '../tables.ts'
 import type { SealedExecution } from './audit-group.ts'
 
 /** What stands before the first row of a chain. */
@@ -90,4 +96,73 @@ export function placeMac(
     .update(JSON.stringify([what, ...parts]))
     .update(link)
     .digest()
+}
+
+const TRIES = 5
+
+/** Another node may open one at the same moment and take the ordinal. */
+export async function openChain(db: Db): Promise<Links> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await insertChain(db)
+    } catch (error) {
+      if (!isTaken(error)) throw error
+      if (tries === TRIES) throw serverError('store.unavailable', 'no audit chain could be opened')
+    }
+  }
+}
+
+async function insertChain(db: Db): Promise<Links> {
+  const { chain, key } = newChain()
+  const links = linksOf(chain, key, { seq: 0, link: FIRST_LINK })
+  await db.system(async (trx) => {
+    const { last } = await trx
+      .selectFrom('audit_chains')
+      .select((eb) => eb.fn.max('ordinal').as('last'))
+      .executeTakeFirstOrThrow()
+    const ordinal = (last ?? 0) + 1
+    await trx
+      .insertInto('audit_chains')
+      .values({
+        chain,
+        ordinal,
+        sealed_key: db.secrets.encrypt(key, chainKeyPlace(chain)),
+        base_seq: 0,
+        base_link: FIRST_LINK,
+        base_mac: placeMac(key, 'base', [chain, ordinal, 0], FIRST_LINK),
+        head_seq: 0,
+        head_link: FIRST_LINK,
+        head_mac: links.headMac(),
+      })
+      .execute()
+  })
+  return links
+}
+
+export type ChainRow = Selectable<Tables['audit_chains']>
+
+export function listChains(trx: Query): Promise<ChainRow[]> {
+  return trx.selectFrom('audit_chains').selectAll().orderBy('ordinal').execute()
+}
+
+/** The key that links a chain; undefined when no key of ours opens it. */
+export function chainKey({ secrets }: Db, row: Pick<ChainRow, 'chain' | 'sealed_key'>): string | undefined {
+  try {
+    return secrets.decrypt(row.sealed_key, chainKeyPlace(row.chain))
+  } catch (error) {
+    if (isHookError(error)) return undefined
+    throw error
+  }
+}
+
+export function baseMac(key: string, row: Pick<ChainRow, 'chain' | 'ordinal' | 'base_seq' | 'base_link'>) {
+  return placeMac(key, 'base', [row.chain, row.ordinal, row.base_seq], row.base_link)
+}
+
+export function headMac(key: string, row: Pick<ChainRow, 'chain' | 'head_seq' | 'head_link'>) {
+  return placeMac(key, 'head', [row.chain, row.head_seq], row.head_link)
+}
+
+export function gapMac(key: string, row: Omit<Selectable<Tables['audit_gaps']>, 'mac'>) {
+  return placeMac(key, 'gap', [row.chain, row.from_seq, row.to_seq], row.link)
 }

@@ -1,10 +1,9 @@
 import { isHookError } from '../../../engine/core/error.ts'
-import { answerPlace, errorDetailPlace, eventPlace, type Place } from '../../places.ts'
+import { answerPlace, errorDetailPlace, eventPlace, type Place } from '../../paths.ts'
 import type { AuditStore, EventMoment, TimelineRow } from '../../stores/audit-store.ts'
-import { pageOf, readTextCursor } from '../cursor.ts'
-import type { Db } from '../database.ts'
-import { oneOf } from '../one-of.ts'
-import { isUuid } from '../uuid.ts'
+import { isUuid, oneOf } from '../column-values.ts'
+import { pageOf, readTextCursor } from '../page-cursor.ts'
+import type { Db } from '../sql-database.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 

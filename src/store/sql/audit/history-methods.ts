@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
-import type { AuditStore, HistoryFilter } from '../../stores/audit-store.ts'
-import { pageOf, readNumberCursor } from '../cursor.ts'
-import type { Db, Query } from '../database.ts'
-import { isUuid } from '../uuid.ts'
-import { readExecution, shown } from './execution-row.ts'
+import { type Selectable, sql } from 'kysely'
+import type { AuditStore, ExecutionRow, HistoryFilter } from '../../stores/audit-store.ts'
+import { isUuid, oneOf } from '../column-values.ts'
+import { pageOf, readNumberCursor } from '../page-cursor.ts'
+import type { Codec, Db, Query } from '../sql-database.ts'
+import type { Tables } from '../tables.ts'
 
 const EMPTY = { rows: [], nextCursor: '' } as const
 
@@ -75,4 +75,25 @@ async function spanOf(
 /** As text, so that the index over shadow executions serves it. */
 function shadowIs(db: Db, shadow: boolean) {
   return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
+}
+
+/** What of an execution is shown. */
+export const shown = [
+  ...(['position', 'id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
+  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code', 'error'] as const),
+  ...(['shadow', 'metadata', 'created_at'] as const),
+] as const
+
+const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
+
+export type ShownRow = Pick<Selectable<Tables['hook_executions']>, (typeof shown)[number]>
+
+export function readExecution(codec: Codec, { position: _, ...row }: ShownRow): ExecutionRow {
+  const metadata = codec.readJson(row.metadata)
+  return {
+    ...row,
+    decision: oneOf(decisions, row.decision),
+    shadow: Boolean(row.shadow),
+    metadata: typeof metadata === 'object' ? { ...metadata } : {},
+  }
 }

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { isHookError } from '../../../engine/core/error.ts'
+import { journalPlace } from '../../paths.ts'
 import type { AuditStore, EventRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
-import type { Db } from '../database.ts'
-import { encodeBatch } from './batch-bytes.ts'
-import { newEntry } from './journal.ts'
+import type { Db } from '../sql-database.ts'
+import { sealGroup } from './audit-group.ts'
 import type { Projector } from './projector.ts'
-import { sealGroup } from './seal-group.ts'
 
 export interface Recorder extends Pick<AuditStore, 'recordEvents'> {
   /** The same with the dispatches as bytes already, which cross threads without being copied. */
@@ -43,3 +44,98 @@ export function recorder(
 export function aboutBatch(batch: readonly EventRecord[]): { events: number; now: number } {
   return { events: batch.length, now: batch.reduce((latest, { time }) => Math.max(latest, time), 0) }
 }
+
+/** A group as it is appended. */
+export interface NewEntry {
+  readonly id: string
+  readonly events: number
+  readonly sealed: string
+  readonly created_at: number
+}
+
+/** A group that waits to be put into rows. */
+export interface Entry {
+  readonly position: number
+  readonly events: number
+  /** Undefined when no key opens it. */
+  readonly batch: readonly EventRecord[] | undefined
+}
+
+export function newEntry(db: Db, bytes: Uint8Array, events: number, now: number): NewEntry {
+  const id = randomUUID()
+  return { id, events, sealed: db.secrets.encrypt(bytes, journalPlace(id)), created_at: now }
+}
+
+/** But for those that were passed over. */
+export async function oldestEntry(db: Db, passedOver: readonly number[]): Promise<Entry | undefined> {
+  const row = await db.system((trx) =>
+    trx
+      .selectFrom('audit_journal')
+      .select(['position', 'id', 'events', 'sealed'])
+      .$if(passedOver.length > 0, (query) => query.where('position', 'not in', passedOver))
+      .orderBy('position')
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  return row && { position: row.position, events: row.events, batch: open(db, row) }
+}
+
+function open(db: Db, { id, sealed }: { id: string; sealed: string }): readonly EventRecord[] | undefined {
+  try {
+    return decodeBatch(db.secrets.decrypt(sealed, journalPlace(id)))
+  } catch (thrown) {
+    if (isHookError(thrown)) return undefined
+    throw thrown
+  }
+}
+
+/** Which of these are still there: somebody who can read them may have made rows of them. */
+export async function stillWaiting(db: Db, positions: readonly number[]): Promise<readonly number[]> {
+  if (positions.length === 0) return []
+  const rows = await db.system((trx) =>
+    trx.selectFrom('audit_journal').select('position').where('position', 'in', positions).execute(),
+  )
+  return rows.map((row) => row.position).toSorted((a, b) => a - b)
+}
+
+export async function waitingEvents(db: Db): Promise<number> {
+  const row = await db.system((trx) =>
+    trx
+      .selectFrom('audit_journal')
+      .select((eb) => eb.fn.sum<number | string | null>('events').as('events'))
+      .executeTakeFirstOrThrow(),
+  )
+  return Number(row.events ?? 0)
+}
+
+/**
+ * A group as bytes. Requests are JSON already and make up most of it, so they stand beside the rest as they are: written
+ * into JSON once more, every quote of theirs would have to be escaped and read again.
+ */
+export function encodeBatch(batch: readonly EventRecord[]): Uint8Array<ArrayBuffer> {
+  const requests = batch.map(({ request }) => request)
+  const rest = JSON.stringify({
+    events: batch.map((event) => ({ ...event, request: undefined })),
+    lengths: requests.map((request) => request.length),
+  })
+  // Half a character has no bytes and becomes one that has, of the same length.
+  const text = `${rest.length} ${rest}${requests.join('')}`
+  return encoder.encode(text)
+}
+
+export function decodeBatch(bytes: string): readonly EventRecord[] {
+  const space = bytes.indexOf(' ')
+  const start = space + 1
+  let at = start + Number(bytes.slice(0, space))
+  const { events, lengths } = JSON.parse(bytes.slice(start, at)) as {
+    events: readonly Omit<EventRecord, 'request'>[]
+    lengths: readonly number[]
+  }
+  return events.map((event, index) => {
+    const from = at
+    at += lengths[index] ?? 0
+    return { ...event, request: bytes.slice(from, at) }
+  })
+}
+
+const encoder = new TextEncoder()

@@ -1,10 +1,9 @@
 import { nextTurn, systemClock, type Ticker } from '../../../engine/core/clock.ts'
 import { isHookError } from '../../../engine/core/error.ts'
-import type { Db } from '../database.ts'
-import type { Links } from './audit-chain.ts'
+import type { Db } from '../sql-database.ts'
+import { type Links, openChain } from './audit-chain.ts'
+import { sealGroup } from './audit-group.ts'
 import { oldestEntry, stillWaiting, waitingEvents } from './journal.ts'
-import { openChain } from './open-chain.ts'
-import { sealGroup } from './seal-group.ts'
 
 /** Makes rows of what the journal holds: when nobody writes, before anybody reads, and when too much waits. */
 export interface Projector {

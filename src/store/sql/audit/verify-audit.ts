@@ -2,10 +2,18 @@ import type { Selectable } from 'kysely'
 import { nextTurn } from '../../../engine/core/clock.ts'
 import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { AuditStore, AuditVerdict } from '../../stores/audit-store.ts'
-import type { Db, Query } from '../database.ts'
+import type { Db, Query } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
-import { type Links, linksOf } from './audit-chain.ts'
-import { baseMac, type ChainRow, chainKey, gapMac, headMac, listChains } from './chain-rows.ts'
+import {
+  baseMac,
+  type ChainRow,
+  chainKey,
+  gapMac,
+  headMac,
+  type Links,
+  linksOf,
+  listChains,
+} from './audit-chain.ts'
 
 const PAGE = 500
 

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { Secrets } from '../../../safe/secret.ts'
-import { payloadPlace } from '../../places.ts'
+import { payloadPlace } from '../../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../../stores/delivery-store.ts'
-import { number, type Row, text } from './read.ts'
-import { transactions } from './transaction.ts'
+import { number, type Row, text, transactions } from './prepared-statement.ts'
 
 type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
 
