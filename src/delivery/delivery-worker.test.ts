@@ -6,14 +6,14 @@ import { afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { type Attempt, backoffMs, type Deliver, startDeliveries } from './delivery-worker.ts'
+import { type DeliveryAttempt, backoffMs, type DeliverWork, startDeliveries } from './delivery-worker.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-async function setUp(deliver: Deliver, options: { maxAttempts?: number; store?: Partial<Store> } = {}) {
+async function setUp(deliver: DeliverWork, options: { maxAttempts?: number; store?: Partial<Store> } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-delivery-'))
   undo.push(() => rmSync(folder, { recursive: true, force: true }))
   const keyring = { current: { id: 'k', key: 'a'.repeat(64) } }
@@ -85,7 +85,7 @@ test('4.9 #130 a poison delivery is tried as often as it may, then laid aside an
   const attempts: number[] = []
   let isMended = false
   const { real, clock, tenant, start, queue, list, logged } = await setUp(
-    async ({ attempt }): Promise<Attempt> => {
+    async ({ attempt }): Promise<DeliveryAttempt> => {
       attempts.push(attempt)
       return isMended ? { end: 'done' } : { end: 'retry', error: 'receiver down' }
     },

@@ -7,44 +7,46 @@ import { redact } from '../safe/redact.ts'
 import type { Store } from '../store/store.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../store/stores/delivery-store.ts'
 
-/** How one attempt ended. `retry` is tried again later, as often as it may; `dead` is laid aside at once. */
-export type Attempt = { readonly end: 'done' } | { readonly end: 'retry' | 'dead'; readonly error: string }
+/** How one attempt ended. `retry` runs again later, up to the maximum; `dead` gives up at once. */
+export type DeliveryAttempt =
+  | { readonly end: 'done' }
+  | { readonly end: 'retry' | 'dead'; readonly error: string }
 
-/** Does the work of one kind. What it throws is a reason to try again. */
-export type Deliver = (delivery: ClaimedDelivery) => Promise<Attempt>
+/** Does the work of one kind of delivery. An error counts as `retry`. */
+export type DeliverWork = (delivery: ClaimedDelivery) => Promise<DeliveryAttempt>
 
-type DeliveryStore = Pick<Store, 'claimDeliveries' | 'endDeliveries' | 'extendLeases'>
+type WorkerStorePart = Pick<Store, 'claimDeliveries' | 'endDeliveries' | 'extendLeases'>
 
 interface WorkerOptions {
-  readonly store: DeliveryStore
-  /** Kind → who does it. */
-  readonly kinds: Readonly<Record<string, Deliver>>
+  readonly store: WorkerStorePart
+  /** Kind → the function that does the work. */
+  readonly kinds: Readonly<Record<string, DeliverWork>>
   readonly clock: Clock
   readonly log: Log
   readonly maxAttempts?: number
-  /** How many are worked on at once. */
+  /** How many deliveries run at once. */
   readonly width?: number
   readonly leaseMs?: number
   readonly random?: () => number
 }
 
 export interface DeliveryWorker {
-  /** Something may be due. */
+  /** Looks for due deliveries now. */
   wake(): void
-  /** How many are being worked on. */
+  /** How many deliveries are running. */
   busy(): number
-  /** Why the store could not be asked, while it cannot. */
+  /** The error of the store, while it fails. */
   failure(): string | undefined
   /**
-   * Takes nothing new, and resolves when what was begun has ended or so much time has passed: the lease protects what is still
-   * under way, and somebody takes it up again when it has run out.
+   * Claims nothing more, and resolves when all running deliveries have ended or the time is over. A worker claims unfinished
+   * ones again once their lease has expired.
    */
   stop(graceMs: number): Promise<void>
 }
 
-const IDLE_MS = 1_000
+const POLL_MS = 1_000
 
-/** Claims what is due, in batches, and works on it: at least once, whatever crashes. */
+/** Claims due deliveries in batches and runs them: each at least once, even after a crash. */
 export function startDeliveries(options: WorkerOptions): DeliveryWorker {
   const { store, kinds, clock, log, maxAttempts = 8, width = 64, leaseMs = 30_000, random } = options
   const names = Object.keys(kinds)
@@ -87,7 +89,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
       for (const delivery of claimed) begin(delivery)
       if (claimed.length === limit) again = true
     } catch (thrown) {
-      tell(thrown)
+      reportFailure(thrown)
     }
   }
 
@@ -103,7 +105,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
 
   const attempt = async (delivery: ClaimedDelivery): Promise<DeliveryEnd> => {
     const { id, lease, kind, attempt: count } = delivery
-    const result = await outcome(kinds[kind], delivery)
+    const result = await runAttempt(kinds[kind], delivery)
     if (result.end === 'done') return { id, lease, end: 'done' }
     const error = redact(result.error)
     if (result.end === 'retry' && count < maxAttempts)
@@ -112,14 +114,14 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
     return { id, lease, end: 'dead', error }
   }
 
-  /** Ends what has ended since, together. What cannot be written now is tried again: the lease protects it until then. */
+  /** Writes the ended deliveries as one group. If that fails it retries later; their leases protect them until then. */
   const finish = async (): Promise<void> => {
     const group = ends
     ends = []
     try {
       if (group.length > 0) await store.endDeliveries(group, clock.now())
     } catch (thrown) {
-      tell(thrown)
+      reportFailure(thrown)
       ends = [...group, ...ends]
       ending = undefined
       return
@@ -128,19 +130,19 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
     return ending
   }
 
-  const tell = (thrown: unknown) => {
+  const reportFailure = (thrown: unknown) => {
     const error = errorText(thrown)
     if (failure === undefined) log('delivery.store_failed', { error })
     failure = error
   }
 
-  const poll = clock.every(IDLE_MS, () => {
+  const poll = clock.every(POLL_MS, () => {
     if (ends.length > 0) ending ??= finish()
     wake()
   })
   const renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
     const leases = [...running].map(([id, { lease }]) => ({ id, lease }))
-    if (leases.length > 0) store.extendLeases(leases, clock.now() + leaseMs).catch(tell)
+    if (leases.length > 0) store.extendLeases(leases, clock.now() + leaseMs).catch(reportFailure)
   })
   poll.hold(false)
   renewal.hold(false)
@@ -154,7 +156,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
       isStopped = true
       poll.stop()
       await claiming
-      await withinTime(
+      await settledWithin(
         [...running.values()].map(({ work }) => work),
         graceMs,
         clock,
@@ -166,7 +168,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
   }
 }
 
-function withinTime(work: readonly Promise<void>[], ms: number, clock: Clock): Promise<void> {
+function settledWithin(work: readonly Promise<void>[], ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const callOff = after(clock, ms, resolve)
     Promise.all(work).then(() => {
@@ -176,8 +178,11 @@ function withinTime(work: readonly Promise<void>[], ms: number, clock: Clock): P
   })
 }
 
-async function outcome(deliver: Deliver | undefined, delivery: ClaimedDelivery): Promise<Attempt> {
-  if (deliver === undefined) return { end: 'retry', error: `nobody does ${delivery.kind}` }
+async function runAttempt(
+  deliver: DeliverWork | undefined,
+  delivery: ClaimedDelivery,
+): Promise<DeliveryAttempt> {
+  if (deliver === undefined) return { end: 'retry', error: `no worker for the kind ${delivery.kind}` }
   try {
     return await deliver(delivery)
   } catch (thrown) {
@@ -185,12 +190,12 @@ async function outcome(deliver: Deliver | undefined, delivery: ClaimedDelivery):
   }
 }
 
-const FIRST_MS = 1_000
+const FIRST_RETRY_MS = 1_000
 const FACTOR = 4
-const LONGEST_MS = 3_600_000
+const LONGEST_RETRY_MS = 3_600_000
 
-/** How long to wait after so many failed attempts. Half of it is chance, so that what failed together does not return together. */
+/** The delay after a failed attempt. Half of it is random, so that deliveries that fail together do not retry together. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {
-  const full = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** (attempt - 1))
+  const full = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * FACTOR ** (attempt - 1))
   return Math.round(full / 2 + (full / 2) * random())
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Lines } from './line-splitter.ts'
+import { LineSplitter } from './line-splitter.ts'
 
 function read(chunks: readonly string[], maxBytes = 100): { lines: string[]; fits: boolean } {
-  const lines = new Lines(maxBytes)
+  const lines = new LineSplitter(maxBytes)
   const found: string[] = []
   const fits = chunks.every((chunk) => lines.push(Buffer.from(chunk), (line) => found.push(line.toString())))
   return { lines: found, fits }

@@ -1,5 +1,5 @@
-/** Cuts a stream of bytes into lines. A chunk that is one whole line, as nearly all are, is not copied. */
-export class Lines {
+/** Splits a stream of bytes into lines. Does not copy a chunk that is exactly one line, as nearly all are. */
+export class LineSplitter {
   readonly #maxBytes: () => number
   #kept: Buffer[] = []
   #length = 0
@@ -9,7 +9,7 @@ export class Lines {
     this.#maxBytes = typeof maxBytes === 'number' ? () => maxBytes : maxBytes
   }
 
-  /** Calls `take` for every line that is complete; false when one is longer than allowed. */
+  /** Calls `take` for every complete line. Returns false if a line is too long. */
   push(chunk: Buffer, take: (line: Buffer) => void): boolean {
     let from = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {

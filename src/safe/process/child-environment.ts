@@ -2,44 +2,45 @@ import { realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { HookError } from '../../engine/core/error.ts'
 
-/** What every child sees of our environment. */
-const always = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
+/** The variables that every child inherits. */
+const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
 
-/** Variables that make a program load code, or a shell read its line differently: a list of names must not add them. */
+/** Variables that make a program load code or change how a shell parses commands. A hook must not pass them on. */
 const refused = new Set([
   ...['PATH', 'IFS', 'ENV', 'BASH_ENV', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND', 'ZDOTDIR'],
   ...['NODE_OPTIONS', 'NODE_PATH'],
   ...['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PERL5LIB', 'PERL5OPT', 'PERLLIB', 'RUBYOPT', 'RUBYLIB'],
   ...['JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'CLASSPATH', 'GCONV_PATH'],
 ])
-/** Whole families; HOOKHELM_ is ours, and our own keys and tokens are among it. */
+/** Prefixes of refused variables. HOOKHELM_ variables include our own keys and tokens. */
 const refusedFamilies = /^(?:LD_|DYLD_|BASH_FUNC_|HOOKHELM_)/
 
-/** Why a variable may not be passed on, or nothing. */
-function refuseVariable(name: string): string | undefined {
+/** Why a variable may not be passed on; undefined if it may. */
+function variableProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'is not the name of a variable'
   const upper = name.toUpperCase()
   if (refused.has(upper) || refusedFamilies.test(upper)) return 'may not be passed on to commands'
   return undefined
 }
 
-/** The environment of a child: what is always there, what the list names and exists, then its own variables. */
-export function environment(
+/** The environment of a child: inherited variables, allowed ones that exist, then its own. */
+export function childEnvironment(
   allowed: readonly string[],
   own: Readonly<Record<string, string>>,
   from: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {
   const env: Record<string, string> = {}
-  for (const name of [...always, ...allowed]) {
+  for (const name of [...inherited, ...allowed]) {
     const value = from[name]
     if (value !== undefined) env[name] = value
   }
   return { ...env, ...own }
 }
 
-export function checkVariables(names: readonly string[], at: string): void {
+/** Throws `config.field` if a variable may not be passed on. `at` is the field that names it. */
+export function assertPassableVariables(names: readonly string[], at: string): void {
   for (const name of names) {
-    const problem = refuseVariable(name)
+    const problem = variableProblem(name)
     if (problem !== undefined) {
       throw new HookError('config.field', `${at}: ${JSON.stringify(name.slice(0, 80))} ${problem}`, { at })
     }
@@ -47,19 +48,19 @@ export function checkVariables(names: readonly string[], at: string): void {
 }
 
 /**
- * The directory to run in, with every link followed. With a root it must lie inside, or a link in a workspace would
- * lead a command anywhere.
+ * Resolves the working directory and all its symbolic links. Throws `process.cwd` if it is not a directory, or outside of
+ * `root`: a link in a workspace must not lead a command elsewhere.
  */
-export async function checkDirectory(cwd: string, root: string | undefined): Promise<string> {
+export async function resolveDirectory(cwd: string, root: string | undefined): Promise<string> {
   const from = root ?? process.cwd()
-  const real = await follow(resolve(from, cwd))
+  const real = await realDirectory(resolve(from, cwd))
   if (root === undefined) return real
-  const inside = await follow(root)
+  const inside = await realDirectory(root)
   if (real === inside || real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return real
-  throw new HookError('process.cwd', `the directory ${cwd.slice(0, 200)} lies outside of the workspace`)
+  throw new HookError('process.cwd', `the directory ${cwd.slice(0, 200)} is outside of the workspace`)
 }
 
-async function follow(path: string): Promise<string> {
+async function realDirectory(path: string): Promise<string> {
   try {
     const real = await realpath(path)
     if ((await stat(real)).isDirectory()) return real

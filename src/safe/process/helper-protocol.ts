@@ -1,10 +1,10 @@
-/** The language between us and the helper: a length, the length of a JSON head, the head, raw bytes. */
+/** The messages between the helper and its parent: total length, length of the JSON head, the head, raw bytes. */
 const PREFIX_BYTES = 8
 
-export type Head = Readonly<Record<string, unknown>>
-export type OnFrame = (head: Head, body: Buffer) => void
+export type FrameHead = Readonly<Record<string, unknown>>
+export type FrameListener = (head: FrameHead, body: Buffer) => void
 
-export function frame(head: Head, ...body: readonly Buffer[]): Buffer {
+export function encodeFrame(head: FrameHead, ...body: readonly Buffer[]): Buffer {
   const json = Buffer.from(JSON.stringify(head))
   const prefix = Buffer.alloc(PREFIX_BYTES)
   const length = json.length + body.reduce((sum, part) => sum + part.length, 0)
@@ -13,22 +13,22 @@ export function frame(head: Head, ...body: readonly Buffer[]): Buffer {
   return Buffer.concat([prefix, json, ...body])
 }
 
-/** Puts frames together again from whatever pieces a pipe delivers. */
-export function frameReader(onFrame: OnFrame): (chunk: Buffer) => void {
+/** Assembles frames from the chunks of a pipe. */
+export function createFrameReader(onFrame: FrameListener): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let bytes = 0
   let wanted = PREFIX_BYTES
   return (chunk) => {
     chunks.push(chunk)
     bytes += chunk.length
-    // Joined only when a whole frame is there, or a large one would be copied once per piece.
+    // Concatenate only once a frame is complete, or a large one would be copied once per chunk.
     if (bytes < wanted) return
     let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks)
     while (rest.length >= PREFIX_BYTES) {
       wanted = PREFIX_BYTES + rest.readUInt32LE(0)
       if (rest.length < wanted) break
       const body = PREFIX_BYTES + rest.readUInt32LE(4)
-      const head: Head = JSON.parse(rest.toString('utf8', PREFIX_BYTES, body))
+      const head: FrameHead = JSON.parse(rest.toString('utf8', PREFIX_BYTES, body))
       onFrame(head, rest.subarray(body, wanted))
       rest = rest.subarray(wanted)
       wanted = PREFIX_BYTES

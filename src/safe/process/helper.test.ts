@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { runningGroups } from './process-groups.ts'
-import { shell } from './process-spec.ts'
+import { shellArgv } from './process-spec.ts'
 import { alive, descendants, never, oddSeconds } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
 
@@ -15,7 +15,7 @@ const make = (start: 'auto' | 'helper') => {
   return processes
 }
 const run = (processes: Processes, command: string) =>
-  processes.run({ argv: shell(command), env: { PATH } }, never)
+  processes.run({ argv: shellArgv(command), env: { PATH } }, never)
 afterEach(() => {
   for (const processes of made.splice(0)) processes.close()
 })

@@ -1,4 +1,4 @@
-/** The process groups we started and have not seen end. */
+/** The process groups that we started and that have not ended. */
 const running = new Set<number>()
 let listening = false
 
@@ -6,21 +6,21 @@ export function trackGroup(pid: number): void {
   running.add(pid)
   if (listening) return
   listening = true
-  // The last chance, and synchronous: whoever handles SIGTERM ends the process, and then this runs.
-  process.on('exit', killAll)
+  // Runs synchronously at the end, also after a SIGTERM handler exits.
+  process.on('exit', killAllGroups)
 }
 
 export function releaseGroup(pid: number): void {
   running.delete(pid)
 }
 
-/** The groups under way, by the id of their first process. */
+/** The running groups, by the id of their first process. */
 export function runningGroups(): readonly number[] {
   return [...running]
 }
 
-/** Kills every process that is still running because of us. */
-export function killAll(): void {
+/** Kills every group that is still running. */
+export function killAllGroups(): void {
   for (const pid of running) killGroup(pid, 'SIGKILL')
 }
 
@@ -28,6 +28,6 @@ export function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody of the group is left.
+    // The group has ended.
   }
 }

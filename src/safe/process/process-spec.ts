@@ -1,35 +1,35 @@
-/** What to start. Nothing is inherited: the child gets exactly this directory, environment and input. */
+/** A process to start. It inherits nothing: it gets exactly this directory, environment and input. */
 export interface ProcessSpec {
   /** The program and its arguments, without a shell. */
   readonly argv: readonly string[]
   readonly cwd?: string
   readonly env: Readonly<Record<string, string>>
   readonly stdin?: string | Buffer
-  /** Per stream. A child that writes more is killed. */
+  /** The limit per stream. A child that writes more is killed. */
   readonly maxOutputBytes?: number
 }
 
 export interface ProcessResult {
-  /** Nothing when a signal ended the process. */
+  /** Undefined if a signal ended the process. */
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   readonly stdout: string
   readonly stderr: string
-  /** As written, before bytes that are no UTF-8 were replaced. */
+  /** The raw size, before invalid UTF-8 was replaced. */
   readonly stdoutBytes: number
   readonly stderrBytes: number
   readonly durationMs: number
-  /** Killed for writing too much; only the beginning of its output was kept. */
+  /** The child was killed for writing too much; only the start of its output is kept. */
   readonly truncated: boolean
 }
 
-/** The argv of a shell line. By its path: no search, and no other `sh` earlier in PATH. */
-export function shell(command: string): readonly string[] {
+/** The argv of a shell command. An absolute path, so that PATH cannot select another `sh`. */
+export function shellArgv(command: string): readonly string[] {
   return ['/bin/sh', '-c', command]
 }
 
-/** A spec with everything filled in, as it goes to whoever starts the child. */
-export interface Order {
+/** A spec with all defaults filled in. */
+export interface StartOrder {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -37,8 +37,8 @@ export interface Order {
   readonly maxOutputBytes: number
 }
 
-/** How a child ended, before anybody reads its output. */
-export interface End {
+/** How a child ended, with its raw output. */
+export interface ChildEnd {
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   readonly stdout: Buffer
@@ -46,14 +46,14 @@ export interface End {
   readonly stdoutBytes: number
   readonly stderrBytes: number
   readonly truncated: boolean
-  /** Set when nothing was started: what the system said. */
+  /** Why the child could not be started. */
   readonly refused?: string
 }
 
-/** A child under way. */
-export interface Started {
-  /** Settles when the child is gone. Rejects only if whoever started it is gone too. */
-  readonly ended: Promise<End>
-  /** Asks the whole group to end, and half a second later no longer asks. */
+/** A running child. */
+export interface StartedChild {
+  /** Settles when the child has ended. Rejects only if the helper has ended too. */
+  readonly ended: Promise<ChildEnd>
+  /** Sends SIGTERM to the whole group, and SIGKILL half a second later. */
   stop(): void
 }

@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely'
-
-/** What the columns are called in a dialect. */
+/** The column types of a dialect. */
 export interface ColumnTypes {
   readonly id: string
   /** A list of ids. */
@@ -12,23 +10,17 @@ export interface ColumnTypes {
   readonly bytes: string
   readonly flag: string
   readonly true: string
-  /** Behind a table whose rows are found by their key only. */
+  /** Table options for a table whose rows are only found by their key. */
   readonly keyed: string
-  /** A primary key that counts upwards by itself. */
+  /** A primary key that the database counts up. */
   readonly position: string
 }
 
-export interface MigrationKit {
-  readonly types: ColumnTypes
-  /** Called for each new table at the end of its step, in the same transaction: row-level security and grants. */
-  secure(db: Kysely<unknown>, table: string): Promise<void>
-}
-
-export type Statement =
+export type MigrationStatement =
   | { readonly kind: 'table'; readonly name: string; readonly columns: string }
-  /** A table whose rows are found by their key only; SQLite keeps them in the order of the key. */
+  /** A table whose rows are only found by their key; SQLite stores them in the order of the key. */
   | { readonly kind: 'keyed table'; readonly name: string; readonly columns: string }
   | { readonly kind: 'sql'; readonly text: string }
 
-/** One step of the schema. It is never changed once it was released: a database that has it does not run it again. */
-export type Step = (types: ColumnTypes) => readonly Statement[]
+/** One step of the schema. Never change a released step: databases that have it do not run it again. */
+export type MigrationStep = (types: ColumnTypes) => readonly MigrationStatement[]

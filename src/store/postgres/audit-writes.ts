@@ -1,72 +1,72 @@
 import type pg from 'pg'
-import type { Links } from '../sql/audit/audit-chain.ts'
+import type { AuditChain } from '../sql/audit/audit-chain.ts'
 import type {
   AppendedGroup,
   AuditGroup,
+  NewJournalEntry,
   SealedAnswer,
   SealedDelivery,
   SealedEvent,
   SealedExecution,
 } from '../sql/audit/audit-group.ts'
-import type { NewEntry } from '../sql/audit/journal.ts'
 import { isUuid } from '../sql/column-values.ts'
-import type { Pool } from './connection-pool.ts'
-import { batch } from './postgres-dialect.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import { columnArrays } from './postgres-dialect.ts'
 import { escapeJson } from './stored-text.ts'
 
-/** One statement per table. What needs no answer of another statement is sent without waiting for it. */
-export function writeGroup(pool: Pool, group: AuditGroup): Promise<void> {
-  const { events, executions, links, entry } = group
+/** Writes the rows of a group, one statement per table. Independent statements are pipelined. */
+export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<void> {
+  const { events, executions, chain, entry } = group
   return pool.transaction('begin', async (client) => {
-    // Another node that makes rows of the same entry waits here, and then finds it gone.
+    // Another node with the same entry waits here, and then finds it deleted.
     const { rowCount } = await client.query(removeEntry(entry))
     if (rowCount === 0) return
-    // The order in which they are sent is the order in which the server does them.
+    // The server runs pipelined statements in the order in which they are sent.
     const sent = events.length > 0 ? [client.query(insertEvents(events))] : []
-    const [fresh] = await Promise.all([freshExecutions(client, executions), ...sent])
-    if (fresh.length === 0) return
-    const linked = fresh.map(({ execution, hook_id }): LinkedExecution => {
-      const link = links.next(execution)
-      links.advance(link)
-      return { ...execution, ...link, hook_id, chain: links.chain, metadata: escapeJson(execution.metadata) }
+    const [added] = await Promise.all([newExecutions(client, executions), ...sent])
+    if (added.length === 0) return
+    const linked = added.map(({ execution, hook_id }): LinkedExecution => {
+      const link = chain.next(execution)
+      chain.advance(link)
+      return { ...execution, ...link, hook_id, chain: chain.id, metadata: escapeJson(execution.metadata) }
     })
-    await Promise.all([client.query(insertExecutions(linked)), client.query(moveHead(links))])
+    await Promise.all([client.query(insertExecutions(linked)), client.query(moveHead(chain))])
   })
 }
 
-interface Fresh {
+interface NewExecution {
   readonly execution: SealedExecution
-  /** Null when there is no such hook. */
+  /** Null if the hook is not stored. */
   readonly hook_id: string | null
 }
 
-async function freshExecutions(
+async function newExecutions(
   client: pg.PoolClient,
   executions: readonly SealedExecution[],
-): Promise<readonly Fresh[]> {
+): Promise<readonly NewExecution[]> {
   if (executions.length === 0) return []
   const ids = new Set(executions.map((execution) => execution.hook_id).filter(isUuid))
-  const [known, held] = await Promise.all([
-    client.query(knownExecutions(executions)),
-    client.query(holdHooks([...ids])),
+  const [existing, locked] = await Promise.all([
+    client.query(existingExecutions(executions)),
+    client.query(lockHooks([...ids])),
   ])
-  const seen = new Set(known.rows.map(keyOf))
-  const hooks = new Set(held.rows.map((row) => row.id))
+  const seen = new Set(existing.rows.map(dedupKey))
+  const hooks = new Set(locked.rows.map((row) => row.id))
   return executions.flatMap((execution) => {
-    const key = keyOf(execution)
+    const key = dedupKey(execution)
     if (seen.has(key)) return []
     seen.add(key)
     return [{ execution, hook_id: hooks.has(execution.hook_id) ? execution.hook_id : null }]
   })
 }
 
-function keyOf(row: { tenant_id: string; dedup_key: string }): string {
+function dedupKey(row: { tenant_id: string; dedup_key: string }): string {
   return `${row.tenant_id} ${row.dedup_key}`
 }
 
-/** Most groups are one entry, and one statement is a transaction of its own. */
+/** Appends a journal entry with its deliveries and answers. A single statement needs no explicit transaction. */
 export async function appendGroup(
-  pool: Pool,
+  pool: ConnectionPool,
   { entry, deliveries, answers, now }: AppendedGroup,
 ): Promise<void> {
   const statements = [
@@ -86,14 +86,12 @@ export async function appendGroup(
 }
 
 /*
- * None has a name: a statement that is prepared once keeps the plan that was good for an almost empty table.
- *
- * Inserts go in the order of their keys, and tables always in the same order: two nodes that write the same things wait for
- * each other, and never in a circle.
+ * These statements have no name, so PostgreSQL does not prepare them: a prepared one would keep the plan for an almost empty
+ * table. Inserts follow the order of keys, and tables always come in the same order, so that two nodes cannot deadlock.
  */
 
-/** Sessions are touched by the events that were not there yet. */
-export function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
+/** Only newly inserted events update their sessions. */
+function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
   return {
     text: `with written as (
         insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms, created_at,
@@ -110,44 +108,44 @@ export function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
       on conflict (tenant_id, session_id) do update set agent_id = coalesce(excluded.agent_id, s.agent_id),
         first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
         events = s.events + excluded.events`,
-    values: batch(events, [
+    values: columnArrays(events, [
       ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
       ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
     ]),
   }
 }
 
-export function removeEntry(position: number): pg.QueryConfig {
+function removeEntry(position: number): pg.QueryConfig {
   return { text: 'delete from audit_journal where position = $1', values: [position] }
 }
 
-export function appendEntry({ id, events, sealed, created_at }: NewEntry): pg.QueryConfig {
+function appendEntry({ id, events, sealed, created_at }: NewJournalEntry): pg.QueryConfig {
   return {
     text: 'insert into audit_journal (id, events, sealed, created_at) values ($1, $2, $3, $4)',
     values: [id, events, sealed, created_at],
   }
 }
 
-/** Sent behind the events: whoever comes second with an event has waited at its key, so this answer is final. */
-export function knownExecutions(executions: readonly SealedExecution[]): pg.QueryConfig {
+/** Sent after the events: a second node with the same event has waited at its key, so the result is final. */
+function existingExecutions(executions: readonly SealedExecution[]): pg.QueryConfig {
   return {
-    // One by one through the index, however small PostgreSQL believes the table to be.
+    // The lateral join forces one index lookup per key, however small PostgreSQL believes the table to be.
     text: `select h.* from unnest($1::uuid[], $2::text[]) as given (tenant_id, dedup_key), lateral (
         select tenant_id, dedup_key from hook_executions
         where tenant_id = given.tenant_id and dedup_key = given.dedup_key limit 1) h`,
-    values: batch(executions, ['tenant_id', 'dedup_key']),
+    values: columnArrays(executions, ['tenant_id', 'dedup_key']),
   }
 }
 
-/** Held until the commit: none is deleted between this answer and the reference to it. */
-export function holdHooks(ids: readonly string[]): pg.QueryConfig {
+/** Locks the hooks until the commit, so that none is deleted before the executions refer to it. */
+function lockHooks(ids: readonly string[]): pg.QueryConfig {
   return {
     text: 'select id from agent_hooks where id = any($1::uuid[]) order by id for key share',
     values: [ids],
   }
 }
 
-export function insertDeliveries(deliveries: readonly SealedDelivery[]): pg.QueryConfig {
+function insertDeliveries(deliveries: readonly SealedDelivery[]): pg.QueryConfig {
   return {
     text: `insert into deliveries
         (id, tenant_id, kind, dedup_key, payload, state, attempts, due_at, created_at, updated_at)
@@ -155,12 +153,20 @@ export function insertDeliveries(deliveries: readonly SealedDelivery[]): pg.Quer
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[])
         as given (id, tenant_id, kind, dedup_key, payload, due_at, created_at)
       order by tenant_id, dedup_key on conflict do nothing`,
-    values: batch(deliveries, ['id', 'tenant_id', 'kind', 'dedup_key', 'payload', 'due_at', 'created_at']),
+    values: columnArrays(deliveries, [
+      'id',
+      'tenant_id',
+      'kind',
+      'dedup_key',
+      'payload',
+      'due_at',
+      'created_at',
+    ]),
   }
 }
 
-/** Takes the place of one with the same key that has ended. One statement cannot write a row twice: the first stands. */
-export function insertAnswers(answers: readonly SealedAnswer[], now: number): pg.QueryConfig {
+/** Replaces expired answers. One statement cannot write a row twice, so the first of equal keys counts. */
+function insertAnswers(answers: readonly SealedAnswer[], now: number): pg.QueryConfig {
   return {
     text: `insert into idempotency as kept (tenant_id, key, request_hash, answer, expires_at)
       select distinct on (tenant_id, key) tenant_id, key, request_hash, answer, expires_at
@@ -170,19 +176,19 @@ export function insertAnswers(answers: readonly SealedAnswer[], now: number): pg
       on conflict (tenant_id, key) do update set request_hash = excluded.request_hash, answer = excluded.answer,
         expires_at = excluded.expires_at
       where kept.expires_at <= $6`,
-    values: [...batch(answers, ['tenant_id', 'key', 'request_hash', 'answer', 'expires_at']), now],
+    values: [...columnArrays(answers, ['tenant_id', 'key', 'request_hash', 'answer', 'expires_at']), now],
   }
 }
 
-export interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
+interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
   readonly hook_id: string | null
   readonly chain: string
   readonly seq: number
   readonly mac: Uint8Array
 }
 
-/** In the order of the chain; a key that is there makes it fail, and the whole group with it. */
-export function insertExecutions(executions: readonly LinkedExecution[]): pg.QueryConfig {
+/** In the order of the chain. An existing key fails the statement, and the whole group with it. */
+function insertExecutions(executions: readonly LinkedExecution[]): pg.QueryConfig {
   return {
     text: `insert into hook_executions
         (id, tenant_id, hook_id, event_id, event, handler_type, session_id, agent_id, input_hash, decision, duration_ms,
@@ -190,7 +196,7 @@ export function insertExecutions(executions: readonly LinkedExecution[]): pg.Que
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::float8[], $12::int8[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bool[],
         $18::jsonb[], $19::int8[], $20::uuid[], $21::int8[], $22::bytea[])`,
-    values: batch(executions, [
+    values: columnArrays(executions, [
       ...([
         'id',
         'tenant_id',
@@ -216,9 +222,9 @@ export function insertExecutions(executions: readonly LinkedExecution[]): pg.Que
   }
 }
 
-export function moveHead(links: Links): pg.QueryConfig {
+function moveHead(chain: AuditChain): pg.QueryConfig {
   return {
     text: 'update audit_chains set head_seq = $2, head_link = $3, head_mac = $4 where chain = $1',
-    values: [links.chain, links.seq, links.link, links.headMac()],
+    values: [chain.id, chain.seq, chain.link, chain.headMac()],
   }
 }

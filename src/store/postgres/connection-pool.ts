@@ -1,67 +1,67 @@
 import pg from 'pg'
 import type { Log } from '../../engine/core/sink.ts'
 import { isUuid } from '../sql/column-values.ts'
-import { asStoreError, spoilsConnection } from './postgres-error.ts'
+import { breaksConnection, postgresStoreError } from './postgres-error.ts'
 import { readJson, readText } from './stored-text.ts'
 
-/** A connection that nobody has used for so long is given back to the server. */
+/** Connections that are idle for this long are closed. */
 const IDLE_MS = 30_000
 
 type Work<T> = (client: pg.PoolClient) => Promise<T>
 
-/** Connections that play one role, and transactions on them. */
-export interface Pool {
-  /** One statement, which is a transaction of its own. Statements with a name are prepared once per connection. */
+/** Connections of one role, and transactions on them. */
+export interface ConnectionPool {
+  /** Runs one statement as its own transaction. A statement with a name is prepared once per connection. */
   query(statement: pg.QueryConfig): Promise<pg.QueryResult>
-  /** `begin` may say more than that. */
+  /** `begin` is the statement that starts the transaction. */
   transaction<T>(begin: string, work: Work<T>): Promise<T>
-  /** One of a tenant. Without its beginning the app sees no row and writes none, so nobody waits for that to be answered. */
+  /** Runs a transaction of one tenant. `work` need not wait for its start: without a tenant, row-level security hides all rows. */
   tenantTransaction<T>(tenantId: string, work: Work<T>): Promise<T>
   close(): Promise<void>
 }
 
-export function openPool(url: string, size: number, log: Log): Pool {
-  // Statements that do not need each other's answers are sent without waiting for them.
+export function openPool(url: string, size: number, log: Log): ConnectionPool {
+  // Pipelining sends independent statements without waiting for answers.
   const pool = new pg.Pool({
     ...connectionConfig(url),
     max: size,
     idleTimeoutMillis: IDLE_MS,
     pipeline: true,
   })
-  // The pool has dropped the connection already; the next question opens another.
+  // The pool has already dropped the connection; the next query opens another.
   pool.on('error', (error) => log('store.connection_lost', { why: error.message }))
-  // A connection can break while nobody waits for an answer; its next statement tells. Unheard, this would end the process.
+  // An idle connection can break. Its next statement reports it; without this listener the process would end.
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const lend = async <T>(work: Work<T>): Promise<T> => {
+  const withClient = async <T>(work: Work<T>): Promise<T> => {
     try {
       const client = await pool.connect()
-      let spoilt = false
+      let isBroken = false
       try {
         return await work(client)
       } catch (error) {
-        spoilt = !(await rolledBack(client, error))
+        isBroken = !(await rollBack(client, error))
         throw error
       } finally {
-        client.release(spoilt)
+        client.release(isBroken)
       }
     } catch (error) {
-      throw asStoreError(error)
+      throw postgresStoreError(error)
     }
   }
 
   return {
-    query: (statement) => lend((client) => client.query(statement)),
+    query: (statement) => withClient((client) => client.query(statement)),
     transaction: (begin, work) =>
-      lend(async (client) => {
+      withClient(async (client) => {
         await client.query(begin)
-        return committed(client, work)
+        return runAndCommit(client, work)
       }),
     tenantTransaction: (tenantId, work) =>
-      lend(async (client) => {
+      withClient(async (client) => {
         const begun = client.query(beginAs(tenantId))
         begun.catch(() => {})
-        return committed(client, async () => {
+        return runAndCommit(client, async () => {
           const answer = await work(client)
           await begun
           return answer
@@ -71,26 +71,26 @@ export function openPool(url: string, size: number, log: Log): Pool {
   }
 }
 
-/** Ends with the transaction: the next user of the connection is nobody until it says who it is. */
+/** The statement that begins a tenant's transaction. The setting ends with the transaction. */
 export function beginAs(tenantId: string): string {
-  // Nothing else is the id of a tenant, so it sees nobody's rows.
+  // A malformed id becomes empty, which matches no row.
   return `begin; select set_config('hookhelm.tenant', '${isUuid(tenantId) ? tenantId : ''}', true)`
 }
 
-async function committed<T>(client: pg.PoolClient, work: Work<T>): Promise<T> {
+async function runAndCommit<T>(client: pg.PoolClient, work: Work<T>): Promise<T> {
   const answer = await work(client)
   await commit(client)
   return answer
 }
 
-/** A transaction that failed inside answers its commit with a rollback, not with an error. */
+/** PostgreSQL answers the commit of a failed transaction with ROLLBACK instead of an error. */
 async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit')
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
 }
 
-async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
-  if (spoilsConnection(error)) return false
+async function rollBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
+  if (breaksConnection(error)) return false
   try {
     await client.query('rollback')
     return true
@@ -99,23 +99,23 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolea
   }
 }
 
-/** Longer than any statement of ours takes on a healthy server; retention works in small steps. */
+/** Longer than any of our statements takes on a healthy server; retention works in small steps. */
 const STATEMENT_MS = 15_000
-/** Waiting for a row that another node holds. */
+/** The longest wait for a row that another node has locked. */
 const LOCK_MS = 5_000
 const CONNECT_MS = 5_000
-/** The server ends a statement before this; only a connection that has gone silent gets here. */
+/** The server's own limit is shorter, so only a silent connection reaches this one. */
 const SILENCE_MS = STATEMENT_MS + 5_000
 
-/** The same address, as another role from the first moment on. What the address already asks for stays. */
-export function asRole(url: string, role: string): string {
+/** The URL of the same database with another role. Other options in the URL stay. */
+export function urlForRole(url: string, role: string): string {
   const cut = url.indexOf('?')
   const query = new URLSearchParams(cut < 0 ? '' : url.slice(cut + 1))
   query.set('options', `${query.get('options') ?? ''} -c role=${role}`.trim())
   return `${cut < 0 ? url : url.slice(0, cut)}?${query}`
 }
 
-/** Nothing waits for ever, neither here nor on the server. */
+/** Sets a limit for every wait, here and on the server. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -130,9 +130,9 @@ export function connectionConfig(url: string): pg.ClientConfig {
   }
 }
 
-type Parse = (text: string) => unknown
+type ParseColumn = (text: string) => unknown
 
-const parsers: Readonly<Record<number, Parse>> = {
+const parsers: Readonly<Record<number, ParseColumn>> = {
   // bigint and numeric: times and counts, all below 2⁵³.
   20: Number,
   1700: Number,
@@ -142,6 +142,6 @@ const parsers: Readonly<Record<number, Parse>> = {
   3802: readJson,
 }
 
-function parserOf(oid: number, format?: 'text' | 'binary'): Parse {
+function parserOf(oid: number, format?: 'text' | 'binary'): ParseColumn {
   return (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format as 'text')
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../engine/core/error.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import { payloadPlace } from '../paths.ts'
+import { deliveryPayloadPath } from '../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../stores/delivery-store.ts'
-import type { Pool } from './connection-pool.ts'
-import { batch } from './postgres-dialect.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import { columnArrays } from './postgres-dialect.ts'
 
 /**
- * Kind by kind, because only then the index gives the oldest first. Rows that another worker is just claiming are passed
- * over; the lock makes PostgreSQL look again at a row that changed since the statement began.
+ * One subquery per kind, because only then the index returns the oldest first. Skips rows that another worker is claiming;
+ * the lock makes PostgreSQL re-read a row that changed since the statement began.
  */
 const CLAIM = `with due as (
     select d.id, d.due_at from unnest($1::text[]) as wanted (kind), lateral (
@@ -23,7 +23,7 @@ const CLAIM = `with due as (
       due.due_at as was_due)
   select * from claimed order by was_due, id`
 
-/** Locked in one order: two workers with the same ends wait for each other, and never in a circle. */
+/** Locks in the order of ids, so that two workers cannot deadlock. */
 const END = `with given as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int8[], $5::text[]) as e (id, lease, state, due_at, error)),
   held as (
@@ -33,14 +33,14 @@ const END = `with given as (
     last_error = given.error, updated_at = $6
   from given join held using (id) where d.id = given.id returning d.id`
 
-const BURY = `update deliveries set state = 'dead', attempts = attempts - 1, lease = null,
+const MARK_DEAD = `update deliveries set state = 'dead', attempts = attempts - 1, lease = null,
     last_error = 'secret.unreadable', updated_at = $3
   where id = any($1::uuid[]) and lease = $2`
 
 type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
 
-export function deliveries(
-  pool: Pool,
+export function deliveryClaims(
+  pool: ConnectionPool,
   secrets: Secrets,
 ): Pick<DeliveryStore, 'claimDeliveries' | 'endDeliveries'> {
   return {
@@ -51,19 +51,19 @@ export function deliveries(
         const opened = rows.flatMap((row) => openRow(secrets, row) ?? [])
         claimed.push(...opened)
         if (opened.length === rows.length) return claimed
-        await bury(pool, rows, { opened, now: claim.now })
+        await markDead(pool, rows, { opened, now: claim.now })
       }
     },
     async endDeliveries(ends, now) {
       if (ends.length === 0) return []
-      const values = [...batch(ends.map(asRow), ['id', 'lease', 'state', 'due_at', 'error']), now]
+      const values = [...columnArrays(ends.map(endedRow), ['id', 'lease', 'state', 'due_at', 'error']), now]
       const { rows } = await pool.query({ text: END, values })
       return rows.map((row) => row.id)
     },
   }
 }
 
-async function claimRows(pool: Pool, claim: Claim): Promise<readonly ClaimedDelivery[]> {
+async function claimRows(pool: ConnectionPool, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   const { kinds, limit, now, lease_until, worker } = claim
   const values = [kinds, now, limit, lease_until, `${worker}/${randomUUID()}`]
   const { rows } = await pool.query({ text: CLAIM, values })
@@ -72,25 +72,25 @@ async function claimRows(pool: Pool, claim: Claim): Promise<readonly ClaimedDeli
 
 function openRow(secrets: Secrets, row: ClaimedDelivery): ClaimedDelivery | undefined {
   try {
-    return { ...row, payload: secrets.decrypt(row.payload, payloadPlace(row.id)) }
+    return { ...row, payload: secrets.decrypt(row.payload, deliveryPayloadPath(row.id)) }
   } catch (error) {
     if (isHookError(error)) return undefined
     throw error
   }
 }
 
-/** One that cannot be opened is laid aside, and the others go on. */
-async function bury(
-  pool: Pool,
+/** Deliveries that cannot be decrypted become dead, and the others continue. */
+async function markDead(
+  pool: ConnectionPool,
   rows: readonly ClaimedDelivery[],
   { opened, now }: { opened: readonly ClaimedDelivery[]; now: number },
 ): Promise<void> {
   const good = new Set(opened.map((row) => row.id))
   const bad = rows.filter((row) => !good.has(row.id))
-  await pool.query({ text: BURY, values: [bad.map((row) => row.id), rows[0]?.lease, now] })
+  await pool.query({ text: MARK_DEAD, values: [bad.map((row) => row.id), rows[0]?.lease, now] })
 }
 
-function asRow(end: DeliveryEnd) {
+function endedRow(end: DeliveryEnd) {
   const { id, lease } = end
   if (end.end === 'done') return { id, lease, state: 'done', due_at: null, error: null }
   const due_at = end.end === 'retry' ? end.due_at : null

@@ -11,17 +11,17 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import type { ColumnTypes } from '../migrations/migration-step.ts'
-import type { Codec, Query } from '../sql/sql-database.ts'
+import type { Codec, QueryBuilder } from '../sql/sql-database.ts'
 import type { Tables } from '../sql/tables.ts'
-import { asStoreError } from './postgres-error.ts'
+import { postgresStoreError } from './postgres-error.ts'
 import { writeJson, writeText } from './stored-text.ts'
 
-const known = new WeakMap<pg.ClientBase, Query>()
+const builders = new WeakMap<pg.ClientBase, QueryBuilder>()
 
-/** Kysely on one connection. It is made once per connection: the transaction around it is the pool's business. */
-export function queryOn(client: pg.ClientBase): Query {
-  const query = known.get(client) ?? new Kysely<Tables>({ dialect: clientDialect(client) })
-  known.set(client, query)
+/** Kysely on one connection, created once per connection. The pool controls the transactions. */
+export function queryBuilderOn(client: pg.ClientBase): QueryBuilder {
+  const query = builders.get(client) ?? new Kysely<Tables>({ dialect: clientDialect(client) })
+  builders.set(client, query)
   return query
 }
 
@@ -37,15 +37,15 @@ function clientDialect(client: pg.ClientBase) {
 function clientDriver(client: pg.ClientBase): Driver {
   const connection: DatabaseConnection = {
     executeQuery: (compiled) => execute(client, compiled),
-    // biome-ignore lint/correctness/useYield: there is nothing to yield
+    // biome-ignore lint/correctness/useYield: the store never streams
     async *streamQuery() {
-      throw new TypeError('nothing of the store is streamed')
+      throw new TypeError('the PostgreSQL store reads in pages')
     },
   }
   return {
     init: async () => {},
     acquireConnection: async () => connection,
-    // Only migrations begin their own.
+    // Only migrations begin transactions here.
     beginTransaction: async () => void (await client.query('begin')),
     commitTransaction: async () => void (await client.query('commit')),
     rollbackTransaction: async () => void (await client.query('rollback')),
@@ -59,23 +59,23 @@ async function execute<R>(
   { sql, parameters }: CompiledQuery,
 ): Promise<QueryResult<R>> {
   try {
-    const { rows, rowCount, command } = await client.query(sql, parameters.map(asParameter))
+    const { rows, rowCount, command } = await client.query(sql, parameters.map(toParameter))
     const changes = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
     return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows }
   } catch (error) {
-    throw asStoreError(error)
+    throw postgresStoreError(error)
   }
 }
 
-/** Every text goes through here, so that no column can be forgotten. */
-export function asParameter(value: unknown): unknown {
+/** Escapes the texts in a parameter. Every parameter passes here, so no column can be forgotten. */
+export function toParameter(value: unknown): unknown {
   if (typeof value === 'string') return writeText(value)
-  return Array.isArray(value) ? value.map(asParameter) : value
+  return Array.isArray(value) ? value.map(toParameter) : value
 }
 
-export const columnTypes: ColumnTypes = {
+export const postgresColumnTypes: ColumnTypes = {
   id: 'uuid',
-  // Of agents, which may have a name where they have no id.
+  // Ids of agents, which may be names.
   ids: 'text[]',
   number: 'bigint',
   real: 'double precision',
@@ -87,19 +87,22 @@ export const columnTypes: ColumnTypes = {
   position: 'bigint generated always as identity primary key',
 }
 
-export const codec: Codec = {
+export const postgresCodec: Codec = {
   json: writeJson,
-  // Read where it arrives, by the type of its column.
+  // The connection parses JSON columns by their type.
   readJson: (stored) => stored,
   flag: (value) => value,
   list: (ids) => ids,
   readList: (stored) => (Array.isArray(stored) ? stored.map(String) : []),
-  aside: (column) => sql.ref(column),
+  unindexed: (column) => sql.ref(column),
   stamp: sql<number>`pg_current_xact_id()::text::bigint`,
   horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
 }
 
-/** Rows as the parameters of one `unnest`: an array per column. */
-export function batch<Row extends object>(rows: readonly Row[], columns: readonly (keyof Row)[]): unknown[] {
-  return columns.map((column) => rows.map((row) => asParameter(row[column])))
+/** Rows as the parameters of one `unnest`: one array per column. */
+export function columnArrays<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly (keyof Row)[],
+): unknown[] {
+  return columns.map((column) => rows.map((row) => toParameter(row[column])))
 }

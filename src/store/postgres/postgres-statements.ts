@@ -2,30 +2,34 @@ import type pg from 'pg'
 import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
 import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import { oneOf } from '../sql/column-values.ts'
-import { type ByHand, isTaken } from '../sql/sql-database.ts'
+import { readUnion } from '../sql/column-values.ts'
+import { type DialectStatements, isUniqueViolation } from '../sql/sql-database.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
 import { roles, type TenantStore } from '../stores/tenant-store.ts'
 import { appendGroup, writeGroup } from './audit-writes.ts'
-import type { Pool } from './connection-pool.ts'
-import { deliveries } from './delivery-claims.ts'
-import { asParameter } from './postgres-dialect.ts'
-import { gaveWay, insist } from './postgres-error.ts'
-import { tail } from './snapshot-cursors.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import { deliveryClaims } from './delivery-claims.ts'
+import { toParameter } from './postgres-dialect.ts'
+import { isConflict, retryOnConflict } from './postgres-error.ts'
+import { tailExecutions } from './snapshot-cursors.ts'
 
-export function byHand(pools: { app: Pool; system: Pool }, secrets: Secrets): ByHand {
+/** The plain SQL statements of the PostgreSQL store. */
+export function postgresStatements(
+  pools: { app: ConnectionPool; system: ConnectionPool },
+  secrets: Secrets,
+): DialectStatements {
   return {
-    tail: tail(pools.app),
+    tail: tailExecutions(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
     appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
-    ...deliveries(pools.system, secrets),
+    ...deliveryClaims(pools.system, secrets),
   }
 }
 
-/** Every request begins with this question. */
-export function findToken(pool: Pool): TenantStore['findToken'] {
+/** Every request starts with this query, so it is prepared by name. */
+function findToken(pool: ConnectionPool): TenantStore['findToken'] {
   return async (hash) => {
     const { rows } = await pool.query({
       name: 'find_token',
@@ -33,17 +37,17 @@ export function findToken(pool: Pool): TenantStore['findToken'] {
       values: [hash],
     })
     const row = rows[0]
-    return row && { ...row, role: oneOf(roles, row.role) }
+    return row && { ...row, role: readUnion(roles, row.role) }
   }
 }
 
-type Entries = ReadonlyMap<string, GuardEntry>
+type GuardEntries = ReadonlyMap<string, GuardEntry>
 
-/** Locked in the order of their keys: two nodes that want the same ones wait for each other, and never in a circle. */
-const LOCK = `select key, until, count from guard_state where tenant_id = $1 and key = any($2::text[])
+/** Locks in the order of keys, so that two nodes cannot deadlock. */
+const LOCK_GUARDS = `select key, until, count from guard_state where tenant_id = $1 and key = any($2::text[])
   order by key for update`
 
-const ARM = `with changed as (
+const ARM_GUARDS = `with changed as (
     update guard_state g set until = e.until, count = e.count
     from unnest($2::text[], $3::int8[], $4::float8[]) as e (key, until, count)
     where g.tenant_id = $1 and g.key = e.key),
@@ -53,23 +57,27 @@ const ARM = `with changed as (
   order by e.key`
 
 /** The rules of `memoryGuardState` over a table. */
-export function takeGuards(pool: Pool): GuardStore['takeGuards'] {
+function takeGuards(pool: ConnectionPool): GuardStore['takeGuards'] {
   return async (tenant, requests, now) => {
     if (requests.length === 0) return []
-    const attempt = () => pool.tenantTransaction(tenant, (client) => take(client, { tenant, requests, now }))
-    // Taken is a key that we saw nobody hold, and that another node armed before us: it holds it now.
-    return insist(attempt, (error) => gaveWay(error) || isTaken(error))
+    const attempt = () =>
+      pool.tenantTransaction(tenant, (client) => checkAndArm(client, { tenant, requests, now }))
+    // A unique violation means that another node armed a guard that was free when we looked.
+    return retryOnConflict(attempt, (error) => isConflict(error) || isUniqueViolation(error))
   }
 }
 
-interface Asked {
+interface GuardRequests {
   readonly tenant: string
   readonly requests: readonly GuardRequest[]
   readonly now: number
 }
 
-async function take(client: pg.PoolClient, { tenant, requests, now }: Asked): Promise<readonly Pass[]> {
-  const before = await locked(client, tenant, new Set(requests.map(entryKey)))
+async function checkAndArm(
+  client: pg.PoolClient,
+  { tenant, requests, now }: GuardRequests,
+): Promise<readonly Pass[]> {
+  const before = await lockEntries(client, tenant, new Set(requests.map(entryKey)))
   const passes = requests.map((request) => checkEntry(request, before.get(entryKey(request)), now))
   if (!passes.every((pass) => pass.pass)) return passes
   const after = new Map<string, GuardEntry | undefined>(before)
@@ -77,26 +85,31 @@ async function take(client: pg.PoolClient, { tenant, requests, now }: Asked): Pr
     const key = entryKey(request)
     after.set(key, armEntry(request, after.get(key), now))
   }
-  await client.query({ text: ARM, values: [tenant, ...changes(before, after)] })
+  await client.query({ text: ARM_GUARDS, values: [tenant, ...changedColumns(before, after)] })
   return passes
 }
 
-async function locked(client: pg.PoolClient, tenant: string, keys: ReadonlySet<string>): Promise<Entries> {
-  const values = [tenant, [...keys].map(asParameter)]
-  const { rows } = await client.query({ text: LOCK, values })
+async function lockEntries(
+  client: pg.PoolClient,
+  tenant: string,
+  keys: ReadonlySet<string>,
+): Promise<GuardEntries> {
+  const values = [tenant, [...keys].map(toParameter)]
+  const { rows } = await client.query({ text: LOCK_GUARDS, values })
   return new Map(rows.map(({ key, until, count }) => [key, { until, count }]))
 }
 
-function changes(before: Entries, after: ReadonlyMap<string, GuardEntry | undefined>): unknown[] {
+/** The array parameters of `ARM_GUARDS`: updated rows, removed keys, inserted rows. */
+function changedColumns(before: GuardEntries, after: ReadonlyMap<string, GuardEntry | undefined>): unknown[] {
   const entries = [...after].flatMap(([key, entry]) => (entry === undefined ? [] : [{ key, ...entry }]))
-  const columns = (there: boolean) => {
-    const rows = entries.filter((entry) => before.has(entry.key) === there)
+  const columns = (exists: boolean) => {
+    const rows = entries.filter((entry) => before.has(entry.key) === exists)
     return [
-      rows.map((row) => asParameter(row.key)),
+      rows.map((row) => toParameter(row.key)),
       rows.map((row) => row.until),
       rows.map((row) => row.count),
     ]
   }
-  const removed = [...after].filter(([, entry]) => entry === undefined).map(([key]) => asParameter(key))
+  const removed = [...after].filter(([, entry]) => entry === undefined).map(([key]) => toParameter(key))
   return [...columns(true), removed, ...columns(false)]
 }

@@ -2,20 +2,20 @@ import pg from 'pg'
 import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { migrate, refuseNewer, stepNames } from '../migrations/migrate.ts'
+import { assertKnownSteps, migrate, stepNames } from '../migrations/migrate.ts'
 import { connectionConfig } from './connection-pool.ts'
 import { HINT_CHANNEL } from './hints.ts'
-import { columnTypes, queryOn } from './postgres-dialect.ts'
-import { asStoreError } from './postgres-error.ts'
-import { ensureRoles, type Roles, refuseLogin, rolesOf } from './roles.ts'
-import { openToOwner, secureRows } from './row-security.ts'
+import { postgresColumnTypes, queryBuilderOn } from './postgres-dialect.ts'
+import { postgresStoreError } from './postgres-error.ts'
+import { checkLoginRole, type DatabaseRoles, ensureRoles, rolesOfDatabase } from './roles.ts'
+import { exemptOwner, secureRows } from './row-security.ts'
 
-/** Any number that nothing else in this database locks. */
-const LOCK = 4_665_001
-/** How long a node waits for another that migrates, and a statement of a migration may take. */
-const PATIENCE_MS = 600_000
-/** Granting roles without inheriting them came with this version. */
-const OLDEST = 160_000
+/** An advisory lock key that nothing else in this database uses. */
+const LOCK_KEY = 4_665_001
+/** The limit for waiting for another node that migrates, and for a statement of a migration. */
+const MIGRATION_MS = 600_000
+/** The first version that can grant a role without inheriting it. */
+const MIN_VERSION = 160_000
 
 interface Preparation {
   readonly url: string
@@ -23,12 +23,12 @@ interface Preparation {
   readonly log: Log
 }
 
-/** Makes the database ready, as its owner, and ends that connection. The answer says whose part to take from then on. */
-export async function prepareDatabase({ url, edition, log }: Preparation): Promise<Roles> {
+/** Migrates and secures the database as its owner. Returns the roles for all later connections. */
+export async function prepareDatabase({ url, edition, log }: Preparation): Promise<DatabaseRoles> {
   const owner = new pg.Client({
     ...connectionConfig(url),
-    statement_timeout: PATIENCE_MS,
-    query_timeout: PATIENCE_MS + 5_000,
+    statement_timeout: MIGRATION_MS,
+    query_timeout: MIGRATION_MS + 5_000,
   })
   owner.on('error', () => {})
   try {
@@ -36,50 +36,53 @@ export async function prepareDatabase({ url, edition, log }: Preparation): Promi
     const { rows } = await owner.query(
       "select current_database() as name, current_setting('server_version_num')::int as version",
     )
-    if (rows[0].version < OLDEST) throw serverError('store.unavailable', 'PostgreSQL 16 or later is needed')
-    await refuseLogin(owner, edition, log)
-    const roles = rolesOf(rows[0].name)
+    if (rows[0].version < MIN_VERSION)
+      throw serverError('store.unavailable', 'Hookhelm needs PostgreSQL 16 or later')
+    await checkLoginRole(owner, edition, log)
+    const roles = rolesOfDatabase(rows[0].name)
     await lock(owner)
-    await bringUp(owner, roles)
+    await migrateAndSecure(owner, roles)
     return roles
   } catch (error) {
-    throw asStoreError(error)
+    throw postgresStoreError(error)
   } finally {
-    // Gives the lock back too.
+    // Also releases the lock.
     await owner.end().catch(() => {})
   }
 }
 
-/** Of two nodes that start at once the second waits, longer than statements usually wait for a lock. */
+/** If two nodes start at once, the second waits, with a longer limit than other statements have. */
 async function lock(owner: pg.Client): Promise<void> {
   await owner.query('begin')
-  await owner.query(`select set_config('lock_timeout', '${PATIENCE_MS}', true), pg_advisory_lock(${LOCK})`)
+  await owner.query(
+    `select set_config('lock_timeout', '${MIGRATION_MS}', true), pg_advisory_lock(${LOCK_KEY})`,
+  )
   await owner.query('commit')
 }
 
-async function bringUp(owner: pg.Client, roles: Roles): Promise<void> {
-  const ran = await stepsThatRan(owner)
-  refuseNewer(ran)
+async function migrateAndSecure(owner: pg.Client, roles: DatabaseRoles): Promise<void> {
+  const ran = await readStepsRun(owner)
+  assertKnownSteps(ran)
   await ensureRoles(owner, roles)
   if (stepNames.some((name) => !ran.includes(name))) {
-    await openToOwner(owner)
-    await migrate(queryOn(owner), { types: columnTypes, secure: async () => {} })
+    await exemptOwner(owner)
+    await migrate(queryBuilderOn(owner), postgresColumnTypes)
   }
-  await ownSchema(owner)
+  await ensurePostgresSchema(owner)
   await secureRows(owner, roles)
 }
 
-async function stepsThatRan(owner: pg.Client): Promise<readonly string[]> {
-  const { rows } = await owner.query("select to_regclass('kysely_migration') is not null as there")
-  if (!rows[0].there) return []
+async function readStepsRun(owner: pg.Client): Promise<readonly string[]> {
+  const { rows } = await owner.query("select to_regclass('kysely_migration') is not null as exists")
+  if (!rows[0].exists) return []
   return (await owner.query('select name from kysely_migration')).rows.map((row) => row.name)
 }
 
 /**
- * What only PostgreSQL needs. Rows become visible in another order than they got their position, so a tail asks which
- * transaction wrote them; and whoever writes a version announces it, tenant and version and no more.
+ * Schema that only PostgreSQL needs: `written_by`, because rows become visible in another order than their positions, and a
+ * trigger that announces new definition versions (tenant and version only).
  */
-const statements: readonly (readonly [present: string, create: string])[] = [
+const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
   [
     "select from pg_attribute where attrelid = 'hook_executions'::regclass and attname = 'written_by'",
     'alter table hook_executions add column written_by xid8 not null default pg_current_xact_id()',
@@ -102,10 +105,10 @@ const statements: readonly (readonly [present: string, create: string])[] = [
   ],
 ]
 
-/** Looks before it changes anything: each change waits for the work of other nodes, and holds it up. */
-export async function ownSchema(owner: pg.ClientBase): Promise<void> {
-  for (const [present, create] of statements) {
-    const { rows } = await owner.query(`select exists (${present}) as there`)
-    if (!rows[0].there) await owner.query(create)
+/** Creates only what is missing, because each schema change blocks other nodes. */
+async function ensurePostgresSchema(owner: pg.ClientBase): Promise<void> {
+  for (const [exists, create] of postgresSchema) {
+    const { rows } = await owner.query(`select exists (${exists}) as exists`)
+    if (!rows[0].exists) await owner.query(create)
   }
 }

@@ -1,42 +1,46 @@
 import { monthStart } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { BudgetRow, GuardStore } from '../stores/guard-store.ts'
-import type { Db, Query } from './sql-database.ts'
+import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 const WARN_BELOW = 0.2
 
-type Budgets = Pick<GuardStore, 'readBudget' | 'spendBudget' | 'setBudget'>
+type BudgetMethods = Pick<GuardStore, 'readBudget' | 'spendBudget' | 'setBudget'>
 
-export function budgets(db: Db): Budgets {
+export function budgetMethods(db: SqlDatabase): BudgetMethods {
   return {
     readBudget: (tenant, now, total) =>
-      db.tenant(tenant, (trx) => thisMonth(trx, db, { tenant, now, total })),
+      db.tenant(tenant, (trx) => lockMonth(trx, db, { tenant, now, total })),
 
     spendBudget: (tenant, tokens, now, total) =>
       db.tenant(tenant, async (trx) => {
-        if (!(tokens >= 0)) throw serverError('gateway.request', 'tokens: nobody can spend less than none')
-        const before = await thisMonth(trx, db, { tenant, now, total })
+        if (!(tokens >= 0)) throw serverError('gateway.request', 'tokens: must be 0 or more')
+        const before = await lockMonth(trx, db, { tenant, now, total })
         const remaining = before.remaining - tokens
         const warn = before.last_warned_at === null && remaining < before.budget_total * WARN_BELOW
-        await write(trx, { ...before, remaining, last_warned_at: warn ? now : before.last_warned_at }, now)
+        await writeBudget(
+          trx,
+          { ...before, remaining, last_warned_at: warn ? now : before.last_warned_at },
+          now,
+        )
         return { remaining, warn }
       }),
 
     setBudget: (tenant, total, now) =>
       db.tenant(tenant, async (trx) => {
-        const before = await thisMonth(trx, db, { tenant, now, total })
+        const before = await lockMonth(trx, db, { tenant, now, total })
         const spent = before.budget_total - before.remaining
         const after = { ...before, budget_total: total, remaining: total - spent }
-        await write(trx, after, now)
+        await writeBudget(trx, after, now)
         return after
       }),
   }
 }
 
-/** The row of this month, made or started afresh where needed; nobody else can change it until the transaction ends. */
-async function thisMonth(
-  trx: Query,
-  { codec }: Db,
+/** Returns this month's row, created or reset if needed, and locks it until the transaction ends. */
+async function lockMonth(
+  trx: QueryBuilder,
+  { codec }: SqlDatabase,
   { tenant, now, total }: { tenant: string; now: number; total: number },
 ): Promise<BudgetRow> {
   const month_start = monthStart(now)
@@ -47,7 +51,7 @@ async function thisMonth(
     remaining: total,
     last_warned_at: null,
   }
-  // Touches the row if it is there: two spenders on PostgreSQL wait for one another here.
+  // Updates an existing row, so that two spenders on PostgreSQL wait for each other here.
   const row = await trx
     .insertInto('tenant_hook_budget')
     .values({ ...fresh, metadata: codec.json({}), updated_at: now })
@@ -56,11 +60,11 @@ async function thisMonth(
     .executeTakeFirstOrThrow()
   if (row.month_start >= month_start) return row
   const started = { ...row, month_start, remaining: row.budget_total, last_warned_at: null }
-  await write(trx, started, now)
+  await writeBudget(trx, started, now)
   return started
 }
 
-async function write(trx: Query, { tenant_id, ...row }: BudgetRow, now: number): Promise<void> {
+async function writeBudget(trx: QueryBuilder, { tenant_id, ...row }: BudgetRow, now: number): Promise<void> {
   await trx
     .updateTable('tenant_hook_budget')
     .set({ ...row, updated_at: now })

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { DeliveryState, DeliveryStore } from '../stores/delivery-store.ts'
-import { isUuid, oneOf } from './column-values.ts'
-import { pageOf, readTextCursor } from './page-cursor.ts'
-import type { Db } from './sql-database.ts'
+import { isUuid, readUnion } from './column-values.ts'
+import { pageFromRows, readTextCursor } from './page-cursor.ts'
+import type { SqlDatabase } from './sql-database.ts'
 
-const listed = ['waiting', 'leased', 'dead'] as const satisfies readonly DeliveryState[]
+const listedStates = ['waiting', 'leased', 'dead'] as const satisfies readonly DeliveryState[]
 
-// States stand in the text of a statement: an index over some states serves no statement that gets them as parameters.
-export function deliveryStore(db: Db): DeliveryStore {
+// States are literals in the SQL text: a partial index over states cannot serve a parameter.
+export function deliveryMethods(db: SqlDatabase): DeliveryStore {
   return {
-    claimDeliveries: (claim) => db.byHand.claimDeliveries(claim),
-    endDeliveries: (ends, now) => db.byHand.endDeliveries(ends, now),
+    claimDeliveries: (claim) => db.statements.claimDeliveries(claim),
+    endDeliveries: (ends, now) => db.statements.endDeliveries(ends, now),
 
     extendLeases: (leases, until) =>
       db.system(async (trx) => {
@@ -44,8 +44,8 @@ export function deliveryStore(db: Db): DeliveryStore {
           .orderBy('id', 'desc')
           .limit(limit + 1)
           .execute()
-        return pageOf(
-          rows.map((row) => ({ ...row, state: oneOf(listed, row.state) })),
+        return pageFromRows(
+          rows.map((row) => ({ ...row, state: readUnion(listedStates, row.state) })),
           limit,
           (row) => ({ time: row.created_at, key: row.id }),
         )

@@ -2,33 +2,29 @@ import { sql } from 'kysely'
 import type { HookFilter, HookRow, HookStore } from '../stores/hook-store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { isUuid } from './column-values.ts'
-import { completed, readHook, writeDefinition, writeHook } from './hook-row.ts'
-import type { Codec, Db, Query } from './sql-database.ts'
+import { completeDefinition, readHook, writeDefinition, writeHook } from './hook-row.ts'
+import type { Codec, QueryBuilder, SqlDatabase } from './sql-database.ts'
 
-type HookRows = Pick<
+export function hookMethods(db: SqlDatabase): HookStore {
+  return { ...hookRowMethods(db), ...definitionMethods(db) }
+}
+
+type HookRowMethods = Pick<
   HookStore,
   'listHooks' | 'findHook' | 'createHook' | 'updateHook' | 'deleteHook' | 'toggleHook'
 >
 
-export function hookRows(db: Db): HookRows {
+function hookRowMethods(db: SqlDatabase): HookRowMethods {
   const { codec } = db
   return {
     listHooks: (tenant, filter = {}) =>
       db.tenant(tenant, async (trx) =>
-        (await selectHooks(trx, codec, [tenant, MASTER_TENANT])).filter((hook) => fits(hook, filter)),
+        (await selectHooks(trx, codec, [tenant, MASTER_TENANT])).filter((hook) =>
+          matchesFilter(hook, filter),
+        ),
       ),
 
-    findHook: (tenant, id) =>
-      db.tenant(tenant, async (trx) => {
-        if (!isUuid(id)) return undefined
-        const row = await trx
-          .selectFrom('agent_hooks')
-          .selectAll()
-          .where('id', '=', id)
-          .where('tenant_id', 'in', [tenant, MASTER_TENANT])
-          .executeTakeFirst()
-        return row && readHook(codec, row)
-      }),
+    findHook: (tenant, id) => db.tenant(tenant, (trx) => findHook(trx, codec, id, [tenant, MASTER_TENANT])),
 
     createHook: (hook, now) =>
       db.tenant(hook.tenant_id, async (trx) => {
@@ -37,18 +33,18 @@ export function hookRows(db: Db): HookRows {
           .values(writeHook(codec, hook, now))
           .returningAll()
           .executeTakeFirstOrThrow()
-        await bumpVersions(trx, codec, [hook.tenant_id])
+        await bumpDefinitionVersions(trx, codec, [hook.tenant_id])
         return readHook(codec, row)
       }),
 
     updateHook: (tenant, id, { version, hook }, now) =>
       db.tenant(tenant, async (trx) => {
-        const before = await findOwn(trx, codec, tenant, id)
+        const before = await findHook(trx, codec, id, [tenant])
         if (before === undefined) return 'missing'
         const row = await trx
           .updateTable('agent_hooks')
           .set({
-            ...writeDefinition(codec, completed(hook, before)),
+            ...writeDefinition(codec, completeDefinition(hook, before)),
             version: version + 1,
             updated_at: now,
           })
@@ -58,115 +54,64 @@ export function hookRows(db: Db): HookRows {
           .returningAll()
           .executeTakeFirst()
         if (row === undefined) return 'stale'
-        await bumpVersions(trx, codec, [tenant])
+        await bumpDefinitionVersions(trx, codec, [tenant])
         return readHook(codec, row)
       }),
 
     toggleHook(tenant, id, { enabled, reason }, now) {
-      const toggle = async (trx: Query) => {
+      const toggle = async (trx: QueryBuilder) => {
         if (!isUuid(id)) return 'missing'
-        const row = await trx
-          .updateTable('agent_hooks')
-          .set((eb) => ({
-            enabled: codec.flag(enabled),
-            disabled_reason: enabled ? null : (reason ?? null),
-            version: eb('version', '+', 1),
-            updated_at: now,
-          }))
+        const row = await setEnabled(trx, codec, { enabled, reason: enabled ? null : (reason ?? null), now })
           .where('tenant_id', '=', tenant)
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirst()
         if (row === undefined) return 'missing'
         const cleared = enabled ? await clearTrips(trx, id) : []
-        await bumpVersions(trx, codec, [tenant, ...cleared])
+        await bumpDefinitionVersions(trx, codec, [tenant, ...cleared])
         return readHook(codec, row)
       }
-      // A global hook may have been tripped by any tenant.
+      // Any tenant may have tripped a global hook.
       return tenant === MASTER_TENANT ? db.system(toggle) : db.tenant(tenant, toggle)
     },
 
     deleteHook: (tenant, id) =>
       db.tenant(tenant, async (trx) => {
         if (!isUuid(id)) return false
-        const gone = await trx
+        const deleted = await trx
           .deleteFrom('agent_hooks')
           .where('tenant_id', '=', tenant)
           .where('id', '=', id)
           .returning('id')
           .executeTakeFirst()
-        if (gone === undefined) return false
-        await bumpVersions(trx, codec, [tenant])
+        if (deleted === undefined) return false
+        await bumpDefinitionVersions(trx, codec, [tenant])
         return true
       }),
   }
 }
 
-/** In the order of creation; ids grow with time. */
-export async function selectHooks(
-  trx: Query,
-  codec: Codec,
-  tenants: readonly string[],
-): Promise<readonly HookRow[]> {
-  const rows = await trx
-    .selectFrom('agent_hooks')
-    .selectAll()
-    .where('tenant_id', 'in', tenants)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => readHook(codec, row))
-}
-
-async function findOwn(trx: Query, codec: Codec, tenant: string, id: string): Promise<HookRow | undefined> {
-  if (!isUuid(id)) return undefined
-  const row = await trx
-    .selectFrom('agent_hooks')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row && readHook(codec, row)
-}
-
-/** Answers the tenants that had tripped it: what they see has changed too. */
-async function clearTrips(trx: Query, hookId: string): Promise<readonly string[]> {
-  const rows = await trx
-    .deleteFrom('hook_trips')
-    .where('hook_id', '=', hookId)
-    .returning('tenant_id')
-    .execute()
-  return rows.map((row) => row.tenant_id)
-}
-
-/** A hook without agents is for every agent. */
-function fits(hook: HookRow, { event, scope, agent_id, enabled }: HookFilter): boolean {
-  if (event !== undefined && hook.event !== event) return false
-  if (scope !== undefined && hook.scope !== scope) return false
-  if (enabled !== undefined && hook.enabled !== enabled) return false
-  return agent_id === undefined || hook.agent_ids.length === 0 || hook.agent_ids.includes(agent_id)
-}
-
-type Definitions = Pick<
+type DefinitionMethods = Pick<
   HookStore,
   'tripHook' | 'loadDefinitions' | 'definitionChanges' | 'disableHandlerTypes'
 >
 
-/** What every node has to know of the definitions. */
-export function definitions(db: Db): Definitions {
+/** What the nodes need to keep their snapshots of the definitions up to date. */
+function definitionMethods(db: SqlDatabase): DefinitionMethods {
   const { codec } = db
   return {
     tripHook: (tenant, id, now) =>
       db.tenant(tenant, async (trx) => {
         if (!isUuid(id)) return false
-        const tripped = (await switchOff(trx, db, tenant, id, now)) || (await trip(trx, db, tenant, id, now))
-        if (tripped) await bumpVersions(trx, codec, [tenant])
+        const trip = { tenant, id, now }
+        const tripped = (await disableOwnHook(trx, codec, trip)) || (await tripGlobalHook(trx, codec, trip))
+        if (tripped) await bumpDefinitionVersions(trx, codec, [tenant])
         return tripped
       }),
 
     loadDefinitions: (tenant) =>
       db.system(async (trx) => {
-        // The version first: a change in between is then seen again, never missed.
+        // Read the version first: a change in between is then loaded twice, never missed.
         const version = await trx
           .selectFrom('definition_versions')
           .select('version')
@@ -183,7 +128,7 @@ export function definitions(db: Db): Definitions {
 
     definitionChanges: (cursor) =>
       db.system(async (trx) => {
-        // Asked before the rows are read: what is stamped below it can be seen by the next statement.
+        // Read the horizon first: the next statement then sees every change with a lower stamp.
         const { rows } = await sql<{ horizon: number }>`select ${codec.horizon} as horizon`.execute(trx)
         const next = String(rows[0]?.horizon ?? 0)
         if (cursor === undefined) return { cursor: next, changed: [] }
@@ -198,38 +143,75 @@ export function definitions(db: Db): Definitions {
     disableHandlerTypes: (types, reason, now) =>
       db.system(async (trx) => {
         if (types.length === 0) return 0
-        const rows = await trx
-          .updateTable('agent_hooks')
-          .set((eb) => ({
-            enabled: codec.flag(false),
-            disabled_reason: reason,
-            version: eb('version', '+', 1),
-            updated_at: now,
-          }))
+        const rows = await setEnabled(trx, codec, { enabled: false, reason, now })
           .where('handler_type', 'in', types)
           .where('source', '<>', 'builtin')
           .where('enabled', '=', codec.flag(true))
           .returning('tenant_id')
           .execute()
-        await bumpVersions(
-          trx,
-          codec,
-          rows.map((row) => row.tenant_id),
-        )
+        const tenants = rows.map((row) => row.tenant_id)
+        await bumpDefinitionVersions(trx, codec, tenants)
         return rows.length
       }),
   }
 }
 
-async function switchOff(trx: Query, { codec }: Db, tenant: string, id: string, now: number) {
+/** Selects hooks in the order of creation; ids grow with time. */
+async function selectHooks(
+  trx: QueryBuilder,
+  codec: Codec,
+  tenants: readonly string[],
+): Promise<readonly HookRow[]> {
+  const rows = await trx
+    .selectFrom('agent_hooks')
+    .selectAll()
+    .where('tenant_id', 'in', tenants)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => readHook(codec, row))
+}
+
+async function findHook(trx: QueryBuilder, codec: Codec, id: string, tenants: readonly string[]) {
+  if (!isUuid(id)) return undefined
   const row = await trx
-    .updateTable('agent_hooks')
-    .set((eb) => ({
-      enabled: codec.flag(false),
-      disabled_reason: 'breaker',
-      version: eb('version', '+', 1),
-      updated_at: now,
-    }))
+    .selectFrom('agent_hooks')
+    .selectAll()
+    .where('tenant_id', 'in', tenants)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && readHook(codec, row)
+}
+
+/** A hook without agents applies to every agent. */
+function matchesFilter(hook: HookRow, { event, scope, agent_id, enabled }: HookFilter): boolean {
+  if (event !== undefined && hook.event !== event) return false
+  if (scope !== undefined && hook.scope !== scope) return false
+  if (enabled !== undefined && hook.enabled !== enabled) return false
+  return agent_id === undefined || hook.agent_ids.length === 0 || hook.agent_ids.includes(agent_id)
+}
+
+function setEnabled(
+  trx: QueryBuilder,
+  codec: Codec,
+  { enabled, reason, now }: { enabled: boolean; reason: string | null; now: number },
+) {
+  return trx.updateTable('agent_hooks').set((eb) => ({
+    enabled: codec.flag(enabled),
+    disabled_reason: reason,
+    version: eb('version', '+', 1),
+    updated_at: now,
+  }))
+}
+
+interface Trip {
+  readonly tenant: string
+  readonly id: string
+  readonly now: number
+}
+
+async function disableOwnHook(trx: QueryBuilder, codec: Codec, { tenant, id, now }: Trip): Promise<boolean> {
+  const row = await setEnabled(trx, codec, { enabled: false, reason: 'breaker', now })
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
     .where('enabled', '=', codec.flag(true))
@@ -238,7 +220,7 @@ async function switchOff(trx: Query, { codec }: Db, tenant: string, id: string, 
   return row !== undefined
 }
 
-async function trip(trx: Query, { codec }: Db, tenant: string, id: string, now: number) {
+async function tripGlobalHook(trx: QueryBuilder, codec: Codec, { tenant, id, now }: Trip): Promise<boolean> {
   if (tenant === MASTER_TENANT) return false
   const global = await trx
     .selectFrom('agent_hooks')
@@ -257,9 +239,23 @@ async function trip(trx: Query, { codec }: Db, tenant: string, id: string, now: 
   return row !== undefined
 }
 
-/** Tells every node that the definitions of these tenants have changed; in the transaction that changes them. */
-export async function bumpVersions(trx: Query, codec: Codec, tenants: readonly string[]): Promise<void> {
-  // Sorted, so that two transactions wait for one another instead of locking each other out.
+/** Returns the tenants that had tripped the hook: their definitions have changed too. */
+async function clearTrips(trx: QueryBuilder, hookId: string): Promise<readonly string[]> {
+  const rows = await trx
+    .deleteFrom('hook_trips')
+    .where('hook_id', '=', hookId)
+    .returning('tenant_id')
+    .execute()
+  return rows.map((row) => row.tenant_id)
+}
+
+/** Marks the definitions of these tenants as changed, in the transaction that changes them. */
+export async function bumpDefinitionVersions(
+  trx: QueryBuilder,
+  codec: Codec,
+  tenants: readonly string[],
+): Promise<void> {
+  // Sorted, so that two transactions cannot deadlock.
   for (const tenant_id of [...new Set(tenants)].sort())
     await trx
       .insertInto('definition_versions')

@@ -1,11 +1,14 @@
 import type { Log } from '../../engine/core/sink.ts'
 import { createSecrets, type Keyring, type Secrets } from '../../safe/secret.ts'
 import type { VaultStore } from '../stores/vault-store.ts'
-import type { Db } from './sql-database.ts'
+import type { SqlDatabase } from './sql-database.ts'
 
-/** Secrets that know how often their keys have encrypted before. */
-export async function storedSecrets(
-  system: Db['system'],
+/** A crash loses at most this many counted uses of a key, out of 2³¹. */
+const FLUSH_EVERY = 4_096
+
+/** Creates the secrets with the stored counts of how often each key has encrypted. */
+export async function loadSecrets(
+  system: SqlDatabase['system'],
   keyring: Keyring,
   log: Log | undefined,
 ): Promise<Secrets> {
@@ -14,11 +17,8 @@ export async function storedSecrets(
   return createSecrets(keyring, log === undefined ? { used } : { used, log })
 }
 
-/** A crash forgets at most so many uses of a key, out of two milliards. */
-const EVERY = 4_096
-
-/** Writes down how often the store itself has encrypted. */
-export function keyCounter(secrets: Secrets, addKeyUses: VaultStore['addKeyUses']) {
+/** Stores how often the store itself has encrypted. */
+export function countKeyUses(secrets: Secrets, addKeyUses: VaultStore['addKeyUses']) {
   let counted = secrets.used()
   const flush = async () => {
     const now = secrets.used()
@@ -28,14 +28,14 @@ export function keyCounter(secrets: Secrets, addKeyUses: VaultStore['addKeyUses'
     await addKeyUses(Object.fromEntries(fresh))
     counted = now
   }
-  let left = EVERY
+  let left = FLUSH_EVERY
   return {
     flush,
-    /** After so many texts were sealed. */
+    /** Counts sealed texts, and stores the counts now and then. */
     async add(texts: number): Promise<void> {
       left -= texts
       if (left > 0) return
-      left = EVERY
+      left = FLUSH_EVERY
       await flush()
     },
   }

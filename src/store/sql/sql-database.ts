@@ -8,53 +8,53 @@ import type { TenantStore } from '../stores/tenant-store.ts'
 import type { AppendedGroup, AuditGroup } from './audit/audit-group.ts'
 import type { Tables } from './tables.ts'
 
-export type Query = Kysely<Tables>
+export type QueryBuilder = Kysely<Tables>
 
-/** What the methods under `sql` are written against. Nothing outside of the store sees it. */
-export interface Db {
+/** What the store methods need from a dialect. Only the store uses it. */
+export interface SqlDatabase {
   readonly dialect: 'sqlite' | 'postgres'
   readonly codec: Codec
   readonly secrets: Secrets
-  readonly byHand: ByHand
-  /** One transaction of one tenant. Its statements name the tenant all the same; row-level security is the second lock. */
-  tenant<T>(tenantId: string, work: (trx: Query) => Promise<T>): Promise<T>
-  /** One transaction across tenants: token lookup, snapshots, deliveries, recording, retention, verification. */
-  system<T>(work: (trx: Query) => Promise<T>): Promise<T>
+  readonly statements: DialectStatements
+  /** Runs one transaction of one tenant. Statements filter by tenant; on PostgreSQL row-level security enforces it too. */
+  tenant<T>(tenantId: string, work: (trx: QueryBuilder) => Promise<T>): Promise<T>
+  /** Runs one transaction across tenants: token lookup, snapshots, deliveries, recording, retention, verification. */
+  system<T>(work: (trx: QueryBuilder) => Promise<T>): Promise<T>
 }
 
-/** What the two dialects write and read differently. Flags need no reading: `Boolean` reads both. */
+/** How a dialect writes and reads column values. Flags need no reading: `Boolean` reads both dialects. */
 export interface Codec {
-  /** A value of a JSON column, as a parameter. */
+  /** Converts a value of a JSON column to a parameter. */
   json(value: unknown): unknown
   readJson(stored: unknown): unknown
   flag(value: boolean): unknown
-  /** The ids of agents, as a parameter: an array on PostgreSQL, JSON on SQLite. */
+  /** Converts agent ids to a parameter: an array on PostgreSQL, JSON on SQLite. */
   list(ids: readonly string[]): unknown
   readList(stored: unknown): readonly string[]
-  /** A column in a filter that must not pick the index: SQLite has no statistics to choose by. */
-  aside(column: string): RawBuilder<unknown>
-  /** What a definition change of this transaction is stamped with. */
+  /** A column in a filter that must not choose the index: SQLite has no statistics to choose by. */
+  unindexed(column: string): RawBuilder<unknown>
+  /** The stamp of a definition change in this transaction. */
   readonly stamp: RawBuilder<number>
-  /** All changes stamped below it can be seen now, and none will be stamped below it later. */
+  /** All changes with a lower stamp are visible now, and no later change gets a lower one. */
   readonly horizon: RawBuilder<number>
 }
 
-/** What runs with every dispatch or needs a lock of its own: each dialect writes these statements by hand. */
-export interface ByHand
+/** The statements that run with every dispatch or need their own locking. Each dialect writes them in plain SQL. */
+export interface DialectStatements
   extends Pick<AuditStore, 'tail'>,
     Pick<DeliveryStore, 'claimDeliveries' | 'endDeliveries'>,
     Pick<GuardStore, 'takeGuards'>,
     Pick<TenantStore, 'findToken'> {
   /**
-   * Writes a group in one transaction. Keys that are there already are left as they are; only executions that were really
-   * inserted are linked (`group.links`). Calls never overlap.
+   * Writes the rows of a group in one transaction. Existing keys stay as they are, and only inserted executions join
+   * `group.chain`. Calls never overlap.
    */
   writeGroup(group: AuditGroup): Promise<void>
-  /** In one transaction. */
+  /** Appends a journal entry with its deliveries and answers, in one transaction. */
   appendGroup(group: AppendedGroup): Promise<void>
 }
 
-/** Whether a statement failed because a name or key is there already. */
-export function isTaken(thrown: unknown): boolean {
+/** Whether a statement failed because the name or key already exists. */
+export function isUniqueViolation(thrown: unknown): boolean {
   return isHookError(thrown) && thrown.code === 'store.taken'
 }

@@ -1,87 +1,83 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
-import { events } from './audit/event-methods.ts'
-import { history } from './audit/history-methods.ts'
-import { type Recorder, recorder } from './audit/journal.ts'
+import { eventMethods } from './audit/event-methods.ts'
+import { historyMethods } from './audit/history-methods.ts'
+import { type RecordMethods, recordMethods } from './audit/journal.ts'
 import { createProjector, type Projector } from './audit/projector.ts'
-import { pruner } from './audit/remove-audit.ts'
-import { verifier } from './audit/verify-audit.ts'
-import { budgets } from './budget-methods.ts'
-import { deliveryStore } from './delivery-methods.ts'
-import { definitions, hookRows } from './hook-methods.ts'
-import { keyCounter } from './key-uses.ts'
-import { reseal } from './reseal-methods.ts'
-import type { Db } from './sql-database.ts'
-import { tenantStore } from './tenant-methods.ts'
-import { vault } from './vault-methods.ts'
+import { pruneAudit } from './audit/remove-audit.ts'
+import { verifyChains } from './audit/verify-audit.ts'
+import { budgetMethods } from './budget-methods.ts'
+import { deliveryMethods } from './delivery-methods.ts'
+import { hookMethods } from './hook-methods.ts'
+import { countKeyUses } from './key-uses.ts'
+import { resealMethods } from './reseal-methods.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import { tenantMethods } from './tenant-methods.ts'
+import { vaultMethods } from './vault-methods.ts'
 
-/** Everything but how a database is reached. `close` belongs to the dialect, which calls `flush` first. */
+/** The store without its connection. The dialect adds `close`, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
-  recordBytes: Recorder['recordBytes']
+  recordBytes: RecordMethods['recordBytes']
   flush(): Promise<void>
 }
 
-/** How long somebody who reads waits for what was recorded to be in rows; after a storm there may be more than that. */
+/** How long a reader waits until recorded events are in rows; after a burst the rest follows later. */
 const READ_MS = 1_000
 const CLOSE_MS = 1_000
 
-export async function sqlStore(db: Db): Promise<SqlStore> {
-  const vaultMethods = vault(db)
-  const counter = keyCounter(db.secrets, vaultMethods.addKeyUses)
-  const projector = await createProjector(db, counter.add)
-  const read = settled(() => projector.settle(READ_MS))
-  const whole = settled(() => projector.settle())
+export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
+  const vault = vaultMethods(db)
+  const keyUses = countKeyUses(db.secrets, vault.addKeyUses)
+  const projector = await createProjector(db, keyUses.add)
+  const forReading = afterCatchUp(() => projector.catchUp(READ_MS))
+  const whenComplete = afterCatchUp(() => projector.catchUp())
+  const events = eventMethods(db)
+  const tenants = tenantMethods(db)
   return {
-    ...hookRows(db),
-    ...definitions(db),
-    ...recorder(db, projector, counter.add),
-    ...read(history(db)),
-    ...readEvents(events(db), read),
-    ...whole({ verifyAudit: () => verifyAll(db, projector) }),
-    ...whole(pruner(db)),
-    ...deliveryStore(db),
-    ...budgets(db),
-    takeGuards: (tenant, requests, now) => db.byHand.takeGuards(tenant, requests, now),
-    ...deletesAfter(tenantStore(db), whole),
-    ...vaultMethods,
-    ...whole(reseal(db)),
+    ...hookMethods(db),
+    ...recordMethods(db, projector, keyUses.add),
+    ...forReading(historyMethods(db)),
+    ...forReading(events),
+    // Answers are written at once, not projected.
+    findAnswer: events.findAnswer,
+    ...whenComplete({
+      verifyAudit: () => verifyAudit(db, projector),
+      prune: (limits: Parameters<Store['prune']>[0]) => pruneAudit(db, limits),
+      ...resealMethods(db),
+    }),
+    ...deliveryMethods(db),
+    ...budgetMethods(db),
+    takeGuards: (tenant, requests, now) => db.statements.takeGuards(tenant, requests, now),
+    ...tenants,
+    // A deleted tenant takes its recorded events with it.
+    ...whenComplete({ deleteTenant: tenants.deleteTenant }),
+    ...vault,
     async flush() {
-      await projector.settle(CLOSE_MS)
+      await projector.catchUp(CLOSE_MS)
       await projector.stop()
-      await counter.flush()
+      await keyUses.flush()
     },
   }
 }
 
-/** The chain, and the journal: an entry that nobody could make rows of is as good as changed. */
-async function verifyAll(db: Db, projector: Projector): Promise<AuditVerdict> {
-  const verdict = await verifier(db).verifyAudit()
-  const stuck = verdict.broken === undefined ? await projector.stuckAt() : undefined
-  if (stuck === undefined) return verdict
-  return { ...verdict, broken: { chain: 'journal', seq: stuck, why: 'the entry cannot be read' } }
+/** Verifies the chains and the journal. An entry that cannot become rows counts as changed. */
+async function verifyAudit(db: SqlDatabase, projector: Projector): Promise<AuditVerdict> {
+  const verdict = await verifyChains(db)
+  const unreadable = verdict.broken === undefined ? await projector.firstUnreadable() : undefined
+  if (unreadable === undefined) return verdict
+  return { ...verdict, broken: { chain: 'journal', seq: unreadable, why: 'the entry cannot be read' } }
 }
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
-type Settled = <M extends object>(methods: M) => M
 
-/** The same methods, each after what was recorded is in rows. */
-function settled(settle: () => Promise<void>): Settled {
+/** Wraps methods so that each first waits until the recorded events are in rows. */
+function afterCatchUp(catchUp: () => Promise<void>): <M extends object>(methods: M) => M {
   return (methods) => {
     const entries = Object.entries(methods as Methods).map(([name, method]) => [
       name,
-      (...args: never[]) => settle().then(() => method(...args)),
+      (...args: never[]) => catchUp().then(() => method(...args)),
     ])
-    // The same names and the same types, by construction.
+    // The same names with the same types.
     return Object.fromEntries(entries) as typeof methods
   }
-}
-
-/** Kept answers are written at once, so nobody has to wait for them. */
-function readEvents(given: ReturnType<typeof events>, read: Settled): ReturnType<typeof events> {
-  return { ...read(given), findAnswer: given.findAnswer }
-}
-
-/** What was recorded of a tenant goes with it. */
-function deletesAfter<T extends Pick<Store, 'deleteTenant'>>(given: T, whole: Settled): T {
-  return { ...given, ...whole({ deleteTenant: given.deleteTenant }) }
 }

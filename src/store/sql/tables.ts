@@ -1,4 +1,4 @@
-/** The tables as kysely knows them. Columns that the two dialects store differently are `unknown`: the codec reads them. */
+/** The tables, typed for kysely. Columns that the dialects store differently are `unknown`; the codec reads them. */
 export interface Tables {
   tenants: { id: string; name: string; created_at: number }
   tokens: {
@@ -12,9 +12,9 @@ export interface Tables {
     expires_at: number | null
   }
   agent_hooks: AgentHooks
-  /** `stamp` orders changes by when they can be seen, which on PostgreSQL is not the order in which they were written. */
+  /** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
   definition_versions: { tenant_id: string; version: number; stamp: number }
-  /** Global hooks that the breaker switched off for one tenant. */
+  /** Global hooks that the breaker disabled for one tenant. */
   hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
   events: Events
   hook_executions: HookExecutions
@@ -79,7 +79,7 @@ interface AgentHooks {
   disabled_reason: string | null
   version: number
   source: string
-  /** The fields of a definition that have no column of their own. */
+  /** The fields of a definition without their own column. */
   options: unknown
   created_by: string | null
   created_at: number
@@ -103,7 +103,7 @@ interface Events {
 }
 
 interface HookExecutions {
-  /** The order of writing; given by the database. */
+  /** The order of writing, assigned by the database. */
   position: number
   id: string
   tenant_id: string
@@ -129,10 +129,10 @@ interface HookExecutions {
   mac: Uint8Array
 }
 
-/** One chain per opened store. What lies before `base_seq` was pruned; the two macs are written by different hands. */
+/** One chain per opened store. Rows up to `base_seq` are pruned. Pruning writes the base columns, recording the head. */
 interface AuditChains {
   chain: string
-  /** Counts chains without a gap, so that a whole one cannot vanish. */
+  /** Numbers the chains without gaps, so that a missing chain is noticed. */
   ordinal: number
   sealed_key: string
   base_seq: number
@@ -143,7 +143,7 @@ interface AuditChains {
   head_mac: Uint8Array
 }
 
-/** Rows that went with their tenant, from one seq to another, and the link the chain goes on with. */
+/** Rows that were deleted with their tenant, and the link with which the chain continues. */
 interface AuditGaps {
   chain: string
   from_seq: number
@@ -158,10 +158,10 @@ interface Deliveries {
   kind: string
   dedup_key: string
   payload: string
-  /** `done` is kept for its dedup key only. */
+  /** A `done` row only keeps its dedup key. */
   state: string
   attempts: number
-  /** When it may be claimed: for a leased one, when its lease ends. */
+  /** When a worker may claim it; for a leased row, when its lease ends. */
   due_at: number
   lease: string | null
   last_error: string | null

@@ -1,11 +1,11 @@
 import { MASTER_TENANT, roles, type TenantStore, type TokenRow } from '../stores/tenant-store.ts'
 import { removeTenantAudit } from './audit/remove-audit.ts'
-import { isUuid, oneOf } from './column-values.ts'
-import { bumpVersions } from './hook-methods.ts'
-import type { Db, Query } from './sql-database.ts'
+import { isUuid, readUnion } from './column-values.ts'
+import { bumpDefinitionVersions } from './hook-methods.ts'
+import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
-/** Those that refer to `tenants` go by themselves. */
-const tables = [
+/** Tables without a foreign key to `tenants`, from which deleting a tenant would not cascade. */
+const uncascadedTables = [
   'sessions',
   'events',
   'idempotency',
@@ -14,7 +14,7 @@ const tables = [
   'tenant_hook_budget',
 ] as const
 
-export function tenantStore(db: Db): TenantStore {
+export function tenantMethods(db: SqlDatabase): TenantStore {
   return {
     createTenant: (tenant) =>
       db.system(async (trx) => {
@@ -59,7 +59,7 @@ export function tenantStore(db: Db): TenantStore {
           .execute()
       }),
 
-    findToken: (hash) => db.byHand.findToken(hash),
+    findToken: (hash) => db.statements.findToken(hash),
 
     listTokens: (tenant) =>
       db.tenant(tenant, async (trx) => {
@@ -70,27 +70,27 @@ export function tenantStore(db: Db): TenantStore {
           .orderBy('created_at')
           .orderBy('id')
           .execute()
-        return rows.map((row): TokenRow => ({ ...row, role: oneOf(roles, row.role) }))
+        return rows.map((row): TokenRow => ({ ...row, role: readUnion(roles, row.role) }))
       }),
 
     deleteToken: (tenant, id) =>
       db.tenant(tenant, async (trx) => {
         if (!isUuid(id)) return false
-        const gone = await trx
+        const deleted = await trx
           .deleteFrom('tokens')
           .where('tenant_id', '=', tenant)
           .where('id', '=', id)
           .returning('id')
           .executeTakeFirst()
-        return gone !== undefined
+        return deleted !== undefined
       }),
   }
 }
 
-async function removeTenant(trx: Query, { codec }: Db, id: string): Promise<boolean> {
-  const gone = await trx.deleteFrom('tenants').where('id', '=', id).returning('id').executeTakeFirst()
-  if (gone === undefined) return false
-  for (const table of tables) await trx.deleteFrom(table).where('tenant_id', '=', id).execute()
-  await bumpVersions(trx, codec, [id])
+async function removeTenant(trx: QueryBuilder, { codec }: SqlDatabase, id: string): Promise<boolean> {
+  const deleted = await trx.deleteFrom('tenants').where('id', '=', id).returning('id').executeTakeFirst()
+  if (deleted === undefined) return false
+  for (const table of uncascadedTables) await trx.deleteFrom(table).where('tenant_id', '=', id).execute()
+  await bumpDefinitionVersions(trx, codec, [id])
   return true
 }

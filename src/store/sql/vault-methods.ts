@@ -1,9 +1,9 @@
 import type { VaultStore } from '../stores/vault-store.ts'
-import type { Codec, Db } from './sql-database.ts'
+import type { Codec, SqlDatabase } from './sql-database.ts'
 
-type Vault = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
+type VaultMethods = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
 
-export function vault(db: Db): Vault {
+export function vaultMethods(db: SqlDatabase): VaultMethods {
   const { codec } = db
   return {
     putSecret: ({ tenant_id, name, ...secret }) =>
@@ -22,13 +22,13 @@ export function vault(db: Db): Vault {
 
     deleteSecret: (tenant, name) =>
       db.tenant(tenant, async (trx) => {
-        const gone = await trx
+        const deleted = await trx
           .deleteFrom('secrets')
           .where('tenant_id', '=', tenant)
           .where('name', '=', name)
           .returning('name')
           .executeTakeFirst()
-        return gone !== undefined
+        return deleted !== undefined
       }),
 
     putProvider: ({ tenant_id, name, ...provider }, before) =>
@@ -58,13 +58,13 @@ export function vault(db: Db): Vault {
 
     deleteProvider: (tenant, name) =>
       db.tenant(tenant, async (trx) => {
-        const gone = await trx
+        const deleted = await trx
           .deleteFrom('providers')
           .where('tenant_id', '=', tenant)
           .where('name', '=', name)
           .returning('name')
           .executeTakeFirst()
-        return gone !== undefined
+        return deleted !== undefined
       }),
 
     readSettings: (tenant) =>
@@ -74,19 +74,19 @@ export function vault(db: Db): Vault {
           .select('value')
           .where('tenant_id', '=', tenant)
           .executeTakeFirst()
-        return row === undefined ? {} : settingsOf(codec, row.value)
+        return row === undefined ? {} : readSettingsColumn(codec, row.value)
       }),
 
     writeSettings: (tenant_id, changes, updated_at) =>
       db.tenant(tenant_id, async (trx) => {
-        // Touches the row if it is there: two writers on PostgreSQL wait for one another here.
+        // Updates an existing row, so that two writers on PostgreSQL wait for each other here.
         const row = await trx
           .insertInto('settings')
           .values({ tenant_id, value: codec.json({}), updated_at })
           .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ updated_at }))
           .returning('value')
           .executeTakeFirstOrThrow()
-        const merged = Object.entries({ ...settingsOf(codec, row.value), ...changes })
+        const merged = Object.entries({ ...readSettingsColumn(codec, row.value), ...changes })
         const value = codec.json(Object.fromEntries(merged.filter(([, one]) => one !== null)))
         await trx.updateTable('settings').set({ value }).where('tenant_id', '=', tenant_id).execute()
       }),
@@ -107,7 +107,7 @@ export function vault(db: Db): Vault {
   }
 }
 
-function settingsOf(codec: Codec, stored: unknown): Record<string, unknown> {
+function readSettingsColumn(codec: Codec, stored: unknown): Record<string, unknown> {
   const value = codec.readJson(stored)
   return typeof value === 'object' ? { ...value } : {}
 }

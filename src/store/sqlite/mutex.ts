@@ -1,49 +1,49 @@
 /**
- * One transaction at a time: a worker has one connection, and a statement that came in between would join the transaction of
- * somebody else. What needs no waiting runs at once.
+ * Runs one transaction at a time: the worker has one connection, and another statement would join the open transaction.
+ * If the mutex is free, `runSync` runs at once.
  */
-export interface Serial {
+export interface Mutex {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** For work that does not yield. */
-  runNow<T>(work: () => T): T | Promise<T>
+  /** For synchronous work. */
+  runSync<T>(work: () => T): T | Promise<T>
 }
 
-export function createSerial(): Serial {
+export function createMutex(): Mutex {
   const waiting: (() => void)[] = []
-  let busy = false
-  const leave = () => {
+  let isLocked = false
+  const unlock = () => {
     const next = waiting.shift()
-    if (next === undefined) busy = false
+    if (next === undefined) isLocked = false
     else next()
   }
-  const enter = (): Promise<void> | undefined => {
-    if (!busy) {
-      busy = true
+  const lock = (): Promise<void> | undefined => {
+    if (!isLocked) {
+      isLocked = true
       return undefined
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     waiting.push(resolve)
     return promise
   }
-  const now = <T>(work: () => T): T => {
+  const runLocked = <T>(work: () => T): T => {
     try {
       return work()
     } finally {
-      leave()
+      unlock()
     }
   }
   return {
     async run(work) {
-      await enter()
+      await lock()
       try {
         return await work()
       } finally {
-        leave()
+        unlock()
       }
     },
-    runNow(work) {
-      const turn = enter()
-      return turn === undefined ? now(work) : turn.then(() => now(work))
+    runSync(work) {
+      const turn = lock()
+      return turn === undefined ? runLocked(work) : turn.then(() => runLocked(work))
     },
   }
 }

@@ -1,95 +1,57 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely } from 'kysely'
 import type { Log } from '../../engine/core/sink.ts'
-import type { Secrets } from '../../safe/secret.ts'
-import { storedSecrets } from '../sql/key-uses.ts'
-import type { ByHand, Db } from '../sql/sql-database.ts'
-import { sqlStore } from '../sql/sql-store.ts'
+import { loadSecrets } from '../sql/key-uses.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
-import { createSerial, type Serial } from './mutex.ts'
-import { type OpenDatabase, openDatabase } from './open-database.ts'
-import { appendGroupByHand, writeGroupByHand } from './prepared/audit-writes.ts'
-import { deliveriesByHand } from './prepared/delivery-claims.ts'
-import { guardsByHand, tailByHand, tokensByHand } from './prepared/sqlite-statements.ts'
+import { createMutex, type Mutex } from './mutex.ts'
+import { openDatabase } from './open-database.ts'
+import { prepareStatements } from './prepared/sqlite-statements.ts'
 import { sqliteCodec } from './sqlite-dialect.ts'
-import { asStoreError } from './sqlite-error.ts'
-import { unmarkOpen } from './wal-marker.ts'
-import type { Remote, WorkerStart } from './worker-protocol.ts'
+import { sqliteStoreError } from './sqlite-error.ts'
+import { removeWalMarker } from './wal-marker.ts'
+import type { WorkerStart, WorkerStore } from './worker-protocol.ts'
 
-/** One transaction at a time, whoever asks; failures leave as coded errors. */
-function systemOf(kysely: Kysely<Tables>, serial: Serial): Db['system'] {
-  return (work) =>
-    serial.run(async () => {
-      try {
-        return await kysely.transaction().execute(work)
-      } catch (error) {
-        throw asStoreError(error)
-      }
-    })
-}
-
-export async function sqliteDb(
-  { database, kysely, serial }: OpenDatabase & { readonly serial: Serial },
-  openSecrets: (system: Db['system']) => Promise<Secrets>,
-): Promise<Db> {
-  const system = systemOf(kysely, serial)
-  const secrets = await openSecrets(system)
-  return {
+/** Opens the store inside the worker thread. */
+export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log): Promise<WorkerStore> {
+  const { database, kysely } = await openDatabase(file)
+  const mutex = createMutex()
+  const system = lockedTransactions(kysely, mutex)
+  const secrets = await loadSecrets(system, keyring, log)
+  const { flush, ...methods } = await createSqlStore({
     dialect: 'sqlite',
     codec: sqliteCodec,
     secrets,
-    byHand: byHand(database, secrets, serial),
-    // Statements name their tenant; SQLite has no second lock.
+    statements: prepareStatements(database, secrets, mutex),
+    // Statements filter by tenant; SQLite has no row-level security.
     tenant: (_tenant, work) => system(work),
     system,
-  }
-}
-
-function byHand(database: DatabaseSync, secrets: Secrets, serial: Serial): ByHand {
-  const now = async <T>(work: () => T): Promise<T> => {
-    try {
-      return await serial.runNow(work)
-    } catch (error) {
-      throw asStoreError(error)
-    }
-  }
-  const appendGroup = appendGroupByHand(database)
-  const writeGroup = writeGroupByHand(database)
-  const deliveries = deliveriesByHand(database, secrets)
-  const takeGuards = guardsByHand(database)
-  const findToken = tokensByHand(database)
-  const tail = tailByHand(database)
-  return {
-    appendGroup: (group) => now(() => appendGroup(group)),
-    writeGroup: (group) => now(() => writeGroup(group)),
-    claimDeliveries: (claim) => now(() => deliveries.claim(claim)),
-    endDeliveries: (ends, at) => now(() => deliveries.end(ends, at)),
-    takeGuards: (tenant, requests, at) => now(() => takeGuards(tenant, requests, at)),
-    findToken: (hash) => now(() => findToken(hash)),
-    tail: (tenant, cursor, limit) => now(() => tail(tenant, cursor, limit)),
-  }
-}
-
-/** The store as the worker has it. */
-export async function openRemote({ file, keyring }: WorkerStart, log: Log): Promise<Remote> {
-  const { database, kysely } = await openDatabase(file)
-  const serial = createSerial()
-  const db = await sqliteDb({ database, kysely, serial }, (system) => storedSecrets(system, keyring, log))
-  const { flush, ...methods } = await sqlStore(db)
-  const ask = database.prepare('select 1')
+  })
+  const ping = database.prepare('select 1')
   return {
     ...methods,
     async ping() {
-      ask.get()
+      ping.get()
     },
     async close() {
-      // What cannot be written now is only a count; the log keeps everything else.
+      // A failure here loses only counts of key uses; the journal keeps the rest.
       await flush().catch(() => {})
-      // Behind whatever is under way.
-      await serial.runNow(() => {
-        unmarkOpen(file)
+      // Waits for the current transaction.
+      await mutex.runSync(() => {
+        removeWalMarker(file)
         database.close()
       })
     },
   }
+}
+
+function lockedTransactions(kysely: Kysely<Tables>, mutex: Mutex): SqlDatabase['system'] {
+  return (work) =>
+    mutex.run(async () => {
+      try {
+        return await kysely.transaction().execute(work)
+      } catch (error) {
+        throw sqliteStoreError(error)
+      }
+    })
 }

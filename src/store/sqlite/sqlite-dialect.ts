@@ -10,13 +10,13 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import type { MigrationKit } from '../migrations/migration-step.ts'
+import type { ColumnTypes } from '../migrations/migration-step.ts'
 import type { Codec } from '../sql/sql-database.ts'
 
-/** The shapes of statements are few; this many are kept prepared. */
+/** How many prepared statements to keep; the store has few distinct ones. */
 const MAX_STATEMENTS = 200
 
-/** kysely on `node:sqlite`, over a connection that others may use too. */
+/** Kysely on a `node:sqlite` connection, which the prepared statements share. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
@@ -26,7 +26,7 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   }
 }
 
-/** SQLite takes back a half-made schema like anything else; the stock adapter denies it and leaves half a migration behind. */
+/** SQLite rolls back schema changes too. Kysely's adapter denies that, which would leave half a migration behind. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true
@@ -41,10 +41,10 @@ function sqliteDriver(database: DatabaseSync): Driver {
   return {
     init: async () => {},
     acquireConnection: async () => connection,
-    // Takes the lock at once: one that is taken only at the first write cannot wait for it.
+    // Takes the write lock at once: a transaction that upgrades later cannot wait for it.
     beginTransaction: () => run('begin immediate'),
     commitTransaction: () => run('commit'),
-    // After some failures SQLite has rolled back by itself.
+    // After some failures SQLite has already rolled back.
     rollbackTransaction: async () => {
       if (database.isTransaction) await run('rollback')
     },
@@ -67,13 +67,13 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
       const statement = prepared(sql)
-      // kysely hands over what our own types let through.
+      // Kysely passes only values that our table types allow.
       const values = parameters as readonly SQLInputValue[]
       if (statement.columns().length > 0) return { rows: statement.all(...values) as Row[] }
       const { changes } = statement.run(...values)
       return { rows: [], numAffectedRows: BigInt(changes) }
     },
-    // biome-ignore lint/correctness/useYield: nothing of ours streams
+    // biome-ignore lint/correctness/useYield: the store never streams
     async *streamQuery() {
       throw new TypeError('the SQLite store reads in pages')
     },
@@ -89,24 +89,21 @@ export const sqliteCodec: Codec = {
     const list: unknown = typeof stored === 'string' ? JSON.parse(stored) : []
     return Array.isArray(list) ? list.map(String) : []
   },
-  aside: (column) => sql`+${sql.ref(column)}`,
-  // One process writes at a time, so counting is enough.
+  unindexed: (column) => sql`+${sql.ref(column)}`,
+  // Only one process writes, so a counter is enough.
   stamp: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
   horizon: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
 }
 
-export const sqliteKit: MigrationKit = {
-  types: {
-    id: 'text',
-    ids: 'text',
-    number: 'integer',
-    real: 'real',
-    json: 'text',
-    bytes: 'blob',
-    flag: 'integer',
-    true: '1',
-    keyed: 'without rowid',
-    position: 'integer primary key autoincrement',
-  },
-  secure: async () => {},
+export const sqliteColumnTypes: ColumnTypes = {
+  id: 'text',
+  ids: 'text',
+  number: 'integer',
+  real: 'real',
+  json: 'text',
+  bytes: 'blob',
+  flag: 'integer',
+  true: '1',
+  keyed: 'without rowid',
+  position: 'integer primary key autoincrement',
 }

@@ -4,18 +4,18 @@ import { isHookError } from '../../engine/core/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './open-database.ts'
-import { openRemote } from './sqlite-database.ts'
-import { unmarkOpen } from './wal-marker.ts'
+import { openWorkerStore } from './sqlite-database.ts'
+import { removeWalMarker } from './wal-marker.ts'
 
 const [what = '', file = '', argument = ''] = process.argv.slice(2)
 const say = (text: string) => writeSync(1, `${text}\n`)
 const open = async (): Promise<Store> => ({
-  ...(await openRemote({ file, keyring }, () => {})),
+  ...(await openWorkerStore({ file, keyring }, () => {})),
   dialect: 'sqlite',
   onHint: () => () => {},
 })
 // As the proxy does: a process that ends without closing closes the file all the same.
-process.once('exit', () => unmarkOpen(file))
+process.once('exit', () => removeWalMarker(file))
 
 const tasks: Readonly<Record<string, () => Promise<void>>> = {
   /** Ends itself after the first statement of a step. */

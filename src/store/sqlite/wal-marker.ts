@@ -2,40 +2,43 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'no
 import { serverError } from '../../engine/core/server-errors.ts'
 
 /**
- * SQLite takes a write-ahead log that is gone for one that was never there, and everything committed to it would be missing
- * without a word. So a file beside the database says that there is a log: it is made when the log is there, and removed
- * before anything that lets SQLite remove the log. After a kill both remain.
+ * SQLite silently opens a database whose write-ahead log (WAL) is missing, without everything committed to it. So a marker
+ * file records that a WAL exists. We create the marker once the WAL exists, and remove it before SQLite removes the WAL.
+ * After a kill both remain.
  */
-function markOf(file: string): string {
+function markerOf(file: string): string {
   return `${file}-open`
 }
 
-/** Before SQLite sees the file, because it makes whatever is missing. */
-export function refuseIncomplete(file: string): void {
-  const log = sizeOf(`${file}-wal`)
-  const marked = existsSync(markOf(file))
-  if ((sizeOf(file) ?? 0) === 0 && (marked || (log ?? 0) > 0))
-    throw serverError('store.corrupt', `${file} is empty or gone, but its write-ahead log is there`)
-  if (log !== undefined) return
-  // SQLite itself removes this one first.
+/** Throws `store.corrupt` if the database or its WAL is missing. Runs before SQLite, which creates missing files. */
+export function assertWalPresent(file: string): void {
+  const wal = sizeOf(`${file}-wal`)
+  const marked = existsSync(markerOf(file))
+  if ((sizeOf(file) ?? 0) === 0 && (marked || (wal ?? 0) > 0))
+    throw serverError('store.corrupt', `${file} is empty or missing, but its write-ahead log exists`)
+  if (wal !== undefined) return
+  // SQLite itself removes this file before the WAL.
   if (existsSync(`${file}-shm`))
-    throw serverError('store.corrupt', `the write-ahead log of ${file} is gone, and what was committed to it`)
+    throw serverError(
+      'store.corrupt',
+      `the write-ahead log of ${file} is missing, with everything committed to it`,
+    )
   if (marked)
-    throw serverError('store.corrupt', `the write-ahead log of ${file} is gone`, {
-      hint: `Restore it from a backup. If another program has opened the file since the crash, the log is merged: remove ${markOf(file)}.`,
+    throw serverError('store.corrupt', `the write-ahead log of ${file} is missing`, {
+      hint: `Restore it from a backup. If another program has opened the file since the crash, the log is merged: remove ${markerOf(file)}.`,
     })
 }
 
-/** Once the log is there. */
-export function markOpen(file: string): void {
-  if (existsSync(`${file}-wal`)) touch(markOf(file), 'w')
+/** Called once SQLite has created the WAL. */
+export function writeWalMarker(file: string): void {
+  if (existsSync(`${file}-wal`)) touch(markerOf(file), 'w')
 }
 
-export function unmarkOpen(file: string): void {
-  rmSync(markOf(file), { force: true })
+export function removeWalMarker(file: string): void {
+  rmSync(markerOf(file), { force: true })
 }
 
-/** For nobody else's eyes; the log takes over the mode of the file. */
+/** Creates the file readable by its owner only. The WAL inherits its mode. */
 export function ensurePrivateFile(file: string): void {
   if (!existsSync(file)) touch(file, 'a')
 }

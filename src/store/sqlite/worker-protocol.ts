@@ -4,8 +4,8 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import type { SqlStore } from '../sql/sql-store.ts'
 
-/** What the worker answers, beyond the methods of the store. */
-export type Remote = Omit<SqlStore, 'flush'> & {
+/** The methods that the worker offers. */
+export type WorkerStore = Omit<SqlStore, 'flush'> & {
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -15,42 +15,42 @@ export interface WorkerStart {
   readonly keyring: Keyring
 }
 
-export interface Call {
+export interface WorkerCall {
   readonly id: number
-  readonly method: keyof Remote
+  readonly method: keyof WorkerStore
   readonly args: readonly unknown[]
 }
 
-/** An error as it crosses the threads. */
-export interface SentError {
+/** An error that can be posted to another thread. */
+export interface SerializedError {
   readonly code: ErrorCode
   readonly message: string
   readonly hint: string
 }
 
-export type Answer =
+export type WorkerAnswer =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SentError }
+  | { readonly id: number; readonly error: SerializedError }
 
-/** What a worker says: that it is ready or why not, an answer, something for the log. */
-export type Said =
-  | { readonly kind: 'ready'; readonly error?: SentError }
-  | { readonly kind: 'answer'; readonly answer: Answer }
+/** What the worker posts: that it is ready (or why not), an answer, or a log line. */
+export type WorkerMessage =
+  | { readonly kind: 'ready'; readonly error?: SerializedError }
+  | { readonly kind: 'answer'; readonly answer: WorkerAnswer }
   | { readonly kind: 'log'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
 
-export function sendError(thrown: unknown): SentError {
+export function serializeError(thrown: unknown): SerializedError {
   const known = isHookError(thrown)
     ? thrown
     : serverError('store.unavailable', thrown instanceof Error ? thrown.message : String(thrown))
   return { code: known.code, message: known.message, hint: known.hint }
 }
 
-export function receiveError({ code, message, hint }: SentError): HookError {
+export function deserializeError({ code, message, hint }: SerializedError): HookError {
   return new HookError(code, message, { hint })
 }
 
-/** The methods that cross the threads. `close` has its own way. */
-export const remoteMethods: Readonly<Record<Exclude<keyof Remote, 'close'>, true>> = {
+/** The methods that the proxy forwards; `close` is separate. The type requires all of them. */
+export const workerMethods: Readonly<Record<Exclude<keyof WorkerStore, 'close'>, true>> = {
   ping: true,
   listHooks: true,
   findHook: true,

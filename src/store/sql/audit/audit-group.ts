@@ -2,28 +2,35 @@ import { hash } from 'node:crypto'
 import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { timeUuid } from '../../../safe/time-uuid.ts'
-import { answerPlace, errorDetailPlace, eventPlace, payloadPlace } from '../../paths.ts'
+import { deliveryPayloadPath, errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
 import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
-import type { Links } from './audit-chain.ts'
-import type { NewEntry } from './journal.ts'
+import type { AuditChain } from './audit-chain.ts'
 
-/** A group of dispatches as it is written: sealed, hashed, with ids. Sessions are counted by what was inserted. */
+/** The rows of a group of dispatches: sealed, hashed, with ids. Only inserted events count towards their sessions. */
 export interface AuditGroup {
   readonly events: readonly SealedEvent[]
   readonly executions: readonly SealedExecution[]
-  readonly links: Links
-  /** The journal entry it stood in; removed with it. When that is gone, somebody else has written the group. */
+  readonly chain: AuditChain
+  /** The position of the journal entry, deleted in the same transaction. If it is gone, another node wrote the group. */
   readonly entry: number
 }
 
-/** What is written at once: the journal entry, and what others must find now. */
+/** What recording writes at once: the journal entry, and what other nodes must find now. */
 export interface AppendedGroup {
-  readonly entry: NewEntry | undefined
+  readonly entry: NewJournalEntry | undefined
   readonly deliveries: readonly SealedDelivery[]
   readonly answers: readonly SealedAnswer[]
-  /** Answers that ended by then give way to new ones. */
+  /** Answers that have expired by then are replaced. */
   readonly now: number
+}
+
+/** A new journal entry. */
+export interface NewJournalEntry {
+  readonly id: string
+  readonly events: number
+  readonly sealed: string
+  readonly created_at: number
 }
 
 export interface SealedEvent {
@@ -45,7 +52,7 @@ export interface SealedEvent {
 export interface SealedExecution {
   readonly id: string
   readonly tenant_id: string
-  /** Written only when there is such a hook: it may have been deleted while it ran, or never have been stored. */
+  /** Written only if the hook is stored: it may be deleted while it runs, or never have been stored. */
   readonly hook_id: string
   readonly event_id: string
   readonly event: string
@@ -61,12 +68,12 @@ export interface SealedExecution {
   readonly error: string | null
   readonly error_detail: string | null
   readonly shadow: boolean
-  /** As JSON with sorted keys. */
+  /** JSON with sorted keys. */
   readonly metadata: string
   readonly created_at: number
 }
 
-/** A waiting delivery; `updated_at` is `created_at`. */
+/** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
 export interface SealedDelivery {
   readonly id: string
   readonly tenant_id: string
@@ -77,7 +84,7 @@ export interface SealedDelivery {
   readonly created_at: number
 }
 
-/** Takes the place of one with the same key that has ended at `now`; else the first one stays. */
+/** Replaces an expired answer with the same key; an answer that is still valid stays. */
 export interface SealedAnswer {
   readonly tenant_id: string
   readonly key: string
@@ -86,22 +93,18 @@ export interface SealedAnswer {
   readonly expires_at: number
 }
 
-/** Seals what may hold secrets, hashes what was asked, gives ids. Nothing here touches the database. */
-export function sealGroup(
+/** Seals the texts that may hold secrets, hashes the inputs, and assigns ids. Does not touch the database. */
+export function sealRows(
   secrets: Secrets,
   batch: readonly EventRecord[],
-  deliveries: readonly NewDelivery[],
-  answers: readonly KeptAnswer[],
-): Pick<AuditGroup, 'events' | 'executions'> & Pick<AppendedGroup, 'deliveries' | 'answers'> {
+): Pick<AuditGroup, 'events' | 'executions'> {
   return {
     events: batch.map((record) => sealEvent(secrets, record)),
     executions: batch.flatMap((record) => {
       if (record.executions.length === 0) return []
       const inputHash = hashInput(record.request)
-      return record.executions.map((execution) => sealExecution(secrets, record, execution, inputHash))
+      return record.executions.map((execution) => sealExecution(secrets, { record, execution, inputHash }))
     }),
-    deliveries: deliveries.map((delivery) => sealDelivery(secrets, delivery)),
-    answers: answers.map((answer) => sealAnswer(secrets, answer)),
   }
 }
 
@@ -118,17 +121,15 @@ function sealEvent(secrets: Secrets, record: EventRecord): SealedEvent {
     code: record.code,
     duration_ms: record.duration_ms,
     created_at: record.time,
-    request: secrets.encrypt(record.request, eventPlace(tenant, event_id, 'request')),
-    answer: secrets.encrypt(record.answer, eventPlace(tenant, event_id, 'answer')),
+    request: secrets.encrypt(record.request, eventPath(tenant, event_id, 'request')),
+    answer: secrets.encrypt(record.answer, eventPath(tenant, event_id, 'answer')),
     moment: record.moment === undefined ? null : JSON.stringify(record.moment).toWellFormed(),
   }
 }
 
 function sealExecution(
   secrets: Secrets,
-  record: EventRecord,
-  execution: ExecutionRecord,
-  inputHash: string,
+  { record, execution, inputHash }: { record: EventRecord; execution: ExecutionRecord; inputHash: string },
 ): SealedExecution {
   const id = timeUuid(record.time)
   const { error_detail } = execution
@@ -148,36 +149,36 @@ function sealExecution(
     dedup_key: wellFormed(execution.dedup_key),
     code: execution.code,
     error: wellFormed(execution.error),
-    error_detail: error_detail === null ? null : secrets.encrypt(error_detail, errorDetailPlace(id)),
+    error_detail: error_detail === null ? null : secrets.encrypt(error_detail, errorDetailPath(id)),
     shadow: execution.shadow,
     metadata: stableJson(execution.metadata),
     created_at: record.time,
   }
 }
 
-function sealDelivery(secrets: Secrets, { tenant, ...delivery }: NewDelivery): SealedDelivery {
+export function sealDelivery(secrets: Secrets, { tenant, ...delivery }: NewDelivery): SealedDelivery {
   return {
     ...delivery,
     tenant_id: tenant,
-    payload: secrets.encrypt(delivery.payload, payloadPlace(delivery.id)),
+    payload: secrets.encrypt(delivery.payload, deliveryPayloadPath(delivery.id)),
   }
 }
 
-function sealAnswer(secrets: Secrets, { tenant, ...kept }: KeptAnswer): SealedAnswer {
+export function sealAnswer(secrets: Secrets, { tenant, ...kept }: KeptAnswer): SealedAnswer {
   return {
     ...kept,
     tenant_id: tenant,
-    answer: secrets.encrypt(kept.answer, answerPlace(tenant, kept.key)),
+    answer: secrets.encrypt(kept.answer, keptAnswerPath(tenant, kept.key)),
   }
 }
 
-/** Half a character has no bytes, so the row would not read back as it was linked. */
+/** UTF-8 cannot store a lone surrogate: the row would not read back as it was linked. */
 function wellFormed<T extends string | null>(text: T): T
 function wellFormed(text: string | null): string | null {
   return text === null || text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/** Of the tool's name and input; no input is `null`, which is not the same as an empty one. */
+/** Hashes the tool's name and input. No input is `null`, which differs from an empty one. */
 function hashInput(request: string): string {
   const { tool_name, tool_input } = payloadOf(request)
   const tool = typeof tool_name === 'string' ? tool_name : ''

@@ -1,21 +1,22 @@
 import { isHookError } from '../../../engine/core/error.ts'
-import { answerPlace, errorDetailPlace, eventPlace, type Place } from '../../paths.ts'
+import type { SealedPath, Secrets } from '../../../safe/secret.ts'
+import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
 import type { AuditStore, EventMoment, TimelineRow } from '../../stores/audit-store.ts'
-import { isUuid, oneOf } from '../column-values.ts'
-import { pageOf, readTextCursor } from '../page-cursor.ts'
-import type { Db } from '../sql-database.ts'
+import { isUuid, readUnion } from '../column-values.ts'
+import { pageFromRows, readTextCursor } from '../page-cursor.ts'
+import type { SqlDatabase } from '../sql-database.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 
-type Events = Pick<
+type EventMethods = Pick<
   AuditStore,
   'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
 >
 
-export function events(db: Db): Events {
-  const open = (sealed: string, place: Place) => openIfPossible(() => db.secrets.decrypt(sealed, place))
+export function eventMethods(db: SqlDatabase): EventMethods {
+  const open = (sealed: string, path: SealedPath) => openSealed(db.secrets, sealed, path)
   return {
-    tail: (tenant, cursor, limit) => db.byHand.tail(tenant, cursor, limit),
+    tail: (tenant, cursor, limit) => db.statements.tail(tenant, cursor, limit),
 
     errorDetail: (tenant, id) =>
       db.tenant(tenant, async (trx) => {
@@ -26,7 +27,7 @@ export function events(db: Db): Events {
           .where('tenant_id', '=', tenant)
           .where('id', '=', id)
           .executeTakeFirst()
-        return row?.error_detail ? open(row.error_detail, errorDetailPlace(id)) : undefined
+        return row?.error_detail ? open(row.error_detail, errorDetailPath(id)) : undefined
       }),
 
     findEvent: (tenant, eventId) =>
@@ -41,9 +42,9 @@ export function events(db: Db): Events {
         const { moment: _, ...rest } = row
         return {
           ...rest,
-          kind: oneOf(kinds, row.kind),
-          request: open(row.request, eventPlace(tenant, eventId, 'request')),
-          answer: open(row.answer, eventPlace(tenant, eventId, 'answer')),
+          kind: readUnion(kinds, row.kind),
+          request: open(row.request, eventPath(tenant, eventId, 'request')),
+          answer: open(row.answer, eventPath(tenant, eventId, 'answer')),
         }
       }),
 
@@ -64,11 +65,11 @@ export function events(db: Db): Events {
           .orderBy('event_id')
           .limit(limit + 1)
           .execute()
-        const { rows: found, nextCursor } = pageOf(rows, limit, (row) => ({
+        const { rows: found, nextCursor } = pageFromRows(rows, limit, (row) => ({
           time: row.created_at,
           key: row.event_id,
         }))
-        return { rows: found.map(shownInTime), nextCursor }
+        return { rows: found.map(readTimelineRow), nextCursor }
       }),
 
     listSessions: (tenant, { cursor, limit }) =>
@@ -87,7 +88,7 @@ export function events(db: Db): Events {
           .orderBy('session_id', 'desc')
           .limit(limit + 1)
           .execute()
-        return pageOf(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+        return pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
       }),
 
     findAnswer: (tenant, key, now) =>
@@ -100,26 +101,26 @@ export function events(db: Db): Events {
           .where('expires_at', '>', now)
           .executeTakeFirst()
         if (row === undefined) return undefined
-        const answer = open(row.answer, answerPlace(tenant, key))
+        const answer = open(row.answer, keptAnswerPath(tenant, key))
         return answer === undefined ? undefined : { ...row, tenant, key, answer }
       }),
   }
 }
 
-function shownInTime({ kind, moment, ...row }: { kind: string; moment: string | null } & Rest): TimelineRow {
+type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
+
+function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
   return {
     ...row,
-    kind: oneOf(kinds, kind),
+    kind: readUnion(kinds, kind),
     moment: moment === null ? {} : (JSON.parse(moment) as EventMoment),
   }
 }
 
-type Rest = Omit<TimelineRow, 'kind' | 'moment'>
-
-/** Undefined when the key is gone; whatever else is wrong is not hidden. */
-function openIfPossible(open: () => string): string | undefined {
+/** Undefined if the key is gone. Other errors are thrown. */
+function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
   try {
-    return open()
+    return secrets.decrypt(sealed, path)
   } catch (error) {
     if (isHookError(error) && error.code === 'secret.unreadable') return undefined
     throw error

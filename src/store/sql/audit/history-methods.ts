@@ -1,13 +1,34 @@
 import { type Selectable, sql } from 'kysely'
 import type { AuditStore, ExecutionRow, HistoryFilter } from '../../stores/audit-store.ts'
-import { isUuid, oneOf } from '../column-values.ts'
-import { pageOf, readNumberCursor } from '../page-cursor.ts'
-import type { Codec, Db, Query } from '../sql-database.ts'
+import { isUuid, readUnion } from '../column-values.ts'
+import { pageFromRows, readNumberCursor } from '../page-cursor.ts'
+import type { Codec, QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
+
+/** The columns of an execution that readers get. */
+export const executionColumns = [
+  ...(['position', 'id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
+  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code', 'error'] as const),
+  ...(['shadow', 'metadata', 'created_at'] as const),
+] as const
+
+const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
+
+export type ExecutionColumns = Pick<Selectable<Tables['hook_executions']>, (typeof executionColumns)[number]>
+
+export function readExecution(codec: Codec, { position: _, ...row }: ExecutionColumns): ExecutionRow {
+  const metadata = codec.readJson(row.metadata)
+  return {
+    ...row,
+    decision: readUnion(decisions, row.decision),
+    shadow: Boolean(row.shadow),
+    metadata: typeof metadata === 'object' ? { ...metadata } : {},
+  }
+}
 
 const EMPTY = { rows: [], nextCursor: '' } as const
 
-export function history(db: Db): Pick<AuditStore, 'history'> {
+export function historyMethods(db: SqlDatabase): Pick<AuditStore, 'history'> {
   return {
     history: (tenant, filter, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
@@ -15,9 +36,9 @@ export function history(db: Db): Pick<AuditStore, 'history'> {
         if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return EMPTY
         const span = await spanOf(trx, tenant, filter)
         if (span === undefined) return EMPTY
-        let query = trx.selectFrom('hook_executions').select(shown).where('tenant_id', '=', tenant)
+        let query = trx.selectFrom('hook_executions').select(executionColumns).where('tenant_id', '=', tenant)
         for (const [index, [column, value]] of equalities(filter).entries())
-          query = query.where(index === 0 ? sql.ref(column) : db.codec.aside(column), '=', value)
+          query = query.where(index === 0 ? sql.ref(column) : db.codec.unindexed(column), '=', value)
         if (filter.shadow !== undefined) query = query.where(shadowIs(db, filter.shadow))
         if (span.since !== undefined) query = query.where('created_at', '>=', span.since)
         if (span.until !== undefined) query = query.where('created_at', '<=', span.until)
@@ -30,13 +51,13 @@ export function history(db: Db): Pick<AuditStore, 'history'> {
           .orderBy('position', 'desc')
           .limit(limit + 1)
           .execute()
-        const page = pageOf(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
+        const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
         return { ...page, rows: page.rows.map((row) => readExecution(db.codec, row)) }
       }),
   }
 }
 
-/** The first one picks the index, so those that leave the fewest rows come first. */
+/** The first filter chooses the index, so the most selective ones come first. */
 function equalities(filter: HistoryFilter): readonly (readonly [column: string, value: string])[] {
   const { session_id, hook_id, agent_id, decision, event, event_id } = filter
   const rare = decision !== 'allow' && decision !== 'skipped'
@@ -49,13 +70,13 @@ function equalities(filter: HistoryFilter): readonly (readonly [column: string, 
     ...(rare ? [] : [['decision', decision] as const]),
   ]
   const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [[column, value] as const]))
-  // The time of the event has narrowed it down already.
+  // The time span already selects the executions of the event.
   return event_id === undefined ? given : [['event_id', event_id], ...given]
 }
 
 /** The executions of one event share its time, so they need no index of their own. */
 async function spanOf(
-  trx: Query,
+  trx: QueryBuilder,
   tenant: string,
   filter: HistoryFilter,
 ): Promise<{ since?: number | undefined; until?: number | undefined } | undefined> {
@@ -72,28 +93,7 @@ async function spanOf(
   return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
 }
 
-/** As text, so that the index over shadow executions serves it. */
-function shadowIs(db: Db, shadow: boolean) {
+/** A literal, so that the partial index over shadow executions serves it. */
+function shadowIs(db: SqlDatabase, shadow: boolean) {
   return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
-}
-
-/** What of an execution is shown. */
-export const shown = [
-  ...(['position', 'id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
-  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code', 'error'] as const),
-  ...(['shadow', 'metadata', 'created_at'] as const),
-] as const
-
-const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
-
-export type ShownRow = Pick<Selectable<Tables['hook_executions']>, (typeof shown)[number]>
-
-export function readExecution(codec: Codec, { position: _, ...row }: ShownRow): ExecutionRow {
-  const metadata = codec.readJson(row.metadata)
-  return {
-    ...row,
-    decision: oneOf(decisions, row.decision),
-    shadow: Boolean(row.shadow),
-    metadata: typeof metadata === 'object' ? { ...metadata } : {},
-  }
 }

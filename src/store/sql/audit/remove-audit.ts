@@ -1,38 +1,40 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../../../engine/core/clock.ts'
 import type { AuditStore } from '../../stores/audit-store.ts'
-import type { Db, Query } from '../sql-database.ts'
-import { baseMac, type ChainRow, chainKey, gapMac, listChains } from './audit-chain.ts'
+import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
 
 const STEP = 1_000
 
-type Limits = Parameters<AuditStore['prune']>[0]
+type PruneLimits = Parameters<AuditStore['prune']>[0]
 
-/** Each step is a transaction of its own, so that nobody waits long for it. */
-export function pruner(db: Db): Pick<AuditStore, 'prune'> {
-  return {
-    async prune(limits) {
-      let count = 0
-      for (const { chain } of await db.system(listChains))
-        count += await repeat(() => db.system((trx) => pruneChain(db, trx, chain, limits.executions_before)))
-      for (const step of steps) count += await repeat(() => db.system((trx) => step(trx, limits)))
-      return count
-    },
-  }
+/** Deletes rows older than the limits in many short transactions. Returns how many. */
+export async function pruneAudit(db: SqlDatabase, limits: PruneLimits): Promise<number> {
+  const before = limits.executions_before
+  let count = 0
+  for (const { chain } of await db.system(listChains))
+    count += await repeat(() => db.system((trx) => pruneChain(db, trx, { chain, before })))
+  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, limits)))
+  return count
 }
 
+/** Repeats a step until it deletes nothing. */
 async function repeat(step: () => Promise<number>): Promise<number> {
   for (let count = 0; ; ) {
     const removed = await step()
     if (removed === 0) return count
-    // The embedded store has one thread, and whoever waits for it comes in between two turns.
+    // The SQLite store has one thread; other calls run between two turns.
     await nextTurn()
     count += removed
   }
 }
 
-/** Only the beginning of a chain is removed, so that what is left can still be checked. */
-async function pruneChain(db: Db, trx: Query, chain: string, before: number): Promise<number> {
+/** Deletes only the start of a chain, so that the rest can still be verified. */
+async function pruneChain(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, before }: { chain: string; before: number },
+): Promise<number> {
   const row = await trx.selectFrom('audit_chains').selectAll().where('chain', '=', chain).executeTakeFirst()
   if (row === undefined) return 0
   const first = await trx
@@ -52,78 +54,56 @@ async function pruneChain(db: Db, trx: Query, chain: string, before: number): Pr
   return old.length
 }
 
-async function moveBase(db: Db, trx: Query, row: ChainRow): Promise<void> {
+async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow): Promise<void> {
   const key = chainKey(db, row)
   await trx
     .updateTable('audit_chains')
     .set({
       base_seq: row.base_seq,
       base_link: row.base_link,
-      // Without its key nobody can check the chain any more.
+      // A chain without its key cannot be verified.
       base_mac: key === undefined ? new Uint8Array() : baseMac(key, row),
     })
     .where('chain', '=', row.chain)
     .execute()
 }
 
-/** Dead letters stay as long as the history of what caused them; done ones only for their dedup key. */
-const steps: readonly ((trx: Query, limits: Limits) => Promise<number>)[] = [
-  async (trx, { executions_before: before }) => {
-    const old = trx
-      .selectFrom('events')
-      .select(['tenant_id', 'event_id'])
-      .where('created_at', '<', before)
-      .orderBy('created_at')
-      .limit(STEP)
-    return deleted(
-      trx
-        .deleteFrom('events')
-        .where((eb) => eb(eb.refTuple('tenant_id', 'event_id'), 'in', old.$asTuple('tenant_id', 'event_id'))),
-    )
-  },
-  async (trx, { executions_before: before }) => {
-    const old = trx
-      .selectFrom('sessions')
-      .select(['tenant_id', 'session_id'])
-      .where('last_at', '<', before)
-      .limit(STEP)
-    return deleted(
-      trx
-        .deleteFrom('sessions')
-        .where((eb) =>
-          eb(eb.refTuple('tenant_id', 'session_id'), 'in', old.$asTuple('tenant_id', 'session_id')),
-        ),
-    )
-  },
-  async (trx, { answers_before: before }) => {
-    const old = trx
-      .selectFrom('idempotency')
-      .select(['tenant_id', 'key'])
-      .where('expires_at', '<', before)
-      .limit(STEP)
-    return deleted(
-      trx
-        .deleteFrom('idempotency')
-        .where((eb) => eb(eb.refTuple('tenant_id', 'key'), 'in', old.$asTuple('tenant_id', 'key'))),
-    )
-  },
-  async (trx, { guards_before: before }) => {
-    const old = trx
-      .selectFrom('guard_state')
-      .select(['tenant_id', 'key'])
-      .where('until', '<', before)
-      .limit(STEP)
-    return deleted(
-      trx
-        .deleteFrom('guard_state')
-        .where((eb) => eb(eb.refTuple('tenant_id', 'key'), 'in', old.$asTuple('tenant_id', 'key'))),
-    )
-  },
-  (trx, limits) => pruneDeliveries(trx, 'done', limits.deliveries_before),
-  (trx, limits) => pruneDeliveries(trx, 'dead', limits.executions_before),
+/** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
+const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<number>)[] = [
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'events', key: 'event_id', time: 'created_at', isIndexed: true }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
+  (trx, { answers_before: before }) =>
+    pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, before),
+  (trx, { guards_before: before }) =>
+    pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, before),
+  (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
+  (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
 ]
 
-function pruneDeliveries(trx: Query, state: 'done' | 'dead', before: number): Promise<number> {
+interface PrunedTable {
+  readonly table: string
+  readonly key: string
+  readonly time: string
+  /** An index over the time alone finds the oldest rows first; without one a sort would read the whole table. */
+  readonly isIndexed?: boolean
+}
+
+async function pruneRows(
+  trx: QueryBuilder,
+  { table, key, time, isIndexed = false }: PrunedTable,
+  before: number,
+): Promise<number> {
+  const [from, name, at] = [sql.table(table), sql.ref(key), sql.ref(time)]
+  const order = isIndexed ? sql`order by ${at}` : sql``
+  const { numAffectedRows } = await sql`
+    delete from ${from} where (tenant_id, ${name}) in (
+      select tenant_id, ${name} from ${from} where ${at} < ${before} ${order} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+async function pruneDeliveries(trx: QueryBuilder, state: 'done' | 'dead', before: number): Promise<number> {
   const old = trx
     .selectFrom('deliveries')
     .select('id')
@@ -131,31 +111,25 @@ function pruneDeliveries(trx: Query, state: 'done' | 'dead', before: number): Pr
     .where('updated_at', '<', before)
     .orderBy('updated_at')
     .limit(STEP)
-  return deleted(trx.deleteFrom('deliveries').where('id', 'in', old))
+  const { numDeletedRows } = await trx
+    .deleteFrom('deliveries')
+    .where('id', 'in', old)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
-async function deleted(query: {
-  executeTakeFirst(): Promise<{ numDeletedRows: bigint } | undefined>
-}): Promise<number> {
-  return Number((await query.executeTakeFirst())?.numDeletedRows ?? 0)
-}
-
-interface Removed {
+interface RemovedRow {
   readonly chain: string
   readonly seq: number
   readonly mac: Uint8Array
 }
 
-/** Removes the executions of a tenant in small steps and vouches for each gap, so that the chains still hold. */
-export async function removeTenantAudit(db: Db, tenant: string): Promise<void> {
-  for (;;) {
-    const removed = await db.system((trx) => removeStep(db, trx, tenant))
-    if (removed === 0) return
-    await nextTurn()
-  }
+/** Deletes the executions of a tenant in small steps and records each gap, so that the chains still verify. */
+export async function removeTenantAudit(db: SqlDatabase, tenant: string): Promise<void> {
+  await repeat(() => db.system((trx) => removeTenantStep(db, trx, tenant)))
 }
 
-async function removeStep(db: Db, trx: Query, tenant: string): Promise<number> {
+async function removeTenantStep(db: SqlDatabase, trx: QueryBuilder, tenant: string): Promise<number> {
   const rows = await trx
     .selectFrom('hook_executions')
     .select(['position', 'chain', 'seq', 'mac'])
@@ -174,18 +148,22 @@ async function removeStep(db: Db, trx: Query, tenant: string): Promise<number> {
     )
     .execute()
   const byChain = Map.groupBy(rows, (row) => row.chain)
-  for (const [chain, removed] of byChain) await insertGaps(db, trx, chain, removed)
+  for (const [chain, removed] of byChain) await insertGaps(db, trx, { chain, removed })
   return rows.length
 }
 
-async function insertGaps(db: Db, trx: Query, chain: string, removed: readonly Removed[]): Promise<void> {
+async function insertGaps(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, removed }: { chain: string; removed: readonly RemovedRow[] },
+): Promise<void> {
   const row = await trx
     .selectFrom('audit_chains')
     .select(['chain', 'sealed_key'])
     .where('chain', '=', chain)
     .executeTakeFirst()
   const key = row && chainKey(db, row)
-  // Without its key nobody can check the chain any more, so nobody needs to vouch for it.
+  // A chain without its key cannot be verified, so it needs no gap.
   if (key === undefined) return
   for (const run of runsOf(removed)) {
     const gap = { chain, from_seq: run.from, to_seq: run.last.seq, link: run.last.mac }
@@ -196,9 +174,9 @@ async function insertGaps(db: Db, trx: Query, chain: string, removed: readonly R
   }
 }
 
-/** Rows that follow one another make one gap. */
-function runsOf(removed: readonly Removed[]): readonly { from: number; last: Removed }[] {
-  const runs: { from: number; last: Removed }[] = []
+/** Consecutive rows form one gap. */
+function runsOf(removed: readonly RemovedRow[]): readonly { from: number; last: RemovedRow }[] {
+  const runs: { from: number; last: RemovedRow }[] = []
   for (const row of removed.toSorted((a, b) => a.seq - b.seq)) {
     const run = runs.at(-1)
     if (run !== undefined && run.last.seq + 1 === row.seq) run.last = row

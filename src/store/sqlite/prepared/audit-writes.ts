@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Links } from '../../sql/audit/audit-chain.ts'
+import type { AuditChain } from '../../sql/audit/audit-chain.ts'
 import type { AppendedGroup, AuditGroup, SealedEvent, SealedExecution } from '../../sql/audit/audit-group.ts'
-import { transactions } from './prepared-statement.ts'
+import { prepareTransaction } from './prepared-statement.ts'
 
-export function writeGroupByHand(database: DatabaseSync): (group: AuditGroup) => void {
-  const transaction = transactions(database)
-  const write = groupStatements(database)
+/** Prepares the statements that write the rows of a group. */
+export function prepareWriteGroup(database: DatabaseSync): (group: AuditGroup) => void {
+  const transaction = prepareTransaction(database)
+  const write = prepareRowWrites(database)
   const remove = database.prepare('delete from audit_journal where position = ?')
   return (group) =>
     transaction(() => {
@@ -15,8 +16,8 @@ export function writeGroupByHand(database: DatabaseSync): (group: AuditGroup) =>
       const hooks = write.knownHooks(group.executions)
       let linked = 0
       for (const execution of group.executions)
-        linked += write.execution(execution, hooks.has(execution.hook_id), group.links)
-      if (linked > 0) write.head(group.links)
+        linked += write.execution(execution, hooks.has(execution.hook_id), group.chain)
+      if (linked > 0) write.head(group.chain)
     })
 }
 
@@ -29,7 +30,7 @@ interface TouchedSession {
   events: number
 }
 
-/** A group often has many events of few sessions. */
+/** Sums up per session, because a group often has many events of few sessions. */
 function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSession> {
   const sessions = new Map<string, TouchedSession>()
   for (const { tenant_id, session_id, agent_id, created_at: time } of events) {
@@ -48,7 +49,7 @@ function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSessio
   return sessions.values()
 }
 
-function groupStatements(database: DatabaseSync) {
+function prepareRowWrites(database: DatabaseSync) {
   const event = database.prepare(
     `insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms,
        created_at, request, answer, moment)
@@ -93,13 +94,13 @@ function groupStatements(database: DatabaseSync) {
     session(row: TouchedSession): void {
       session.run(row.tenant_id, row.session_id, row.agent_id, row.first_at, row.last_at, row.events)
     },
-    /** Nobody deletes one before the transaction ends. */
+    /** The ids that are stored. The transaction keeps them from being deleted. */
     knownHooks(executions: readonly SealedExecution[]): ReadonlySet<string> {
       const ids = new Set(executions.map((row) => row.hook_id))
       return new Set([...ids].filter((id) => hook.get(id) !== undefined))
     },
-    execution(row: SealedExecution, isKnown: boolean, links: Links): number {
-      const link = links.next(row)
+    execution(row: SealedExecution, isKnown: boolean, chain: AuditChain): number {
+      const link = chain.next(row)
       const { changes } = execution.run(
         row.id,
         row.tenant_id,
@@ -120,22 +121,23 @@ function groupStatements(database: DatabaseSync) {
         row.shadow ? 1 : 0,
         row.metadata,
         row.created_at,
-        links.chain,
+        chain.id,
         link.seq,
         link.mac,
       )
       if (changes === 0) return 0
-      links.advance(link)
+      chain.advance(link)
       return 1
     },
-    head(links: Links): void {
-      head.run(links.seq, links.link, links.headMac(), links.chain)
+    head(chain: AuditChain): void {
+      head.run(chain.seq, chain.link, chain.headMac(), chain.id)
     },
   }
 }
 
-export function appendGroupByHand(database: DatabaseSync): (group: AppendedGroup) => void {
-  const transaction = transactions(database)
+/** Prepares the statements that append a journal entry with its deliveries and answers. */
+export function prepareAppendGroup(database: DatabaseSync): (group: AppendedGroup) => void {
+  const transaction = prepareTransaction(database)
   const append = database.prepare(
     'insert into audit_journal (id, events, sealed, created_at) values (?, ?, ?, ?)',
   )

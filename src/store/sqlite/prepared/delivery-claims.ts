@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { Secrets } from '../../../safe/secret.ts'
-import { payloadPlace } from '../../paths.ts'
+import { deliveryPayloadPath } from '../../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../../stores/delivery-store.ts'
-import { number, type Row, text, transactions } from './prepared-statement.ts'
+import { numberColumn, prepareTransaction, type SqliteRow, textColumn } from './prepared-statement.ts'
 
 type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
 
-export function deliveriesByHand(database: DatabaseSync, secrets: Secrets) {
-  const transaction = transactions(database)
+export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) {
+  const transaction = prepareTransaction(database)
   const due = database.prepare(
     `select id, tenant_id, kind, dedup_key, payload, attempts, due_at, created_at from deliveries
      where kind = ? and state in ('waiting', 'leased') and due_at <= ? order by due_at, id limit ?`,
@@ -18,10 +18,10 @@ export function deliveriesByHand(database: DatabaseSync, secrets: Secrets) {
     `update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, lease = ?, updated_at = ?
      where id = ?`,
   )
-  const bury = database.prepare(
+  const markDead = database.prepare(
     `update deliveries set state = 'dead', lease = null, last_error = ?, updated_at = ? where id = ?`,
   )
-  // A done one is kept for its dedup key only, so nobody needs its payload.
+  // A done delivery only keeps its dedup key, so its payload goes.
   const done = database.prepare(
     `update deliveries set state = 'done', payload = '', lease = null, last_error = null, updated_at = ?
      where id = ? and lease = ? and state = 'leased'`,
@@ -31,31 +31,31 @@ export function deliveriesByHand(database: DatabaseSync, secrets: Secrets) {
      where id = ? and lease = ? and state = 'leased'`,
   )
 
-  /** Kind by kind, because only then the index gives the oldest first. */
-  const oldest = ({ kinds, now, limit }: Claim): readonly Row[] =>
+  /** One query per kind, because only then the index returns the oldest first. */
+  const oldest = ({ kinds, now, limit }: Claim): readonly SqliteRow[] =>
     kinds
       .flatMap((kind) => due.all(kind, now, limit))
-      .sort((a, b) => number(a.due_at) - number(b.due_at))
+      .sort((a, b) => numberColumn(a.due_at) - numberColumn(b.due_at))
       .slice(0, limit)
 
-  /** One that cannot be opened is laid aside, and the others go on. */
-  const take = (row: Row, held: string, claim: Claim): ClaimedDelivery | undefined => {
-    const id = text(row.id)
+  /** Leases a row. A row that cannot be decrypted becomes dead, and the others continue. */
+  const take = (row: SqliteRow, held: string, claim: Claim): ClaimedDelivery | undefined => {
+    const id = textColumn(row.id)
     const payload = openPayload(secrets, row)
     if (payload === undefined) {
-      bury.run('secret.unreadable', claim.now, id)
+      markDead.run('secret.unreadable', claim.now, id)
       return undefined
     }
     lease.run(claim.lease_until, held, claim.now, id)
     return {
       id,
-      tenant: text(row.tenant_id),
-      kind: text(row.kind),
-      dedup_key: text(row.dedup_key),
+      tenant: textColumn(row.tenant_id),
+      kind: textColumn(row.kind),
+      dedup_key: textColumn(row.dedup_key),
       payload,
-      attempt: number(row.attempts) + 1,
+      attempt: numberColumn(row.attempts) + 1,
       lease: held,
-      created_at: number(row.created_at),
+      created_at: numberColumn(row.created_at),
     }
   }
   const end = (ended: DeliveryEnd, now: number): boolean => {
@@ -76,8 +76,8 @@ export function deliveriesByHand(database: DatabaseSync, secrets: Secrets) {
         for (;;) {
           const rows = oldest({ ...claim, limit: claim.limit - claimed.length })
           for (const row of rows) {
-            const taken = take(row, held, claim)
-            if (taken !== undefined) claimed.push(taken)
+            const delivery = take(row, held, claim)
+            if (delivery !== undefined) claimed.push(delivery)
           }
           if (rows.length === 0 || claimed.length >= claim.limit) return claimed
         }
@@ -87,9 +87,9 @@ export function deliveriesByHand(database: DatabaseSync, secrets: Secrets) {
   }
 }
 
-function openPayload(secrets: Secrets, row: Row): string | undefined {
+function openPayload(secrets: Secrets, row: SqliteRow): string | undefined {
   try {
-    return secrets.decrypt(text(row.payload), payloadPlace(text(row.id)))
+    return secrets.decrypt(textColumn(row.payload), deliveryPayloadPath(textColumn(row.id)))
   } catch (error) {
     if (isHookError(error)) return undefined
     throw error

@@ -1,8 +1,10 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { serverError } from '../../../engine/core/server-errors.ts'
 
-/** Runs work that does not yield as one transaction. Statements are prepared once. */
-export function transactions(database: DatabaseSync): <T>(work: () => T) => T {
+export type SqliteRow = Record<string, SQLOutputValue>
+
+/** Returns a function that runs synchronous work as one transaction. */
+export function prepareTransaction(database: DatabaseSync): <T>(work: () => T) => T {
   const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((text) =>
     database.prepare(text),
   ) as [StatementSync, StatementSync, StatementSync]
@@ -13,31 +15,29 @@ export function transactions(database: DatabaseSync): <T>(work: () => T) => T {
       commit.run()
       return result
     } catch (error) {
-      // After some failures SQLite has rolled back by itself.
+      // After some failures SQLite has already rolled back.
       if (database.isTransaction) rollback.run()
       throw error
     }
   }
 }
 
-export type Row = Record<string, SQLOutputValue>
-
-export function text(value: SQLOutputValue | undefined): string {
-  return typeof value === 'string' ? value : unexpected('text')
+export function textColumn(value: SQLOutputValue | undefined): string {
+  return typeof value === 'string' ? value : throwUnexpected('text')
 }
 
-export function number(value: SQLOutputValue | undefined): number {
-  return typeof value === 'number' ? value : unexpected('a number')
+export function numberColumn(value: SQLOutputValue | undefined): number {
+  return typeof value === 'number' ? value : throwUnexpected('a number')
 }
 
-export function textOrNull(value: SQLOutputValue | undefined): string | null {
-  return value === null ? null : text(value)
+export function textColumnOrNull(value: SQLOutputValue | undefined): string | null {
+  return value === null ? null : textColumn(value)
 }
 
-export function numberOrNull(value: SQLOutputValue | undefined): number | null {
-  return value === null ? null : number(value)
+export function numberColumnOrNull(value: SQLOutputValue | undefined): number | null {
+  return value === null ? null : numberColumn(value)
 }
 
-function unexpected(what: string): never {
-  throw serverError('store.corrupt', `a column does not hold ${what}`)
+function throwUnexpected(expected: string): never {
+  throw serverError('store.corrupt', `a column does not hold ${expected}`)
 }

@@ -1,17 +1,56 @@
+/** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { GuardRequest, Pass } from '../../../engine/core/guard-state.ts'
-import { serverError } from '../../../engine/core/server-errors.ts'
+import type { GuardRequest } from '../../../engine/core/guard-state.ts'
 import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../../engine/guard/guard-entry.ts'
-import { readExecution, type ShownRow, shown } from '../../sql/audit/history-methods.ts'
-import { oneOf } from '../../sql/column-values.ts'
-import type { ExecutionRow, Page } from '../../stores/audit-store.ts'
-import { roles, type TokenRow } from '../../stores/tenant-store.ts'
+import type { Secrets } from '../../../safe/secret.ts'
+import { type ExecutionColumns, executionColumns, readExecution } from '../../sql/audit/history-methods.ts'
+import { readUnion } from '../../sql/column-values.ts'
+import { invalidCursor } from '../../sql/page-cursor.ts'
+import type { DialectStatements } from '../../sql/sql-database.ts'
+import { roles } from '../../stores/tenant-store.ts'
+import type { Mutex } from '../mutex.ts'
 import { sqliteCodec } from '../sqlite-dialect.ts'
-import { number, numberOrNull, text, textOrNull, transactions } from './prepared-statement.ts'
+import { sqliteStoreError } from '../sqlite-error.ts'
+import { prepareAppendGroup, prepareWriteGroup } from './audit-writes.ts'
+import { prepareDeliveryClaims } from './delivery-claims.ts'
+import {
+  numberColumn,
+  numberColumnOrNull,
+  prepareTransaction,
+  textColumn,
+  textColumnOrNull,
+} from './prepared-statement.ts'
+
+/** The synchronous form of a statement: SQLite answers without waiting. */
+export type SyncStatement<Name extends keyof DialectStatements> = (
+  ...args: Parameters<DialectStatements[Name]>
+) => Awaited<ReturnType<DialectStatements[Name]>>
+
+export function prepareStatements(database: DatabaseSync, secrets: Secrets, mutex: Mutex): DialectStatements {
+  const locked =
+    <Args extends readonly unknown[], Result>(run: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await mutex.runSync(() => run(...args))
+      } catch (error) {
+        throw sqliteStoreError(error)
+      }
+    }
+  const deliveries = prepareDeliveryClaims(database, secrets)
+  return {
+    appendGroup: locked(prepareAppendGroup(database)),
+    writeGroup: locked(prepareWriteGroup(database)),
+    claimDeliveries: locked(deliveries.claim),
+    endDeliveries: locked(deliveries.end),
+    takeGuards: locked(prepareTakeGuards(database)),
+    findToken: locked(prepareFindToken(database)),
+    tail: locked(prepareTail(database)),
+  }
+}
 
 /** The rules of `memoryGuardState` over a table. */
-export function guardsByHand(database: DatabaseSync) {
-  const transaction = transactions(database)
+function prepareTakeGuards(database: DatabaseSync): SyncStatement<'takeGuards'> {
+  const transaction = prepareTransaction(database)
   const select = database.prepare('select until, count from guard_state where tenant_id = ? and key = ?')
   const upsert = database.prepare(
     `insert into guard_state (tenant_id, key, until, count) values (?, ?, ?, ?)
@@ -21,7 +60,7 @@ export function guardsByHand(database: DatabaseSync) {
 
   const find = (tenant: string, key: string): GuardEntry | undefined => {
     const row = select.get(tenant, key)
-    return row && { until: number(row.until), count: number(row.count) }
+    return row && { until: numberColumn(row.until), count: numberColumn(row.count) }
   }
   const arm = (tenant: string, request: GuardRequest, now: number) => {
     const key = entryKey(request)
@@ -29,7 +68,7 @@ export function guardsByHand(database: DatabaseSync) {
     if (armed === undefined) remove.run(tenant, key)
     else upsert.run(tenant, key, armed.until, armed.count)
   }
-  return (tenant: string, requests: readonly GuardRequest[], now: number): readonly Pass[] =>
+  return (tenant, requests, now) =>
     transaction(() => {
       const passes = requests.map((request) => checkEntry(request, find(tenant, entryKey(request)), now))
       if (passes.every((pass) => pass.pass)) for (const request of requests) arm(tenant, request, now)
@@ -37,41 +76,40 @@ export function guardsByHand(database: DatabaseSync) {
     })
 }
 
-export function tokensByHand(database: DatabaseSync) {
+function prepareFindToken(database: DatabaseSync): SyncStatement<'findToken'> {
   const select = database.prepare(
     'select id, tenant_id, name, role, agent_id, created_at, expires_at from tokens where hash = ?',
   )
-  return (hash: Uint8Array): TokenRow | undefined => {
+  return (hash) => {
     const row = select.get(hash)
     return (
       row && {
-        id: text(row.id),
-        tenant_id: text(row.tenant_id),
-        name: text(row.name),
-        role: oneOf(roles, row.role),
-        agent_id: textOrNull(row.agent_id),
-        created_at: number(row.created_at),
-        expires_at: numberOrNull(row.expires_at),
+        id: textColumn(row.id),
+        tenant_id: textColumn(row.tenant_id),
+        name: textColumn(row.name),
+        role: readUnion(roles, row.role),
+        agent_id: textColumnOrNull(row.agent_id),
+        created_at: numberColumn(row.created_at),
+        expires_at: numberColumnOrNull(row.expires_at),
       }
     )
   }
 }
 
 /** Rows become visible in the order of their positions, so a cursor is a position. */
-export function tailByHand(database: DatabaseSync) {
-  // By the primary key: what is new since a cursor is little, whatever tenant it belongs to.
+function prepareTail(database: DatabaseSync): SyncStatement<'tail'> {
+  // By the primary key: there are few rows after a cursor, whatever their tenant.
   const select = database.prepare(
-    `select ${shown.join(', ')} from hook_executions
+    `select ${executionColumns.join(', ')} from hook_executions
      where position > ? and position <= ? and +tenant_id = ? order by position limit ?`,
   )
   const last = database.prepare('select coalesce(max(position), 0) as position from hook_executions')
-  return (tenant: string, cursor: string | undefined, limit: number): Page<ExecutionRow> => {
-    const end = number(last.get()?.position)
+  return (tenant, cursor, limit) => {
+    const end = numberColumn(last.get()?.position)
     if (!cursor) return { rows: [], nextCursor: String(end) }
-    if (!/^\d{1,15}$/.test(cursor))
-      throw serverError('gateway.request', 'cursor: not one that a page answered')
-    // The columns are those of `shown`, in the types of the table.
-    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly ShownRow[]
+    if (!/^\d{1,15}$/.test(cursor)) throw invalidCursor()
+    // The columns and their types are those of `executionColumns`.
+    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly ExecutionColumns[]
     const reached = rows.length === limit ? rows.at(-1)?.position : Math.max(end, Number(cursor))
     return {
       rows: rows.map((row) => readExecution(sqliteCodec, row)),
