@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { type DeliveryAttempt, backoffMs, type DeliverWork, startDeliveries } from './delivery-worker.ts'
+import { backoffMs, type DeliverWork, type DeliveryAttempt, startDeliveries } from './delivery-worker.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {

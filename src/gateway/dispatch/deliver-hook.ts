@@ -1,4 +1,4 @@
-import type { Attempt, Deliver } from '../../delivery/delivery-worker.ts'
+import type { DeliverWork, DeliveryAttempt } from '../../delivery/delivery-worker.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Delivered, EventDispatcher } from './dispatch-events.ts'
 import type { HookDelivery } from './hook-delivery.ts'

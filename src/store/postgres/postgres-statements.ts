@@ -11,7 +11,7 @@ import type { ConnectionPool } from './connection-pool.ts'
 import { deliveryClaims } from './delivery-claims.ts'
 import { toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
-import { tailExecutions } from './snapshot-cursors.ts'
+import { tailBySnapshot } from './snapshot-cursors.ts'
 
 /** The plain SQL statements of the PostgreSQL store. */
 export function postgresStatements(
@@ -19,7 +19,7 @@ export function postgresStatements(
   secrets: Secrets,
 ): DialectStatements {
   return {
-    tail: tailExecutions(pools.app),
+    tail: tailBySnapshot(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
     appendGroup: (group) => appendGroup(pools.system, group),

@@ -2,7 +2,7 @@
  * Transactions commit in another order than they begin, so no number in the rows tells which rows are new. A cursor is
  * therefore a snapshot in PostgreSQL's notation: rows of transactions that it could not see are new.
  */
-import { executionColumns, readExecution } from '../sql/audit/history-methods.ts'
+import { executionColumns, readExecution } from '../sql/audit/history-queries.ts'
 import { isUuid } from '../sql/column-values.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../sql/page-cursor.ts'
 import type { AuditStore } from '../stores/audit-store.ts'
@@ -50,7 +50,7 @@ const TAIL = `with w as (select coalesce($3::pg_snapshot, pg_current_snapshot())
       and (written_by, position) > ($4::xid8, $5::int8)
     order by written_by, position limit $6) h on true`
 
-export function tailExecutions(pool: ConnectionPool): AuditStore['tail'] {
+export function tailBySnapshot(pool: ConnectionPool): AuditStore['tail'] {
   return async (tenant, cursor, limit) => {
     const range = cursor ? readRange(cursor) : undefined
     if (!isUuid(tenant)) return { rows: [], nextCursor: cursor ?? '' }

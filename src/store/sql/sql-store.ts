@@ -1,19 +1,19 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
-import { eventMethods } from './audit/event-methods.ts'
-import { historyMethods } from './audit/history-methods.ts'
+import { eventQueries } from './audit/event-queries.ts'
+import { historyQueries } from './audit/history-queries.ts'
 import { type RecordMethods, recordMethods } from './audit/journal.ts'
 import { createProjector, type Projector } from './audit/projector.ts'
 import { pruneAudit } from './audit/remove-audit.ts'
 import { verifyChains } from './audit/verify-audit.ts'
-import { budgetMethods } from './budget-methods.ts'
-import { deliveryMethods } from './delivery-methods.ts'
-import { hookMethods } from './hook-methods.ts'
+import { budgetQueries } from './budget-queries.ts'
+import { deliveryQueries } from './delivery-queries.ts'
+import { hookQueries } from './hook-queries.ts'
 import { countKeyUses } from './key-uses.ts'
-import { resealMethods } from './reseal-methods.ts'
+import { resealQueries } from './reseal-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { tenantMethods } from './tenant-methods.ts'
-import { vaultMethods } from './vault-methods.ts'
+import { tenantQueries } from './tenant-queries.ts'
+import { vaultQueries } from './vault-queries.ts'
 
 /** The store without its connection. The dialect adds `close`, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
@@ -26,27 +26,27 @@ const READ_MS = 1_000
 const CLOSE_MS = 1_000
 
 export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
-  const vault = vaultMethods(db)
+  const vault = vaultQueries(db)
   const keyUses = countKeyUses(db.secrets, vault.addKeyUses)
   const projector = await createProjector(db, keyUses.add)
   const forReading = afterCatchUp(() => projector.catchUp(READ_MS))
   const whenComplete = afterCatchUp(() => projector.catchUp())
-  const events = eventMethods(db)
-  const tenants = tenantMethods(db)
+  const events = eventQueries(db)
+  const tenants = tenantQueries(db)
   return {
-    ...hookMethods(db),
+    ...hookQueries(db),
     ...recordMethods(db, projector, keyUses.add),
-    ...forReading(historyMethods(db)),
+    ...forReading(historyQueries(db)),
     ...forReading(events),
     // Answers are written at once, not projected.
     findAnswer: events.findAnswer,
     ...whenComplete({
       verifyAudit: () => verifyAudit(db, projector),
       prune: (limits: Parameters<Store['prune']>[0]) => pruneAudit(db, limits),
-      ...resealMethods(db),
+      ...resealQueries(db),
     }),
-    ...deliveryMethods(db),
-    ...budgetMethods(db),
+    ...deliveryQueries(db),
+    ...budgetQueries(db),
     takeGuards: (tenant, requests, now) => db.statements.takeGuards(tenant, requests, now),
     ...tenants,
     // A deleted tenant takes its recorded events with it.

@@ -8,12 +8,12 @@ import type { SqlDatabase } from '../sql-database.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 
-type EventMethods = Pick<
+type EventQueries = Pick<
   AuditStore,
   'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
 >
 
-export function eventMethods(db: SqlDatabase): EventMethods {
+export function eventQueries(db: SqlDatabase): EventQueries {
   const open = (sealed: string, path: SealedPath) => openSealed(db.secrets, sealed, path)
   return {
     tail: (tenant, cursor, limit) => db.statements.tail(tenant, cursor, limit),

@@ -28,7 +28,7 @@ export function readExecution(codec: Codec, { position: _, ...row }: ExecutionCo
 
 const EMPTY = { rows: [], nextCursor: '' } as const
 
-export function historyMethods(db: SqlDatabase): Pick<AuditStore, 'history'> {
+export function historyQueries(db: SqlDatabase): Pick<AuditStore, 'history'> {
   return {
     history: (tenant, filter, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {

@@ -1,7 +1,7 @@
 import { MASTER_TENANT, roles, type TenantStore, type TokenRow } from '../stores/tenant-store.ts'
 import { removeTenantAudit } from './audit/remove-audit.ts'
 import { isUuid, readUnion } from './column-values.ts'
-import { bumpDefinitionVersions } from './hook-methods.ts'
+import { bumpDefinitionVersions } from './hook-queries.ts'
 import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 /** Tables without a foreign key to `tenants`, from which deleting a tenant would not cascade. */
@@ -14,7 +14,7 @@ const uncascadedTables = [
   'tenant_hook_budget',
 ] as const
 
-export function tenantMethods(db: SqlDatabase): TenantStore {
+export function tenantQueries(db: SqlDatabase): TenantStore {
   return {
     createTenant: (tenant) =>
       db.system(async (trx) => {

@@ -5,16 +5,16 @@ import { isUuid } from './column-values.ts'
 import { completeDefinition, readHook, writeDefinition, writeHook } from './hook-row.ts'
 import type { Codec, QueryBuilder, SqlDatabase } from './sql-database.ts'
 
-export function hookMethods(db: SqlDatabase): HookStore {
-  return { ...hookRowMethods(db), ...definitionMethods(db) }
+export function hookQueries(db: SqlDatabase): HookStore {
+  return { ...hookRowQueries(db), ...definitionQueries(db) }
 }
 
-type HookRowMethods = Pick<
+type HookRowQueries = Pick<
   HookStore,
   'listHooks' | 'findHook' | 'createHook' | 'updateHook' | 'deleteHook' | 'toggleHook'
 >
 
-function hookRowMethods(db: SqlDatabase): HookRowMethods {
+function hookRowQueries(db: SqlDatabase): HookRowQueries {
   const { codec } = db
   return {
     listHooks: (tenant, filter = {}) =>
@@ -91,13 +91,13 @@ function hookRowMethods(db: SqlDatabase): HookRowMethods {
   }
 }
 
-type DefinitionMethods = Pick<
+type DefinitionQueries = Pick<
   HookStore,
   'tripHook' | 'loadDefinitions' | 'definitionChanges' | 'disableHandlerTypes'
 >
 
 /** What the nodes need to keep their snapshots of the definitions up to date. */
-function definitionMethods(db: SqlDatabase): DefinitionMethods {
+function definitionQueries(db: SqlDatabase): DefinitionQueries {
   const { codec } = db
   return {
     tripHook: (tenant, id, now) =>

@@ -4,7 +4,7 @@ import { isEncrypted } from '../../safe/secret.ts'
 import { hookConfigPath } from '../paths.ts'
 import type { SealedCell, VaultStore } from '../stores/vault-store.ts'
 import { isUuid } from './column-values.ts'
-import { bumpDefinitionVersions } from './hook-methods.ts'
+import { bumpDefinitionVersions } from './hook-queries.ts'
 import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 const SEALED = 'aes-gcm:'
@@ -37,9 +37,9 @@ interface CellQuery {
   readonly limit: number
 }
 
-type ResealMethods = Pick<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
+type ResealQueries = Pick<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
 
-export function resealMethods(db: SqlDatabase): ResealMethods {
+export function resealQueries(db: SqlDatabase): ResealQueries {
   return {
     holdsSealed: () =>
       db.system(async (trx) => {

@@ -7,7 +7,7 @@ import type { SqlDatabase } from './sql-database.ts'
 const listedStates = ['waiting', 'leased', 'dead'] as const satisfies readonly DeliveryState[]
 
 // States are literals in the SQL text: a partial index over states cannot serve a parameter.
-export function deliveryMethods(db: SqlDatabase): DeliveryStore {
+export function deliveryQueries(db: SqlDatabase): DeliveryStore {
   return {
     claimDeliveries: (claim) => db.statements.claimDeliveries(claim),
     endDeliveries: (ends, now) => db.statements.endDeliveries(ends, now),

@@ -5,9 +5,9 @@ import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 const WARN_BELOW = 0.2
 
-type BudgetMethods = Pick<GuardStore, 'readBudget' | 'spendBudget' | 'setBudget'>
+type BudgetQueries = Pick<GuardStore, 'readBudget' | 'spendBudget' | 'setBudget'>
 
-export function budgetMethods(db: SqlDatabase): BudgetMethods {
+export function budgetQueries(db: SqlDatabase): BudgetQueries {
   return {
     readBudget: (tenant, now, total) =>
       db.tenant(tenant, (trx) => lockMonth(trx, db, { tenant, now, total })),

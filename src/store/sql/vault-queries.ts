@@ -1,9 +1,9 @@
 import type { VaultStore } from '../stores/vault-store.ts'
 import type { Codec, SqlDatabase } from './sql-database.ts'
 
-type VaultMethods = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
+type VaultQueries = Omit<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
 
-export function vaultMethods(db: SqlDatabase): VaultMethods {
+export function vaultQueries(db: SqlDatabase): VaultQueries {
   const { codec } = db
   return {
     putSecret: ({ tenant_id, name, ...secret }) =>
