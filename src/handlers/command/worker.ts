@@ -2,7 +2,7 @@ import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts
 import { HookError } from '../../engine/core/error.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import type { ProcessSpec } from '../../safe/process/process-spec.ts'
-import { Semaphore } from '../../safe/process/run-process.ts'
+import { Semaphore } from '../../safe/semaphore.ts'
 import type { Reply } from '../answer-dialects.ts'
 import type { WireEvent } from '../wire-event.ts'
 import { Backoff } from './backoff.ts'

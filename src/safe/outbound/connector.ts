@@ -2,6 +2,7 @@ import { promises as dns } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import { Semaphore } from '../semaphore.ts'
 import { canonical, isOwn, type Listening } from './rules/address.ts'
 import type { AllowList } from './rules/allow-list.ts'
 
@@ -105,21 +106,16 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 /**
  * A lookup occupies one of the few threads that file access and ciphers share, and a slow name server decides for how long.
  */
-const MAX_LOOKUPS = 2
-let running = 0
-const waiting: (() => void)[] = []
+const lookups = new Semaphore(2)
 
 /** Resolves like the operating system, with hosts file and search domains. */
 export const resolveWithSystem: Resolve = async (host) => {
-  if (running >= MAX_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve))
-  else running++
+  await lookups.take()
   try {
     const found = await dns.lookup(host, { all: true, order: 'verbatim' })
     return found.map(({ address }) => address)
   } finally {
-    const next = waiting.shift()
-    if (next === undefined) running--
-    else next()
+    lookups.release()
   }
 }
 

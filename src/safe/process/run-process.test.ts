@@ -198,7 +198,7 @@ describe.each(['direct', 'helper'] as const)('a command started by way of: %s', 
     const second = narrow.run(order, AbortSignal.timeout(50))
     await expect(second).rejects.toMatchObject({
       code: 'process.timeout',
-      message: expect.stringContaining('turn'),
+      message: expect.stringContaining('waiting to start'),
     })
     expect(narrow.running).toBe(1)
     leave.abort(new HookError('engine.aborted', 'enough'))

@@ -1,6 +1,7 @@
 /** Starts commands, directly or through the helper, a few at a time. */
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { Semaphore } from '../semaphore.ts'
 import { ChildRun } from './child.ts'
 import { Helper } from './helper.ts'
 import type { ChildEnd, ProcessResult, ProcessSpec, StartedChild, StartOrder } from './process-spec.ts'
@@ -64,13 +65,6 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
     warm: () => starter.warm(),
     close: () => starter.close(),
   }
-}
-
-/** The default instance, so that one limit applies to the whole program. */
-export const processes: Processes = createProcesses()
-
-export function runProcess(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult> {
-  return processes.run(spec, signal)
 }
 
 function orderOf({
@@ -160,47 +154,9 @@ class ProcessStarter {
   }
 }
 
-/** Limits concurrency. Waiters are served in order, or leave when their signal aborts. */
-export class Semaphore {
-  readonly #limit: number
-  readonly #queue = new Set<() => void>()
-  #taken = 0
+/** The default instance, so that one limit applies to the whole program. */
+export const processes: Processes = createProcesses()
 
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  get taken(): number {
-    return this.#taken
-  }
-
-  /** Takes a slot: undefined if one is free, else a promise. Rejects with the signal's reason if it aborts first. */
-  take(signal: AbortSignal): Promise<void> | undefined {
-    if (signal.aborted) return Promise.reject(signal.reason)
-    if (this.#taken < this.#limit) {
-      this.#taken++
-      return undefined
-    }
-    return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      const leave = () => {
-        this.#queue.delete(enter)
-        reject(signal.reason)
-      }
-      this.#queue.add(enter)
-      signal.addEventListener('abort', leave, { once: true })
-    })
-  }
-
-  release(): void {
-    const [next] = this.#queue
-    if (next === undefined) this.#taken--
-    else {
-      this.#queue.delete(next)
-      next()
-    }
-  }
+export function runProcess(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult> {
+  return processes.run(spec, signal)
 }

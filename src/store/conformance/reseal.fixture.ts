@@ -10,13 +10,13 @@ import {
   keyring,
   NOON,
   newTenant,
-  type Opened,
-  type OpenStore,
+  type OpenStoreUnderTest,
   rotated,
+  type StoreUnderTest,
 } from './samples.fixture.ts'
 
 /** Everything that can be sealed, sealed under the first key. */
-async function filled({ store }: Opened) {
+async function filled({ store }: StoreUnderTest) {
   const secrets = createSecrets(keyring)
   const tenant = await newTenant(store)
   const seal = (plain: string, place: Parameters<typeof secrets.encrypt>[1]) => secrets.encrypt(plain, place)
@@ -87,9 +87,9 @@ async function readable(store: Store, { tenant, hookId }: { tenant: string; hook
 
 const everything = ['request', 'detail', 'answer', 'secret', 'provider', 'header', 'signing']
 
-export function resealConformance(open: OpenStore): void {
+export function resealConformance(open: OpenStoreUnderTest): void {
   describe('a change of keys', () => {
-    const on = async (work: (database: Opened) => Promise<void>) => {
+    const on = async (work: (database: StoreUnderTest) => Promise<void>) => {
       const database = await open()
       try {
         await work(database)

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
-import { keyring, type Opened } from '../conformance/samples.fixture.ts'
+import { keyring, type StoreUnderTest } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 /** A fresh directory with a database in it. */
-export async function openSqlite(): Promise<Opened & { readonly file: string }> {
+export async function openSqlite(): Promise<StoreUnderTest & { readonly file: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'hookhelm-store-'))
   const file = join(directory, 'hookhelm.db')
   const store = await openSqliteStore({ file, keyring })
