@@ -32,7 +32,7 @@ type ScanStep = (scan: JsonScan) => ScanStep | undefined
 export function scanJson(text: string, limits: JsonLimits): boolean {
   const scan: JsonScan = { text, limits, levels: [], at: 0, keys: 0, inexact: false }
   skipWhitespace(scan)
-  if (scan.at === text.length) throw new HookError('input.empty', 'there is no JSON, only blanks')
+  if (scan.at === text.length) throw new HookError('input.empty', 'the text contains no JSON')
   for (let step: ScanStep | undefined = value; step !== undefined; ) {
     skipWhitespace(scan)
     step = step(scan)
@@ -67,11 +67,11 @@ const firstKey: ScanStep = (scan) => (scan.text[scan.at] === '}' ? after(scan) :
 
 const key: ScanStep = (scan) => {
   const start = scan.at
-  if (scan.text[start] !== '"') fail(scan, 'input.json', 'a key was expected')
+  if (scan.text[start] !== '"') fail(scan, 'input.json', 'expected a key')
   skipString(scan)
   takeKey(scan, start)
   skipWhitespace(scan)
-  if (scan.text[scan.at] !== ':') fail(scan, 'input.json', 'a colon was expected')
+  if (scan.text[scan.at] !== ':') fail(scan, 'input.json', 'expected a colon')
   scan.at++
   return value
 }
@@ -80,14 +80,14 @@ const after: ScanStep = (scan) => {
   const level = scan.levels.at(-1)
   const char = scan.text[scan.at]
   if (level === undefined) {
-    if (char !== undefined) fail(scan, 'input.json', 'there is text behind the end')
+    if (char !== undefined) fail(scan, 'input.json', 'there is text after the end')
     return undefined
   }
   scan.at++
   if (char === ',') return level.keys === undefined ? value : key
   if (char !== (level.keys === undefined ? ']' : '}')) {
     scan.at--
-    fail(scan, 'input.json', 'a comma or the closing bracket was expected')
+    fail(scan, 'input.json', 'expected a comma or the closing bracket')
   }
   scan.levels.pop()
   return after
@@ -111,21 +111,21 @@ function takeKey(scan: JsonScan, start: number): void {
   if (name === '__proto__' || (name === 'prototype' && level?.under === 'constructor'))
     fail(scan, 'input.forbidden_key', `a key could reach a prototype`)
   if (level?.keys?.has(name))
-    fail(scan, 'input.duplicate_key', `${JSON.stringify(name.slice(0, 40))} stands there twice`)
+    fail(scan, 'input.duplicate_key', `${JSON.stringify(name.slice(0, 40))} appears twice`)
   scan.at = start + written.length + 2
   level?.keys?.add(name)
   if (level !== undefined) level.name = name
 }
 
 function literal(scan: JsonScan, word: string): ScanStep {
-  if (!scan.text.startsWith(word, scan.at)) fail(scan, 'input.json', 'a value was expected')
+  if (!scan.text.startsWith(word, scan.at)) fail(scan, 'input.json', 'expected a value')
   scan.at += word.length
   return after
 }
 
 function number(scan: JsonScan): ScanStep {
   const source = numberAt(scan)
-  if (source === undefined) fail(scan, 'input.json', 'a value was expected')
+  if (source === undefined) fail(scan, 'input.json', 'expected a value')
   scan.inexact ||= isInexact(source)
   scan.at += source.length
   return after
@@ -166,7 +166,11 @@ function skipString(reader: JsonReader): void {
       at = escapes.lastIndex - 1
     } else if (!(code >= 0x20)) {
       reader.at = at
-      fail(reader, 'input.json', at < text.length ? 'a control character in a string' : 'a string has no end')
+      fail(
+        reader,
+        'input.json',
+        at < text.length ? 'a control character in a string' : 'a string is not closed',
+      )
     }
   }
 }

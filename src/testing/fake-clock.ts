@@ -14,7 +14,7 @@ interface FakeTimer {
   next: number
 }
 
-/** Creates a clock that stands at `start` (milliseconds since 1970). */
+/** Creates a clock that starts at `start` (milliseconds since 1970). */
 export function fakeClock(start = 1_700_000_000_000): FakeClock {
   let elapsed = 0
   const entries = new Set<FakeTimer>()

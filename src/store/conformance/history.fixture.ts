@@ -91,7 +91,7 @@ export function historyConformance(open: OpenStoreUnderTest): void {
       const start = await at.store.tail(tenant, undefined, 10)
       expect(start.rows).toEqual([])
       const one = event(tenant, { time: NOON + 100, hooks: [{}, {}] })
-      // Its time lies before what was there already.
+      // Its time is before that of the existing rows.
       const two = event(tenant, { time: NOON - 100, hooks: [{}] })
       await at.store.recordEvents([one], [], [])
       await at.store.recordEvents([event(other, { hooks: [{}] })], [], [])

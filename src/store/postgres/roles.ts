@@ -13,8 +13,8 @@ export interface DatabaseRoles {
 }
 
 /**
- * DatabaseRoles belong to the whole cluster. With one pair for all databases, whoever may use it in one database could take its
- * part in another, so each database has a pair of its own.
+ * Roles belong to the whole cluster. Each database has its own pair, so that a login of one database cannot switch to the
+ * roles of another.
  */
 export function rolesOfDatabase(database: string): DatabaseRoles {
   const simple = /^[a-z0-9_]{1,40}$/.test(database)

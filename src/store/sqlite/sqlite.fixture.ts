@@ -7,7 +7,7 @@ import { keyring, type StoreUnderTest } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
-/** A fresh directory with a database in it. */
+/** Opens a store in a fresh directory. */
 export async function openSqlite(): Promise<StoreUnderTest & { readonly file: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'hookhelm-store-'))
   const file = join(directory, 'hookhelm.db')
@@ -37,7 +37,7 @@ export async function openSqlite(): Promise<StoreUnderTest & { readonly file: st
   }
 }
 
-/** A path for a database, in a directory that goes with the test. */
+/** A path for a database, in a directory that is removed after the test. */
 export function databasePath(): string {
   const directory = mkdtempSync(join(tmpdir(), 'hookhelm-store-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

@@ -9,7 +9,7 @@ export interface EventRecord {
   readonly session_id: string | null
   readonly agent_id: string | null
   /** Its position in the session; absent in records of older versions. */
-  readonly moment?: EventMoment
+  readonly moment?: SessionPosition
   readonly kind: 'allow' | 'ask' | 'block'
   readonly by_hook: string | null
   readonly code: string | null
@@ -22,7 +22,7 @@ export interface EventRecord {
 }
 
 /** The position of an event in its session. */
-export interface EventMoment {
+export interface SessionPosition {
   /** The name under which the coding agent is connected. */
   readonly agent?: string
   readonly turn?: string
@@ -117,7 +117,7 @@ export interface TimelineRow {
   readonly code: string | null
   readonly duration_ms: number
   readonly created_at: number
-  readonly moment: EventMoment
+  readonly moment: SessionPosition
 }
 
 export interface SessionRow {

@@ -1,7 +1,7 @@
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type { AuditStore, EventMoment, TimelineRow } from '../../stores/audit-store.ts'
+import type { AuditStore, SessionPosition, TimelineRow } from '../../stores/audit-store.ts'
 import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readTextCursor } from '../page-cursor.ts'
 import type { SqlDatabase } from '../sql-database.ts'
@@ -113,7 +113,7 @@ function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineR
   return {
     ...row,
     kind: readUnion(kinds, kind),
-    moment: moment === null ? {} : (JSON.parse(moment) as EventMoment),
+    moment: moment === null ? {} : (JSON.parse(moment) as SessionPosition),
   }
 }
 
