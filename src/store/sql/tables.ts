@@ -1,16 +1,12 @@
+import type { SessionRow } from '../stores/audit-store.ts'
+import type { BudgetRow } from '../stores/guard-store.ts'
+import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
+import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
+
 /** The tables, typed for kysely. Columns that the dialects store differently are `unknown`; the codec reads them. */
 export interface Tables {
-  tenants: { id: string; name: string; created_at: number }
-  tokens: {
-    id: string
-    tenant_id: string
-    name: string
-    role: string
-    agent_id: string | null
-    hash: Uint8Array
-    created_at: number
-    expires_at: number | null
-  }
+  tenants: TenantRow
+  tokens: Omit<TokenRow, 'role'> & { role: string; hash: Uint8Array }
   agent_hooks: AgentHooks
   /** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
   definition_versions: { tenant_id: string; version: number; stamp: number }
@@ -18,44 +14,16 @@ export interface Tables {
   hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
   events: Events
   hook_executions: HookExecutions
-  sessions: {
-    tenant_id: string
-    session_id: string
-    agent_id: string | null
-    first_at: number
-    last_at: number
-    events: number
-  }
-  audit_journal: {
-    position: number
-    id: string
-    events: number
-    sealed: string
-    created_at: number
-  }
+  sessions: SessionRow
+  audit_journal: { position: number; id: string; events: number; sealed: string; created_at: number }
   audit_chains: AuditChains
   audit_gaps: AuditGaps
   idempotency: { tenant_id: string; key: string; request_hash: string; answer: string; expires_at: number }
-  tenant_hook_budget: {
-    tenant_id: string
-    month_start: number
-    budget_total: number
-    remaining: number
-    last_warned_at: number | null
-    metadata: unknown
-    updated_at: number
-  }
+  tenant_hook_budget: BudgetRow & { metadata: unknown; updated_at: number }
   guard_state: { tenant_id: string; key: string; until: number; count: number }
   deliveries: Deliveries
-  secrets: { tenant_id: string; name: string; sealed: string; updated_at: number }
-  providers: {
-    tenant_id: string
-    name: string
-    base_url: string | null
-    default_model: string | null
-    sealed_key: string | null
-    updated_at: number
-  }
+  secrets: SecretRow
+  providers: ProviderRow
   settings: { tenant_id: string; value: unknown; updated_at: number }
   key_uses: { key_id: string; uses: number }
 }

@@ -52,24 +52,15 @@ export interface ExecutionRecord {
 }
 
 /** A stored execution. */
-export interface ExecutionRow {
+export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail'> {
   readonly id: string
   readonly tenant_id: string
   readonly hook_id: string | null
   readonly event_id: string
   readonly event: string
-  readonly handler_type: string
   readonly session_id: string | null
   readonly agent_id: string | null
   readonly input_hash: string
-  readonly decision: ExecutionRecord['decision']
-  readonly duration_ms: number
-  readonly retry: number
-  readonly dedup_key: string
-  readonly code: string | null
-  readonly error: string | null
-  readonly shadow: boolean
-  readonly metadata: Readonly<Record<string, unknown>>
   readonly created_at: number
 }
 
@@ -109,14 +100,8 @@ export interface StoredEvent {
 }
 
 /** An event in the timeline of its session. */
-export interface TimelineRow {
-  readonly event_id: string
-  readonly event: string
-  readonly kind: 'allow' | 'ask' | 'block'
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
+export interface TimelineRow
+  extends Omit<StoredEvent, 'tenant_id' | 'session_id' | 'agent_id' | 'request' | 'answer'> {
   readonly moment: SessionPosition
 }
 

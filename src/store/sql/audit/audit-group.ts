@@ -5,6 +5,7 @@ import { timeUuid } from '../../../safe/time-uuid.ts'
 import { deliveryPayloadPath, errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
 import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
+import type { Tables } from '../tables.ts'
 import type { AuditChain } from './audit-chain.ts'
 
 /** The rows of a group of dispatches: sealed, hashed, with ids. Only inserted events count towards their sessions. */
@@ -25,73 +26,28 @@ export interface AppendedGroup {
   readonly now: number
 }
 
-/** A new journal entry. */
-export interface NewJournalEntry {
-  readonly id: string
-  readonly events: number
-  readonly sealed: string
-  readonly created_at: number
-}
+export type NewJournalEntry = Readonly<Omit<Tables['audit_journal'], 'position'>>
 
-export interface SealedEvent {
-  readonly tenant_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly kind: string
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-  readonly request: string
-  readonly answer: string
-  readonly moment: string | null
-}
+export type SealedEvent = Readonly<Tables['events']>
 
-export interface SealedExecution {
-  readonly id: string
-  readonly tenant_id: string
+export interface SealedExecution
+  extends Readonly<
+    Omit<Tables['hook_executions'], 'position' | 'hook_id' | 'shadow' | 'metadata' | 'chain' | 'seq' | 'mac'>
+  > {
   /** Written only if the hook is stored: it may be deleted while it runs, or never have been stored. */
   readonly hook_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly handler_type: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly input_hash: string
-  readonly decision: string
-  readonly duration_ms: number
-  readonly retry: number
-  readonly dedup_key: string
-  readonly code: string | null
-  readonly error: string | null
-  readonly error_detail: string | null
   readonly shadow: boolean
   /** JSON with sorted keys. */
   readonly metadata: string
-  readonly created_at: number
 }
 
 /** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
-export interface SealedDelivery {
-  readonly id: string
-  readonly tenant_id: string
-  readonly kind: string
-  readonly dedup_key: string
-  readonly payload: string
-  readonly due_at: number
-  readonly created_at: number
-}
+export type SealedDelivery = Readonly<
+  Omit<Tables['deliveries'], 'state' | 'attempts' | 'lease' | 'last_error' | 'updated_at'>
+>
 
 /** Replaces an expired answer with the same key; an answer that is still valid stays. */
-export interface SealedAnswer {
-  readonly tenant_id: string
-  readonly key: string
-  readonly request_hash: string
-  readonly answer: string
-  readonly expires_at: number
-}
+export type SealedAnswer = Readonly<Tables['idempotency']>
 
 /** Seals the texts that may hold secrets, hashes the inputs, and assigns ids. Does not touch the database. */
 export function sealRows(
