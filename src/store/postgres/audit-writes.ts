@@ -1,13 +1,16 @@
 import type pg from 'pg'
 import type { AuditChain } from '../sql/audit/audit-chain.ts'
-import type {
-  AppendedGroup,
-  AuditGroup,
-  NewJournalEntry,
-  SealedAnswer,
-  SealedDelivery,
-  SealedEvent,
-  SealedExecution,
+import {
+  type AppendedGroup,
+  type AuditGroup,
+  eventColumns,
+  type LinkedExecution,
+  linkedColumns,
+  type NewJournalEntry,
+  type SealedAnswer,
+  type SealedDelivery,
+  type SealedEvent,
+  type SealedExecution,
 } from '../sql/audit/audit-group.ts'
 import { isUuid } from '../sql/column-values.ts'
 import type { ConnectionPool } from './connection-pool.ts'
@@ -94,8 +97,7 @@ export async function appendGroup(
 function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
   return {
     text: `with written as (
-        insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms, created_at,
-          request, answer, moment)
+        insert into events (${eventColumns.join(', ')})
         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
           $9::float8[], $10::int8[], $11::text[], $12::text[], $13::text[]) as given (tenant_id, event_id)
         order by tenant_id, event_id
@@ -108,10 +110,7 @@ function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
       on conflict (tenant_id, session_id) do update set agent_id = coalesce(excluded.agent_id, s.agent_id),
         first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
         events = s.events + excluded.events`,
-    values: columnArrays(events, [
-      ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
-      ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
-    ]),
+    values: columnArrays(events, eventColumns),
   }
 }
 
@@ -180,45 +179,14 @@ function insertAnswers(answers: readonly SealedAnswer[], now: number): pg.QueryC
   }
 }
 
-interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
-  readonly hook_id: string | null
-  readonly chain: string
-  readonly seq: number
-  readonly mac: Uint8Array
-}
-
 /** In the order of the chain. An existing key fails the statement, and the whole group with it. */
 function insertExecutions(executions: readonly LinkedExecution[]): pg.QueryConfig {
   return {
-    text: `insert into hook_executions
-        (id, tenant_id, hook_id, event_id, event, handler_type, session_id, agent_id, input_hash, decision, duration_ms,
-         retry, dedup_key, code, error, error_detail, shadow, metadata, created_at, chain, seq, mac)
+    text: `insert into hook_executions (${linkedColumns.join(', ')})
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::float8[], $12::int8[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bool[],
         $18::jsonb[], $19::int8[], $20::uuid[], $21::int8[], $22::bytea[])`,
-    values: columnArrays(executions, [
-      ...([
-        'id',
-        'tenant_id',
-        'hook_id',
-        'event_id',
-        'event',
-        'handler_type',
-        'session_id',
-        'agent_id',
-      ] as const),
-      ...([
-        'input_hash',
-        'decision',
-        'duration_ms',
-        'retry',
-        'dedup_key',
-        'code',
-        'error',
-        'error_detail',
-      ] as const),
-      ...(['shadow', 'metadata', 'created_at', 'chain', 'seq', 'mac'] as const),
-    ]),
+    values: columnArrays(executions, linkedColumns),
   }
 }
 

@@ -41,6 +41,27 @@ export interface SealedExecution
   readonly metadata: string
 }
 
+/** An execution with its link in the chain. The hook id is null if the hook is not stored. */
+export interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
+  readonly hook_id: string | null
+  readonly chain: string
+  readonly seq: number
+  readonly mac: Uint8Array
+}
+
+/** The columns of `events`, in the order in which both dialects insert them. */
+export const eventColumns = [
+  ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
+  ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
+] as const satisfies readonly (keyof SealedEvent)[]
+
+/** The columns of `hook_executions`, in the order in which both dialects insert them. */
+export const linkedColumns = [
+  ...(['id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
+  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code'] as const),
+  ...(['error', 'error_detail', 'shadow', 'metadata', 'created_at', 'chain', 'seq', 'mac'] as const),
+] as const satisfies readonly (keyof LinkedExecution)[]
+
 /** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
 export type SealedDelivery = Readonly<
   Omit<Tables['deliveries'], 'state' | 'attempts' | 'lease' | 'last_error' | 'updated_at'>

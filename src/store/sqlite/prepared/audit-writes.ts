@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuditChain } from '../../sql/audit/audit-chain.ts'
-import type { AppendedGroup, AuditGroup, SealedEvent, SealedExecution } from '../../sql/audit/audit-group.ts'
+import {
+  type AppendedGroup,
+  type AuditGroup,
+  eventColumns,
+  linkedColumns,
+  type SealedEvent,
+  type SealedExecution,
+} from '../../sql/audit/audit-group.ts'
 import { prepareTransaction } from './prepared-statement.ts'
 
 /** Prepares the statements that write the rows of a group. */
@@ -50,11 +57,7 @@ function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSessio
 }
 
 function prepareRowWrites(database: DatabaseSync) {
-  const event = database.prepare(
-    `insert into events (tenant_id, event_id, event, session_id, agent_id, kind, by_hook, code, duration_ms,
-       created_at, request, answer, moment)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-  )
+  const event = database.prepare(`${insertInto('events', eventColumns)} on conflict do nothing`)
   const session = database.prepare(
     `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events) values (?, ?, ?, ?, ?, ?)
      on conflict (tenant_id, session_id) do update set
@@ -64,11 +67,7 @@ function prepareRowWrites(database: DatabaseSync) {
        events = events + excluded.events`,
   )
   const execution = database.prepare(
-    `insert into hook_executions (id, tenant_id, hook_id, event_id, event, handler_type, session_id, agent_id,
-       input_hash, decision, duration_ms, retry, dedup_key, code, error, error_detail, shadow, metadata,
-       created_at, chain, seq, mac)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (tenant_id, dedup_key) do nothing`,
+    `${insertInto('hook_executions', linkedColumns)} on conflict (tenant_id, dedup_key) do nothing`,
   )
   const hook = database.prepare('select 1 from agent_hooks where id = ?')
   const head = database.prepare(
@@ -76,21 +75,7 @@ function prepareRowWrites(database: DatabaseSync) {
   )
   return {
     event: (row: SealedEvent): boolean =>
-      event.run(
-        row.tenant_id,
-        row.event_id,
-        row.event,
-        row.session_id,
-        row.agent_id,
-        row.kind,
-        row.by_hook,
-        row.code,
-        row.duration_ms,
-        row.created_at,
-        row.request,
-        row.answer,
-        row.moment,
-      ).changes === 1,
+      event.run(...eventColumns.map((column) => row[column])).changes === 1,
     session(row: TouchedSession): void {
       session.run(row.tenant_id, row.session_id, row.agent_id, row.first_at, row.last_at, row.events)
     },
@@ -101,30 +86,9 @@ function prepareRowWrites(database: DatabaseSync) {
     },
     execution(row: SealedExecution, isKnown: boolean, chain: AuditChain): number {
       const link = chain.next(row)
-      const { changes } = execution.run(
-        row.id,
-        row.tenant_id,
-        isKnown ? row.hook_id : null,
-        row.event_id,
-        row.event,
-        row.handler_type,
-        row.session_id,
-        row.agent_id,
-        row.input_hash,
-        row.decision,
-        row.duration_ms,
-        row.retry,
-        row.dedup_key,
-        row.code,
-        row.error,
-        row.error_detail,
-        row.shadow ? 1 : 0,
-        row.metadata,
-        row.created_at,
-        chain.id,
-        link.seq,
-        link.mac,
-      )
+      const hook_id = isKnown ? row.hook_id : null
+      const linked = { ...row, ...link, hook_id, chain: chain.id, shadow: row.shadow ? 1 : 0 }
+      const { changes } = execution.run(...linkedColumns.map((column) => linked[column]))
       if (changes === 0) return 0
       chain.advance(link)
       return 1
@@ -133,6 +97,10 @@ function prepareRowWrites(database: DatabaseSync) {
       head.run(chain.seq, chain.link, chain.headMac(), chain.id)
     },
   }
+}
+
+function insertInto(table: string, columns: readonly string[]): string {
+  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 }
 
 /** Prepares the statements that append a journal entry with its deliveries and answers. */
