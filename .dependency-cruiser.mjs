@@ -64,7 +64,7 @@ const edges = {
       'client/http',
       'client/line-socket',
       'client/tail',
-      ...['bad-receiver', 'misbehaviours', 'liar-dns', 'fake-model'].map((name) => `testing/${name}`),
+      ...['bad-receiver', 'misbehaviours', 'fake-dns', 'fake-model'].map((name) => `testing/${name}`),
     ],
   },
 }

@@ -1,2 +1,2 @@
-/** Hookhelm for receivers of its webhooks: whether a call is genuine. */
-export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from './safe/outbound/webhook/signature.ts'
+/** `hookhelm/webhooks`: verifies webhook requests, for their receivers. */
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from './safe/webhook-signature.ts'

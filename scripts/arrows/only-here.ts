@@ -16,7 +16,7 @@ const onlyHere: readonly OnlyHere[] = [
     allowed: {
       'src/engine/core/clock.ts': 'it is the clock',
       'src/testing/fake-clock.ts': 'it lets the real event loop turn between two moments',
-      'src/openclaw/run/deadline.ts':
+      'src/openclaw/run/hook-call.ts':
         'the door keeps the original’s timers: one per handler, work is not cancelled',
     },
   },

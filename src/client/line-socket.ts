@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { isRecord } from '../engine/core/check.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
-import { Lines } from '../safe/lines.ts'
+import { LineSplitter } from '../safe/line-splitter.ts'
 import { type Deadline, type Patience, startDeadline } from './deadline.ts'
 import { errorOf, unreachable } from './wire-error.ts'
 
@@ -61,7 +61,7 @@ export class LineSocket {
   #connected(): Socket {
     if (this.#socket !== undefined) return this.#socket
     const socket = connect({ path: this.#path, noDelay: true })
-    const lines = new Lines(MAX_LINE)
+    const lines = new LineSplitter(MAX_LINE)
     socket.on('data', (chunk: Buffer) => {
       if (!lines.push(chunk, (line) => this.#take(line))) socket.destroy()
     })

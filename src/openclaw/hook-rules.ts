@@ -1,19 +1,20 @@
 import type { PluginHookName } from './shape/hook-shape.ts'
 
+/** Whether the runner logs what a handler throws (`fail-open`) or throws it (`fail-closed`). */
 export type HookFailurePolicy = 'fail-open' | 'fail-closed'
 
-/** Where one hook differs from the rest. A hook that is not listed fails open, waits for ever and has no extras. */
+/** How one hook differs from the others. A hook that is not listed fails open and has no time limit. */
 export interface HookRule {
-  /** How long a handler may take unless its registration or the options say otherwise. */
+  /** The time limit of a handler, unless its registration or the options set another. */
   readonly timeoutMs?: number
   readonly failure?: HookFailurePolicy
-  /** The event gets the run id of the context when it has none. */
+  /** The runner copies the run id of the context into an event that has none. */
   readonly takesRunId?: true
-  /** `null` is an answer, not silence. */
+  /** `null` counts as an answer. */
   readonly readsNull?: true
-  /** The answer names the plugin that made it. */
+  /** The result names the plugin that answered. */
   readonly namesPlugin?: true
-  /** What the log calls the answer that ends the chain. */
+  /** The log's name for the answer that ends the chain. */
   readonly stopsWith?: string
 }
 

@@ -1,4 +1,4 @@
-/** The door `hookhelm/openclaw`: OpenClaw's hook runner, to the letter. */
+/** `hookhelm/openclaw`: a drop-in replacement for OpenClaw's hook runner. */
 export {
   BLOCK_MESSAGE_PREFIX,
   type GateHookResult,
@@ -25,18 +25,15 @@ export type {
   PluginHookToolContext,
   PluginHookToolResultPersistContext,
 } from './shape/contexts.ts'
-export type * from './shape/events.ts'
-export type { PluginHookName } from './shape/hook-shape.ts'
 export type {
   GlobalHookRunnerRegistry,
-  HookRunnerRegistry,
-  PluginHookHandlerMap,
-  PluginHookRegistration,
-} from './shape/registration.ts'
-export type * from './shape/results.ts'
-export type {
   HookRunner,
   HookRunnerLogger,
   HookRunnerOptions,
+  HookRunnerRegistry,
+  PluginHookHandlerMap,
+  PluginHookRegistration,
   SubagentLifecycleHookRunner,
-} from './shape/runner.ts'
+} from './shape/hook-runner.ts'
+export type { PluginHookName } from './shape/hook-shape.ts'
+export type * from './shape/hook-types.ts'

@@ -3,7 +3,7 @@ import { maskSecrets } from '../engine/core/mask-secrets.ts'
 const MAX_LENGTH = 500
 const MASK = '***'
 
-/** What was thrown as one line that fits a log: no secrets, and no way to forge a second entry. */
+/** The message of a thrown value as one log line: secrets masked, no line break that could forge a second entry. */
 export function logText(thrown: unknown): string {
   const line = messageOf(thrown)
     .replace(/\p{Cc}/gu, ' ')
@@ -12,12 +12,12 @@ export function logText(thrown: unknown): string {
   return clip(maskSecrets(line, MASK) || 'unknown error')
 }
 
-/** The first line of what was thrown, for an answer that goes back to the caller. */
+/** The first line of a thrown value's message, for an answer to the caller. */
 export function firstLine(thrown: unknown): string {
   return maskSecrets(messageOf(thrown).split('\n', 1)[0]?.trim() ?? '', MASK) || 'unknown error'
 }
 
-/** Never throws, whatever the value does when read. */
+/** Never throws, even if reading the value does. */
 function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? withCauses(thrown) : plain(thrown)
@@ -52,6 +52,6 @@ function plain(thrown: unknown): string {
 }
 
 function clip(line: string): string {
-  // A pair of surrogates is one character; half of it is none.
+  // Do not cut a surrogate pair in half.
   return line.slice(0, MAX_LENGTH).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -1,15 +1,19 @@
 import { createHookRunner } from './runner.ts'
-import type { HookContext } from './shape/contexts.ts'
-import type { HookEvent, PluginHookName } from './shape/hook-shape.ts'
-import type { GlobalHookRunnerRegistry, PluginHookRegistration } from './shape/registration.ts'
-import type { HookRunner, HookRunnerOptions } from './shape/runner.ts'
+import type { PluginHookContextOf } from './shape/contexts.ts'
+import type {
+  GlobalHookRunnerRegistry,
+  HookRunner,
+  HookRunnerOptions,
+  PluginHookRegistration,
+} from './shape/hook-runner.ts'
+import type { PluginHookEventOf, PluginHookName } from './shape/hook-shape.ts'
 
 type Extra = Partial<Pick<PluginHookRegistration, 'pluginId' | 'priority' | 'timeoutMs'>>
 
 /** A handler that may answer anything: what plugins return is not checked. */
 export function on<K extends PluginHookName>(
   hookName: K,
-  handler: (event: HookEvent<K>, ctx: HookContext<K>) => unknown,
+  handler: (event: PluginHookEventOf<K>, ctx: PluginHookContextOf<K>) => unknown,
   extra: Extra = {},
 ): PluginHookRegistration {
   return { pluginId: 'plugin', hookName, handler, source: 'test', ...extra } as PluginHookRegistration

@@ -1,55 +1,77 @@
 import type { EventRow } from '../engine/core/event.ts'
 import { openclawRows } from '../engine/events/openclaw/rows.ts'
 import { hookRules } from './hook-rules.ts'
-import { claim, claimFor, claimOutcome } from './run/claim.ts'
-import { type Call, type Desk, openDesk } from './run/desk.ts'
-import { mergeInTurn } from './run/merge-in-turn.ts'
-import { observe } from './run/observe.ts'
-import { runSync } from './run/sync.ts'
+import { createRunnerState, type HookCall, type RunnerState } from './run/hook-call.ts'
+import {
+  runClaim,
+  runClaimFor,
+  runClaimOutcome,
+  runObservers,
+  runSequential,
+  runSync,
+} from './run/run-hooks.ts'
+import type {
+  GlobalHookRunnerRegistry,
+  HookRunner,
+  HookRunnerOptions,
+  RunMethods,
+} from './shape/hook-runner.ts'
 import type { PluginHookName } from './shape/hook-shape.ts'
-import type { GlobalHookRunnerRegistry } from './shape/registration.ts'
-import type { PluginHookInboundClaimResult, PluginTargetedInboundClaimOutcome } from './shape/results.ts'
-import type { HookRunner, HookRunnerOptions, RunMethods } from './shape/runner.ts'
+import type { PluginHookInboundClaimResult, PluginTargetedInboundClaimOutcome } from './shape/hook-types.ts'
 
-const loops = { observe, transform: mergeInTurn, gate: mergeInTurn, claim } as const
+const runByMode = {
+  observe: runObservers,
+  transform: runSequential,
+  gate: runSequential,
+  claim: runClaim,
+} as const
 
-/** Runs the hooks that plugins have put into a registry, by the rules of the event rows and `hookRules`. */
+/**
+ * Creates OpenClaw's hook runner over a registry of plugin hooks. Returns one `run…` method per hook. A method rejects
+ * (a synchronous one throws) when a handler of a hook that fails closed fails, or with `catchErrors: false` when any
+ * handler does.
+ *
+ * @example
+ * const runner = createHookRunner(registry, { logger: console })
+ * const result = await runner.runBeforeToolCall({ toolName: 'exec', params }, { toolName: 'exec' })
+ * if (result?.block) throw new Error(result.blockReason)
+ */
 export function createHookRunner(
   registry: GlobalHookRunnerRegistry,
   options: HookRunnerOptions = {},
 ): HookRunner {
-  const desk = openDesk(registry, options)
-  const inboundClaim = callsOf(desk, 'inbound_claim')
+  const state = createRunnerState(registry, options)
+  const inboundClaim = callsOf(state, 'inbound_claim')
   return {
-    ...runMethods(desk),
-    // What a plugin returns is not checked at this door, so its answer is what its type says or the plugin lies.
+    ...runMethods(state),
+    // OpenClaw does not check what a plugin returns, so the types trust the plugin.
     runInboundClaimForPlugin: async (pluginId, event, ctx) =>
-      (await claimFor(inboundClaim(event, ctx), pluginId)) as PluginHookInboundClaimResult | undefined,
+      (await runClaimFor(inboundClaim(event, ctx), pluginId)) as PluginHookInboundClaimResult | undefined,
     runInboundClaimForPluginOutcome: async (pluginId, event, ctx) =>
-      (await claimOutcome(inboundClaim(event, ctx), pluginId)) as PluginTargetedInboundClaimOutcome,
+      (await runClaimOutcome(inboundClaim(event, ctx), pluginId)) as PluginTargetedInboundClaimOutcome,
     hasHooks: (hookName) => registry.typedHooks.some((hook) => hook.hookName === hookName),
     getHookCount: (hookName) => registry.typedHooks.filter((hook) => hook.hookName === hookName).length,
   }
 }
 
-function runMethods(desk: Desk): RunMethods {
-  // The keys of the rows are the names of the hooks, which Object.keys does not know.
+function runMethods(state: RunnerState): RunMethods {
+  // Object.keys does not know that the keys of the rows are hook names.
   const methods = (Object.keys(openclawRows) as PluginHookName[]).map((name) => {
     const { sync, mode } = openclawRows[name]
-    const callOf = callsOf(desk, name)
+    const callOf = callsOf(state, name)
     const run = (event: unknown, ctx: unknown) => runSync(callOf(event, ctx))
-    const wait = async (event: unknown, ctx: unknown) => loops[mode](callOf(event, ctx))
+    const wait = async (event: unknown, ctx: unknown) => runByMode[mode](callOf(event, ctx))
     return [methodName(name), sync ? run : wait]
   })
-  // Built from the same rows as the type: name, event and answer of each method follow from its row.
+  // The type derives each method from the same rows.
   return Object.fromEntries(methods) as RunMethods
 }
 
-function callsOf(desk: Desk, name: PluginHookName): (event: unknown, ctx: unknown) => Call {
+function callsOf(state: RunnerState, name: PluginHookName): (event: unknown, ctx: unknown) => HookCall {
   const row: EventRow = openclawRows[name]
   const rule = hookRules[name] ?? {}
   return (event, ctx) => ({
-    desk,
+    runner: state,
     name,
     row,
     rule,

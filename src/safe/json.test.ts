@@ -41,7 +41,7 @@ describe('what is not JSON is named with its place', () => {
   })
 
   test('4.1 #2 a message says where, never what stands there', () => {
-    expect(problemOf('{"password": hunter2}').message).toBe('a value was expected: line 1, column 14')
+    expect(problemOf('{"password": hunter2}').message).toBe('expected a value: line 1, column 14')
   })
 
   test('bytes that are not UTF-8 are refused, not replaced', () => {

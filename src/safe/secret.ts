@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import { HookError } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
 
-/** Where a secret is stored. A ciphertext moved to another place cannot be read there. */
-interface Place {
+/** The cell that holds a sealed text. Decryption fails in any other cell. */
+export interface SealedPath {
   readonly table: string
   readonly row: string
   readonly column: string
@@ -15,18 +15,19 @@ interface Key {
   readonly key: string | Uint8Array
 }
 
-/** `current` encrypts; the others still read what was encrypted before a rotation. */
+/** `current` encrypts; the others only decrypt what they encrypted before a rotation. */
 export interface Keyring {
   readonly current: Key
   readonly others?: readonly Key[]
 }
 
+/** Seals and opens texts with the keys of one keyring. */
 export interface Secrets {
-  encrypt(plain: string | Uint8Array, place: Place): string
-  decrypt(stored: string, place: Place): string
-  /** The same secret under the current key; undefined when it is already, so that a rotation can be run again. */
-  renew(stored: string, place: Place): string | undefined
-  /** How often each key has encrypted, to be given back as `used` after a restart. */
+  encrypt(plain: string | Uint8Array, path: SealedPath): string
+  decrypt(stored: string, path: SealedPath): string
+  /** Re-encrypts under the current key. Undefined if the text already is, so an interrupted rotation can run again. */
+  renew(stored: string, path: SealedPath): string | undefined
+  /** How often each key has encrypted; the caller passes it as `used` after a restart. */
   used(): Readonly<Record<string, number>>
 }
 
@@ -38,35 +39,37 @@ interface SecretsOptions {
 const ALGORITHM = 'aes-256-gcm'
 const PREFIX = 'aes-gcm:'
 const NONCE = 12
-// Given explicitly: without it Node accepts a tag cut to four bytes.
+// Explicit, because Node otherwise accepts a tag of four bytes.
 const TAG = { authTagLength: 16 } as const
-/** Random nonces of 96 bits are safe for 2³² messages under one key; we warn at half of that. */
-const WORN = 2 ** 31
-const SPENT = 2 ** 32
+/** Random 96-bit nonces are safe for 2³² messages per key; we warn at half of that. */
+const WARN_USES = 2 ** 31
+const MAX_USES = 2 ** 32
 
 export function isEncrypted(text: string): boolean {
   return text.startsWith(PREFIX)
 }
 
-/** The name behind `secret:NAME`, which stands for a secret that is kept elsewhere. */
+/** The name in `secret:NAME`, a reference to a stored secret; undefined for other texts. */
 export function secretName(text: string): string | undefined {
   return /^secret:([\w.-]{1,64})$/.exec(text)?.[1]
 }
 
+/** Throws `secret.key` if a key is invalid. Without a keyring, `encrypt` and `decrypt` throw `secret.no_key`. */
 export function createSecrets(keyring: Keyring | undefined, options: SecretsOptions = {}): Secrets {
   const keys = readKeyring(keyring)
   const used = new Map(Object.entries(options.used ?? {}))
   const current = keyring?.current.id ?? ''
 
-  const encrypt = (plain: string | Uint8Array, place: Place): string => {
+  const encrypt = (plain: string | Uint8Array, path: SealedPath): string => {
     const key = keys.get(current)
     if (key === undefined) throw noKey()
     const times = (used.get(current) ?? 0) + 1
-    if (times > SPENT) throw new HookError('secret.key', `key ${current} has encrypted 2³² times`)
+    if (times > MAX_USES)
+      throw new HookError('secret.key', `key ${current} has encrypted 2³² times; rotate to a new key`)
     used.set(current, times)
-    if (times === WORN) options.log?.('secret.key_worn', { key: current, used: times })
+    if (times === WARN_USES) options.log?.('secret.key_worn', { key: current, used: times })
     const nonce = randomBytes(NONCE)
-    const cipher = createCipheriv(ALGORITHM, key, nonce, TAG).setAAD(bound(current, place))
+    const cipher = createCipheriv(ALGORITHM, key, nonce, TAG).setAAD(associatedData(current, path))
     const sealed = Buffer.concat([
       nonce,
       typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain),
@@ -76,31 +79,31 @@ export function createSecrets(keyring: Keyring | undefined, options: SecretsOpti
     return `${PREFIX}${current}:${sealed.toString('base64')}`
   }
 
-  const decrypt = (stored: string, place: Place): string => {
-    if (!isEncrypted(stored)) throw unreadable('it does not begin like an encrypted value')
+  const decrypt = (stored: string, path: SealedPath): string => {
+    if (!isEncrypted(stored)) throw unreadable('it does not start with aes-gcm:')
     if (keys.size === 0) throw noKey()
     const [id, sealed] = split(stored)
-    // Values of other gateways carry no key id and are bound to no place.
-    if (id === undefined) return firstThatOpens(keys.values(), sealed)
+    // Values from GoClaw carry no key id and are bound to no path.
+    if (id === undefined) return openWithAny(keys.values(), sealed)
     const key = keys.get(id)
     if (key === undefined) throw unreadable(`no key ${id.slice(0, 32)} in the keyring`)
-    const plain = open(key, sealed, bound(id, place))
-    if (plain === undefined) throw unreadable('wrong key, another place, or damaged')
+    const plain = open(key, sealed, associatedData(id, path))
+    if (plain === undefined) throw unreadable('wrong key, wrong path, or damaged')
     return plain
   }
 
-  const renew = (stored: string, place: Place): string | undefined =>
-    isEncrypted(stored) && split(stored)[0] === current ? undefined : encrypt(decrypt(stored, place), place)
+  const renew = (stored: string, path: SealedPath): string | undefined =>
+    isEncrypted(stored) && split(stored)[0] === current ? undefined : encrypt(decrypt(stored, path), path)
 
   return { encrypt, decrypt, renew, used: () => Object.fromEntries(used) }
 }
 
-function firstThatOpens(keys: Iterable<KeyObject>, sealed: Buffer): string {
+function openWithAny(keys: Iterable<KeyObject>, sealed: Buffer): string {
   for (const key of keys) {
     const plain = open(key, sealed, undefined)
     if (plain !== undefined) return plain
   }
-  throw unreadable('no key of the keyring opens it')
+  throw unreadable('no key in the keyring opens it')
 }
 
 function open(key: KeyObject, sealed: Buffer, aad: Buffer | undefined): string | undefined {
@@ -116,8 +119,8 @@ function open(key: KeyObject, sealed: Buffer, aad: Buffer | undefined): string |
   }
 }
 
-/** As JSON, so that no two places can be written alike. */
-function bound(id: string, { table, row, column }: Place): Buffer {
+/** JSON, so that no two paths have the same bytes. */
+function associatedData(id: string, { table, row, column }: SealedPath): Buffer {
   return Buffer.from(JSON.stringify(['hookhelm', id, table, row, column]))
 }
 

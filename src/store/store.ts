@@ -7,14 +7,15 @@ import type { VaultStore } from './stores/vault-store.ts'
 
 /**
  * Everything durable. Each method is one atomic operation with plain data in and out, so that it can run in another thread
- * or be retried; there is no transaction to hold open. A method that cannot do its work rejects with a coded error:
- * `store.unavailable` for anything the database could not take now.
+ * or be retried; no caller holds a transaction open. Methods reject with a coded error: `store.unavailable` if the database
+ * cannot do it now.
  */
 export interface Store extends HookStore, AuditStore, DeliveryStore, GuardStore, TenantStore, VaultStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>
-  /** Calls back when another node may have changed definitions; a hint that may be lost. Undo with the answer. */
+  /** Calls the listener when another node may have changed definitions. Hints may be lost. Returns a function that unsubscribes. */
   onHint(listener: () => void): () => void
+  /** Resolves when pending work is written and the connections are closed. */
   close(): Promise<void>
 }

@@ -1,17 +1,17 @@
-/** Commands that misbehave, each in one way, to show what becomes of a hook that runs them. */
+/** Shell commands that each misbehave in one way, to test hooks that run them. */
 export const badCommands = {
-  /** Ends well and says nothing. */
+  /** Succeeds without output. */
   silent: 'cat >/dev/null',
   /** Never reads its stdin. */
   deaf: 'exit 0',
   sleepsForEver: 'sleep 3600',
-  /** Asked to end, it goes on; only SIGKILL helps. */
+  /** Ignores SIGTERM; only SIGKILL ends it. */
   ignoresTerm: "trap '' TERM; while :; do sleep 3600; done",
-  /** Ends at once, while a grandchild holds its stdout. */
+  /** Exits at once while a grandchild keeps stdout open. */
   leavesPipeHolder: 'sleep 3600 & echo {}',
-  /** Waits for a grandchild that would outlive it. */
+  /** Waits for a grandchild that sleeps. */
   waitsForGrandchild: 'sleep 3600 & wait',
-  /** A grandchild that cannot be asked to end. */
+  /** Has a grandchild that ignores SIGTERM. */
   stubbornGrandchild: "(trap '' TERM; sleep 3600; sleep 3600) & wait",
   floodsStdout: 'yes',
   floodsStderr: 'yes >&2',

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { misbehaviours } from './misbehaviours.ts'
 
+/** One request that arrived completely. */
 export interface Received {
   readonly method: string
   readonly path: string
@@ -9,19 +10,20 @@ export interface Received {
   readonly body: string
 }
 
-/** An HTTP server on loopback that misbehaves as the path says; `paths` lists how. */
+/** An HTTP server on the loopback interface. The path of a request selects how it misbehaves; `paths` lists the ways. */
 export interface BadReceiver {
   readonly origin: string
   readonly port: number
   readonly paths: readonly string[]
-  /** What arrived whole, in order. */
+  /** Every complete request, in order. */
   readonly received: readonly Received[]
-  /** How many connections were ever made. */
+  /** How many connections were opened so far. */
   readonly connections: () => number
+  /** Drops all connections and stops listening. */
   close(): Promise<void>
 }
 
-/** Misbehaves on its own `server`, if one is given: one that speaks TLS, for instance. */
+/** Starts a bad receiver, on a new HTTP server or on `server`, which may speak TLS. */
 export async function badReceiver(server: Server = createServer()): Promise<BadReceiver> {
   const received: Received[] = []
   const sockets = new Set<Socket>()
@@ -58,7 +60,7 @@ export async function badReceiver(server: Server = createServer()): Promise<BadR
     received,
     connections: () => connections,
     close() {
-      // Most of these never end by themselves.
+      // Most of these connections never end by themselves.
       for (const socket of sockets) socket.destroy()
       return new Promise((resolve) => server.close(() => resolve()))
     },

@@ -1,22 +1,23 @@
 import type { Clock, Ticker } from '../engine/core/clock.ts'
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when a test moves it. */
 export interface FakeClock extends Clock {
-  /** Moves time on, ticking on the way, and lets everything that became due run. */
+  /** Moves the time forward, runs every timer that is due on the way, and lets pending promises continue. */
   advance(ms: number): Promise<void>
-  /** Moves time on without a tick: what a blocked event loop looks like. */
+  /** Moves the time forward without running timers, like a blocked event loop. */
   stall(ms: number): void
 }
 
-interface Entry {
+interface FakeTimer {
   readonly ms: number
   readonly tick: () => void
   next: number
 }
 
+/** Creates a clock that starts at `start` (milliseconds since 1970). */
 export function fakeClock(start = 1_700_000_000_000): FakeClock {
   let elapsed = 0
-  const entries = new Set<Entry>()
+  const entries = new Set<FakeTimer>()
   const due = (until: number) =>
     [...entries].filter((entry) => entry.next <= until).sort((a, b) => a.next - b.next)[0]
   return {
@@ -44,7 +45,7 @@ export function fakeClock(start = 1_700_000_000_000): FakeClock {
   }
 }
 
-/** A turn of the real event loop, so that every promise that can go on has done so. */
+/** Waits for one turn of the real event loop, so that pending promises continue. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

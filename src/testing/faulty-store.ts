@@ -2,40 +2,43 @@ import { serverError } from '../engine/core/server-errors.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * How a call goes wrong: `before` anything was done, `after` it was done and only the answer was lost, or `stuck` until it is
- * released, when it goes on as if nothing had been.
+ * How a call fails: `before` the store does anything, `after` the store did it (only the answer is lost), or `stuck`:
+ * it waits for `release()` and then runs normally.
  */
 export type StoreFault = 'before' | 'after' | 'stuck'
 
+/** A store method that can fail. */
 export type StoreMethod = Exclude<keyof Store, 'dialect' | 'onHint' | 'close'>
 
+/** One call of a store method. */
 export interface StoreCall {
-  /** From 1, since the plan was made. */
+  /** Counts from 1 since the plan was set. */
   readonly n: number
   readonly method: StoreMethod
 }
 
-/** Decides for each call, in the order they are made, whether and how it fails. */
+/** Decides for each call, in order, whether and how it fails. */
 export type FaultPlan = (call: StoreCall) => StoreFault | undefined
 
-/** A store that fails as planned, around one that does not. */
+/** A store that wraps another one and fails as planned. */
 export interface FaultyStore {
   readonly store: Store
-  /** Counts anew from the next call on; nothing fails without a plan. */
+  /** Sets the plan and restarts the counts. Without a plan no call fails. */
   plan(plan?: FaultPlan): void
-  /** What was called since then, in order. */
+  /** The calls since the plan was set, in order. */
   calls(): readonly StoreCall[]
-  /** How many calls failed since then. */
+  /** How many calls failed since the plan was set. */
   faults(): number
-  /** Lets everything go on that is stuck. */
+  /** Lets all stuck calls continue. */
   release(): void
 }
 
-/** Opening, closing and hints are left alone: they are no calls that anybody waits for an answer to. */
+/** Members that never fail. */
 const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close'])
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
+/** Wraps a store so that its calls fail as planned. */
 export function faultyStore(real: Store): FaultyStore {
   let decide: FaultPlan = () => undefined
   let calls: StoreCall[] = []
@@ -85,7 +88,7 @@ export function faultyStore(real: Store): FaultyStore {
   }
 }
 
-/** The n-th call fails, of all or of those that are named. */
+/** A plan: the n-th call fails, counting all methods or those in `of`. */
 export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[]): FaultPlan {
   let seen = 0
   return ({ method }) => {
@@ -95,12 +98,12 @@ export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[
   }
 }
 
-/** Every call of these methods fails. */
+/** A plan: every call of these methods fails. */
 export function failMethods(methods: readonly StoreMethod[], fault: StoreFault): FaultPlan {
   return ({ method }) => (methods.includes(method) ? fault : undefined)
 }
 
-/** A share of all calls fails, each in one of these ways; the same seed fails the same calls. */
+/** A plan: a random share (0 to 1) of all calls fails, each in one of these ways. The same seed fails the same calls. */
 export function failBySeed(
   seed: number,
   share: number,
@@ -115,10 +118,10 @@ export function failBySeed(
 }
 
 function failure({ n, method }: StoreCall, fault: StoreFault): Error {
-  return serverError('store.unavailable', `${method}, call ${n}, fails as planned, ${fault} it was done`)
+  return serverError('store.unavailable', `${method}, call ${n}, fails as planned: ${fault}`)
 }
 
-/** Mulberry32: small, and good enough to spread faults. */
+/** Mulberry32, a small seeded generator. */
 function randomOf(seed: number): () => number {
   let state = seed | 0
   return () => {

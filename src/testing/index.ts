@@ -1,7 +1,8 @@
-/** What Hookhelm's own tests use, for yours. */
+/** `hookhelm/testing`: the test doubles that Hookhelm's own tests use. */
 export { badCommands } from './bad-commands.ts'
 export { type BadReceiver, badReceiver, type Received } from './bad-receiver.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { type DnsScript, type FakeDns, startFakeDns } from './fake-dns.ts'
 export type { FakeAnswer, FakeCall, FakeUsage } from './fake-model/fake-answer.ts'
 export {
   type FakeModel,
@@ -9,7 +10,7 @@ export {
   type FakeRequest,
   startFakeModel,
 } from './fake-model/fake-model.ts'
-export type { FakeProvider } from './fake-model/wire.ts'
+export type { FakeProvider } from './fake-model/wire-formats.ts'
 export {
   type FaultPlan,
   type FaultyStore,
@@ -21,5 +22,4 @@ export {
   type StoreFault,
   type StoreMethod,
 } from './faulty-store.ts'
-export { type DnsScript, type LiarDns, liarDns } from './liar-dns.ts'
-export { type Recorded, type Recorder, recorder } from './recorder.ts'
+export { type RecordedDispatch, type Recorder, recorder } from './recorder.ts'

@@ -6,7 +6,7 @@ import { systemClock } from '../engine/core/clock.ts'
 interface Visit {
   readonly response: ServerResponse
   readonly socket: Socket
-  /** How often this path was called, this time included. */
+  /** How many requests this path has had, this one included. */
   readonly times: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: string
@@ -23,7 +23,7 @@ const answer =
   ({ response }) =>
     response.writeHead(status, headers).end(body)
 
-/** Behind the back of the HTTP module. */
+/** Writes to the socket directly, bypassing the HTTP module. */
 const raw =
   (...lines: readonly string[]): Behave =>
   ({ socket }) =>
@@ -31,7 +31,7 @@ const raw =
 
 const redirect = (location: string, status = 302): Behave => answer(status, '', { location })
 
-/** One byte now and then, for ever. */
+/** Sends one byte every 5 ms until the socket closes. */
 function drip(socket: Socket, text: string): void {
   let at = 0
   const ticker = systemClock.every(5, () => socket.write(text[at++ % text.length] ?? ' '))
@@ -47,7 +47,7 @@ function flood({ response }: Visit): void {
   more()
 }
 
-/** Path → what happens there. */
+/** Path → behaviour. */
 export const misbehaviours: Readonly<Record<string, Behave>> = {
   '/allow': answer(200, '{"continue":true,"decision":"allow","reason":"","updatedInput":{}}'),
   '/block': answer(200, block),

@@ -1,23 +1,28 @@
 import type { Decision } from '../engine/core/decision.ts'
 import type { Execution, Log, Sink } from '../engine/core/sink.ts'
 
-export interface Recorded {
+/** One recorded dispatch. */
+export interface RecordedDispatch {
   readonly event: string
   readonly decision: Decision
   readonly executions: readonly Execution[]
 }
 
-/** A sink and a log that remember, for tests. */
+/** A sink and a log for `createHooks` that keep everything they receive. */
 export interface Recorder {
   readonly sink: Sink
   readonly log: Log
-  readonly dispatches: Recorded[]
+  /** Every dispatch, in order. */
+  readonly dispatches: RecordedDispatch[]
+  /** Executions that ended after their dispatch was answered. */
   readonly late: Execution[]
+  /** Every log line, in order. */
   readonly lines: { readonly name: string; readonly fields: Readonly<Record<string, unknown>> }[]
 }
 
+/** Creates a recorder. With `timed` the sink asks for durations. */
 export function recorder(options: { timed?: boolean } = {}): Recorder {
-  const dispatches: Recorded[] = []
+  const dispatches: RecordedDispatch[] = []
   const late: Execution[] = []
   const lines: Recorder['lines'] = []
   return {

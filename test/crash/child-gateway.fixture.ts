@@ -11,9 +11,9 @@ const script = fileURLToPath(new URL('./gateway-child.fixture.ts', import.meta.u
 
 export interface Reply {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the route answers, for tests to look into
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   readonly body: any
-  /** When it was here, by the clock of the machine. */
+  /** When it arrived, by the clock of the machine. */
   readonly at: number
 }
 
@@ -23,23 +23,23 @@ export interface Death {
   readonly withheld: Withheld
 }
 
-/** A gateway in another process, on data that outlives it. */
+/** A gateway in another process, with data that survives it. */
 export interface ChildGateway {
   readonly url: string
-  /** From the start of the process until it could be asked. */
+  /** The time from the start of the process until it answered. */
   readonly readyMs: number
-  /** Rejects when the process is gone before it answered. */
+  /** Rejects if the process ends before it answers. */
   call(verb: string, path: string, body?: unknown, tenant?: string): Promise<Reply>
-  /** kill -9; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<Death>
-  /** As an operator ends it. */
+  /** Sends SIGTERM, as an operator would. */
   end(): Promise<void>
 }
 
 export interface ChildOptions {
   readonly home: string
   readonly database?: string | undefined
-  /** How much later it is for the gateway. */
+  /** How far the gateway's clock is ahead. */
   readonly aheadMs?: number
 }
 

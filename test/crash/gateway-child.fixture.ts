@@ -1,4 +1,4 @@
-/** A gateway in a process of its own that may be killed: `node gateway-child.fixture.ts [database]`, its home in the environment. */
+/** A gateway in a separate process that may be killed: `node gateway-child.fixture.ts [database]`, with its home in the environment. */
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { openGateway } from '../../src/app/gateway/open.ts'
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/engine/core/clock.ts'
 import { markTime } from './withheld.fixture.ts'
 
 const [database] = process.argv.slice(2)
-/** So that what the gateway before this one held is free again, which takes half a minute otherwise. */
+/** Expires the leases of the previous gateway, which would otherwise take half a minute. */
 const ahead = Number(process.env.CLOCK_AHEAD_MS ?? 0)
 const gateway = await openGateway({
   listen: { host: '127.0.0.1', port: 0 },
@@ -16,7 +16,7 @@ const gateway = await openGateway({
   functions: {
     pass: () => undefined,
     stop: () => ({ kind: 'block', reason: 'stop' }),
-    // No two runs answer the same.
+    // Every run answers differently.
     nonce: () => ({ kind: 'block', reason: randomUUID() }),
   },
   aroundStore: markTime(process.env.MARKS ?? '/dev/null').around,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** `pass` forwards, `silent` keeps connections open and forwards nothing, `reset` ends every one. */
+/** `pass` forwards, `silent` keeps connections open but forwards nothing, `reset` ends them. */
 type ProxyMode = 'pass' | 'silent' | 'reset'
 
 export interface HalfOpenProxy {
@@ -10,7 +10,7 @@ export interface HalfOpenProxy {
   close(): Promise<void>
 }
 
-/** Stands between a client and a port of this machine, and fails as networks do. */
+/** A proxy between a client and a local port that fails like a network. */
 export async function halfOpenProxy(to: number): Promise<HalfOpenProxy> {
   const sockets = new Set<Socket>()
   let current: ProxyMode = 'pass'
@@ -26,7 +26,7 @@ export async function halfOpenProxy(to: number): Promise<HalfOpenProxy> {
     keep(near)
     near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy())
     far.on('data', (chunk) => near.write(chunk)).on('close', () => near.destroy())
-    // Listening for data has let it flow.
+    // Adding the data listener resumed the stream.
     if (current === 'silent') for (const end of [near, far]) end.pause()
   })
   server.listen(0, '127.0.0.1')

@@ -134,7 +134,7 @@ describe('4.9 #122 a store that fails', () => {
       { seed: SEED, numRuns: RUNS, endOnFailure: true },
     )
     await untouched()
-  }, 90_000)
+  }, 180_000)
 })
 
 interface Started {

@@ -5,11 +5,11 @@ import { expect } from 'vitest'
 import type { ChildGateway, Death, Reply } from './child-gateway.fixture.ts'
 
 /**
- * With the default audit a dispatch may lack its record only when it was answered so shortly before the kill; time that the
- * machine kept from the gateway does not count.
+ * With the default audit, a dispatch may lack its record only if it was answered this shortly before the kill. Time in which
+ * the machine did not run the gateway does not count.
  */
 const LOSS_MS = 20
-/** While one gateway is killed and another started, requests of the load end in an error; that is no answer. */
+/** A request that fails while one gateway is killed and the next one starts counts as unanswered. */
 type Outcome = Reply | undefined
 
 interface Hook {
@@ -19,7 +19,7 @@ interface Hook {
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What a webhook was sent for: the tags of events. */
+/** The tags of the events for which webhooks arrived. */
 export interface Receiver {
   readonly url: string
   readonly seen: ReadonlyMap<string, number>
@@ -52,23 +52,23 @@ export async function receiver(): Promise<Receiver> {
   }
 }
 
-/** Sends all kinds of requests, keeps what was promised in the answers, and looks whether it was held. */
+/** Sends all kinds of requests, keeps what their answers acknowledge, and checks that it is stored. */
 export class Promises {
   readonly #receiver: Receiver
   #gateway: ChildGateway
   #stopped = true
   #running: Promise<unknown> = Promise.resolve()
   #observer = ''
-  /** Since the last look. Event id → when it was answered. */
+  /** Since the last check. Event id → when it was answered. */
   #gates = new Map<string, number>()
   #strict = new Map<string, number>()
-  /** Tag → event id, of everything that was ever acknowledged. */
+  /** Tag → event id, of every acknowledged event. */
   readonly #observed = new Map<string, string>()
   /** Answers by key. */
   readonly #kept = new Map<string, unknown>()
-  /** The last value that was acknowledged; undefined for a hook that was deleted. */
+  /** The last acknowledged value; undefined for a deleted hook. */
   readonly #hooks = new Map<string, Hook | undefined>()
-  /** Changes that had no answer: nobody knows. */
+  /** Changes without an answer, which may or may not be stored. */
   readonly #unsure = new Map<string, Hook | undefined>()
   readonly counted = {
     answers: 0,
@@ -85,7 +85,7 @@ export class Promises {
     this.#receiver = to
   }
 
-  /** The hooks that all this is sent through. */
+  /** Creates the hooks that the requests pass. */
   async prepare(): Promise<void> {
     const make = async (definition: Row, tenant?: string) => {
       const usual = { event: 'pre_tool_use', handler_type: 'function', scope: 'tenant' }
@@ -103,7 +103,7 @@ export class Promises {
     this.#observer = await make({ event: 'session_end', handler_type: 'http', config })
   }
 
-  /** Goes on until `stop`, also while nobody answers. */
+  /** Sends requests until `stop`, even while no gateway answers. */
   start(gateway: ChildGateway): void {
     this.#gateway = gateway
     this.#stopped = false
@@ -122,10 +122,10 @@ export class Promises {
     await this.#running
   }
 
-  /** Everything that was promised so far. A death excuses what was answered right before. */
+  /** Checks everything acknowledged so far. A kill excuses what was answered right before it. */
   async look(gateway: ChildGateway, death?: Death): Promise<void> {
     this.#gateway = gateway
-    // A history waits a moment for what was recorded last; this waits for all of it.
+    // The history waits only briefly for the latest records; this waits for all of them.
     const verdict = await gateway.call('POST', '/v1/audit/verify', {})
     expect(verdict.body).toMatchObject({ ok: true })
     await this.#lookAtGates(death)
@@ -136,10 +136,10 @@ export class Promises {
     }
   }
 
-  /** Once nothing is under way any more. */
+  /** Checks deliveries once none is waiting or running. */
   async lookAtDeliveries(): Promise<void> {
     const waiting = async () => granted(await this.#gateway.call('GET', '/v1/deliveries')).deliveries.length
-    await expect.poll(waiting, { timeout: 15_000, interval: 50 }).toBe(0)
+    await expect.poll(waiting, { timeout: 60_000, interval: 50 }).toBe(0)
     const rows = await this.#history({ hookId: this.#observer })
     for (const [tag, id] of this.#observed) {
       expect(this.#receiver.seen.get(tag) ?? 0, `${tag} is delivered`).toBeGreaterThan(0)
@@ -169,7 +169,7 @@ export class Promises {
     const own = age - death.withheld.byBoth(at)
     expect(own, `${id} has no record, answered ${age.toFixed(1)} ms before the kill`).toBeLessThan(LOSS_MS)
     counted.lacking++
-    // What the clock on the wall says is told as well: on a machine of its own it should be none.
+    // Also report the wall-clock count, which should be zero on an idle machine.
     if (age >= LOSS_MS) counted.beyond++
     if (age - death.withheld.byScheduler(at) >= LOSS_MS) counted.beyondForWrites++
     counted.oldest = Math.max(counted.oldest, Math.round(age))
@@ -187,7 +187,7 @@ export class Promises {
     this.#unsure.clear()
   }
 
-  /** Executions by event id, the newest of them; none exists twice. */
+  /** The newest execution of each event. Fails if one exists twice. */
   async #history(filter: Record<string, string>, atMost = Number.POSITIVE_INFINITY, tenant?: string) {
     const byEvent = new Map<string, Row[]>()
     const keys = new Set<unknown>()
@@ -211,7 +211,7 @@ export class Promises {
     while (!this.#stopped) await once()
   }
 
-  /** Nothing when nobody answered, or when the store could not be asked. */
+  /** Undefined if no gateway answered, or if the store was unavailable. */
   async #ask(verb: string, path: string, body?: unknown, tenant?: string): Promise<Outcome> {
     try {
       const reply = await this.#gateway.call(verb, path, body, tenant)
@@ -225,7 +225,7 @@ export class Promises {
       return undefined
     } catch (thrown) {
       if (thrown instanceof Error && thrown.name === 'AssertionError') throw thrown
-      // Not at full speed against a process that is gone.
+      // Do not retry at full speed against a dead process.
       await new Promise((later) => setTimeout(later, 5))
       return undefined
     }
@@ -265,7 +265,7 @@ export class Promises {
     })
   }
 
-  /** One hook after the other is made, changed, switched and, half of them, deleted. */
+  /** Creates, changes and toggles one hook after the other, and deletes half of them. */
   #change(): Promise<void> {
     return this.#loop(async () => {
       const hook = { event: 'pre_tool_use', handler_type: 'function', scope: 'tenant', matcher: '^Never$' }

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../src/engine/core/clock.ts'
 
-/** A real clock that runs faster, so that retries and leases of seconds take moments. */
+/** A real clock that runs faster, so that retries and leases take milliseconds instead of seconds. */
 export interface QuickClock extends Clock {
-  /** Lets time pass at once; whatever ticks notices with its next tick. */
+  /** Skips time at once. Tickers notice at their next tick. */
   skip(ms: number): void
 }
 

@@ -5,7 +5,7 @@ import type { FakeModel, FaultPlan, FaultyStore } from '../../src/testing/index.
 import type { Answer, Running } from '../gateway/running.fixture.ts'
 import type { QuickClock } from './quick-clock.fixture.ts'
 
-/** What the hooks of all stories did. */
+/** What the hooks of all stories have done. */
 export interface Deeds {
   readonly functions: Functions
   /** Event id → how often its observer ran. */
@@ -41,13 +41,13 @@ export interface Stage {
 }
 
 export const TOKENS_OF_A_JUDGEMENT = 15
-/** Nothing in a story takes anywhere near as long. */
+/** Far longer than any step of a story takes. */
 const HANG_MS = 8_000
 const LEASE_MS = 30_000
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** One tenant, and everything that happens to it while its store fails as planned; answers how often it did. */
+/** Runs a tenant through all kinds of requests while its store fails as planned. Returns how often it failed. */
 export async function tell(stage: Stage, plan?: FaultPlan): Promise<number> {
   const { tenantId } = granted(
     await stage.gateway.call('POST', '/v1/tenants', { name: `story ${randomUUID()}` }),
@@ -72,9 +72,9 @@ class Story {
   readonly #decided = new Set<string>()
   readonly #acknowledged: string[] = []
   #observer = ''
-  /** The hook of `Bash`, once its making was acknowledged. */
+  /** The hook of `Bash`, once its creation was acknowledged. */
   #hook: string | undefined
-  /** What was acknowledged last about that hook; undefined while nobody can know. */
+  /** The last acknowledged state of that hook; undefined while it is unknown. */
   #enabled: boolean | undefined
   #once: Answer | undefined
   #lostBudget = 0
@@ -84,7 +84,7 @@ class Story {
     this.#tenant = tenant
   }
 
-  /** What is there before anything fails. Nothing is dispatched, so that even the hooks are loaded from a store that fails. */
+  /** Prepares the tenant before failures start. Dispatches nothing, so that loading the hooks fails too. */
   async prepare(): Promise<void> {
     const { model } = this.#stage
     const observer = { event: 'session_end', config: { name: 'note' } }
@@ -98,7 +98,7 @@ class Story {
     granted(await this.#send('PUT', '/v1/providers/anthropic', provider))
   }
 
-  /** Whatever fails meanwhile. */
+  /** The requests that run while the store fails. */
   async live(): Promise<void> {
     const { faulty } = this.#stage
     const made = await this.#make({ matcher: '^Bash$', name: 'stop' })
@@ -126,7 +126,7 @@ class Story {
     this.#lostBudget = faulty.calls().filter(({ method }) => method === 'spendBudget').length
   }
 
-  /** Until everything that was left over has been done: what a lost claim holds is free when its lease is over. */
+  /** Waits until all deliveries are done. A lost claim is free again when its lease expires. */
   async calm(): Promise<void> {
     const { gateway, clock } = this.#stage
     await gateway.until(
@@ -142,7 +142,7 @@ class Story {
     )
   }
 
-  /** Whoever got no answer asks again, and all is as if nothing had been. */
+  /** Repeats unanswered requests. Afterwards everything is as if nothing had failed. */
   async resume(): Promise<void> {
     const { hooks } = granted(await this.#send('GET', '/v1/hooks'))
     const found: Fields[] = hooks.filter(({ name }: Fields) => name === 'stop')
@@ -177,7 +177,7 @@ class Story {
       expect((await this.#send('GET', `/v1/events/${id}`)).status, 'what was answered is recorded').toBe(200)
     const { budget } = granted(await this.#send('GET', '/v1/budget'))
     const judgements = (budget.budget_total - budget.remaining) / TOKENS_OF_A_JUDGEMENT
-    // The first is made or not, the second always; what a lost answer took may be taken again, but nothing is forgotten.
+    // The first exists or not, the second always does. A lost answer may spend twice, but no spending is lost.
     expect(judgements).toBeGreaterThanOrEqual(1)
     expect(judgements).toBeLessThanOrEqual(2 + this.#lostBudget)
   }
@@ -217,7 +217,7 @@ class Story {
     this.#decided.add(answer.body.event_id)
   }
 
-  /** The same key twice: once answered, it is neither answered otherwise nor done again. */
+  /** Sends the same key twice. Once answered, it is neither answered differently nor run again. */
   async #twice(): Promise<void> {
     const { ran } = this.#stage.deeds
     const ask = () => this.#gate('Once', { key: this.#key }, { idempotency_key: this.#key })
@@ -247,7 +247,7 @@ class Story {
   }
 }
 
-/** Answered by the hooks, and not because the store could not be asked. */
+/** Whether the hooks decided, and not a failure of the store. */
 function isDecided({ status, body }: Answer): boolean {
   return status === 200 && body.decision.code !== 'store.unavailable'
 }

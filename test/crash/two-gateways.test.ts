@@ -10,7 +10,7 @@ import { quickClock } from './quick-clock.fixture.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
 const stop = { event: 'pre_tool_use', handler_type: 'function', matcher: '^Bash$', config: { name: 'stop' } }
-const soon = { timeout: 8_000, interval: 25 }
+const soon = { timeout: 60_000, interval: 25 }
 
 /** A node of its own, with the key that all nodes share. */
 function node(db: Pick<TestDatabase, 'url'>, options: GatewayOptions = {}): Promise<Running> {

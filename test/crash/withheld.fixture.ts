@@ -1,11 +1,11 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { Store } from '../../src/store/store.ts'
 
-/** How often a process leaves a mark, and how long a write may take, before the machine is to blame. */
+/** The interval of heartbeats, and the longest normal write. Anything longer is the machine's delay. */
 const BEAT_MS = 2
 const USUAL_MS = 5
 
-/** The same clock in every process of a machine. */
+/** A clock that all processes of the machine share. */
 export const machineNow = (): number => Number(process.hrtime.bigint()) / 1e6
 
 interface Span {
@@ -14,8 +14,8 @@ interface Span {
 }
 
 /**
- * Leaves marks in a file, which outlives a kill: that the process runs, and when the store writes. A bound of milliseconds
- * says something about the gateway only where the machine lets it run and its disk takes what it is given.
+ * Writes heartbeats and the times of store writes to a file, which survives a kill. A limit of milliseconds applies to the
+ * gateway only while the machine runs it and its disk is not busy.
  */
 export function markTime(file: string): { around(store: Store): Store } {
   const marks = openSync(file, 'w')
@@ -41,7 +41,7 @@ export function markTime(file: string): { around(store: Store): Store } {
   }
 }
 
-/** Time that the machine kept from the gateway: its thread was not let run, or a write took longer than it should. */
+/** The time in which the machine did not run the gateway's thread, or its disk was slow. */
 export interface Withheld {
   readonly byScheduler: (since: number) => number
   readonly byBoth: (since: number) => number
@@ -70,7 +70,7 @@ function coveredBy(given: readonly Span[]): (since: number) => number {
   }
 }
 
-/** Between two beats the thread either worked, which is its own time, or was not let. */
+/** Between two heartbeats the thread either worked, which counts as its own time, or did not run. */
 function missedBeats(file: string, killedAt: number): Span[] {
   const beats = marksOf(file, 'beat')
   const last = beats.at(-1)

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { badReceiver, fakeClock, liarDns } from '../../src/testing/index.ts'
+import { badReceiver, fakeClock, startFakeDns } from '../../src/testing/index.ts'
 import { socketOf } from './doors.fixture.ts'
 import { decides, exec, judge, modelFor } from './judge.fixture.ts'
 import { type Running, running } from './running.fixture.ts'
@@ -13,7 +13,7 @@ const decide = async (gateway: Running, cmd = 'ls', envelope: object = {}) =>
 
 test('GC-52 "HTTP hook always returns error": an address of the gateway process is refused, an allowed inner one works', async () => {
   const receiver = await badReceiver()
-  const dns = await liarDns({ 'safety.internal': [['127.0.0.1']] })
+  const dns = await startFakeDns({ 'safety.internal': [['127.0.0.1']] })
   onTestFinished(async () => {
     await receiver.close()
     await dns.close()

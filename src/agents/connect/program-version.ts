@@ -1,6 +1,6 @@
 import { after } from '../../engine/core/after.ts'
 import { systemClock } from '../../engine/core/clock.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { childEnvironment } from '../../safe/process/child-environment.ts'
 import { runProcess } from '../../safe/process/run-process.ts'
 import type { Environment } from './host.ts'
 
@@ -12,7 +12,7 @@ export async function programVersion(program: string, env: Environment): Promise
   const stopped = new AbortController()
   const callOff = after(systemClock, PATIENCE_MS, () => stopped.abort())
   try {
-    const spec = { argv: [program, '--version'], env: environment([], {}, env) }
+    const spec = { argv: [program, '--version'], env: childEnvironment([], {}, env) }
     const { exitCode, stdout } = await runProcess(spec, stopped.signal)
     return exitCode === 0 ? /\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined
   } catch {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { startDeliveries } from '../../delivery/worker.ts'
+import { startDeliveries } from '../../delivery/delivery-worker.ts'
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Log } from '../../engine/core/sink.ts'

@@ -1,4 +1,4 @@
-import type { DeliveryWorker } from '../../delivery/worker.ts'
+import type { DeliveryWorker } from '../../delivery/delivery-worker.ts'
 import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'

@@ -5,7 +5,7 @@ import type { Fetch, ProviderSettings } from '../../handlers/model/language-mode
 import type { Provider } from '../../handlers/model/model-name.ts'
 import { createModels, type Models, type ModelsOptions } from '../../handlers/model/models.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import { providerKeyPlace } from '../../store/places.ts'
+import { providerKeyPath } from '../../store/paths.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT, type TenantStore } from '../../store/stores/tenant-store.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'
@@ -75,8 +75,6 @@ function toSettings(
 ): ProviderSettings {
   return {
     ...(base_url === null ? {} : { baseUrl: base_url }),
-    ...(sealed_key === null
-      ? {}
-      : { apiKey: secrets.decrypt(sealed_key, providerKeyPlace(tenant_id, name)) }),
+    ...(sealed_key === null ? {} : { apiKey: secrets.decrypt(sealed_key, providerKeyPath(tenant_id, name)) }),
   }
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/sink.ts'
 import { redact } from '../../safe/redact.ts'
-import type { EventMoment, EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
+import type { EventRecord, ExecutionRecord, SessionPosition } from '../../store/stores/audit-store.ts'
 import type { KnownHook } from '../tenancy/snapshot.ts'
 import { shownDecision, shownTrace } from './shown-decision.ts'
 import { traceIdOf } from './trace-id.ts'
@@ -87,7 +87,7 @@ export function lateRecord(
 }
 
 /** Where in its session it stands, as far as anybody said. */
-function momentOf(envelope: Envelope, payload: unknown): { moment?: EventMoment } {
+function momentOf(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
   const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined

@@ -1,4 +1,4 @@
-import type { Attempt, Deliver } from '../../delivery/worker.ts'
+import type { DeliverWork, DeliveryAttempt } from '../../delivery/delivery-worker.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { DeliveredHook, EventDispatcher } from './dispatcher.ts'
 import type { HookDelivery } from './hook-delivery.ts'
@@ -10,7 +10,7 @@ const mayChange = new Set([408, 425, 429])
 const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
 /** Runs a queued hook. Only webhooks are tried again: a command that failed may well have done half its work. */
-export function deliverHook(dispatcher: EventDispatcher): Deliver {
+export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
   return async ({ tenant, payload, attempt }) => {
     // Read as it came in: a number beyond what a double holds keeps its digits.
     const delivery = parseJson(payload, LIMITS) as HookDelivery
@@ -22,7 +22,7 @@ export function deliverHook(dispatcher: EventDispatcher): Deliver {
   }
 }
 
-function judged({ decision, code, reason, status, handlerType }: DeliveredHook): Attempt {
+function judged({ decision, code, reason, status, handlerType }: DeliveredHook): DeliveryAttempt {
   if (decision !== 'error' && decision !== 'timeout') return { end: 'done' }
   if (handlerType !== 'http') return { end: 'done' }
   const error = `${code ?? decision}: ${reason ?? 'no reason given'}`

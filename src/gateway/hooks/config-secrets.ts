@@ -1,8 +1,8 @@
 import { type Path, pointerOf } from '../../config/problem.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import { isEncrypted, type Secrets, secretName } from '../../safe/secret.ts'
-import { hookConfigPlace, type Place } from '../../store/places.ts'
+import { isEncrypted, type SealedPath, type Secrets, secretName } from '../../safe/secret.ts'
+import { hookConfigPath } from '../../store/paths.ts'
 
 /** What everybody sees in the place of a secret; sent back, it means the one that is stored. */
 export const MASK = '********'
@@ -78,8 +78,8 @@ export function sealConfig(config: unknown, hookId: string, secrets: Secrets): u
 }
 
 /** Where a sealed text of this config stands, for whoever opens it. */
-export function placeOfSealed(hookId: string, config: unknown, sealed: string): Place | undefined {
-  let place: Place | undefined
+export function placeOfSealed(hookId: string, config: unknown, sealed: string): SealedPath | undefined {
+  let place: SealedPath | undefined
   mapSecrets(config, (text, path) => {
     if (text === sealed) place ??= placeOf(hookId, path)
     return text
@@ -87,11 +87,11 @@ export function placeOfSealed(hookId: string, config: unknown, sealed: string): 
   return place
 }
 
-function placeOf(hookId: string, path: Path): Place {
-  return hookConfigPlace(hookId, pointerOf(path))
+function placeOf(hookId: string, path: Path): SealedPath {
+  return hookConfigPath(hookId, pointerOf(path))
 }
 
-function opened(text: string, path: Path, place: Place, secrets: Secrets): string {
+function opened(text: string, path: Path, place: SealedPath, secrets: Secrets): string {
   try {
     return secrets.decrypt(text, place)
   } catch (cause) {

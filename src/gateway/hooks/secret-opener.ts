@@ -1,7 +1,7 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'
-import { secretPlace } from '../../store/places.ts'
+import { secretPath } from '../../store/paths.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { placeOfSealed } from './config-secrets.ts'
@@ -23,6 +23,6 @@ export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets
       throw new HookError('secret.unreadable', `there is no secret ${name}`, {
         hint: `Set it with \`hookhelm secrets set ${name}\`.`,
       })
-    return secrets.decrypt(row.sealed, secretPlace(tenant, name))
+    return secrets.decrypt(row.sealed, secretPath(tenant, name))
   }
 }

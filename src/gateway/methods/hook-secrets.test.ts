@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hookConfigPlace } from '../../store/places.ts'
+import { hookConfigPath } from '../../store/paths.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
 import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'
@@ -46,7 +46,7 @@ describe('what is stored and shown', () => {
       if (name === 'User-Agent') expect(stored.headers[name]).toBe('plain')
       else {
         expect(stored.headers[name]).toMatch(/^aes-gcm:k1:/)
-        const place = hookConfigPlace(id, `/headers/${name}`)
+        const place = hookConfigPath(id, `/headers/${name}`)
         expect(desk.parts.secrets.decrypt(stored.headers[name] ?? '', place)).toBe(value)
       }
     }
@@ -65,7 +65,7 @@ describe('what is stored and shown', () => {
     const id = await create({ secret: [secret, secret] })
     const stored = await row(id)
     expect(new Set(stored.secret).size).toBe(2)
-    const place = hookConfigPlace(id, '/secret/1')
+    const place = hookConfigPath(id, '/secret/1')
     expect(desk.parts.secrets.decrypt(stored.secret[1] ?? '', place)).toBe(secret)
   })
 
@@ -103,7 +103,7 @@ describe('an update that sends the stars back', () => {
     await desk.call('hooks.update', { hookId: id, updates: { config } })
     const stored = await row(id)
     expect(stored.headers['User-Agent']).toBe('b')
-    const place = hookConfigPlace(id, '/headers/Authorization')
+    const place = hookConfigPath(id, '/headers/Authorization')
     expect(desk.parts.secrets.decrypt(stored.headers.Authorization ?? '', place)).toBe(BEARER)
   })
 

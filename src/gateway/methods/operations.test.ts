@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { providerKeyPlace, secretPlace } from '../../store/places.ts'
+import { providerKeyPath, secretPath } from '../../store/paths.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'
 
@@ -17,7 +17,7 @@ describe('secrets', () => {
     expect(listed.secrets).toEqual([{ name: 'api', updated_at: desk.clock.now() }])
     const [row] = await desk.store.listSecrets(ACME)
     expect(row?.sealed).toMatch(/^aes-gcm:/)
-    expect(desk.parts.secrets.decrypt(row?.sealed ?? '', secretPlace(ACME, 'api'))).toBe('second-value')
+    expect(desk.parts.secrets.decrypt(row?.sealed ?? '', secretPath(ACME, 'api'))).toBe('second-value')
     expect(desk.changed.at(-1)).toBe(ACME)
     await desk.call('secrets.delete', { name: 'api' })
     await expect(desk.call('secrets.delete', { name: 'api' })).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe('providers', () => {
     const listed = await desk.call('providers.list', {})
     expect(listed.providers).toMatchObject([{ name: 'openai', defaultModel: 'gpt-5', apiKey: '********' }])
     const [row] = await desk.store.listProviders(ACME)
-    expect(desk.parts.secrets.decrypt(row?.sealed_key ?? '', providerKeyPlace(ACME, 'openai'))).toBe(
+    expect(desk.parts.secrets.decrypt(row?.sealed_key ?? '', providerKeyPath(ACME, 'openai'))).toBe(
       'sk-secret',
     )
   })

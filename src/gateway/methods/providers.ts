@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { providerKeyPlace } from '../../store/places.ts'
+import { providerKeyPath } from '../../store/paths.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'
 import { MASK } from '../hooks/config-secrets.ts'
 import { listOf, noParams, text } from './fields.ts'
@@ -80,7 +80,7 @@ const set = method({
 
     function sealed(key: string | null | undefined): string | null {
       if (key === null || key === undefined) return null
-      return parts.secrets.encrypt(key, providerKeyPlace(tenant, params.name))
+      return parts.secrets.encrypt(key, providerKeyPath(tenant, params.name))
     }
   },
 })

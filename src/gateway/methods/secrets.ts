@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { secretPlace } from '../../store/places.ts'
+import { secretPath } from '../../store/paths.ts'
 import { listOf, noParams } from './fields.ts'
 import { method } from './method.ts'
 
@@ -33,7 +33,7 @@ const set = method({
   result: z.object({ name: z.string() }),
   async run({ params, caller, parts }) {
     const { tenant } = caller
-    const sealed = parts.secrets.encrypt(params.value, secretPlace(tenant, params.name))
+    const sealed = parts.secrets.encrypt(params.value, secretPath(tenant, params.name))
     await parts.store.putSecret({
       tenant_id: tenant,
       name: params.name,

@@ -4,7 +4,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
-import { Lines } from '../../safe/lines.ts'
+import { LineSplitter } from '../../safe/line-splitter.ts'
 import { type AgentRequest, requireAgent } from '../agents/agent-door.ts'
 import { AGENT_LIMITS } from '../agents/agent-limits.ts'
 import { type Caller, localCaller } from '../auth/caller.ts'
@@ -24,7 +24,7 @@ export class LineConnection {
   readonly #socket: Socket
   readonly #door: Door
   #maxLine = MAX_LINE
-  readonly #lines = new Lines(() => this.#maxLine)
+  readonly #lines = new LineSplitter(() => this.#maxLine)
   readonly #gone = new AbortController()
   #caller: Caller | undefined
   /** It is a coding agent that speaks here. */

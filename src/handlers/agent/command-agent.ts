@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { parseJson } from '../../safe/json.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { childEnvironment } from '../../safe/process/child-environment.ts'
 import { redact } from '../../safe/redact.ts'
 import type { AgentRequest } from './agent-request.ts'
 import { describeTask } from './describe-task.ts'
@@ -50,7 +50,7 @@ export async function runCommandAgent(
   // A hook inside of the agent goes on counting where we are.
   const own = { ...env, HOOKHELM_DEPTH: String(request.depth) }
   const end = await runProcess(
-    { argv, env: environment([], own), stdin: task, ...(cwd === undefined ? {} : { cwd }) },
+    { argv, env: childEnvironment([], own), stdin: task, ...(cwd === undefined ? {} : { cwd }) },
     signal,
   )
   if (end.exitCode !== 0) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { runningGroups } from '../../safe/process/groups.ts'
+import { runningGroups } from '../../safe/process/process-groups.ts'
 import { alive, oddSeconds } from '../../safe/process/processes.fixture.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
 import { commandHook } from './handler.fixture.ts'

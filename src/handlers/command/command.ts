@@ -4,10 +4,9 @@ import type { HookContext } from '../../engine/core/context.ts'
 import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Handler, HandlerCall } from '../../engine/core/handler.ts'
-import { checkDirectory } from '../../safe/process/directory.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
+import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { type Processes, processes as shared } from '../../safe/process/run-process.ts'
-import type { ProcessResult } from '../../safe/process/spec.ts'
 import { redact } from '../../safe/redact.ts'
 import { redactLines } from '../block-answer.ts'
 import { anyPlaceholder, placeholderValue } from '../placeholders.ts'
@@ -98,11 +97,11 @@ async function directoryFor(
   root: string | undefined,
   followsSession: boolean,
 ): Promise<string> {
-  if (config.cwd !== undefined) return checkDirectory(config.cwd, root)
+  if (config.cwd !== undefined) return resolveDirectory(config.cwd, root)
   const { cwd } = context.envelope
   const fallback = root ?? process.cwd()
   if (!followsSession || cwd === undefined || !isAbsolute(cwd) || !existsSync(cwd)) return fallback
-  return checkDirectory(cwd, root)
+  return resolveDirectory(cwd, root)
 }
 
 function argvOf({ argv, inArgv }: CommandConfig, event: WireEvent): readonly string[] {
@@ -115,7 +114,7 @@ function argvOf({ argv, inArgv }: CommandConfig, event: WireEvent): readonly str
 
 function envOf({ config, context }: Call, event: WireEvent, sent: string): Record<string, string> {
   const values = Object.entries(config.variables).map(([name, of]) => [name, placeholderValue(of, event)])
-  return environment(config.allowedEnv, {
+  return childEnvironment(config.allowedEnv, {
     HOOKHELM_EVENT: context.event,
     ...(config.format === 'hookhelm'
       ? {}

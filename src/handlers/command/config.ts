@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { checkVariables } from '../../safe/process/environment.ts'
-import { shell } from '../../safe/process/spec.ts'
+import { assertPassableVariables } from '../../safe/process/child-environment.ts'
+import { shellArgv } from '../../safe/process/process-spec.ts'
 import { readFlag, unknownField, wrongField } from '../config-fields.ts'
 import type { Placeholder } from '../placeholders.ts'
 import { shellLine } from './shell-line.ts'
@@ -51,7 +51,7 @@ export function readCommandConfig(config: unknown, hook: BaseHook): CommandConfi
   const format = readFormat(config.format)
   const cwd = readText(config.cwd, 'config.cwd')
   const allowedEnv = readTexts(config.allowed_env_vars, 'config.allowed_env_vars') ?? []
-  checkVariables(allowedEnv, 'config.allowed_env_vars')
+  assertPassableVariables(allowedEnv, 'config.allowed_env_vars')
   const worker = readFlag(config, 'worker')
   if (worker && format !== 'hookhelm')
     throw wrongField('config.worker', `does not speak the format ${format}`)
@@ -83,7 +83,7 @@ function readProgram({ command, exec }: Record<string, unknown>, format: Format)
   }
   if (!text) throw wrongField('config.command', 'is required: a shell line, or exec with a list of arguments')
   const { line, variables } = shellLine(text, names)
-  return { argv: shell(line), variables, inArgv: [] }
+  return { argv: shellArgv(line), variables, inArgv: [] }
 }
 
 function readFormat(value: unknown): Format {

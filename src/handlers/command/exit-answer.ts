@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
-import type { ProcessResult } from '../../safe/process/spec.ts'
+import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { redact } from '../../safe/redact.ts'
 import { redactLines, refusal } from '../block-answer.ts'
 import { readAnswer } from '../read-answer.ts'

@@ -1,8 +1,8 @@
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
-import { Slots } from '../../safe/process/slots.ts'
-import type { ProcessSpec } from '../../safe/process/spec.ts'
+import type { ProcessSpec } from '../../safe/process/process-spec.ts'
+import { Semaphore } from '../../safe/semaphore.ts'
 import type { Reply } from '../answer-dialects.ts'
 import type { WireEvent } from '../wire-event.ts'
 import { Backoff } from './backoff.ts'
@@ -21,7 +21,7 @@ export interface WorkerOptions {
 export class Worker {
   readonly #spec: ProcessSpec
   readonly #clock: Clock
-  readonly #slots: Slots
+  readonly #slots: Semaphore
   readonly #backoff: Backoff
   readonly #inFlight = new InFlight()
   readonly #idle: Ticker
@@ -34,7 +34,7 @@ export class Worker {
     const { clock = systemClock, idleMs = 300_000, maxInFlight = 64 } = options
     this.#spec = spec
     this.#clock = clock
-    this.#slots = new Slots(maxInFlight)
+    this.#slots = new Semaphore(maxInFlight)
     this.#backoff = new Backoff(clock)
     this.#idle = clock.every(idleMs, () => this.#rest())
     this.#idle.hold(false)

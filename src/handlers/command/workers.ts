@@ -1,6 +1,5 @@
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { checkDirectory } from '../../safe/process/directory.ts'
-import { environment } from '../../safe/process/environment.ts'
+import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { CommandConfig } from './config.ts'
 import { Worker, type WorkerOptions } from './worker.ts'
 
@@ -20,8 +19,8 @@ export class Workers {
     const key = JSON.stringify([id, argv, cwd, allowedEnv])
     const known = this.#workers.get(key)
     if (known !== undefined) return known
-    const directory = cwd === undefined ? {} : { cwd: await checkDirectory(cwd, this.#root) }
-    const env = environment(allowedEnv, { HOOKHELM_WORKER: '1' })
+    const directory = cwd === undefined ? {} : { cwd: await resolveDirectory(cwd, this.#root) }
+    const env = childEnvironment(allowedEnv, { HOOKHELM_WORKER: '1' })
     const worker = this.#workers.get(key) ?? new Worker({ argv, env, ...directory }, this.#options)
     this.#workers.set(key, worker)
     return worker

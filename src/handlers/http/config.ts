@@ -1,8 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
-import { readSigningKey } from '../../safe/outbound/webhook/signature.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
+import { readSigningKey } from '../../safe/webhook-signature.ts'
 import { readFlag, unknownField, wrongField } from '../config-fields.ts'
 
 /** `openharness`: any 2xx passes and the body is only the reason, where `hookhelm` reads a decision from it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
-import { verifyWebhook } from '../../safe/outbound/webhook/signature.ts'
+import { verifyWebhook } from '../../safe/webhook-signature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { call, type Desk, openDesk } from './desk.fixture.ts'
 import { createHttpHandler } from './http.ts'

@@ -1,8 +1,8 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { readSigningKey, signWebhook, webhookId } from '../../safe/outbound/webhook/signature.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
+import { readSigningKey, signWebhook, webhookId } from '../../safe/webhook-signature.ts'
 import { toWireEvent } from '../wire-event.ts'
 import { type HttpConfig, isHeaderValue } from './config.ts'
 

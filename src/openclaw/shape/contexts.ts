@@ -3,6 +3,7 @@ import type { InstallRequestKind } from '../../engine/events/openclaw/install.ts
 import type { TraceContext } from '../../engine/events/openclaw/message-parts.ts'
 import type { PluginHookName } from './hook-shape.ts'
 
+/** The context of every hook that belongs to a run of an agent. */
 export type PluginHookAgentContext = {
   runId?: string
   jobId?: string
@@ -18,6 +19,7 @@ export type PluginHookAgentContext = {
   channelId?: string
 }
 
+/** The context of `message_received`, `message_sending` and `message_sent`. */
 export type PluginHookMessageContext = {
   channelId: string
   accountId?: string
@@ -33,11 +35,13 @@ export type PluginHookMessageContext = {
   callDepth?: number
 }
 
+/** The context of `inbound_claim`. */
 export type PluginHookInboundClaimContext = PluginHookMessageContext & {
   parentConversationId?: string
   pluginBinding?: object
 }
 
+/** The context of `before_dispatch`. */
 export type PluginHookBeforeDispatchContext = {
   channelId?: string
   accountId?: string
@@ -46,7 +50,7 @@ export type PluginHookBeforeDispatchContext = {
   senderId?: string
 }
 
-/** `cfg` and `dispatcher` are the host's own. */
+/** The context of `reply_dispatch`. The host defines `cfg` and `dispatcher`. */
 export type PluginHookReplyDispatchContext = {
   cfg: object
   dispatcher: object
@@ -59,6 +63,7 @@ export type PluginHookReplyDispatchContext = {
   markIdle: (reason: string) => void
 }
 
+/** The context of `before_tool_call` and `after_tool_call`. */
 export type PluginHookToolContext = {
   toolName: string
   agentId?: string
@@ -71,6 +76,7 @@ export type PluginHookToolContext = {
   channelId?: string
 }
 
+/** The context of `tool_result_persist`. */
 export type PluginHookToolResultPersistContext = {
   agentId?: string
   sessionKey?: string
@@ -78,14 +84,17 @@ export type PluginHookToolResultPersistContext = {
   toolCallId?: string
 }
 
+/** The context of `session_start` and `session_end`. */
 export type PluginHookSessionContext = { agentId?: string; sessionId: string; sessionKey?: string }
 
+/** The context of the `subagent_…` hooks. */
 export type PluginHookSubagentContext = {
   runId?: string
   childSessionKey?: string
   requesterSessionKey?: string
 }
 
+/** The context of `gateway_start`, `gateway_stop` and `cron_changed`. */
 export type PluginHookGatewayContext = {
   port?: number
   config?: object
@@ -100,6 +109,7 @@ interface CronService {
   remove(id: string): Promise<{ removed?: boolean }>
 }
 
+/** The context of `before_install`. */
 export type PluginHookBeforeInstallContext = {
   targetType: 'skill' | 'plugin'
   requestKind: InstallRequestKind
@@ -129,7 +139,7 @@ interface OwnContexts {
   before_install: PluginHookBeforeInstallContext
 }
 
-/** Every other hook belongs to an agent's run. */
-export type HookContext<K extends PluginHookName> = K extends keyof OwnContexts
+/** The context of a hook. Hooks that are not listed above belong to an agent's run. */
+export type PluginHookContextOf<K extends PluginHookName> = K extends keyof OwnContexts
   ? OwnContexts[K]
   : PluginHookAgentContext

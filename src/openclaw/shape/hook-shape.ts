@@ -5,22 +5,23 @@ import type { Address } from '../../engine/events/openclaw/message-parts.ts'
 import type { openclawRows } from '../../engine/events/openclaw/rows.ts'
 
 type Rows = typeof openclawRows
+/** The name of a hook that plugins can register: `before_tool_call`. */
 export type PluginHookName = keyof Rows
 
-/** The names of the hooks whose rows fit: `NamesOf<{ mode: 'claim' }>`. */
+/** The names of the hooks whose rows match: `NamesOf<{ mode: 'claim' }>`. */
 type NamesOf<Part> = { [K in PluginHookName]: Rows[K] extends Part ? K : never }[PluginHookName]
 export type ObserveName = NamesOf<{ readonly mode: 'observe' }>
 type ClaimName = NamesOf<{ readonly mode: 'claim' }>
-/** TypeScript cannot tell them from `sync`, which is a boolean in every row. */
+/** Listed here because `sync` is a plain boolean in the type of every row. */
 export type SyncName = 'tool_result_persist' | 'before_message_write'
 
-/** Rows are read-only; at this door handlers get the host's own objects and may change them. */
+/** Rows are read-only, but OpenClaw's handlers get the host's own objects and may change them. */
 type Open<V> = V extends readonly (infer E)[] ? E[] : string extends keyof V ? Record<string, V[string]> : V
-export type HookEvent<K extends PluginHookName> = OpenPayload<PayloadOf<Rows[K]>>
+export type PluginHookEventOf<K extends PluginHookName> = OpenPayload<PayloadOf<Rows[K]>>
 type OpenPayload<P> = { -readonly [Key in keyof P]: Open<P[Key]> }
 type OpenFields<F> = { -readonly [Key in keyof F]?: Open<F[Key]> | undefined }
 
-/** Results that say more than a list of optional fields can. */
+/** Results that are more than a list of optional fields. */
 interface OwnResults {
   before_agent_run: InputGateDecision
   reply_dispatch: { handled: boolean; queuedFinal: boolean; counts: ReplyCounts }
@@ -29,7 +30,7 @@ interface OwnResults {
     | { status: 'error'; error: string }
 }
 
-export type HookResult<K extends PluginHookName> = K extends keyof OwnResults
+export type PluginHookResultOf<K extends PluginHookName> = K extends keyof OwnResults
   ? OwnResults[K]
   : K extends ClaimName
     ? { handled: boolean } & OpenFields<FieldsOf<Rows[K]>>

@@ -12,7 +12,7 @@ interface CertificateOptions {
   readonly until?: Date
 }
 
-/** A self-signed certificate, put together by hand so that tests need no program and no key lies in the repository. */
+/** Creates a self-signed certificate in code, so that tests need no program and the repository holds no key. */
 export function makeCertificate({ names, from = day(-1), until = day(30) }: CertificateOptions): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(oid([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]))

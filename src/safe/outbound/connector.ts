@@ -1,12 +1,13 @@
+import { promises as dns } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
-import type { Resolve } from './resolve.ts'
+import { Semaphore } from '../semaphore.ts'
 import { canonical, isOwn, type Listening } from './rules/address.ts'
 import type { AllowList } from './rules/allow-list.ts'
 
-/** A call that has passed every check: these addresses and no others may be dialled. */
-interface Checked {
+/** The addresses that passed every check. Only they may be dialled. */
+interface CheckedTarget {
   readonly addresses: readonly string[]
   readonly lookup: LookupFunction
 }
@@ -19,18 +20,18 @@ export interface ConnectorRules {
 }
 
 type Connector = buildConnector.connector
-/** How a checked call is dialled. A test that must send no packet puts its own here. */
-export type Dial = (checked: Checked, rules: ConnectorRules) => Connector
+/** Connects to a checked target. Tests that must not send packets replace it. */
+export type Dial = (checked: CheckedTarget, rules: ConnectorRules) => Connector
 
 const CONNECT_MS = 10_000
 
-/** The one way out: resolves once, checks every address, and dials only what it checked. */
+/** The only way out: resolves once, checks every address, and dials only checked addresses. */
 export function createConnector(rules: ConnectorRules, dial: Dial = dialChecked): Connector {
   return (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
     checkedAddresses(target.hostname, port, rules).then(
       (addresses) => {
-        dial({ addresses, lookup: only(addresses) }, rules)(target, (error, socket) => {
+        dial({ addresses, lookup: fixedLookup(addresses) }, rules)(target, (error, socket) => {
           if (error !== null) return callback(error, null)
           if (wasChecked(socket, addresses)) return callback(null, socket)
           socket.destroy()
@@ -42,14 +43,13 @@ export function createConnector(rules: ConnectorRules, dial: Dial = dialChecked)
   }
 }
 
-/** Resolves and checks. One bad address among good ones refuses them all: nobody honest answers so. */
+/** Resolves and checks. A single forbidden address refuses the host: an honest name server does not mix them. */
 async function checkedAddresses(host: string, port: number, rules: ConnectorRules): Promise<string[]> {
   const found = isIP(host) ? [host] : await resolved(host, rules.resolve)
   const own = rules.own()
   return found.map((given) => {
     const address = isIP(given) ? canonical(given) : ''
-    if (address === '')
-      throw new HookError('outbound.dns', `${host} resolved to something that is no address`)
+    if (address === '') throw new HookError('outbound.dns', `${host} resolved to an invalid address`)
     if (isOwn(address, port, own)) throw refusal(host, 'is this gateway itself')
     if (!rules.allow({ host, address, port }))
       throw refusal(host, 'is or resolves to a private or special address')
@@ -60,7 +60,7 @@ async function checkedAddresses(host: string, port: number, rules: ConnectorRule
 async function resolved(host: string, resolve: Resolve): Promise<readonly string[]> {
   let found: readonly string[]
   try {
-    // A dot at the end is an absolute name, and files of hosts have only plain ones.
+    // The hosts file does not know names with a trailing dot.
     found = await resolve(host.replace(/^localhost\.$/i, 'localhost'))
   } catch (cause) {
     throw new HookError('outbound.dns', `${host} could not be resolved`, { cause })
@@ -69,8 +69,8 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
   return found
 }
 
-/** Answers the checked addresses whatever is asked, so that nothing is resolved a second time. */
-function only(addresses: readonly string[]): LookupFunction {
+/** A lookup that returns the checked addresses, so that nothing is resolved a second time. */
+function fixedLookup(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) => {
     const [first] = found
@@ -79,7 +79,7 @@ function only(addresses: readonly string[]): LookupFunction {
   }
 }
 
-function dialChecked({ lookup }: Checked, { ca }: ConnectorRules): Connector {
+function dialChecked({ lookup }: CheckedTarget, { ca }: ConnectorRules): Connector {
   return buildConnector({
     lookup,
     timeout: CONNECT_MS,
@@ -92,10 +92,48 @@ function dialChecked({ lookup }: Checked, { ca }: ConnectorRules): Connector {
 
 function wasChecked(socket: Socket, addresses: readonly string[]): boolean {
   const { remoteAddress } = socket
-  // Gone again already: whoever uses the socket will see the error.
+  // The socket is closed already; its user gets the error.
   return remoteAddress === undefined || addresses.includes(canonical(remoteAddress))
 }
 
 function refusal(host: string, what: string): HookError {
   return new HookError('outbound.private_address', `${host} ${what}`)
+}
+
+/** All addresses of a host name. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/**
+ * A lookup occupies one of the few threads that file access and ciphers share, and a slow name server decides for how long.
+ */
+const lookups = new Semaphore(2)
+
+/** Resolves like the operating system, with hosts file and search domains. */
+export const resolveWithSystem: Resolve = async (host) => {
+  await lookups.take()
+  try {
+    const found = await dns.lookup(host, { all: true, order: 'verbatim' })
+    return found.map(({ address }) => address)
+  } finally {
+    lookups.release()
+  }
+}
+
+/** Queries name servers directly, without a thread, hosts file or search domains. */
+export function resolveWithServers(servers: readonly string[]): Resolve {
+  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 })
+  resolver.setServers(servers)
+  return async (host) => {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    if (found.length > 0) return found
+    const failed = answers.map((answer) => (answer.status === 'rejected' ? answer.reason : undefined))
+    const reason = failed.find((error) => error !== undefined && !isNoData(error))
+    if (reason !== undefined) throw reason
+    return []
+  }
+}
+
+function isNoData(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENODATA'
 }

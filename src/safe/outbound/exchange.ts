@@ -1,48 +1,49 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
-import { Body } from './body.ts'
+import { HookError } from '../../engine/core/error.ts'
 
 export interface OutboundRequest {
   readonly url: URL
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** The one deadline over name, connection, request and answer. */
+  /** The deadline for name lookup, connection, request and answer together. */
   readonly signal: AbortSignal
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export interface OutboundAnswer {
-  /** Redirects are answers like any other: they are not followed. */
+  /** Redirects are not followed. */
   readonly status: number
-  readonly headers: Headers
+  readonly headers: ResponseHeaders
   readonly body: Buffer
 }
 
 /**
- * One request and its whole answer. Below the client's own `request`, for two reasons: that one looks at the signal
- * only once it is connected, while a name or a handshake may take for ever; and a stream per answer costs more than
- * the answer.
+ * Sends one request and returns its whole answer. Uses `dispatch` instead of undici's `request`, which checks the signal
+ * only once it is connected (a lookup or handshake may never end), and whose stream costs more than the answer.
  */
 export function exchange(agent: Agent, request: OutboundRequest, max: number): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
     const { url, method = 'POST', headers = {}, body = null, signal } = request
-    const conversation = new Conversation(max, signal, resolve, reject)
-    if (signal.aborted) return conversation.fail(signal.reason)
+    const handler = new Exchange(max, signal, resolve, reject)
+    if (signal.aborted) return handler.fail(signal.reason)
     const path = url.pathname + url.search
     try {
-      agent.dispatch({ origin: url.origin, path, method, headers, body }, conversation)
+      agent.dispatch({ origin: url.origin, path, method, headers, body }, handler)
     } catch (thrown) {
-      conversation.fail(thrown)
+      handler.fail(thrown)
     }
   })
 }
 
-class Conversation implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
-  #headers: Headers = {}
-  #body: Body | undefined
+  #headers: ResponseHeaders = {}
+  #body: ResponseBody | undefined
   #over = false
   readonly #max: number
   readonly #signal: AbortSignal
@@ -74,13 +75,13 @@ class Conversation implements Dispatcher.DispatchHandler {
     if (this.#over) controller.abort(new Error('aborted'))
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    // Hints that an answer will come.
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    // Informational; the answer follows.
     if (status < 200) return
     this.#status = status
     this.#headers = headers
     this.#attempt(() => {
-      this.#body = new Body(this.#max, headers['content-length'])
+      this.#body = new ResponseBody(this.#max, headers['content-length'])
     })
   }
 
@@ -116,4 +117,61 @@ class Conversation implements Dispatcher.DispatchHandler {
     this.#signal.removeEventListener('abort', this.#abort)
     return true
   }
+}
+
+type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const decoders: Readonly<Record<string, Decode>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+}
+
+/** Collects a body, and throws as soon as it is too large. */
+class ResponseBody {
+  readonly #max: number
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(max: number, declared: unknown) {
+    this.#max = max
+    if (Number(declared ?? 0) > max) throw tooLarge(max)
+  }
+
+  add(chunk: Buffer): void {
+    this.#size += chunk.length
+    if (this.#size > this.#max) throw tooLarge(this.#max)
+    this.#chunks.push(chunk)
+  }
+
+  /** The decoded body. The limit also bounds the decoded size, against decompression bombs. */
+  bytes(contentEncoding: unknown): Buffer | Promise<Buffer> {
+    const [first] = this.#chunks
+    const bytes =
+      first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size)
+    const encoding = String(contentEncoding ?? '')
+      .trim()
+      .toLowerCase()
+    return encoding === '' || encoding === 'identity' ? bytes : decode(bytes, encoding, this.#max)
+  }
+}
+
+async function decode(bytes: Buffer, encoding: string, max: number): Promise<Buffer> {
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
+  if (decoder === undefined)
+    throw new HookError('outbound.decode', 'the answer has an unknown content encoding')
+  // An empty body may still name an encoding.
+  if (bytes.length === 0) return bytes
+  try {
+    return await decoder(bytes, { maxOutputLength: max })
+  } catch (cause) {
+    if (cause instanceof RangeError) throw tooLarge(max)
+    throw new HookError('outbound.decode', 'the answer could not be decoded', { cause })
+  }
+}
+
+function tooLarge(max: number): HookError {
+  return new HookError('outbound.too_large', `the answer has more than ${max} bytes`)
 }

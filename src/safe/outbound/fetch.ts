@@ -1,8 +1,8 @@
-import { type Agent, type RequestInit as Asked, fetch as undiciFetch } from 'undici'
+import { type Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 
-interface Guard {
+interface FetchGuard {
   readonly maxBytes: number
   readonly failed: (thrown: unknown, url: URL, signal: AbortSignal) => HookError
   readonly refuse: (url: string, reason: BlockReason) => void
@@ -10,14 +10,14 @@ interface Guard {
 
 const never = new AbortController().signal
 
-/** `fetch` through our agent, whose connector checks every address. The global one has no such check. */
-export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetch {
+/** A `fetch` through our agent, whose connector checks every address. */
+export function guardedFetch(agent: Agent, guard: FetchGuard): typeof globalThis.fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
     const text = request?.url ?? String(input)
     const url = readUrl(text, (reason) => guard.refuse(text, reason))
-    // The web's types are declared twice, by the compiler's library and by undici, and differ in nothing used here.
-    const asked = { ...(request === undefined ? {} : parts(request)), ...init } as unknown as Asked
+    // The compiler's library and undici declare the same web types separately.
+    const asked = { ...(request === undefined ? {} : requestInit(request)), ...init } as unknown as UndiciInit
     try {
       const answer = await undiciFetch(url, { ...asked, dispatcher: agent, redirect: 'manual' })
       const { status, statusText, headers } = answer
@@ -25,7 +25,7 @@ export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetc
         await answer.body?.cancel()
         throw new HookError('outbound.redirect', `${url.host} answered ${status}, a redirect`)
       }
-      const body = answer.body?.pipeThrough(atMost(guard.maxBytes)) ?? null
+      const body = answer.body?.pipeThrough(limitBytes(guard.maxBytes)) ?? null
       return new Response(body, { status, statusText, headers: [...headers] })
     } catch (thrown) {
       throw guard.failed(thrown, url, asked.signal ?? never)
@@ -33,13 +33,13 @@ export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetc
   }
 }
 
-/** A request of the global class is unknown to undici's own. */
-function parts({ method, headers, body, signal }: Request): object {
+/** undici does not accept a request of the global class. */
+function requestInit({ method, headers, body, signal }: Request): object {
   return { method, headers: [...headers], signal, ...(body === null ? {} : { body, duplex: 'half' }) }
 }
 
-/** Passes so many bytes on and then fails. */
-function atMost(max: number): TransformStream<Uint8Array, Uint8Array> {
+/** Fails after `max` bytes. */
+function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   return new TransformStream({
     transform(chunk, controller) {

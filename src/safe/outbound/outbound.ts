@@ -1,28 +1,33 @@
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import type { EngineCode } from '../../engine/core/error-table.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { createConnector, type Dial } from './connector.ts'
+import {
+  createConnector,
+  type Dial,
+  type Resolve,
+  resolveWithServers,
+  resolveWithSystem,
+} from './connector.ts'
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
-import { outboundError } from './failure.ts'
 import { guardedFetch } from './fetch.ts'
-import { type Resolve, resolveBy, resolveBySystem } from './resolve.ts'
 import type { Listening } from './rules/address.ts'
 import { followAllowList, readAllowList } from './rules/allow-list.ts'
 import { type BlockReason, shownUrl } from './rules/url.ts'
 
 export interface OutboundOptions {
-  /** What may be called beside public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `safety.internal`; a function where that changes. */
+  /** Allowed targets besides public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `safety.internal`. A function is read at each call. */
   readonly allow?: readonly string[] | (() => readonly string[])
-  /** Where we listen ourselves; never called, whatever is allowed. */
+  /** Where this gateway listens. Never called, even if allowed. */
   readonly own?: () => readonly Listening[]
-  /** Name servers to ask instead of the machine's resolver; with several tenants none can slow the others down. */
+  /** Name servers to query instead of the system's resolver, so that one tenant cannot slow down the others. */
   readonly dns?: readonly string[] | Resolve
-  /** Certificate authorities in PEM, for inner hosts with one of their own. */
+  /** Certificate authorities in PEM, for internal hosts. */
   readonly ca?: readonly string[]
-  /** How many bytes an answer may have, decoded. */
+  /** The largest decoded answer. */
   readonly maxBytes?: number
-  /** Connections kept per host. */
+  /** The most connections per host. */
   readonly connections?: number
   readonly log?: Log
   readonly dial?: Dial
@@ -30,11 +35,11 @@ export interface OutboundOptions {
 
 export interface Outbound {
   request(request: OutboundRequest): Promise<OutboundAnswer>
-  /** For libraries that want a `fetch`. Same rules; a redirect is an error. */
+  /** A `fetch` for libraries, with the same rules. A redirect is an error. */
   readonly fetch: typeof globalThis.fetch
-  /** Tells the operator that an address was refused. */
+  /** Logs that an address was refused. */
   refuse(url: string, reason: BlockReason): void
-  /** Ends every connection. */
+  /** Closes every connection. */
   dispose(): Promise<void>
 }
 
@@ -72,7 +77,7 @@ function createAgent({
   dial,
 }: OutboundOptions): Agent {
   const rules = {
-    resolve: resolver(dns),
+    resolve: createResolver(dns),
     allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
     own,
     ca,
@@ -82,18 +87,18 @@ function createAgent({
     connections,
     maxOrigins: MAX_ORIGINS,
     allowH2: false,
-    // The caller's signal is the only deadline; two clocks would give two answers.
+    // The caller's signal is the only deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
-    // Short, so that an address is looked up and checked again soon.
+    // Short, so that addresses are soon resolved and checked again.
     keepAliveTimeout: 10_000,
     keepAliveMaxTimeout: 30_000,
   })
 }
 
-function resolver(dns: OutboundOptions['dns']): Resolve {
-  if (dns === undefined) return resolveBySystem
-  return typeof dns === 'function' ? dns : resolveBy(dns)
+function createResolver(dns: OutboundOptions['dns']): Resolve {
+  if (dns === undefined) return resolveWithSystem
+  return typeof dns === 'function' ? dns : resolveWithServers(dns)
 }
 
 function blockReason({ code, cause }: HookError, url: URL): BlockReason | undefined {
@@ -103,10 +108,42 @@ function blockReason({ code, cause }: HookError, url: URL): BlockReason | undefi
   return undefined
 }
 
-/** Refuses every answer that is no success. */
+/** Throws `outbound.redirect` or `outbound.status` unless the status is 2xx. */
 export function requireSuccess(status: number, host: string): void {
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400)
     throw new HookError('outbound.redirect', `${host} answered ${status}, a redirect`)
   throw new HookError('outbound.status', `${host} answered ${status}`)
+}
+
+const outboundCodes: Readonly<Record<string, EngineCode>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'outbound.timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'outbound.timeout',
+  UND_ERR_BODY_TIMEOUT: 'outbound.timeout',
+  ETIMEDOUT: 'outbound.timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'outbound.too_large',
+  HPE_HEADER_OVERFLOW: 'outbound.too_large',
+  EPROTO: 'outbound.tls',
+}
+const tlsCode =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/
+
+/** Converts any failure to a coded error, without contents of the request or the answer. */
+function outboundError(thrown: unknown, host: string, signal: AbortSignal): HookError {
+  if (signal.aborted)
+    return new HookError('outbound.timeout', `${host} did not answer in time`, { cause: thrown })
+  if (thrown instanceof HookError) return thrown
+  // `fetch` wraps errors of the connector.
+  if (thrown instanceof Error && thrown.cause instanceof HookError) return thrown.cause
+  const system = systemCode(thrown)
+  const code = outboundCodes[system] ?? (tlsCode.test(system) ? 'outbound.tls' : 'outbound.connection')
+  return new HookError(code, `${host}: ${system}`, { cause: thrown })
+}
+
+/** The code of an error, or of the first of several if all addresses of a host failed. */
+function systemCode(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'unknown error'
+  if ('code' in thrown && typeof thrown.code === 'string') return thrown.code
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
+  return thrown.cause instanceof Error ? systemCode(thrown.cause) : thrown.name
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
-import { type DnsScript, type LiarDns, liarDns } from '../../testing/liar-dns.ts'
+import { type DnsScript, type FakeDns, startFakeDns } from '../../testing/fake-dns.ts'
 import { recorder } from '../../testing/recorder.ts'
 import { createOutbound, type OutboundOptions } from './outbound.ts'
 
@@ -22,12 +22,12 @@ async function call(url: string, options: OutboundOptions = {}): Promise<number>
   const outbound = createOutbound(options)
   closing.push(outbound.dispose)
   const target = new URL(url.replace('PORT', String(receiver.port)))
-  const { status } = await outbound.request({ url: target, body: '{}', signal: AbortSignal.timeout(5_000) })
+  const { status } = await outbound.request({ url: target, body: '{}', signal: AbortSignal.timeout(60_000) })
   return status
 }
 
-async function liar(script: DnsScript): Promise<LiarDns> {
-  const dns = await liarDns(script)
+async function liar(script: DnsScript): Promise<FakeDns> {
+  const dns = await startFakeDns(script)
   closing.push(dns.close)
   return dns
 }

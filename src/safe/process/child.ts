@@ -1,31 +1,30 @@
-/** One child from start to end. The helper and the direct path share it, so that both keep the same promises. */
+/** Runs one child from start to end. The helper and the direct path both use it, so both behave the same. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import { Output } from './output.ts'
-import type { End, Order, Started } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
 
-/** From the request to end to the order. */
+/** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500
-/** How long output may trickle in after the exit while somebody still holds the pipe. */
+/** How long to read output after the exit if another process keeps the pipe open. */
 const DRAIN_MS = 200
 
-export class Child implements Started {
-  readonly ended: Promise<End>
+export class ChildRun implements StartedChild {
+  readonly ended: Promise<ChildEnd>
   readonly #clock: Clock
-  readonly #stdout: Output
-  readonly #stderr: Output
+  readonly #stdout: CapturedOutput
+  readonly #stderr: CapturedOutput
   #process: ChildProcess | undefined
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined
   #timer: Ticker | undefined
   #stopped = false
-  #settle: (end: End) => void = () => {}
+  #settle: (end: ChildEnd) => void = () => {}
 
-  constructor(order: Order, clock: Clock = systemClock) {
+  constructor(order: StartOrder, clock: Clock = systemClock) {
     this.#clock = clock
-    this.#stdout = new Output(order.maxOutputBytes)
-    this.#stderr = new Output(order.maxOutputBytes)
+    this.#stdout = new CapturedOutput(order.maxOutputBytes)
+    this.#stderr = new CapturedOutput(order.maxOutputBytes)
     this.ended = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -41,24 +40,24 @@ export class Child implements Started {
     this.#stopped = true
     if (this.#exit !== undefined) return this.#finish()
     this.#kill('SIGTERM')
-    let asked = 0
+    let attempts = 0
     this.#after(GRACE_MS, () => {
-      asked++
+      attempts++
       this.#kill('SIGKILL')
-      // A process that not even this ends is stuck in the kernel; nobody is helped by waiting for it.
-      if (asked > 1) this.#finish()
+      // A process that survives SIGKILL is stuck in the kernel; stop waiting for it.
+      if (attempts > 1) this.#finish()
     })
   }
 
-  #start({ argv: [file = '', ...args], cwd, env, stdin }: Order): void {
+  #start({ argv: [file = '', ...args], cwd, env, stdin }: StartOrder): void {
     try {
-      // A group of its own, so that one signal reaches the child and all it started.
+      // Its own process group, so that one signal reaches the child and its descendants.
       this.#process = spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
     } catch (thrown) {
-      this.#settle(refusal(errorText(thrown)))
+      this.#settle(notStarted(errorText(thrown)))
       return
     }
-    this.#process.once('error', (error) => this.#settle(refusal(error.message)))
+    this.#process.once('error', (error) => this.#settle(notStarted(error.message)))
     if (this.#process.pid === undefined) return
     trackGroup(this.#process.pid)
     this.#listen(this.#process)
@@ -66,7 +65,7 @@ export class Child implements Started {
   }
 
   #listen(child: ChildProcess): void {
-    // A child need not read what it is given; its exit code decides all the same.
+    // A child need not read its stdin; its exit code still counts.
     child.stdin?.on('error', () => {})
     for (const [stream, output] of [
       [child.stdout, this.#stdout],
@@ -80,7 +79,7 @@ export class Child implements Started {
     child.once('exit', (code, signal) => {
       this.#exit = { code, signal }
       if (this.#stopped) return this.#finish()
-      // Not `close` alone: a grandchild that holds stdout would keep us waiting for ever.
+      // Not only `close`: a grandchild that holds stdout would delay it for ever.
       this.#after(DRAIN_MS, () => this.#finish())
     })
     child.once('close', () => this.#finish())
@@ -96,7 +95,7 @@ export class Child implements Started {
     if (child?.pid === undefined) return
     this.#process = undefined
     this.#timer?.stop()
-    // Who still holds our pipes belongs to us; who let go of them went its own way.
+    // A descendant that still holds our pipes belongs to the run; one that closed them is a daemon.
     const held = child.stdout?.closed === false || child.stderr?.closed === false
     if (held || this.#stopped) killGroup(child.pid, 'SIGKILL')
     releaseGroup(child.pid)
@@ -104,8 +103,8 @@ export class Child implements Started {
     this.#settle({
       exitCode: this.#exit?.code ?? undefined,
       signal: this.#exit?.signal ?? undefined,
-      stdout: this.#stdout.whole(),
-      stderr: this.#stderr.whole(),
+      stdout: this.#stdout.contents(),
+      stderr: this.#stderr.contents(),
       stdoutBytes: this.#stdout.bytes,
       stderrBytes: this.#stderr.bytes,
       truncated: this.#stdout.overrun || this.#stderr.overrun,
@@ -122,16 +121,45 @@ export class Child implements Started {
   }
 }
 
-function refusal(refused: string): End {
-  const nothing = Buffer.alloc(0)
+function notStarted(refused: string): ChildEnd {
+  const empty = Buffer.alloc(0)
   return {
     exitCode: undefined,
     signal: undefined,
-    stdout: nothing,
-    stderr: nothing,
+    stdout: empty,
+    stderr: empty,
     stdoutBytes: 0,
     stderrBytes: 0,
     truncated: false,
     refused,
+  }
+}
+
+const KEPT_BYTES = 4_096
+
+/** One output stream of a child: everything up to the limit, or the start of it once it exceeds the limit. */
+class CapturedOutput {
+  readonly #limit: number
+  #chunks: Buffer[] = []
+  bytes = 0
+  overrun = false
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Returns false if the limit is exceeded. */
+  push(chunk: Buffer): boolean {
+    if (this.overrun) return false
+    this.bytes += chunk.length
+    this.#chunks.push(chunk)
+    if (this.bytes <= this.#limit) return true
+    this.overrun = true
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES)]
+    return false
+  }
+
+  contents(): Buffer {
+    return this.#chunks.length === 1 ? (this.#chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks)
   }
 }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { runningGroups } from './groups.ts'
+import { runningGroups } from './process-groups.ts'
+import { shellArgv } from './process-spec.ts'
 import { alive, descendants, never, oddSeconds } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
-import { shell } from './spec.ts'
 
 const { PATH = '' } = process.env
 const made: Processes[] = []
@@ -15,7 +15,7 @@ const make = (start: 'auto' | 'helper') => {
   return processes
 }
 const run = (processes: Processes, command: string) =>
-  processes.run({ argv: shell(command), env: { PATH } }, never)
+  processes.run({ argv: shellArgv(command), env: { PATH } }, never)
 afterEach(() => {
   for (const processes of made.splice(0)) processes.close()
 })

@@ -1,46 +1,46 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { HookError } from '../../engine/core/error.ts'
-import { frame, frameReader, type Head } from './frames.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { End, Order, Started } from './spec.ts'
+import { createFrameReader, encodeFrame, type FrameHead } from './helper-protocol.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
 
-/** A fork copies what it finds: no spare threads, a small heap for what is new. */
-const SMALL = ['--single-threaded', '--max-semi-space-size=1']
+/** Keeps the helper small, because a fork copies its memory map. */
+const SMALL_PROCESS = ['--single-threaded', '--max-semi-space-size=1']
 
-interface Waiting {
+interface PendingChild {
   pid: number | undefined
-  readonly settle: (end: End) => void
+  readonly settle: (end: ChildEnd) => void
   readonly fail: (error: HookError) => void
 }
 
-/** Our half of the helper: a small process of our own that starts the children, however large we are. */
+/** A small process that starts the children, however large this process is. helper-main.ts is its program. */
 export class Helper {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, PendingChild>()
   #last = 0
   ready = false
   everReady = false
   dead = false
 
   constructor() {
-    // The ending of this file is the ending of its neighbours: .ts in the sources, .js in the package.
+    // `.ts` when running from source, `.js` in the package.
     const main = import.meta.filename.replace(/helper(\.[jt]s)$/, 'helper-main$1')
-    this.#child = spawn(process.execPath, [...SMALL, main], {
-      // Nothing of our environment: what children may see stands in each order.
+    this.#child = spawn(process.execPath, [...SMALL_PROCESS, main], {
+      // Nothing inherited: each order contains the environment of its child.
       env: {},
       cwd: '/',
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    this.#child.on('error', () => this.#died())
-    // Not on `exit`: what it last said, such as the group it had just started, may still be in the pipe.
-    this.#child.on('close', () => this.#died())
+    this.#child.on('error', () => this.#onDeath())
+    // Not `exit`: its last messages, such as a started group, may still be in the pipe.
+    this.#child.on('close', () => this.#onDeath())
     this.#child.stdin.on('error', () => {})
     this.#child.stdout.on('error', () => {})
     this.#child.stdout.on(
       'data',
-      frameReader((head, body) => this.#onFrame(head, body)),
+      createFrameReader((head, body) => this.#onFrame(head, body)),
     )
     this.#hold(false)
   }
@@ -49,68 +49,70 @@ export class Helper {
     return this.#child.pid
   }
 
-  start({ stdin, ...order }: Order): Started {
+  start({ stdin, ...order }: StartOrder): StartedChild {
     const id = ++this.#last
-    const ended = new Promise<End>((settle, fail) => {
-      this.#waiting.set(id, { pid: undefined, settle, fail })
+    const ended = new Promise<ChildEnd>((settle, fail) => {
+      this.#pending.set(id, { pid: undefined, settle, fail })
     })
-    if (this.dead) this.#died()
+    if (this.dead) this.#onDeath()
     else {
       this.#hold(true)
-      this.#child.stdin.write(frame({ start: id, order }, stdin))
+      this.#child.stdin.write(encodeFrame({ start: id, order }, stdin))
     }
-    return { ended, stop: () => this.#child.stdin.write(frame({ stop: id })) }
+    return { ended, stop: () => this.#child.stdin.write(encodeFrame({ stop: id })) }
   }
 
-  /** Its stdin ends, so it kills what still runs and leaves. */
+  /** Ends its stdin. The helper then kills its children and exits. */
   close(): void {
     this.#child.stdin.end()
   }
 
-  #onFrame(head: Head, body: Buffer): void {
+  #onFrame(head: FrameHead, body: Buffer): void {
     if (head.ready === true) {
       this.ready = true
       this.everReady = true
       return
     }
     const id = Number(head.started ?? head.ended)
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return
+    const pending = this.#pending.get(id)
+    if (pending === undefined) return
     if (typeof head.pid === 'number') {
-      waiting.pid = head.pid
+      pending.pid = head.pid
       trackGroup(head.pid)
       return
     }
-    this.#forget(id, waiting)
+    this.#forget(id, pending)
     const split = Number(head.split)
-    // Our own other half wrote it.
-    const end = head.end as Omit<End, 'stdout' | 'stderr'>
-    waiting.settle({ ...end, stdout: body.subarray(0, split), stderr: body.subarray(split) })
+    // Trusted: written by helper-main.ts.
+    const end = head.end as Omit<ChildEnd, 'stdout' | 'stderr'>
+    pending.settle({ ...end, stdout: body.subarray(0, split), stderr: body.subarray(split) })
   }
 
-  #died(): void {
+  #onDeath(): void {
     this.dead = true
     this.ready = false
-    for (const [id, waiting] of this.#waiting) {
-      // It can no longer look after them.
-      if (waiting.pid !== undefined) killGroup(waiting.pid, 'SIGKILL')
-      this.#forget(id, waiting)
-      waiting.fail(new HookError('process.start', 'the process that starts commands ended unexpectedly'))
+    for (const [id, pending] of this.#pending) {
+      // The helper can no longer stop it.
+      if (pending.pid !== undefined) killGroup(pending.pid, 'SIGKILL')
+      this.#forget(id, pending)
+      pending.fail(
+        new HookError('process.start', 'the helper process that starts commands ended unexpectedly'),
+      )
     }
   }
 
-  #forget(id: number, { pid }: Waiting): void {
-    this.#waiting.delete(id)
+  #forget(id: number, { pid }: PendingChild): void {
+    this.#pending.delete(id)
     if (pid !== undefined) releaseGroup(pid)
-    if (this.#waiting.size === 0) this.#hold(false)
+    if (this.#pending.size === 0) this.#hold(false)
   }
 
-  /** An idle helper keeps nobody alive; one that works does. */
+  /** Only a helper with running children keeps this process alive. */
   #hold(alive: boolean): void {
     if (alive) this.#child.ref()
     else this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout]) {
-      // Pipes of a child are sockets, which the types of streams do not say.
+      // The pipes of a child are sockets, which their types do not show.
       const socket = stream as unknown as { ref?(): void; unref?(): void }
       if (alive) socket.ref?.()
       else socket.unref?.()

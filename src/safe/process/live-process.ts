@@ -1,35 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { ProcessSpec } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
 const GRACE_MS = 500
-/** How long the last lines may take after the exit while somebody else holds the pipe. */
+/** How long to read the last lines after the exit if another process keeps the pipe open. */
 const DRAIN_MS = 200
 const MAX_LINE = 1_048_576
 const KEPT_STDERR = 4_096
 
-/** Why a process that should go on is no more. */
+/** How a long-running process ended. */
 export interface LiveEnd {
   readonly exitCode: number | undefined
   readonly signal: string | undefined
-  /** The last it wrote to stderr. */
+  /** The end of its stderr. */
   readonly stderr: string
-  /** It wrote a line without end. */
+  /** It wrote a line that was too long. */
   readonly overrun: boolean
   readonly refused?: string
 }
 
-interface Listener {
+interface LineListener {
   line(text: string): void
   end(end: LiveEnd): void
 }
 
-/** A process that stays: lines in, lines out. Started directly, since it is started rarely and asked often. */
+/** A long-running process that reads and writes lines. Started directly, not by the helper, because it starts rarely. */
 export class LiveProcess {
   readonly #child: ChildProcess | undefined
-  readonly #on: Listener
+  readonly #on: LineListener
   readonly #clock: Clock
   readonly ended: Promise<void>
   #settle: () => void = () => {}
@@ -42,7 +42,7 @@ export class LiveProcess {
 
   constructor(
     { argv: [file = '', ...args], cwd, env }: ProcessSpec,
-    on: Listener,
+    on: LineListener,
     clock: Clock = systemClock,
   ) {
     this.#on = on
@@ -69,13 +69,13 @@ export class LiveProcess {
     const change = alive ? 'ref' : 'unref'
     this.#child?.[change]()
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) {
-      // Pipes of a child are sockets, which the types of streams do not say.
+      // The pipes of a child are sockets, which their types do not show.
       const socket = stream as unknown as { ref?(): void; unref?(): void } | undefined
       socket?.[change]?.()
     }
   }
 
-  /** The end is told to the listener, as any other end is. */
+  /** Stops the process. The listener gets its end as usual. */
   stop(): void {
     if (this.#ended || this.#timer !== undefined) return
     this.hold(true)

@@ -2,31 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { killGroup, releaseGroup, trackGroup } from './groups.ts'
-import type { ProcessSpec } from './spec.ts'
+import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
-/** From the end of its input to the request to end: it may have something to finish. */
+/** The time between the end of its stdin and SIGTERM, so that it can finish its work. */
 const CLOSE_MS = 2_000
-/** From the request to end to the order. */
+/** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500
-/** How long output may trickle in after the exit while somebody still holds the pipe. */
+/** How long to read output after the exit if another process keeps the pipe open. */
 const DRAIN_MS = 200
 
 export interface PipedEnd {
   readonly exitCode: number | undefined
   readonly signal: NodeJS.Signals | undefined
-  /** Set when nothing was started: what the system said. */
+  /** Why the process could not be started. */
   readonly refused?: string
 }
 
-/**
- * A process whose streams are somebody else's conversation: bytes in, bytes out, at the pace of whoever reads them.
- * What it writes to stderr goes where ours goes.
- */
+/** A process whose stdin and stdout the caller streams. Its stderr goes to ours. */
 export class PipedProcess {
   readonly stdin: Writable | undefined
   readonly stdout: Readable | undefined
-  /** Settles when the process is gone and everything it wrote was read. */
+  /** Settles when the process has ended and the caller has read all its output. */
   readonly ended: Promise<PipedEnd>
   readonly #child: ChildProcess | undefined
   readonly #clock: Clock
@@ -52,13 +49,13 @@ export class PipedProcess {
     this.#listen(this.#child)
   }
 
-  /** Ends its input, as a client does that leaves; if it does not go by itself it is stopped. */
+  /** Ends its stdin, and stops the process if it does not exit by itself. */
   close(): void {
     this.stdin?.end()
     if (this.#exit === undefined && this.#timer === undefined) this.#next(CLOSE_MS, () => this.stop())
   }
 
-  /** Asks the whole group to end, and half a second later no longer asks. */
+  /** Sends SIGTERM to the whole group, and SIGKILL half a second later. */
   stop(): void {
     if (this.#isStopping || this.#exit !== undefined) return
     this.#isStopping = true
@@ -81,7 +78,7 @@ export class PipedProcess {
     child.once('close', () => this.#finish(this.#exit ?? { exitCode: undefined, signal: undefined }))
   }
 
-  /** What it wrote is still to be read, however slowly; what it left behind must not keep the pipe open. */
+  /** The caller may read the remaining output slowly, but surviving descendants must not keep the pipe open. */
   #drain(): void {
     let seen = 0
     let before = -1

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What the kernel knows of a process, or nothing when it is gone. */
+/** A file of a process in /proc; empty if the process is gone. */
 function read(pid: string | number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
@@ -11,7 +11,7 @@ function read(pid: string | number, file: string): string {
 
 const pids = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name))
 
-/** Living processes, zombies apart, whose command line has these words. */
+/** Running processes, without zombies, whose command line contains these words. */
 export function alive(words: string): string[] {
   return pids().filter(
     (pid) =>

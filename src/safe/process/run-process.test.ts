@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { HookError } from '../../engine/core/error.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
-import { killAll, runningGroups } from './groups.ts'
+import { killAllGroups, runningGroups } from './process-groups.ts'
+import { type ProcessSpec, shellArgv } from './process-spec.ts'
 import { alive, descendants, never, oddSeconds, openFiles } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
-import { type ProcessSpec, shell } from './spec.ts'
 
 const { PATH = '' } = process.env
 
 describe.each(['direct', 'helper'] as const)('a command started by way of: %s', (start) => {
   const processes = createProcesses({ start })
   const run = (command: string, more: Partial<ProcessSpec> = {}, signal = never) =>
-    processes.run({ argv: shell(command), env: { PATH }, ...more }, signal)
+    processes.run({ argv: shellArgv(command), env: { PATH }, ...more }, signal)
   afterAll(() => processes.close())
 
   test('gets its input, and answers output, exit code and how long it took', async () => {
@@ -162,12 +162,12 @@ describe.each(['direct', 'helper'] as const)('a command started by way of: %s', 
     rmSync(dir, { recursive: true })
   })
 
-  test('4.4 #64 killAll ends what runs, and who waits learns it', async () => {
+  test('4.4 #64 killAllGroups ends what runs, and who waits learns it', async () => {
     const marker = oddSeconds()
     const running = run(`sleep ${marker} & sleep ${marker}`)
     await vi.waitFor(() => expect(alive(`sleep ${marker}`).length).toBeGreaterThanOrEqual(2))
     expect(runningGroups()).toHaveLength(1)
-    killAll()
+    killAllGroups()
     expect(await running).toMatchObject({ signal: 'SIGKILL' })
     expect(alive(`sleep ${marker}`)).toEqual([])
     expect(runningGroups()).toEqual([])
@@ -192,13 +192,13 @@ describe.each(['direct', 'helper'] as const)('a command started by way of: %s', 
 
   test('4.4 #60 the wait for a turn ends with the patience of the caller', async () => {
     const narrow = createProcesses({ start, concurrency: 1 })
-    const order = { argv: shell('sleep 60'), env: { PATH } }
+    const order = { argv: shellArgv('sleep 60'), env: { PATH } }
     const leave = new AbortController()
     const first = narrow.run(order, leave.signal)
     const second = narrow.run(order, AbortSignal.timeout(50))
     await expect(second).rejects.toMatchObject({
       code: 'process.timeout',
-      message: expect.stringContaining('turn'),
+      message: expect.stringContaining('waiting to start'),
     })
     expect(narrow.running).toBe(1)
     leave.abort(new HookError('engine.aborted', 'enough'))

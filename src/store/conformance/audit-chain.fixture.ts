@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { event, newTenant, type Opened, type OpenStore, otherKeyring } from './samples.fixture.ts'
+import {
+  event,
+  newTenant,
+  type OpenStoreUnderTest,
+  otherKeyring,
+  type StoreUnderTest,
+} from './samples.fixture.ts'
 
 /** Six rows in one chain. */
-async function recorded(database: Opened): Promise<string> {
+async function recorded(database: StoreUnderTest): Promise<string> {
   const tenant = await newTenant(database.store)
   for (const n of [1, 2, 3])
     await database.store.recordEvents([event(tenant, { event_id: `e${n}`, hooks: [{}, {}] })], [], [])
@@ -60,7 +66,7 @@ function copied(chain: string, seq: string): string {
     from hook_executions where seq = 6`
 }
 
-export function auditChainConformance(open: OpenStore): void {
+export function auditChainConformance(open: OpenStoreUnderTest): void {
   describe('the audit chain', () => {
     test('what was written verifies, on every node, while others write', async () => {
       const database = await open()

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { opened } from './opened.fixture.ts'
 import {
   delivery,
   event,
@@ -8,15 +7,16 @@ import {
   hook,
   NOON,
   newTenant,
-  type OpenStore,
+  type OpenStoreUnderTest,
   otherKeyring,
 } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 
-export function auditConformance(open: OpenStore): void {
+export function auditConformance(open: OpenStoreUnderTest): void {
   describe('recorded events', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('GC-92 each execution is one row with all of its columns', async () => {
       const tenant = await newTenant(at.store)

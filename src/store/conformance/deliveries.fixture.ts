@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { ClaimedDelivery, NewDelivery } from '../stores/delivery-store.ts'
-import { opened } from './opened.fixture.ts'
-import { coded, delivery, NOON, newTenant, type OpenStore, otherKeyring } from './samples.fixture.ts'
+import { coded, delivery, NOON, newTenant, type OpenStoreUnderTest, otherKeyring } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const held = ({ id, lease }: ClaimedDelivery) => ({ id, lease })
 
-export function deliveryConformance(open: OpenStore): void {
+export function deliveryConformance(open: OpenStoreUnderTest): void {
   describe('deliveries', () => {
-    const at = opened(open)
+    const at = shareStore(open)
     const claim = (kind: string, fields: { limit?: number; now?: number; worker?: string } = {}) => {
       const now = fields.now ?? NOON
       return at.store.claimDeliveries({

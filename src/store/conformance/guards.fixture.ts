@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { memoryGuardState } from '../../engine/guard/memory-state.ts'
-import { opened } from './opened.fixture.ts'
-import { coded, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { coded, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const MONTH = Date.UTC(2026, 2, 1)
 const NEXT_MONTH = Date.UTC(2026, 3, 1)
@@ -28,9 +28,9 @@ const step = fc.record({
   pause: fc.constantFrom(0, 1, 5, 20, 86_400_000),
 })
 
-export function guardConformance(open: OpenStore): void {
+export function guardConformance(open: OpenStoreUnderTest): void {
   describe('guards', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('4.8 #113 any sequence of questions is answered as the memory of one process answers it', async () => {
       await fc.assert(
@@ -75,7 +75,7 @@ export function guardConformance(open: OpenStore): void {
   })
 
   describe('budgets', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('GC-75 a tenant without a budget gets the total on first use', async () => {
       const tenant = await newTenant(at.store)

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { ExecutionRecord, HistoryFilter } from '../stores/audit-store.ts'
-import { opened } from './opened.fixture.ts'
-import { coded, event, hook, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { coded, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const decisions: readonly ExecutionRecord['decision'][] = ['allow', 'block', 'allow', 'error']
 
-export function historyConformance(open: OpenStore): void {
+export function historyConformance(open: OpenStoreUnderTest): void {
   describe('history', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     /** Twelve executions of three hooks in four events, all of one tenant. */
     async function filled() {
@@ -91,7 +91,7 @@ export function historyConformance(open: OpenStore): void {
       const start = await at.store.tail(tenant, undefined, 10)
       expect(start.rows).toEqual([])
       const one = event(tenant, { time: NOON + 100, hooks: [{}, {}] })
-      // Its time lies before what was there already.
+      // Its time is before that of the existing rows.
       const two = event(tenant, { time: NOON - 100, hooks: [{}] })
       await at.store.recordEvents([one], [], [])
       await at.store.recordEvents([event(other, { hooks: [{}] })], [], [])

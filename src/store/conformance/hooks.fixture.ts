@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { opened } from './opened.fixture.ts'
-import { coded, event, hook, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { coded, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const whole: Partial<NewHook> = {
   name: 'Safety \u0000 webhook',
@@ -29,9 +29,9 @@ const whole: Partial<NewHook> = {
   created_by: 'me',
 }
 
-export function hookConformance(open: OpenStore): void {
+export function hookConformance(open: OpenStoreUnderTest): void {
   describe('hooks', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('GC-100 a hook reads back as it was written, every field of it', async () => {
       const tenant = await newTenant(at.store)

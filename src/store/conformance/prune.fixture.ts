@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { delivery, event, NOON, newTenant, type Opened, type OpenStore } from './samples.fixture.ts'
+import {
+  delivery,
+  event,
+  NOON,
+  newTenant,
+  type OpenStoreUnderTest,
+  type StoreUnderTest,
+} from './samples.fixture.ts'
 
 const NEVER = { executions_before: 0, answers_before: 0, guards_before: 0, deliveries_before: 0 }
 
-export function pruneConformance(open: OpenStore): void {
+export function pruneConformance(open: OpenStoreUnderTest): void {
   describe('pruning', () => {
-    const on = async (work: (database: Opened, tenant: string) => Promise<void>) => {
+    const on = async (work: (database: StoreUnderTest, tenant: string) => Promise<void>) => {
       const database = await open()
       try {
         await work(database, await newTenant(database.store))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../safe/secret.ts'
-import { hookConfigPlace, providerKeyPlace, secretPlace } from '../places.ts'
+import { hookConfigPath, providerKeyPath, secretPath } from '../paths.ts'
 import type { Store } from '../store.ts'
 import type { SealedCell } from '../stores/vault-store.ts'
 import {
@@ -10,27 +10,27 @@ import {
   keyring,
   NOON,
   newTenant,
-  type Opened,
-  type OpenStore,
+  type OpenStoreUnderTest,
   rotated,
+  type StoreUnderTest,
 } from './samples.fixture.ts'
 
 /** Everything that can be sealed, sealed under the first key. */
-async function filled({ store }: Opened) {
+async function filled({ store }: StoreUnderTest) {
   const secrets = createSecrets(keyring)
   const tenant = await newTenant(store)
   const seal = (plain: string, place: Parameters<typeof secrets.encrypt>[1]) => secrets.encrypt(plain, place)
   const plain = hook(tenant)
   const config = {
     url: 'https://example.com',
-    headers: { 'a/b~c': seal('header', hookConfigPlace(plain.id, '/headers/a~1b~0c')), plain: 'x' },
-    secrets: [seal('signing', hookConfigPlace(plain.id, '/secrets/0'))],
+    headers: { 'a/b~c': seal('header', hookConfigPath(plain.id, '/headers/a~1b~0c')), plain: 'x' },
+    secrets: [seal('signing', hookConfigPath(plain.id, '/secrets/0'))],
   }
   await store.createHook({ ...plain, config }, NOON)
   await store.putSecret({
     tenant_id: tenant,
     name: 'n/1',
-    sealed: seal('secret', secretPlace(tenant, 'n/1')),
+    sealed: seal('secret', secretPath(tenant, 'n/1')),
     updated_at: 1,
   })
   await store.putProvider({
@@ -38,7 +38,7 @@ async function filled({ store }: Opened) {
     name: 'p',
     base_url: null,
     default_model: null,
-    sealed_key: seal('provider', providerKeyPlace(tenant, 'p')),
+    sealed_key: seal('provider', providerKeyPath(tenant, 'p')),
     updated_at: 1,
   })
   await store.recordEvents(
@@ -78,18 +78,18 @@ async function readable(store: Store, { tenant, hookId }: { tenant: string; hook
     (await store.findEvent(tenant, 'e/1'))?.request,
     details.find((detail) => detail !== undefined),
     (await store.findAnswer(tenant, 'k', NOON))?.answer,
-    secrets.decrypt(secret?.sealed ?? '', secretPlace(tenant, 'n/1')),
-    secrets.decrypt(provider?.sealed_key ?? '', providerKeyPlace(tenant, 'p')),
-    secrets.decrypt(config.headers['a/b~c'] ?? '', hookConfigPlace(hookId, '/headers/a~1b~0c')),
-    secrets.decrypt(config.secrets[0] ?? '', hookConfigPlace(hookId, '/secrets/0')),
+    secrets.decrypt(secret?.sealed ?? '', secretPath(tenant, 'n/1')),
+    secrets.decrypt(provider?.sealed_key ?? '', providerKeyPath(tenant, 'p')),
+    secrets.decrypt(config.headers['a/b~c'] ?? '', hookConfigPath(hookId, '/headers/a~1b~0c')),
+    secrets.decrypt(config.secrets[0] ?? '', hookConfigPath(hookId, '/secrets/0')),
   ]
 }
 
 const everything = ['request', 'detail', 'answer', 'secret', 'provider', 'header', 'signing']
 
-export function resealConformance(open: OpenStore): void {
+export function resealConformance(open: OpenStoreUnderTest): void {
   describe('a change of keys', () => {
-    const on = async (work: (database: Opened) => Promise<void>) => {
+    const on = async (work: (database: StoreUnderTest) => Promise<void>) => {
       const database = await open()
       try {
         await work(database)

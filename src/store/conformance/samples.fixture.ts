@@ -5,20 +5,19 @@ import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
 import type { NewDelivery } from '../stores/delivery-store.ts'
 import type { NewHook } from '../stores/hook-store.ts'
 
-/** A database to try a store on. */
-export interface Opened {
+/** A store on a fresh database. */
+export interface StoreUnderTest {
   readonly store: Store
-  /** Another node on the same database; with another keyring if one is given. */
+  /** Opens another node on the same database, with another keyring if given. */
   reopen(keyring?: Keyring): Promise<Store>
-  /** Runs a statement past the store, as somebody who has got hold of the database. */
-  /** What was recorded is in rows by then. */
+  /** Runs a statement directly on the database, as an attacker could, after all recorded events are in rows. */
   execute(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Closes every store that was opened, and removes the database. */
+  /** Closes all nodes and removes the database. */
   dispose(): Promise<void>
 }
 
-/** Each call gives a fresh database. The keyring of its first store is `keyring`. */
-export type OpenStore = () => Promise<Opened>
+/** Opens a store on a fresh database, with `keyring`. */
+export type OpenStoreUnderTest = () => Promise<StoreUnderTest>
 
 export const keyring: Keyring = { current: { id: 'k1', key: '11'.repeat(32) } }
 export const rotated: Keyring = {
@@ -102,7 +101,7 @@ export function delivery(tenant: string, kind: string, fields: Partial<NewDelive
   return { id, tenant, kind, dedup_key: id, payload: '{"n":1}', due_at: NOON, created_at: NOON, ...fields }
 }
 
-/** The shown message differs by dialect, the code does not. */
+/** Messages differ by dialect; codes do not. */
 export function coded(code: string) {
   return { code }
 }

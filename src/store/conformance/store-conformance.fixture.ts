@@ -7,13 +7,13 @@ import { historyConformance } from './history.fixture.ts'
 import { hookConformance } from './hooks.fixture.ts'
 import { pruneConformance } from './prune.fixture.ts'
 import { resealConformance } from './reseal.fixture.ts'
-import type { OpenStore } from './samples.fixture.ts'
+import type { OpenStoreUnderTest } from './samples.fixture.ts'
 import { tenancyConformance } from './tenancy.fixture.ts'
 import { tenantConformance } from './tenants.fixture.ts'
 import { vaultConformance } from './vault.fixture.ts'
 
-/** What every store promises, whatever its dialect. */
-export function storeConformance(name: string, open: OpenStore): void {
+/** The tests that every dialect of the store must pass. */
+export function storeConformance(name: string, open: OpenStoreUnderTest): void {
   describe(name, () => {
     tenantConformance(open)
     hookConformance(open)

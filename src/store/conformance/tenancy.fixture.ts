@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { opened } from './opened.fixture.ts'
-import { delivery, event, hook, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { delivery, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
-export function tenancyConformance(open: OpenStore): void {
+export function tenancyConformance(open: OpenStoreUnderTest): void {
   describe('GC-106 4.10 #142 tenant A, who knows the ids of tenant B,', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     async function both() {
       const [a, b] = [await newTenant(at.store), await newTenant(at.store)]

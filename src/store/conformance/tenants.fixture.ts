@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { opened } from './opened.fixture.ts'
-import { coded, delivery, event, hook, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { coded, delivery, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-export function tenantConformance(open: OpenStore): void {
+export function tenantConformance(open: OpenStoreUnderTest): void {
   describe('tenants and tokens', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('a tenant is found by id and by name', async () => {
       const tenant = { id: randomUUID(), name: `acme ${randomUUID()}`, created_at: NOON }

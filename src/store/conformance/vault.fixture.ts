@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { opened } from './opened.fixture.ts'
-import { event, NOON, newTenant, type OpenStore } from './samples.fixture.ts'
+import { event, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
 
-export function vaultConformance(open: OpenStore): void {
+export function vaultConformance(open: OpenStoreUnderTest): void {
   describe('secrets, providers and settings', () => {
-    const at = opened(open)
+    const at = shareStore(open)
 
     test('a secret is put, put again, listed and deleted', async () => {
       const tenant_id = await newTenant(at.store)

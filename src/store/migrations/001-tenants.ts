@@ -1,13 +1,13 @@
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-export const tenants: Step = (types) => [
+export const tenantTables: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'tenants',
     columns: `id ${types.id} primary key, name text not null unique, created_at ${types.number} not null`,
   },
-  // Global hooks and the settings of the gateway need an owner.
+  // Owns the global hooks and the settings of the gateway.
   {
     kind: 'sql',
     text: `insert into tenants (id, name, created_at) values ('${MASTER_TENANT}', 'master', 0)`,

@@ -1,6 +1,6 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-export const hooks: Step = (types) => [
+export const hookTables: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'agent_hooks',
@@ -29,7 +29,7 @@ export const hooks: Step = (types) => [
   },
   { kind: 'sql', text: 'create index hooks_of_tenant on agent_hooks (tenant_id, created_at, id)' },
   {
-    // No reference to the tenant: the version of one that is gone tells the other nodes so.
+    // No foreign key: the version of a deleted tenant tells other nodes that it is gone.
     kind: 'keyed table',
     name: 'definition_versions',
     columns: `tenant_id ${types.id} primary key, version ${types.number} not null, stamp ${types.number} not null`,

@@ -1,7 +1,7 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-// No reference to tenants: what was recorded of one that is deleted meanwhile must not fail the whole group.
-export const audit: Step = (types) => [
+// No foreign key to tenants: events of a tenant that was just deleted must not fail their whole group.
+export const auditTables: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'events',
@@ -49,8 +49,8 @@ export const audit: Step = (types) => [
       unique (tenant_id, dedup_key),
       unique (chain, seq)`,
   },
-  // Each filter of the history reads its index backwards. The executions of one event share its time, so the first serves
-  // them too; the second also serves the deletion of a hook. Decisions are often asked for together with a hook.
+  // Each filter of the history reads its index backwards. The executions of one event share its time, so the first index
+  // serves them too. The second also serves deleting a hook. Filters by decision often include a hook.
   ...[
     'executions_by_time on hook_executions (tenant_id, created_at, position)',
     'executions_by_hook on hook_executions (hook_id, tenant_id, created_at, position)',

@@ -1,6 +1,6 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-export const deliveries: Step = (types) => [
+export const deliveryTables: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'deliveries',
@@ -18,7 +18,7 @@ export const deliveries: Step = (types) => [
       updated_at ${types.number} not null,
       unique (tenant_id, dedup_key)`,
   },
-  // Only what is still to be done is looked for by its time, so the kept ones cost nothing.
+  // Only open deliveries are searched by time, so done ones cost nothing.
   {
     kind: 'sql',
     text: `create index deliveries_due on deliveries (kind, due_at, id) where state in ('waiting', 'leased')`,

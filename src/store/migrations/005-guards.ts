@@ -1,6 +1,6 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-export const guards: Step = (types) => [
+export const guardTables: MigrationStep = (types) => [
   {
     kind: 'keyed table',
     name: 'guard_state',

@@ -1,6 +1,6 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-export const vault: Step = (types) => [
+export const vaultTables: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'secrets',

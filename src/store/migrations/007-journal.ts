@@ -1,7 +1,7 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-/** What was recorded and is not in rows yet: one entry per group, whoever's dispatches it holds. */
-export const journal: Step = (types) => [
+/** Recorded dispatches that are not in rows yet: one entry per group, across tenants. */
+export const journalTable: MigrationStep = (types) => [
   {
     kind: 'table',
     name: 'audit_journal',

@@ -1,7 +1,7 @@
-import type { Step } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
-/** Where in its session an event stands, and the events of a session in their order. */
-export const moments: Step = () => [
+/** The position of an event in its session, and an index over the events of a session. */
+export const momentColumn: MigrationStep = () => [
   { kind: 'sql', text: 'alter table events add column moment text' },
   {
     kind: 'sql',

@@ -1,30 +1,30 @@
 import pg from 'pg'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { connectionConfig } from './connection.ts'
+import { connectionConfig } from './connection-pool.ts'
 
 export const HINT_CHANNEL = 'hookhelm_definitions'
 
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 5_000
-/** A connection that a firewall forgot stays silent for ever; asking finds out. */
-const ASK_MS = 15_000
+const MIN_DELAY_MS = 100
+const MAX_DELAY_MS = 5_000
+/** A firewall may drop a connection silently; a regular query finds out. */
+const PING_MS = 15_000
 
 export interface Hints {
   on(listener: () => void): () => void
   close(): Promise<void>
 }
 
-/** Listens for changes that other nodes announce. After each reconnect listeners are called too: a hint may have been lost. */
+/** Listens for changes on other nodes. After a reconnect it calls the listeners too, because a hint may be lost. */
 export function listenForHints(url: string, log: Log, clock: Clock = systemClock): Hints {
   const listeners = new Set<() => void>()
-  const call = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
   let closed = false
   let client: pg.Client | undefined
   let timer: Ticker | undefined
-  let wait = FIRST_WAIT_MS
+  let delay = MIN_DELAY_MS
   let connecting: Promise<void> = Promise.resolve()
 
   const every = (ms: number, tick: () => void) => {
@@ -33,30 +33,30 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     timer = clock.every(ms, tick)
     timer.hold(false)
   }
-  const lost = (of: pg.Client, why: unknown) => {
-    of.end().catch(() => {})
-    if (closed || client !== of) return
+  const reconnect = (lost: pg.Client, why: unknown) => {
+    lost.end().catch(() => {})
+    if (closed || client !== lost) return
     client = undefined
     log('store.listen_lost', { why: why instanceof Error ? why.message : String(why) })
-    // Between half and the whole of the wait, so that nodes do not come back all at once.
-    every(wait * (0.5 + Math.random() / 2), start)
-    wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    // Jitter, so that nodes do not reconnect all at once.
+    every(delay * (0.5 + Math.random() / 2), start)
+    delay = Math.min(delay * 2, MAX_DELAY_MS)
   }
   const connect = async () => {
     const next = new pg.Client(connectionConfig(url))
     client = next
-    next.on('error', (error) => lost(next, error))
-    next.on('end', () => lost(next, 'the connection ended'))
-    next.on('notification', call)
+    next.on('error', (error) => reconnect(next, error))
+    next.on('end', () => reconnect(next, 'the connection ended'))
+    next.on('notification', notify)
     try {
       await next.connect()
       await next.query(`listen ${HINT_CHANNEL}`)
     } catch (error) {
-      return lost(next, error)
+      return reconnect(next, error)
     }
-    wait = FIRST_WAIT_MS
-    every(ASK_MS, () => next.query('select 1').catch((error: unknown) => lost(next, error)))
-    call()
+    delay = MIN_DELAY_MS
+    every(PING_MS, () => next.query('select 1').catch((error: unknown) => reconnect(next, error)))
+    notify()
   }
   const start = () => {
     timer?.stop()
@@ -72,7 +72,7 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     async close() {
       closed = true
       timer?.stop()
-      // A connection that is being made cannot be ended; making it takes no longer than its own limit.
+      // A connection cannot be ended while it connects; the connection timeout bounds this delay.
       await connecting
       await client?.end().catch(() => {})
     },

@@ -4,10 +4,9 @@ import { freshDatabase, type TestDatabase } from '../../../test/postgres/databas
 import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { asRole } from './connection.ts'
-import { beginAs } from './pool.ts'
+import { beginAs, urlForRole } from './connection-pool.ts'
 import { deliveryOf, eventOf, openStore } from './postgres.fixture.ts'
-import { rolesOf } from './roles.ts'
+import { rolesOfDatabase } from './roles.ts'
 
 let db: TestDatabase
 let one: Store
@@ -26,7 +25,7 @@ afterAll(async () => {
 
 /** A transaction of another node, as slow as the test wants it. */
 async function slowNode(): Promise<{ client: pg.Client; end(how: 'commit' | 'rollback'): Promise<void> }> {
-  const client = new pg.Client(asRole(db.url, rolesOf(db.name).system))
+  const client = new pg.Client(urlForRole(db.url, rolesOfDatabase(db.name).system))
   client.on('error', () => {})
   await client.connect()
   await client.query('begin')

@@ -1,33 +1,34 @@
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import type { Keyring } from '../../safe/secret.ts'
-import { sqlStore } from '../sql/sql-store.ts'
-import { storedSecrets } from '../sql/stored-secrets.ts'
+import type { Keyring, Secrets } from '../../safe/secret.ts'
+import { loadSecrets } from '../sql/key-uses.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
 import type { Store } from '../store.ts'
-import { byHand } from './by-hand.ts'
-import { asRole } from './connection.ts'
-import { definitionChanges } from './definition-changes.ts'
+import { type ConnectionPool, openPool, urlForRole } from './connection-pool.ts'
 import { listenForHints } from './hints.ts'
-import { openPool, type Pool } from './pool.ts'
-import { crossTenant, postgresDb } from './postgres-db.ts'
-import { prepareDatabase } from './prepare.ts'
-import { refuseRole } from './roles.ts'
+import { postgresCodec, queryBuilderOn } from './postgres-dialect.ts'
+import { retryOnConflict } from './postgres-error.ts'
+import { postgresStatements } from './postgres-statements.ts'
+import { prepareDatabase } from './prepare-database.ts'
+import { checkConnectionRole } from './roles.ts'
+import { readDefinitionChanges } from './snapshot-cursors.ts'
 import { openSystemPool } from './system-role.ts'
 
 const POOL_SIZE = 10
 
 export interface PostgresOptions {
-  /** Of a role that owns the database; nothing but migrations uses it as that role. */
+  /** Logs in as the owner of the database. Only migrations act as the owner. */
   readonly url: string
   readonly keyring: Keyring
   readonly edition: Edition
   readonly log?: Log
-  /** Connections at most, for the work of tenants and for the work across tenants each. */
+  /** The size of each of the two pools: one for single tenants, one across tenants. */
   readonly poolSize?: number
 }
 
-/** After a restore into a new cluster the stamps lie ahead of its transactions, and all would count as changed for ever. */
-async function renewStamps(system: Pool): Promise<void> {
+/** After a restore into a new cluster, stamps are higher than its transaction ids, and would count as changed for ever. */
+async function renewStamps(system: ConnectionPool): Promise<void> {
   const ahead =
     'from definition_versions where stamp >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint'
   const { rows } = await system.query({ text: `select exists (select ${ahead}) as any` })
@@ -41,27 +42,25 @@ async function renewStamps(system: Pool): Promise<void> {
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, keyring, edition, log = () => {}, poolSize = POOL_SIZE } = options
   const roles = await prepareDatabase({ url, edition, log })
-  const app = openPool(asRole(url, roles.app), poolSize, log)
+  const app = openPool(urlForRole(url, roles.app), poolSize, log)
   const system = openSystemPool(url, roles, poolSize, log)
   const closePools = async () => {
     await Promise.all([app.close(), system.close()])
   }
   try {
     for (const pool of [app, system]) {
-      await pool.transaction('begin read only', (client) => refuseRole(client, edition, log))
+      await pool.transaction('begin read only', (client) => checkConnectionRole(client, edition, log))
     }
     await renewStamps(system)
-    const secrets = await storedSecrets(crossTenant(system), keyring, log)
-    const { flush, ...store } = await sqlStore(
-      postgresDb({ app, system }, secrets, byHand({ app, system }, secrets)),
-    )
+    const secrets = await loadSecrets(crossTenant(system), keyring, log)
+    const { flush, ...store } = await createSqlStore(createPostgresDatabase({ app, system }, secrets))
     let closed = false
-    const hints = listenForHints(asRole(url, roles.app), log)
+    const hints = listenForHints(urlForRole(url, roles.app), log)
     return {
       ...store,
       dialect: 'postgres',
-      definitionChanges: definitionChanges(system),
-      // Both roles, since each has connections of its own.
+      definitionChanges: readDefinitionChanges(system),
+      // Both pools, because each has its own connections.
       ping: async () => {
         await Promise.all([app.query({ text: 'select 1' }), system.query({ text: 'select 1' })])
       },
@@ -78,4 +77,27 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await closePools()
     throw error
   }
+}
+
+function createPostgresDatabase(
+  pools: { app: ConnectionPool; system: ConnectionPool },
+  secrets: Secrets,
+): SqlDatabase {
+  return {
+    dialect: 'postgres',
+    codec: postgresCodec,
+    secrets,
+    statements: postgresStatements(pools, secrets),
+    tenant: (tenantId, work) =>
+      retryOnConflict(() => pools.app.tenantTransaction(tenantId, (client) => work(queryBuilderOn(client)))),
+    system: crossTenant(pools.system),
+  }
+}
+
+/** Repeatable read: all statements of a transaction see the same snapshot, as on SQLite. */
+function crossTenant(pool: ConnectionPool): SqlDatabase['system'] {
+  return (work) =>
+    retryOnConflict(() =>
+      pool.transaction('begin isolation level repeatable read', (client) => work(queryBuilderOn(client))),
+    )
 }

@@ -1,5 +1,5 @@
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
-import { delivery, event, keyring, type Opened } from '../conformance/samples.fixture.ts'
+import { delivery, event, keyring, type StoreUnderTest } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import type { EventRecord } from '../stores/audit-store.ts'
 import type { NewDelivery } from '../stores/delivery-store.ts'
@@ -9,7 +9,7 @@ export function openStore(db: TestDatabase, options: Partial<PostgresOptions> = 
   return openPostgresStore({ url: db.url, keyring, edition: 'standard', ...options })
 }
 
-export async function openPostgres(): Promise<Opened> {
+export async function openPostgres(): Promise<StoreUnderTest> {
   const db = await freshDatabase()
   const store = await openStore(db)
   const stores: Store[] = [store]

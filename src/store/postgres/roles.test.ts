@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
 import { NOON, newTenant } from '../conformance/samples.fixture.ts'
-import { asRole } from './connection.ts'
+import { urlForRole } from './connection-pool.ts'
 import { openStore } from './postgres.fixture.ts'
-import { rolesOf } from './roles.ts'
+import { rolesOfDatabase } from './roles.ts'
 
 let db: TestDatabase
 
@@ -33,9 +33,9 @@ test('4.10 #145 a BYPASSRLS role is refused where there are several tenants', as
 
 test('4.10 #145 a role that owns the tables it works on is refused where there are several tenants', async () => {
   await (await openStore(db)).close()
-  await db.query(`alter table secrets owner to ${rolesOf(db.name).app}`)
+  await db.query(`alter table secrets owner to ${rolesOfDatabase(db.name).app}`)
   // The owner of the others may mend what is wrong with it only as a member of that role.
-  await db.query(`grant ${rolesOf(db.name).app} to ${db.role} with inherit true, set true`)
+  await db.query(`grant ${rolesOfDatabase(db.name).app} to ${db.role} with inherit true, set true`)
   await expect(openStore(db)).rejects.toMatchObject({
     code: 'store.role',
     message: expect.stringContaining('owns the table secrets'),
@@ -52,7 +52,7 @@ test('4.10 #145 on a machine of one person a superuser is let in, and the log sa
 
 test('4.10 #145 a login that may not create roles is told what an administrator has to do', async () => {
   await db.query(`alter role ${db.role} nocreaterole`)
-  const { app, system } = rolesOf(db.name)
+  const { app, system } = rolesOfDatabase(db.name)
   await expect(openStore(db)).rejects.toMatchObject({
     code: 'store.role',
     hint: expect.stringContaining(`create role ${app}`),
@@ -67,7 +67,7 @@ test('4.10 #145 a login that may not create roles is told what an administrator 
 test('the roles of one database have no part in another of the same cluster', async () => {
   const other = await freshDatabase()
   for (const each of [db, other]) await (await openStore(each)).close()
-  const { app } = rolesOf(other.name)
+  const { app } = rolesOfDatabase(other.name)
   expect(await db.query("select has_table_privilege($1, 'secrets', 'select') as may", [app])).toEqual([
     { may: false },
   ])
@@ -75,13 +75,14 @@ test('the roles of one database have no part in another of the same cluster', as
 })
 
 test('names of databases that no role could carry still give roles', () => {
-  expect(rolesOf('Örtlich; drop').app).toMatch(/^hookhelm_app_[0-9a-f]{16}$/)
-  expect(rolesOf('x'.repeat(63)).system.length).toBeLessThan(63)
-  expect(rolesOf('prod').app).toBe('hookhelm_app_prod')
+  expect(rolesOfDatabase('Örtlich; drop').app).toMatch(/^hookhelm_app_[0-9a-f]{16}$/)
+  expect(rolesOfDatabase('x'.repeat(63)).system.length).toBeLessThan(63)
+  expect(rolesOfDatabase('prod').app).toBe('hookhelm_app_prod')
 })
 
 test('what the address asks for stays when a role is added to it', () => {
-  expect(asRole('postgres://u@h/d', 'r')).toBe('postgres://u@h/d?options=-c+role%3Dr')
-  const both = new URL(asRole('postgres://u@h/d?sslmode=require&options=-c%20geqo%3Doff', 'r')).searchParams
+  expect(urlForRole('postgres://u@h/d', 'r')).toBe('postgres://u@h/d?options=-c+role%3Dr')
+  const both = new URL(urlForRole('postgres://u@h/d?sslmode=require&options=-c%20geqo%3Doff', 'r'))
+    .searchParams
   expect([both.get('sslmode'), both.get('options')]).toEqual(['require', '-c geqo=off -c role=r'])
 })

@@ -4,10 +4,9 @@ import { freshDatabase, type TestDatabase } from '../../../test/postgres/databas
 import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { asRole } from './connection.ts'
-import { beginAs } from './pool.ts'
+import { beginAs, urlForRole } from './connection-pool.ts'
 import { deliveryOf, eventOf, openStore } from './postgres.fixture.ts'
-import { rolesOf } from './roles.ts'
+import { rolesOfDatabase } from './roles.ts'
 
 let db: TestDatabase
 let store: Store
@@ -37,7 +36,7 @@ afterAll(async () => {
 
 /** One connection in the part of the app, as the pool has them. */
 async function asApp<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(asRole(db.url, rolesOf(db.name).app))
+  const client = new pg.Client(urlForRole(db.url, rolesOfDatabase(db.name).app))
   await client.connect()
   try {
     return await work(client)
@@ -56,7 +55,7 @@ const tenantTables = async () => {
 
 describe('4.10 #144 row-level security', () => {
   test('4.10 #144 every table with a tenant_id has FORCE row-level security and a policy for each role', async () => {
-    const { app, system } = rolesOf(db.name)
+    const { app, system } = rolesOfDatabase(db.name)
     const tables = await tenantTables()
     expect(tables.length).toBeGreaterThan(10)
     for (const table of tables) {
@@ -81,7 +80,7 @@ describe('4.10 #144 row-level security', () => {
       `select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
          and has_table_privilege($1, oid, 'select, insert, update, delete')
          and not exists (select from pg_attribute where attrelid = c.oid and attname = 'tenant_id')`,
-      [rolesOf(db.name).app],
+      [rolesOfDatabase(db.name).app],
     )
     expect(rows).toEqual([])
   })

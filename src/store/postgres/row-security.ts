@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import type { Roles } from './roles.ts'
+import type { DatabaseRoles } from './roles.ts'
 
-/** Rows of the master tenant in these are everybody's to read: global hooks, and their version. */
+/** Every tenant may read the master tenant's rows in these tables: global hooks and their version. */
 const READ_BY_ALL = new Set(['agent_hooks', 'definition_versions'])
-/** A change to a global hook concerns every tenant: the master scope clears their trips and tells them. */
+/** The master tenant may write every tenant's rows in these tables, because a global hook concerns all of them. */
 const WRITTEN_BY_MASTER = new Set(['hook_trips', 'definition_versions'])
-/** Bookkeeping of migrations is the owner's alone. */
-const OWNERS_OWN = /^kysely_/
+/** Only the owner accesses the bookkeeping of migrations. */
+const OWNER_ONLY = /^kysely_/
 
-// Empty, and not null, where an earlier transaction of the connection had set it; either way no row has that tenant.
+// Null before the first transaction of a connection, and empty after one; no row has such a tenant.
 const CURRENT_TENANT = "nullif(current_setting('hookhelm.tenant', true), '')"
 
-interface Table {
+interface SecuredTable {
   readonly name: string
   /** The type of its tenant_id; null when it has none. */
   readonly tenant: string | null
@@ -25,16 +25,16 @@ interface Policy {
 }
 
 /**
- * Brings grants and policies of every table in line, from the list of the tables that are there: a new one cannot be
- * forgotten. What is right already is left alone, since each change would wait for the work of other nodes.
+ * Sets the grants and policies of every existing table, so that a new table cannot be forgotten. Leaves tables alone that
+ * are already right, because each change blocks other nodes.
  */
-export async function secureRows(owner: pg.ClientBase, roles: Roles): Promise<void> {
-  for (const role of [roles.app, roles.system]) await admit(owner, role)
-  const wrong = await wrongTables(owner, roles)
-  if (wrong.length === 0) return
+export async function secureRows(owner: pg.ClientBase, roles: DatabaseRoles): Promise<void> {
+  for (const role of [roles.app, roles.system]) await grantSchema(owner, role)
+  const outdated = await outdatedTables(owner, roles)
+  if (outdated.length === 0) return
   await owner.query('begin')
   try {
-    for (const table of wrong) await secure(owner, roles, table)
+    for (const table of outdated) await secure(owner, roles, table)
     await owner.query('commit')
   } catch (error) {
     await owner.query('rollback')
@@ -42,7 +42,7 @@ export async function secureRows(owner: pg.ClientBase, roles: Roles): Promise<vo
   }
 }
 
-async function admit(owner: pg.ClientBase, role: string): Promise<void> {
+async function grantSchema(owner: pg.ClientBase, role: string): Promise<void> {
   const { rows } = await owner.query(
     "select quote_ident(current_schema()) as schema, has_schema_privilege($1, current_schema(), 'usage') as may",
     [role],
@@ -50,41 +50,41 @@ async function admit(owner: pg.ClientBase, role: string): Promise<void> {
   if (!rows[0].may) await owner.query(`grant usage on schema ${rows[0].schema} to ${role}`)
 }
 
-/** Lets the owner at the rows while it migrates them; only its own way past the policies is opened. */
-export async function openToOwner(owner: pg.ClientBase): Promise<void> {
+/** Lets the owner access rows while it migrates them. The policies of other roles stay. */
+export async function exemptOwner(owner: pg.ClientBase): Promise<void> {
   for (const { name } of (await tablesOf(owner)).filter((table) => table.tenant !== null)) {
     await owner.query(`alter table ${name} no force row level security`)
   }
 }
 
-async function tablesOf(owner: pg.ClientBase): Promise<readonly Table[]> {
+async function tablesOf(owner: pg.ClientBase): Promise<readonly SecuredTable[]> {
   const { rows } = await owner.query(
     `select quote_ident(c.relname) as name, format_type(a.atttypid, null) as tenant from pg_class c
      left join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
   )
-  return rows.filter((row) => !OWNERS_OWN.test(row.name))
+  return rows.filter((row) => !OWNER_ONLY.test(row.name))
 }
 
-function policiesOf(table: Table, roles: Roles): readonly Policy[] {
+function policiesOf(table: SecuredTable, roles: DatabaseRoles): readonly Policy[] {
   if (table.tenant === null) return []
   const current = `(${CURRENT_TENANT})::${table.tenant}`
   const master = `'${MASTER_TENANT}'::${table.tenant}`
   const own = `tenant_id = ${current}${WRITTEN_BY_MASTER.has(table.name) ? ` or ${current} = ${master}` : ''}`
   const policies = [
-    named('own', `for all to ${roles.app} using (${own}) with check (${own})`),
-    named('system', `for all to ${roles.system} using (true) with check (true)`),
+    namedPolicy('own', `for all to ${roles.app} using (${own}) with check (${own})`),
+    namedPolicy('system', `for all to ${roles.system} using (true) with check (true)`),
   ]
   if (!READ_BY_ALL.has(table.name)) return policies
-  return [...policies, named('global', `for select to ${roles.app} using (tenant_id = ${master})`)]
+  return [...policies, namedPolicy('global', `for select to ${roles.app} using (tenant_id = ${master})`)]
 }
 
-/** The name carries what it says, because PostgreSQL gives a policy back in other words than it got. */
-function named(name: string, text: string): Policy {
+/** The name contains a hash of the text, because PostgreSQL returns policies in another wording. */
+function namedPolicy(name: string, text: string): Policy {
   return { name: `${name}_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`, text }
 }
 
-async function wrongTables(owner: pg.ClientBase, roles: Roles): Promise<readonly Table[]> {
+async function outdatedTables(owner: pg.ClientBase, roles: DatabaseRoles): Promise<readonly SecuredTable[]> {
   const { rows } = await owner.query(
     `select quote_ident(c.relname) as name, c.relrowsecurity and c.relforcerowsecurity as forced,
        has_table_privilege($1, c.oid, 'select') and has_table_privilege($1, c.oid, 'delete') as app,
@@ -95,19 +95,19 @@ async function wrongTables(owner: pg.ClientBase, roles: Roles): Promise<readonly
   )
   const found = new Map(rows.map((row) => [row.name, row]))
   return (await tablesOf(owner)).filter((table) => {
-    const is = found.get(table.name)
+    const actual = found.get(table.name)
     const names = policiesOf(table, roles).map((policy) => policy.name)
-    const tenanted = table.tenant !== null
+    const hasTenant = table.tenant !== null
     return !(
-      is.system &&
-      is.app === tenanted &&
-      is.forced === tenanted &&
-      is.policies.join() === names.toSorted().join()
+      actual.system &&
+      actual.app === hasTenant &&
+      actual.forced === hasTenant &&
+      actual.policies.join() === names.toSorted().join()
     )
   })
 }
 
-async function secure(owner: pg.ClientBase, roles: Roles, table: Table): Promise<void> {
+async function secure(owner: pg.ClientBase, roles: DatabaseRoles, table: SecuredTable): Promise<void> {
   const { name } = table
   await owner.query(`revoke all on ${name} from public, ${roles.app}, ${roles.system}`)
   await owner.query(`grant select, insert, update, delete on ${name} to ${roles.system}`)

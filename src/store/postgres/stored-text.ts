@@ -1,10 +1,10 @@
 /**
- * PostgreSQL stores any text but U+0000 and halves of surrogate pairs; texts of agents hold both. They are written as
- * U+0001 and four hex digits, and U+0001 itself likewise, so that every text reads back as it was.
+ * PostgreSQL cannot store U+0000 and lone surrogates, which texts of agents contain. We write them, and U+0001 itself, as
+ * U+0001 and four hex digits, so that every text reads back unchanged.
  */
 const MARK = '\u0001'
-const HALVES = '[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]'
-const SPECIAL = new RegExp(`[\\0${MARK}]|${HALVES}`, 'g')
+const LONE_SURROGATES = '[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]'
+const SPECIAL = new RegExp(`[\\0${MARK}]|${LONE_SURROGATES}`, 'g')
 const MARKED = new RegExp(`${MARK}([0-9a-f]{4})`, 'g')
 
 export function writeText(text: string): string {
@@ -17,7 +17,7 @@ export function readText(stored: string): string {
   return stored.replace(MARKED, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** The same in JSON, where those characters stand as escapes. Escapes are taken one by one, so `\\u0000` stays text. */
+/** The same for JSON, where those characters are escapes. `\\u0000` is not an escape and stays. */
 export function writeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value))
 }

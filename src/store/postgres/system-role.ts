@@ -1,9 +1,8 @@
 import type { Log } from '../../engine/core/sink.ts'
-import { asRole } from './connection.ts'
-import { openPool, type Pool } from './pool.ts'
-import type { Roles } from './roles.ts'
+import { type ConnectionPool, openPool, urlForRole } from './connection-pool.ts'
+import type { DatabaseRoles } from './roles.ts'
 
-/** The only way to the rows of all tenants. Nothing but this file takes the part of the system role. */
-export function openSystemPool(url: string, roles: Roles, size: number, log: Log): Pool {
-  return openPool(asRole(url, roles.system), size, log)
+/** The only access to the rows of all tenants; `npm run arrows` checks that only postgres-store.ts imports it. */
+export function openSystemPool(url: string, roles: DatabaseRoles, size: number, log: Log): ConnectionPool {
+  return openPool(urlForRole(url, roles.system), size, log)
 }

@@ -1,15 +1,16 @@
 import type { Selectable } from 'kysely'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
-import type { Codec } from './database.ts'
-import { oneOf } from './one-of.ts'
+import { readUnion } from './column-values.ts'
+import type { Codec } from './sql-database.ts'
 import type { Tables } from './tables.ts'
 
 type StoredHook = Selectable<Tables['agent_hooks']>
-/** A definition with what a row cannot do without. */
-type Definition = HookDefinition & Pick<HookRow, 'scope' | 'agent_ids' | 'config' | 'priority' | 'enabled'>
+/** A definition with every field that a row requires. */
+type CompleteDefinition = HookDefinition &
+  Pick<HookRow, 'scope' | 'agent_ids' | 'config' | 'priority' | 'enabled'>
 
-/** Fields of a definition that have a column; every other field lies in `options`, so a new one needs no migration. */
+/** Fields with their own column. `options` holds every other field, so a new field needs no migration. */
 const columns = new Set([
   ...['id', 'tenant_id', 'name', 'description', 'agent_ids', 'event', 'handler_type', 'scope', 'config'],
   ...['matcher', 'if_expr', 'timeout_ms', 'on_timeout', 'priority', 'enabled', 'disabled_reason'],
@@ -20,8 +21,8 @@ const scopes = ['global', 'tenant', 'agent'] as const
 const policies = ['block', 'allow'] as const
 const sources = ['builtin', 'user'] as const
 
-/** The columns a definition is written to. */
-export function writeDefinition(codec: Codec, hook: Definition) {
+/** The columns of a definition. */
+export function writeDefinition(codec: Codec, hook: CompleteDefinition) {
   const options = Object.entries(hook).filter(([field, value]) => !columns.has(field) && value !== undefined)
   return {
     name: hook.name ?? null,
@@ -42,8 +43,8 @@ export function writeDefinition(codec: Codec, hook: Definition) {
   }
 }
 
-/** What a new definition leaves open stays as it was, where a row cannot do without. */
-export function completed(hook: HookDefinition, before: HookRow): Definition {
+/** Fills the required fields that the new definition leaves out from the row before. */
+export function completeDefinition(hook: HookDefinition, before: HookRow): CompleteDefinition {
   return {
     ...hook,
     scope: hook.scope ?? before.scope,
@@ -78,17 +79,17 @@ export function readHook(codec: Codec, row: StoredHook): HookRow {
     agent_ids: codec.readList(row.agent_ids),
     event: row.event,
     handler_type: row.handler_type,
-    scope: oneOf(scopes, row.scope),
+    scope: readUnion(scopes, row.scope),
     config: codec.readJson(row.config),
     ...(row.matcher === null ? {} : { matcher: row.matcher }),
     ...(row.if_expr === null ? {} : { if_expr: row.if_expr }),
     ...(row.timeout_ms === null ? {} : { timeout_ms: row.timeout_ms }),
-    ...(row.on_timeout === null ? {} : { on_timeout: oneOf(policies, row.on_timeout) }),
+    ...(row.on_timeout === null ? {} : { on_timeout: readUnion(policies, row.on_timeout) }),
     priority: row.priority,
     enabled: Boolean(row.enabled),
     ...(row.disabled_reason === null ? {} : { disabled_reason: row.disabled_reason }),
     version: row.version,
-    source: oneOf(sources, row.source),
+    source: readUnion(sources, row.source),
     created_by: row.created_by,
     created_at: row.created_at,
     updated_at: row.updated_at,

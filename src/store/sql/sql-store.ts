@@ -1,88 +1,83 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
-import { events } from './audit/events.ts'
-import { history } from './audit/history.ts'
+import { eventQueries } from './audit/event-queries.ts'
+import { historyQueries } from './audit/history-queries.ts'
+import { type RecordMethods, recordMethods } from './audit/journal.ts'
 import { createProjector, type Projector } from './audit/projector.ts'
-import { pruner } from './audit/prune.ts'
-import { type Recorder, recorder } from './audit/record.ts'
-import { verifier } from './audit/verify.ts'
-import { budgets } from './budgets.ts'
-import type { Db } from './database.ts'
-import { definitions } from './definitions.ts'
-import { deliveryStore } from './deliveries.ts'
-import { hookRows } from './hooks.ts'
-import { keyCounter } from './key-counter.ts'
-import { reseal } from './reseal/reseal.ts'
-import { tenantStore } from './tenants.ts'
-import { vault } from './vault.ts'
+import { pruneAudit } from './audit/remove-audit.ts'
+import { verifyChains } from './audit/verify-audit.ts'
+import { budgetQueries } from './budget-queries.ts'
+import { deliveryQueries } from './delivery-queries.ts'
+import { hookQueries } from './hook-queries.ts'
+import { countKeyUses } from './key-uses.ts'
+import { resealQueries } from './reseal-queries.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import { tenantQueries } from './tenant-queries.ts'
+import { vaultQueries } from './vault-queries.ts'
 
-/** Everything but how a database is reached. `close` belongs to the dialect, which calls `flush` first. */
+/** The store without its connection. The dialect adds `close`, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
-  recordBytes: Recorder['recordBytes']
+  recordBytes: RecordMethods['recordBytes']
   flush(): Promise<void>
 }
 
-/** How long somebody who reads waits for what was recorded to be in rows; after a storm there may be more than that. */
+/** How long a reader waits until recorded events are in rows; after a burst the rest follows later. */
 const READ_MS = 1_000
 const CLOSE_MS = 1_000
 
-export async function sqlStore(db: Db): Promise<SqlStore> {
-  const vaultMethods = vault(db)
-  const counter = keyCounter(db.secrets, vaultMethods.addKeyUses)
-  const projector = await createProjector(db, counter.add)
-  const read = settled(() => projector.settle(READ_MS))
-  const whole = settled(() => projector.settle())
+export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
+  const vault = vaultQueries(db)
+  const keyUses = countKeyUses(db.secrets, vault.addKeyUses)
+  const projector = await createProjector(db, keyUses.add)
+  const forReading = afterCatchUp(() => projector.catchUp(READ_MS))
+  const whenComplete = afterCatchUp(() => projector.catchUp())
+  const events = eventQueries(db)
+  const tenants = tenantQueries(db)
   return {
-    ...hookRows(db),
-    ...definitions(db),
-    ...recorder(db, projector, counter.add),
-    ...read(history(db)),
-    ...readEvents(events(db), read),
-    ...whole({ verifyAudit: () => verifyAll(db, projector) }),
-    ...whole(pruner(db)),
-    ...deliveryStore(db),
-    ...budgets(db),
-    takeGuards: (tenant, requests, now) => db.byHand.takeGuards(tenant, requests, now),
-    ...deletesAfter(tenantStore(db), whole),
-    ...vaultMethods,
-    ...whole(reseal(db)),
+    ...hookQueries(db),
+    ...recordMethods(db, projector, keyUses.add),
+    ...forReading(historyQueries(db)),
+    ...forReading(events),
+    // Answers are written at once, not projected.
+    findAnswer: events.findAnswer,
+    ...whenComplete({
+      verifyAudit: () => verifyAudit(db, projector),
+      prune: (limits: Parameters<Store['prune']>[0]) => pruneAudit(db, limits),
+      ...resealQueries(db),
+    }),
+    ...deliveryQueries(db),
+    ...budgetQueries(db),
+    takeGuards: (tenant, requests, now) => db.statements.takeGuards(tenant, requests, now),
+    ...tenants,
+    // A deleted tenant takes its recorded events with it.
+    ...whenComplete({ deleteTenant: tenants.deleteTenant }),
+    ...vault,
     async flush() {
-      await projector.settle(CLOSE_MS)
+      await projector.catchUp(CLOSE_MS)
       await projector.stop()
-      await counter.flush()
+      await keyUses.flush()
     },
   }
 }
 
-/** The chain, and the journal: an entry that nobody could make rows of is as good as changed. */
-async function verifyAll(db: Db, projector: Projector): Promise<AuditVerdict> {
-  const verdict = await verifier(db).verifyAudit()
-  const stuck = verdict.broken === undefined ? await projector.stuckAt() : undefined
-  if (stuck === undefined) return verdict
-  return { ...verdict, broken: { chain: 'journal', seq: stuck, why: 'the entry cannot be read' } }
+/** Verifies the chains and the journal. An entry that cannot become rows counts as changed. */
+async function verifyAudit(db: SqlDatabase, projector: Projector): Promise<AuditVerdict> {
+  const verdict = await verifyChains(db)
+  const unreadable = verdict.broken === undefined ? await projector.firstUnreadable() : undefined
+  if (unreadable === undefined) return verdict
+  return { ...verdict, broken: { chain: 'journal', seq: unreadable, why: 'the entry cannot be read' } }
 }
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
-type Settled = <M extends object>(methods: M) => M
 
-/** The same methods, each after what was recorded is in rows. */
-function settled(settle: () => Promise<void>): Settled {
+/** Wraps methods so that each first waits until the recorded events are in rows. */
+function afterCatchUp(catchUp: () => Promise<void>): <M extends object>(methods: M) => M {
   return (methods) => {
     const entries = Object.entries(methods as Methods).map(([name, method]) => [
       name,
-      (...args: never[]) => settle().then(() => method(...args)),
+      (...args: never[]) => catchUp().then(() => method(...args)),
     ])
-    // The same names and the same types, by construction.
+    // The same names with the same types.
     return Object.fromEntries(entries) as typeof methods
   }
-}
-
-/** Kept answers are written at once, so nobody has to wait for them. */
-function readEvents(given: ReturnType<typeof events>, read: Settled): ReturnType<typeof events> {
-  return { ...read(given), findAnswer: given.findAnswer }
-}
-
-/** What was recorded of a tenant goes with it. */
-function deletesAfter<T extends Pick<Store, 'deleteTenant'>>(given: T, whole: Settled): T {
-  return { ...given, ...whole({ deleteTenant: given.deleteTenant }) }
 }

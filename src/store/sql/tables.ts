@@ -1,61 +1,29 @@
-/** The tables as kysely knows them. Columns that the two dialects store differently are `unknown`: the codec reads them. */
+import type { SessionRow } from '../stores/audit-store.ts'
+import type { BudgetRow } from '../stores/guard-store.ts'
+import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
+import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
+
+/** The tables, typed for kysely. Columns that the dialects store differently are `unknown`; the codec reads them. */
 export interface Tables {
-  tenants: { id: string; name: string; created_at: number }
-  tokens: {
-    id: string
-    tenant_id: string
-    name: string
-    role: string
-    agent_id: string | null
-    hash: Uint8Array
-    created_at: number
-    expires_at: number | null
-  }
+  tenants: TenantRow
+  tokens: Omit<TokenRow, 'role'> & { role: string; hash: Uint8Array }
   agent_hooks: AgentHooks
-  /** `stamp` orders changes by when they can be seen, which on PostgreSQL is not the order in which they were written. */
+  /** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
   definition_versions: { tenant_id: string; version: number; stamp: number }
-  /** Global hooks that the breaker switched off for one tenant. */
+  /** Global hooks that the breaker disabled for one tenant. */
   hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
   events: Events
   hook_executions: HookExecutions
-  sessions: {
-    tenant_id: string
-    session_id: string
-    agent_id: string | null
-    first_at: number
-    last_at: number
-    events: number
-  }
-  audit_journal: {
-    position: number
-    id: string
-    events: number
-    sealed: string
-    created_at: number
-  }
+  sessions: SessionRow
+  audit_journal: { position: number; id: string; events: number; sealed: string; created_at: number }
   audit_chains: AuditChains
   audit_gaps: AuditGaps
   idempotency: { tenant_id: string; key: string; request_hash: string; answer: string; expires_at: number }
-  tenant_hook_budget: {
-    tenant_id: string
-    month_start: number
-    budget_total: number
-    remaining: number
-    last_warned_at: number | null
-    metadata: unknown
-    updated_at: number
-  }
+  tenant_hook_budget: BudgetRow & { metadata: unknown; updated_at: number }
   guard_state: { tenant_id: string; key: string; until: number; count: number }
   deliveries: Deliveries
-  secrets: { tenant_id: string; name: string; sealed: string; updated_at: number }
-  providers: {
-    tenant_id: string
-    name: string
-    base_url: string | null
-    default_model: string | null
-    sealed_key: string | null
-    updated_at: number
-  }
+  secrets: SecretRow
+  providers: ProviderRow
   settings: { tenant_id: string; value: unknown; updated_at: number }
   key_uses: { key_id: string; uses: number }
 }
@@ -79,7 +47,7 @@ interface AgentHooks {
   disabled_reason: string | null
   version: number
   source: string
-  /** The fields of a definition that have no column of their own. */
+  /** The fields of a definition without their own column. */
   options: unknown
   created_by: string | null
   created_at: number
@@ -103,7 +71,7 @@ interface Events {
 }
 
 interface HookExecutions {
-  /** The order of writing; given by the database. */
+  /** The order of writing, assigned by the database. */
   position: number
   id: string
   tenant_id: string
@@ -129,10 +97,10 @@ interface HookExecutions {
   mac: Uint8Array
 }
 
-/** One chain per opened store. What lies before `base_seq` was pruned; the two macs are written by different hands. */
+/** One chain per opened store. Rows up to `base_seq` are pruned. Pruning writes the base columns, recording the head. */
 interface AuditChains {
   chain: string
-  /** Counts chains without a gap, so that a whole one cannot vanish. */
+  /** Numbers the chains without gaps, so that a missing chain is noticed. */
   ordinal: number
   sealed_key: string
   base_seq: number
@@ -143,7 +111,7 @@ interface AuditChains {
   head_mac: Uint8Array
 }
 
-/** Rows that went with their tenant, from one seq to another, and the link the chain goes on with. */
+/** Rows that were deleted with their tenant, and the link with which the chain continues. */
 interface AuditGaps {
   chain: string
   from_seq: number
@@ -158,10 +126,10 @@ interface Deliveries {
   kind: string
   dedup_key: string
   payload: string
-  /** `done` is kept for its dedup key only. */
+  /** A `done` row only keeps its dedup key. */
   state: string
   attempts: number
-  /** When it may be claimed: for a leased one, when its lease ends. */
+  /** When a worker may claim it; for a leased row, when its lease ends. */
   due_at: number
   lease: string | null
   last_error: string | null

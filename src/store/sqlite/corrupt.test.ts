@@ -15,8 +15,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { event, keyring, newTenant } from '../conformance/samples.fixture.ts'
-import { databasePath } from './directory.fixture.ts'
 import { runChild } from './run-child.fixture.ts'
+import { databasePath } from './sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const PAGE = 4_096
@@ -118,7 +118,7 @@ test('4.9 #119 what was committed before a kill is there, and a clean close leav
 })
 
 test('4.9 #125 damage in a large file is found when it is read, and every call says so', {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async () => {
   const { file, tenant } = await written(12_000)
   const { size } = statSync(file)
@@ -177,7 +177,7 @@ test('the file is for nobody else', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('4.9 #123 a lock that another process keeps is an error with a code', { timeout: 20_000 }, async () => {
+test('4.9 #123 a lock that another process keeps is an error with a code', { timeout: 60_000 }, async () => {
   const { file } = await written(50)
   const store = await openSqliteStore({ file, keyring })
   const other = new DatabaseSync(file)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { event, newTenant } from '../conformance/samples.fixture.ts'
 import type { EventRecord } from '../stores/audit-store.ts'
-import { openSqlite } from './sqlite-opened.fixture.ts'
+import { openSqlite } from './sqlite.fixture.ts'
 
 test('what was recorded is there for every reader at once, and in rows', async () => {
   const database = await openSqlite()

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
 import { stepNames } from '../migrations/migrate.ts'
-import { databasePath } from './directory.fixture.ts'
 import { runChild } from './run-child.fixture.ts'
+import { databasePath } from './sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 test.each(stepNames)(

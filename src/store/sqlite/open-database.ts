@@ -2,41 +2,40 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { errorText, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { migrate, refuseNewer } from '../migrations/migrate.ts'
+import { assertKnownSteps, migrate } from '../migrations/migrate.ts'
 import type { Tables } from '../sql/tables.ts'
-import { sqliteKit } from './codec.ts'
-import { sqliteDialect } from './dialect.ts'
-import { asStoreError, resultOf } from './failure.ts'
-import { ensurePrivateFile, markOpen, refuseIncomplete } from './open-mark.ts'
+import { sqliteColumnTypes, sqliteDialect } from './sqlite-dialect.ts'
+import { extendedResultCode, sqliteStoreError } from './sqlite-error.ts'
+import { assertWalPresent, ensurePrivateFile, writeWalMarker } from './wal-marker.ts'
 
 const BUSY_MS = 5_000
-/** A check reads every page; larger files are found damaged when the damage is read. */
-const SMALL_BYTES = 8 * 1024 * 1024
+/** The check reads every page. In larger files, damage shows when it is read. */
+const MAX_CHECKED_BYTES = 8 * 1024 * 1024
 const CACHE_KIB = 16_384
-/** 32 MiB of log before it is merged, eight times the usual: measured, recording is nearly twice as fast. */
-const LOG_PAGES = 8_000
+/** A checkpoint every 32 MiB of WAL, eight times the default: recording is nearly twice as fast (measured). */
+const CHECKPOINT_PAGES = 8_000
 
 export interface OpenDatabase {
   readonly database: DatabaseSync
   readonly kysely: Kysely<Tables>
 }
 
-/** Opens and migrates. A file that is damaged, newer or not ours is left as it is. */
+/** Opens and migrates a database. Throws for a file that is damaged, newer or not ours, and leaves it unchanged. */
 export async function openDatabase(
   file: string,
   afterStatement?: (step: string) => void,
 ): Promise<OpenDatabase> {
   let database: DatabaseSync | undefined
   try {
-    refuseIncomplete(file)
+    assertWalPresent(file)
     ensurePrivateFile(file)
     database = new DatabaseSync(file, { timeout: BUSY_MS, enableForeignKeyConstraints: true })
-    refuseForeign(database, file)
-    refuseDamaged(database, file)
-    useLog(database)
+    assertOwnDatabase(database, file)
+    assertUndamaged(database, file)
+    enableWal(database)
     const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) })
-    await migrate(kysely, sqliteKit, afterStatement)
-    markOpen(file)
+    await migrate(kysely, sqliteColumnTypes, afterStatement)
+    writeWalMarker(file)
     return { database, kysely }
   } catch (error) {
     if (database?.isOpen) database.close()
@@ -44,33 +43,33 @@ export async function openDatabase(
   }
 }
 
-function refuseForeign(database: DatabaseSync, file: string): void {
+function assertOwnDatabase(database: DatabaseSync, file: string): void {
   const tables = database.prepare(`select name from sqlite_master where type = 'table'`).all()
   const names = new Set(tables.map((row) => row.name))
   if (names.has('kysely_migration')) {
     const ran = database.prepare('select name from kysely_migration').all()
-    refuseNewer(ran.map((row) => String(row.name)))
-  } else if (names.size > 0) throw serverError('store.corrupt', `${file} is a database, but not one of ours`)
+    assertKnownSteps(ran.map((row) => String(row.name)))
+  } else if (names.size > 0) throw serverError('store.corrupt', `${file} is a database, but not of Hookhelm`)
 }
 
-function refuseDamaged(database: DatabaseSync, file: string): void {
+function assertUndamaged(database: DatabaseSync, file: string): void {
   const size = database
     .prepare('select page_count * page_size as size from pragma_page_count, pragma_page_size')
     .get()
-  if (Number(size?.size) > SMALL_BYTES) return
+  if (Number(size?.size) > MAX_CHECKED_BYTES) return
   const found = database.prepare('pragma quick_check(1)').get()?.quick_check
   if (found !== 'ok') throw serverError('store.corrupt', `${file} is damaged: ${String(found)}`)
 }
 
-/** FULL: what was acknowledged survives a loss of power too. */
-function useLog(database: DatabaseSync): void {
+/** `full`: acknowledged writes survive a power failure too. */
+function enableWal(database: DatabaseSync): void {
   database.exec('pragma journal_mode = wal; pragma synchronous = full')
-  database.exec(`pragma cache_size = -${CACHE_KIB}; pragma wal_autocheckpoint = ${LOG_PAGES}`)
+  database.exec(`pragma cache_size = -${CACHE_KIB}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
 }
 
-/** Failures of the file system come without a result of SQLite. */
+/** File system errors have no SQLite result code. */
 function asOpenError(error: unknown): unknown {
-  if (isHookError(error) || resultOf(error) !== undefined) return asStoreError(error)
+  if (isHookError(error) || extendedResultCode(error) !== undefined) return sqliteStoreError(error)
   return serverError('store.unavailable', `the database cannot be opened: ${errorText(error)}`, {
     cause: error,
   })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('./store-child.fixture.ts', import.meta.url))
 
-/** The lines that a process of its own said, and how it ended. */
+/** Runs a task of store-child.fixture.ts. Returns the lines it printed and the signal that ended it. */
 export async function runChild(
   what: string,
   file: string,

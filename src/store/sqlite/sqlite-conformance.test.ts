@@ -1,4 +1,4 @@
 import { storeConformance } from '../conformance/store-conformance.fixture.ts'
-import { openSqlite } from './sqlite-opened.fixture.ts'
+import { openSqlite } from './sqlite.fixture.ts'
 
 storeConformance('SQLite', openSqlite)

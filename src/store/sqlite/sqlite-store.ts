@@ -2,15 +2,20 @@ import { Worker } from 'node:worker_threads'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
-import { encodeBatch } from '../sql/audit/batch-bytes.ts'
-import { aboutBatch } from '../sql/audit/record.ts'
+import { encodeBatch, summarizeBatch } from '../sql/audit/journal.ts'
 import type { Store } from '../store.ts'
-import { type Answer, type Remote, receiveError, type Said, type WorkerStart } from './call.ts'
-import { unmarkOpen } from './open-mark.ts'
-import { remoteMethods } from './remote-methods.ts'
+import { removeWalMarker } from './wal-marker.ts'
+import {
+  deserializeError,
+  type WorkerAnswer,
+  type WorkerMessage,
+  type WorkerStart,
+  type WorkerStore,
+  workerMethods,
+} from './worker-protocol.ts'
 
-/** The same file beside this one, whether it runs from source or was compiled. */
-const entry = new URL(
+/** `.ts` when running from source, `.js` in the package. */
+const workerEntry = new URL(
   import.meta.url.endsWith('.ts') ? './store-worker.ts' : './store-worker.js',
   import.meta.url,
 )
@@ -21,78 +26,78 @@ interface SqliteOptions {
   readonly log?: Log
 }
 
-/** The embedded store: one file, and one thread that alone touches it. */
+/** Opens the embedded store: one file, and one worker thread that accesses it. */
 export async function openSqliteStore({ file, keyring, log }: SqliteOptions): Promise<Store> {
-  const line = new Line({ file, keyring }, log)
-  await line.ready
-  // Each method is posted as it was called; the table names every one that `Remote` has.
-  const remote = Object.fromEntries(
-    Object.keys(remoteMethods).map((method) => [
+  const worker = new WorkerConnection({ file, keyring }, log)
+  await worker.ready
+  // `workerMethods` lists every method of `WorkerStore`.
+  const forwarded = Object.fromEntries(
+    Object.keys(workerMethods).map((method) => [
       method,
-      (...args: readonly unknown[]) => line.call(method, args),
+      (...args: readonly unknown[]) => worker.call(method, args),
     ]),
-  ) as unknown as Remote
+  ) as unknown as WorkerStore
   return {
-    ...remote,
+    ...forwarded,
     recordEvents(batch, deliveries, answers) {
       const bytes = encodeBatch(batch)
-      // Given away rather than copied.
-      return line.call(
+      // Transferred rather than copied.
+      return worker.call(
         'recordBytes',
-        [bytes, aboutBatch(batch), deliveries, answers],
+        [bytes, summarizeBatch(batch), deliveries, answers],
         [bytes.buffer],
       ) as Promise<void>
     },
     dialect: 'sqlite',
     onHint: () => () => {},
-    close: () => line.close(),
+    close: () => worker.close(),
   }
 }
 
-interface Waiting {
+interface PendingCall {
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-/** The line to the worker. When the worker ends, everybody who waits is told so, and so is whoever calls later. */
-class Line {
+/** Calls the worker. When the worker ends, all pending and later calls reject. */
+class WorkerConnection {
   readonly ready: Promise<void>
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, PendingCall>()
   readonly #opening = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
   readonly #log: Log | undefined
   #last = 0
-  #why: string | undefined
+  #endReason: string | undefined
 
   constructor(start: WorkerStart, log: Log | undefined) {
     this.#log = log
     this.ready = this.#opening.promise
-    this.#worker = new Worker(entry, { workerData: start, env: {}, stdin: false, execArgv: [] })
-    this.#worker.on('message', (said: Said) => this.#hear(said))
+    this.#worker = new Worker(workerEntry, { workerData: start, env: {}, stdin: false, execArgv: [] })
+    this.#worker.on('message', (message: WorkerMessage) => this.#receive(message))
     this.#worker.on('error', (error) => this.#end(error.message))
-    // A thread that ends without closing closes the file all the same, and so does a process.
-    const unmark = () => unmarkOpen(start.file)
-    process.once('exit', unmark)
+    // SQLite closes the file even if the thread or the process ends without `close`.
+    const removeMarker = () => removeWalMarker(start.file)
+    process.once('exit', removeMarker)
     this.#worker.on('exit', () => {
-      process.off('exit', unmark)
-      unmark()
-      this.#end('the store has ended')
+      process.off('exit', removeMarker)
+      removeMarker()
+      this.#end('the store worker has ended')
       this.#ended.resolve()
     })
   }
 
-  call(method: string, args: readonly unknown[], given: readonly ArrayBuffer[] = []): Promise<unknown> {
+  call(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    if (this.#why !== undefined) reject(serverError('store.unavailable', this.#why))
-    else this.#post({ id: ++this.#last, method, args }, given, { resolve, reject })
+    if (this.#endReason !== undefined) reject(serverError('store.unavailable', this.#endReason))
+    else this.#post({ id: ++this.#last, method, args }, transfer, { resolve, reject })
     return promise
   }
 
   async close(): Promise<void> {
-    if (this.#why === undefined) {
+    if (this.#endReason === undefined) {
       const closing = this.call('close', [])
-      this.#why = 'the store was closed'
+      this.#endReason = 'the store was closed'
       await closing.catch((error: unknown) => this.#log?.('store.close_failed', { error: String(error) }))
     }
     await this.#ended.promise
@@ -100,43 +105,45 @@ class Line {
 
   #post(
     call: { id: number; method: string; args: readonly unknown[] },
-    given: readonly ArrayBuffer[],
-    waiting: Waiting,
+    transfer: readonly ArrayBuffer[],
+    pending: PendingCall,
   ): void {
     try {
-      this.#worker.postMessage(call, given)
+      this.#worker.postMessage(call, transfer)
     } catch (cause) {
-      waiting.reject(serverError('gateway.request', `${call.method}: not plain data`, { cause }))
+      pending.reject(
+        serverError('gateway.request', `${call.method}: the arguments are not plain data`, { cause }),
+      )
       return
     }
-    // An idle store does not keep the process alive; one that is asked something does.
-    if (this.#waiting.size === 0) this.#worker.ref()
-    this.#waiting.set(call.id, waiting)
+    // Only a store with pending calls keeps the process alive.
+    if (this.#pending.size === 0) this.#worker.ref()
+    this.#pending.set(call.id, pending)
   }
 
-  #hear(said: Said): void {
-    if (said.kind === 'log') this.#log?.(said.event, said.fields)
-    else if (said.kind === 'answer') this.#settle(said.answer)
-    else if (said.error !== undefined) this.#opening.reject(receiveError(said.error))
+  #receive(message: WorkerMessage): void {
+    if (message.kind === 'log') this.#log?.(message.event, message.fields)
+    else if (message.kind === 'answer') this.#settle(message.answer)
+    else if (message.error !== undefined) this.#opening.reject(deserializeError(message.error))
     else {
       this.#worker.unref()
       this.#opening.resolve()
     }
   }
 
-  #settle(answer: Answer): void {
-    const waiting = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if (this.#waiting.size === 0 && this.#why === undefined) this.#worker.unref()
-    if ('error' in answer) waiting?.reject(receiveError(answer.error))
-    else waiting?.resolve(answer.value)
+  #settle(answer: WorkerAnswer): void {
+    const pending = this.#pending.get(answer.id)
+    this.#pending.delete(answer.id)
+    if (this.#pending.size === 0 && this.#endReason === undefined) this.#worker.unref()
+    if ('error' in answer) pending?.reject(deserializeError(answer.error))
+    else pending?.resolve(answer.value)
   }
 
   #end(why: string): void {
-    this.#why ??= why
-    const error = serverError('store.unavailable', this.#why)
+    this.#endReason ??= why
+    const error = serverError('store.unavailable', this.#endReason)
     this.#opening.reject(error)
-    for (const waiting of this.#waiting.values()) waiting.reject(error)
-    this.#waiting.clear()
+    for (const pending of this.#pending.values()) pending.reject(error)
+    this.#pending.clear()
   }
 }

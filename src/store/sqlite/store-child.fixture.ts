@@ -1,24 +1,24 @@
-/** A process of its own that works on a database and may be killed: `node store-child.fixture.ts <what> <file> [argument]`. */
+/** A separate process that uses a database and may be killed: `node store-child.fixture.ts <task> <file> [argument]`. */
 import { writeSync } from 'node:fs'
 import { isHookError } from '../../engine/core/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './open-database.ts'
-import { unmarkOpen } from './open-mark.ts'
-import { openRemote } from './open-remote.ts'
+import { openWorkerStore } from './sqlite-database.ts'
+import { removeWalMarker } from './wal-marker.ts'
 
 const [what = '', file = '', argument = ''] = process.argv.slice(2)
 const say = (text: string) => writeSync(1, `${text}\n`)
 const open = async (): Promise<Store> => ({
-  ...(await openRemote({ file, keyring }, () => {})),
+  ...(await openWorkerStore({ file, keyring }, () => {})),
   dialect: 'sqlite',
   onHint: () => () => {},
 })
-// As the proxy does: a process that ends without closing closes the file all the same.
-process.once('exit', () => unmarkOpen(file))
+// Like sqlite-store.ts: SQLite closes the file even if the process ends without `close`.
+process.once('exit', () => removeWalMarker(file))
 
 const tasks: Readonly<Record<string, () => Promise<void>>> = {
-  /** Ends itself after the first statement of a step. */
+  /** Kills itself after the first statement of a step. */
   async 'die migrating'() {
     await openDatabase(file, (step) => {
       if (step === argument) process.kill(process.pid, 'SIGKILL')
@@ -29,7 +29,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     await store.close()
     say('migrated')
   },
-  /** Commits something and goes without closing. */
+  /** Commits an event and dies without closing. */
   async 'record and die'() {
     const store = await open()
     const tenant = await newTenant(store)
@@ -37,7 +37,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     say(tenant)
     process.kill(process.pid, 'SIGKILL')
   },
-  /** Until the file can no longer grow; then reads what was acknowledged. */
+  /** Records events until the file can no longer grow. */
   async 'fill up'() {
     const store = await open()
     const tenant = await newTenant(store)
@@ -52,7 +52,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     }
     say(`${tenant} ${written}`)
   },
-  /** As somebody who may read the file but not write it. */
+  /** As a user who may read the file but not write it. */
   async 'without the right to write'() {
     if (process.getuid?.() === 0) process.setuid?.(65_534)
     try {

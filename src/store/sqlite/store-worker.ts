@@ -1,35 +1,41 @@
-/** Runs inside a worker thread: the whole SQLite store. */
+/** The entry of the worker thread that runs the SQLite store. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Answer, type Call, type Remote, type Said, sendError, type WorkerStart } from './call.ts'
-import { openRemote } from './open-remote.ts'
+import { openWorkerStore } from './sqlite-database.ts'
+import {
+  serializeError,
+  type WorkerAnswer,
+  type WorkerCall,
+  type WorkerMessage,
+  type WorkerStart,
+  type WorkerStore,
+} from './worker-protocol.ts'
 
 const port = parentPort
 if (port === null) throw new TypeError('the store worker runs in a worker thread')
-const say = (said: Said) => port.postMessage(said)
+const post = (message: WorkerMessage) => port.postMessage(message)
+const answer = (given: WorkerAnswer) => post({ kind: 'answer', answer: given })
 
-const answer = (given: Answer) => say({ kind: 'answer', answer: given })
-
-async function perform(remote: Remote, { id, method, args }: Call): Promise<void> {
+async function perform(store: WorkerStore, { id, method, args }: WorkerCall): Promise<void> {
   try {
-    // Only our own proxy posts calls, and it is typed by the same interface.
-    const run = remote[method] as (...args: readonly unknown[]) => Promise<unknown>
+    // Only the proxy in sqlite-store.ts posts calls, typed by the same interface.
+    const run = store[method] as (...args: readonly unknown[]) => Promise<unknown>
     answer({ id, value: await run(...args) })
   } catch (error) {
-    answer({ id, error: sendError(error) })
+    answer({ id, error: serializeError(error) })
   }
 }
 
 try {
-  const remote = await openRemote(workerData as WorkerStart, (event, fields) =>
-    say({ kind: 'log', event, fields: fields ?? {} }),
+  const store = await openWorkerStore(workerData as WorkerStart, (event, fields) =>
+    post({ kind: 'log', event, fields: fields ?? {} }),
   )
-  port.on('message', (call: Call) => {
-    void perform(remote, call).then(() => {
+  port.on('message', (call: WorkerCall) => {
+    void perform(store, call).then(() => {
       if (call.method === 'close') port.close()
     })
   })
-  say({ kind: 'ready' })
+  post({ kind: 'ready' })
 } catch (error) {
-  say({ kind: 'ready', error: sendError(error) })
+  post({ kind: 'ready', error: serializeError(error) })
   port.close()
 }

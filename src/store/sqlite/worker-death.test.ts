@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, test, vi } from 'vitest'
 import { event, keyring, newTenant } from '../conformance/samples.fixture.ts'
-import { openSqlite } from './sqlite-opened.fixture.ts'
+import { openSqlite } from './sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const started = vi.hoisted((): Worker[] => [])

@@ -1,6 +1,6 @@
 import type { NewDelivery } from './delivery-store.ts'
 
-/** How a dispatch is written down. Texts that may hold secrets are sealed by the store before they are written. */
+/** One dispatch to record. The store seals the texts that may hold secrets. */
 export interface EventRecord {
   readonly tenant: string
   readonly event_id: string
@@ -8,25 +8,25 @@ export interface EventRecord {
   readonly time: number
   readonly session_id: string | null
   readonly agent_id: string | null
-  /** Where in its session it stands; absent in what older versions wrote. */
-  readonly moment?: EventMoment
+  /** Its position in the session; absent in records of older versions. */
+  readonly moment?: SessionPosition
   readonly kind: 'allow' | 'ask' | 'block'
   readonly by_hook: string | null
   readonly code: string | null
   readonly duration_ms: number
-  /** The event as JSON, as it came in; sealed. */
+  /** The incoming event as JSON; sealed. */
   readonly request: string
   /** The decision with its trace as JSON; sealed. */
   readonly answer: string
   readonly executions: readonly ExecutionRecord[]
 }
 
-/** Where in its session an event stands. */
-export interface EventMoment {
-  /** The coding agent, by the name it is connected under. */
+/** The position of an event in its session. */
+export interface SessionPosition {
+  /** The name under which the coding agent is connected. */
   readonly agent?: string
   readonly turn?: string
-  /** The sub-agent it is about. */
+  /** The sub-agent. */
   readonly lane?: string
   readonly parent?: string
   readonly depth?: number
@@ -40,7 +40,7 @@ export interface ExecutionRecord {
   readonly decision: 'allow' | 'ask' | 'block' | 'error' | 'timeout' | 'skipped' | 'late' | 'aborted'
   readonly duration_ms: number
   readonly retry: number
-  /** Unique for ever: `<hook id>:<event id>`, with the attempt or `recheck` behind it where there are several. */
+  /** Unique for ever: `<hook id>:<event id>`, plus the attempt or `recheck` if there are several. */
   readonly dedup_key: string
   readonly code: string | null
   /** Redacted, one line, at most 256 characters. */
@@ -51,25 +51,16 @@ export interface ExecutionRecord {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** An execution as it is read back. */
-export interface ExecutionRow {
+/** A stored execution. */
+export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail'> {
   readonly id: string
   readonly tenant_id: string
   readonly hook_id: string | null
   readonly event_id: string
   readonly event: string
-  readonly handler_type: string
   readonly session_id: string | null
   readonly agent_id: string | null
   readonly input_hash: string
-  readonly decision: ExecutionRecord['decision']
-  readonly duration_ms: number
-  readonly retry: number
-  readonly dedup_key: string
-  readonly code: string | null
-  readonly error: string | null
-  readonly shadow: boolean
-  readonly metadata: Readonly<Record<string, unknown>>
   readonly created_at: number
 }
 
@@ -87,11 +78,12 @@ export interface HistoryFilter {
 
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Opaque; empty when there is nothing more. */
+  /** Opaque; empty on the last page. */
   readonly nextCursor: string
 }
 
-export interface EventRow {
+/** A stored event. */
+export interface StoredEvent {
   readonly tenant_id: string
   readonly event_id: string
   readonly event: string
@@ -102,21 +94,15 @@ export interface EventRow {
   readonly code: string | null
   readonly duration_ms: number
   readonly created_at: number
-  /** Opened again; undefined when the key is gone. */
+  /** Decrypted; undefined if the key is gone. */
   readonly request: string | undefined
   readonly answer: string | undefined
 }
 
-/** An event as a timeline shows it. */
-export interface TimelineRow {
-  readonly event_id: string
-  readonly event: string
-  readonly kind: 'allow' | 'ask' | 'block'
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-  readonly moment: EventMoment
+/** An event in the timeline of its session. */
+export interface TimelineRow
+  extends Omit<StoredEvent, 'tenant_id' | 'session_id' | 'agent_id' | 'request' | 'answer'> {
+  readonly moment: SessionPosition
 }
 
 export interface SessionRow {
@@ -128,11 +114,11 @@ export interface SessionRow {
   readonly events: number
 }
 
-/** What an idempotency key was answered with. */
+/** The answer that an idempotency key received. */
 export interface KeptAnswer {
   readonly tenant: string
   readonly key: string
-  /** Of the request, to tell a repetition from another request. */
+  /** Tells a repeated request from a different one. */
   readonly request_hash: string
   readonly answer: string
   readonly expires_at: number
@@ -140,32 +126,32 @@ export interface KeptAnswer {
 
 export interface AuditVerdict {
   readonly checked: number
-  /** The first row that is not as it was written. */
+  /** The first row that was changed, removed or inserted. */
   readonly broken?: { readonly chain: string; readonly seq: number; readonly why: string }
 }
 
 export interface AuditStore {
   /**
-   * Writes a group of dispatches, what is to be delivered because of them, and the answers to keep, all or nothing.
-   * A dedup key that is there already is left as it is: writing a group twice changes nothing. Sessions are touched.
+   * Records a group of dispatches with their deliveries and the answers to keep, all or nothing, and updates their sessions.
+   * Existing dedup keys stay as they are, so recording a group twice changes nothing.
    */
   recordEvents(
     batch: readonly EventRecord[],
     deliveries: readonly NewDelivery[],
     answers: readonly KeptAnswer[],
   ): Promise<void>
-  /** Newest first, keyset. */
+  /** Newest first, in pages. */
   history(
     tenant: string,
     filter: HistoryFilter,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<ExecutionRow>>
-  /** Oldest first from a cursor on, for live tails; without one only the cursor of now. */
+  /** Executions after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
   tail(tenant: string, cursor: string | undefined, limit: number): Promise<Page<ExecutionRow>>
-  /** The whole error text of one execution, opened. */
+  /** The full error text of one execution, decrypted. */
   errorDetail(tenant: string, executionId: string): Promise<string | undefined>
-  findEvent(tenant: string, eventId: string): Promise<EventRow | undefined>
-  /** The events of one session, oldest first, keyset. */
+  findEvent(tenant: string, eventId: string): Promise<StoredEvent | undefined>
+  /** The events of one session, oldest first, in pages. */
   sessionEvents(
     tenant: string,
     session: string,
@@ -176,9 +162,9 @@ export interface AuditStore {
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<SessionRow>>
   findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>
-  /** Walks the chain of hashes of every recorded execution. */
+  /** Verifies the chain of MACs over all recorded executions. */
   verifyAudit(): Promise<AuditVerdict>
-  /** Removes what is older than the times given, oldest first, in small steps; the answer counts the rows. */
+  /** Deletes rows older than the given times, in small steps. Returns how many. */
   prune(limits: {
     readonly executions_before: number
     readonly answers_before: number

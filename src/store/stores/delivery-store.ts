@@ -1,10 +1,10 @@
-/** Work to be done after the answer, written with what caused it. */
+/** Work to do after the answer, recorded with the event that caused it. */
 export interface NewDelivery {
   readonly id: string
   readonly tenant: string
-  /** Who works on it: `hook` runs one hook of one observe event. */
+  /** Selects the worker function: `hook` runs one hook of one observe event. */
   readonly kind: string
-  /** Unique within the tenant: the same cause queues its work once. */
+  /** Unique within the tenant, so that the same cause queues its work once. */
   readonly dedup_key: string
   /** JSON; sealed. */
   readonly payload: string
@@ -18,9 +18,9 @@ export interface ClaimedDelivery {
   readonly kind: string
   readonly dedup_key: string
   readonly payload: string
-  /** Which attempt this is, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number
-  /** Holds the claim; finishing needs it, so a worker whose lease ran out changes nothing. */
+  /** Required to end the delivery, so that a worker whose lease has expired changes nothing. */
   readonly lease: string
   readonly created_at: number
 }
@@ -52,7 +52,7 @@ export type DeliveryEnd =
   | { readonly id: string; readonly lease: string; readonly end: 'dead'; readonly error: string }
 
 export interface DeliveryStore {
-  /** The oldest due ones that nobody holds, across tenants; a lease that ran out counts as nobody. */
+  /** Claims the oldest due deliveries of all tenants that no worker holds. An expired lease does not hold. */
   claimDeliveries(claim: {
     readonly kinds: readonly string[]
     readonly limit: number
@@ -60,7 +60,7 @@ export interface DeliveryStore {
     readonly lease_until: number
     readonly worker: string
   }): Promise<readonly ClaimedDelivery[]>
-  /** Ids that were really ended: a lease lost in between ends nothing. A done one is kept until pruned, for its dedup key. */
+  /** Returns the ids that were ended; a lost lease ends nothing. A done delivery keeps its dedup key until it is pruned. */
   endDeliveries(ends: readonly DeliveryEnd[], now: number): Promise<readonly string[]>
   extendLeases(
     leases: readonly { readonly id: string; readonly lease: string }[],
@@ -71,8 +71,8 @@ export interface DeliveryStore {
     filter: { readonly state?: DeliveryState; readonly kind?: string },
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly nextCursor: string }>
-  /** Dead ones of these ids, or all, become due again with no attempts; the answer counts them. */
+  /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
   replayDeliveries(tenant: string, ids: readonly string[] | 'all', now: number): Promise<number>
-  /** When the next one is due, to sleep until then; undefined when nothing waits. */
+  /** When the next delivery is due; undefined if none waits. */
   nextDelivery(kinds: readonly string[], now: number): Promise<number | undefined>
 }

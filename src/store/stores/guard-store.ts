@@ -2,7 +2,7 @@ import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
 
 export interface BudgetRow {
   readonly tenant_id: string
-  /** First day of the month, UTC, in ms. */
+  /** The start of the month in UTC, in milliseconds. */
   readonly month_start: number
   readonly budget_total: number
   readonly remaining: number
@@ -10,17 +10,17 @@ export interface BudgetRow {
 }
 
 export interface GuardStore {
-  /** Checks all and arms all, or arms none, in one step. Same rules and texts as `memoryGuardState`. */
+  /** Checks all guards and arms all or none, atomically. Same rules and texts as `memoryGuardState`. */
   takeGuards(tenant: string, requests: readonly GuardRequest[], now: number): Promise<readonly Pass[]>
-  /** The budget of this month; a new month starts with the total, a tenant without one gets `total`. */
+  /** This month's budget. A new month starts with the total; a tenant without a budget gets `total`. */
   readBudget(tenant: string, now: number, total: number): Promise<BudgetRow>
-  /** Takes what was really used, even below nought. `warn` is true once per month, when less than a fifth is left. */
+  /** Subtracts used tokens; `remaining` may become negative. `warn` is true once per month, when less than a fifth is left. */
   spendBudget(
     tenant: string,
     tokens: number,
     now: number,
     total: number,
   ): Promise<{ readonly remaining: number; readonly warn: boolean }>
-  /** Sets the total; what was spent this month stays spent. */
+  /** Sets the total. Tokens spent this month stay spent. */
   setBudget(tenant: string, total: number, now: number): Promise<BudgetRow>
 }

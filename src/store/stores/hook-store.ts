@@ -1,9 +1,9 @@
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 
-/** Who made a hook: `builtin` rows come with the product and accept only `enabled`. */
+/** The origin of a hook. `builtin` hooks come with the product and only `enabled` can change. */
 export type HookSource = 'builtin' | 'user'
 
-/** A hook as it is stored: the definition, completed, and what only the store knows. */
+/** A stored hook: the complete definition, and what the store adds. */
 export interface HookRow extends HookDefinition {
   readonly id: string
   readonly tenant_id: string
@@ -28,22 +28,22 @@ export interface HookFilter {
   readonly enabled?: boolean
 }
 
-/** What changed since a cursor: tenants whose definitions have a new version. Never misses a late commit. */
+/** The tenants whose definitions have a new version since a cursor. Never misses a late commit. */
 export interface DefinitionChanges {
-  /** Opaque; give it back with the next question. */
+  /** Opaque; pass it to the next call. */
   readonly cursor: string
   readonly changed: readonly { readonly tenant: string; readonly version: number }[]
 }
 
 export interface HookStore {
-  /** Own rows and global ones, in the order of creation. */
+  /** The tenant's hooks and the global ones, in the order of creation. */
   listHooks(tenant: string, filter?: HookFilter): Promise<readonly HookRow[]>
-  /** An own row or a global one. */
+  /** A hook of the tenant or a global one. */
   findHook(tenant: string, id: string): Promise<HookRow | undefined>
   createHook(hook: NewHook, now: number): Promise<HookRow>
   /**
-   * Replaces the definition of an own row and raises its version by one. `version` is the one the caller has read: when
-   * it is no longer that, nothing is written and the answer is 'stale'. 'missing' when the tenant has no such row.
+   * Replaces the definition of the tenant's hook and raises its version by one. Returns 'stale', and writes nothing, if the
+   * stored version is not `version`; 'missing' if the tenant has no such hook.
    */
   updateHook(
     tenant: string,
@@ -51,29 +51,29 @@ export interface HookStore {
     change: { readonly version: number; readonly hook: HookDefinition },
     now: number,
   ): Promise<HookRow | 'stale' | 'missing'>
-  /** Switches an own row; on also clears every trip of the breaker. Raises the version. */
+  /** Enables or disables the tenant's hook and raises its version. Enabling also clears every trip of the breaker. */
   toggleHook(
     tenant: string,
     id: string,
     change: { readonly enabled: boolean; readonly reason?: string },
     now: number,
   ): Promise<HookRow | 'missing'>
-  /** Its executions stay, with a null hook id. */
+  /** Deletes a hook. Its executions stay, with a null hook id. */
   deleteHook(tenant: string, id: string): Promise<boolean>
   /**
-   * The breaker switches a hook off. An own row becomes `enabled: false, disabled_reason: 'breaker'`; a global one is
-   * tripped for this tenant only, so that nobody switches it off for others. False when it was off or is gone.
+   * The breaker disables a hook. The tenant's hook becomes `enabled: false, disabled_reason: 'breaker'`; a global one is
+   * disabled for this tenant only. False if it was disabled already or does not exist.
    */
   tripHook(tenant: string, id: string, now: number): Promise<boolean>
-  /** Everything a snapshot of one tenant is made of, with the version it has. `tenant` may be the master tenant. */
+  /** All definitions of a tenant and their version, for a snapshot. `tenant` may be the master tenant. */
   loadDefinitions(tenant: string): Promise<{
     readonly version: number
     readonly hooks: readonly HookRow[]
-    /** Ids of global hooks whose breaker this tenant tripped. */
+    /** Ids of global hooks that the breaker disabled for this tenant. */
     readonly tripped: readonly string[]
   }>
-  /** Without a cursor: only the cursor of now. */
+  /** Without a cursor: only the current cursor. */
   definitionChanges(cursor?: string): Promise<DefinitionChanges>
-  /** Standard edition at start: every enabled hook of these types that is not builtin is switched off. Counts them. */
+  /** Disables every enabled hook of these types that is not builtin. Returns how many. The standard edition calls it at start. */
   disableHandlerTypes(types: readonly string[], reason: string, now: number): Promise<number>
 }

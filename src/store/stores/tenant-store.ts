@@ -1,4 +1,4 @@
-/** Global hooks and the master scope belong to this tenant, which is nobody's. */
+/** The tenant that owns global hooks and the settings of the gateway. */
 export const MASTER_TENANT = '0193a5b0-7000-7000-8000-000000000001'
 
 export interface TenantRow {
@@ -7,7 +7,7 @@ export interface TenantRow {
   readonly created_at: number
 }
 
-/** From the least to the most. `agent` may only dispatch. */
+/** From the fewest rights to the most. `agent` may only dispatch. */
 export const roles = ['agent', 'viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
@@ -26,12 +26,12 @@ export interface TenantStore {
   createTenant(tenant: TenantRow): Promise<void>
   listTenants(page: { readonly after?: string; readonly limit: number }): Promise<readonly TenantRow[]>
   findTenant(idOrName: string): Promise<TenantRow | undefined>
-  /** Takes everything the tenant has with it. False when there is none. */
+  /** Deletes a tenant with everything it has. False if it does not exist. */
   deleteTenant(id: string): Promise<boolean>
 
   /** `hash` is the SHA-256 of the token; the token itself is never stored. */
   createToken(token: TokenRow & { readonly hash: Uint8Array }): Promise<void>
-  /** By hash, whatever its tenant; expired ones included, the caller looks at the time. */
+  /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
   findToken(hash: Uint8Array): Promise<TokenRow | undefined>
   listTokens(tenant: string): Promise<readonly TokenRow[]>
   deleteToken(tenant: string, id: string): Promise<boolean>

@@ -1,4 +1,6 @@
-/** Named texts of a tenant that hooks refer to; values are sealed outside, the store keeps what it gets. */
+import type { SealedPath } from '../../safe/secret.ts'
+
+/** A named secret of a tenant, which hooks refer to. The caller seals the value. */
 export interface SecretRow {
   readonly tenant_id: string
   readonly name: string
@@ -6,7 +8,7 @@ export interface SecretRow {
   readonly updated_at: number
 }
 
-/** How a tenant reaches a provider of models. */
+/** A tenant's access to a model provider. */
 export interface ProviderRow {
   readonly tenant_id: string
   readonly name: string
@@ -16,11 +18,8 @@ export interface ProviderRow {
   readonly updated_at: number
 }
 
-/** A sealed text and where it stands, for a change of keys. */
-export interface SealedCell {
-  readonly table: string
-  readonly row: string
-  readonly column: string
+/** A sealed text and its path, for a change of keys. */
+export interface SealedCell extends SealedPath {
   readonly sealed: string
 }
 
@@ -29,25 +28,25 @@ export interface VaultStore {
   listSecrets(tenant: string): Promise<readonly SecretRow[]>
   deleteSecret(tenant: string, name: string): Promise<boolean>
 
-  /** In the place of the row that was read, or of none; false where somebody else has put another one meanwhile. */
+  /** Inserts a provider, or replaces `before`. False if another writer has changed it meanwhile. */
   putProvider(provider: ProviderRow, before?: ProviderRow): Promise<boolean>
   listProviders(tenant: string): Promise<readonly ProviderRow[]>
   deleteProvider(tenant: string, name: string): Promise<boolean>
 
-  /** Settings of one tenant; those of the whole gateway belong to the master tenant. */
+  /** The settings of a tenant. The master tenant has those of the gateway. */
   readSettings(tenant: string): Promise<Readonly<Record<string, unknown>>>
-  /** Lays the changes over what is stored, all at once; null takes a setting away. */
+  /** Merges changes into the stored settings, atomically. Null removes a setting. */
   writeSettings(tenant: string, changes: Readonly<Record<string, unknown>>, now: number): Promise<void>
 
-  /** How often each key has encrypted; adds to what is stored. */
+  /** Adds to the stored counts of how often each key has encrypted. Returns the totals. */
   addKeyUses(uses: Readonly<Record<string, number>>): Promise<Readonly<Record<string, number>>>
-  /** Whether anything in the database is sealed at all. */
+  /** Whether the database holds any sealed text. */
   holdsSealed(): Promise<boolean>
   /**
-   * Sealed texts not under this key, a page at a time. `after` is the last cell of the page before: it passes over cells
-   * that no key opens. A run from the beginning that finds nothing means that the change of keys is complete.
+   * Returns a page of sealed texts that are not under this key. `after` is the last cell of the previous page, so that cells
+   * that no key opens are passed. If a run from the start finds nothing, the change of keys is complete.
    */
   sealedUnderOtherKeys(keyId: string, limit: number, after?: SealedCell): Promise<readonly SealedCell[]>
-  /** Puts a text in the place of the one that was read; a cell that changed meanwhile stays as it is. */
+  /** Replaces sealed texts. A cell that changed since it was read stays as it is. Returns how many were replaced. */
   resealCells(cells: readonly { readonly cell: SealedCell; readonly sealed: string }[]): Promise<number>
 }

@@ -1,42 +1,45 @@
+/** The token counts that the fake model reports. */
 export interface FakeUsage {
   readonly input: number
   readonly output: number
 }
 
+/** A tool call that the fake model makes. */
 export interface FakeCall {
   readonly tool: string
   readonly input?: unknown
-  /** Arguments exactly as given, broken JSON included. */
+  /** The arguments as raw text, which may be invalid JSON. */
   readonly rawInput?: string
 }
 
-/** What the model says to one request. An answer without text and calls is an empty one. */
+/** The fake model's answer to one request. Without `text` and `calls` it is empty. */
 export interface FakeAnswer {
   readonly text?: string
   readonly calls?: readonly FakeCall[]
-  /** The provider fails instead: 429, 500, 529. */
+  /** Fail with this HTTP status instead: 429, 500, 529. */
   readonly status?: number
-  /** The provider sends this instead of what its format asks for. */
+  /** Send this body instead of one in the wire format. */
   readonly body?: string
-  /** Takes the request and never answers. */
+  /** Read the request and never answer. */
   readonly hang?: true
+  /** Answer after this delay. */
   readonly afterMs?: number
-  /** 100 in and 20 out unless given; nothing when the server does not count. */
+  /** 100 input and 20 output tokens by default; `missing` reports no usage. */
   readonly usage?: FakeUsage | 'missing'
 }
 
-const usualUsage: FakeUsage = { input: 100, output: 20 }
+const defaultUsage: FakeUsage = { input: 100, output: 20 }
 
-export function usageOf({ usage = usualUsage }: FakeAnswer): FakeUsage | undefined {
+export function usageOf({ usage = defaultUsage }: FakeAnswer): FakeUsage | undefined {
   return usage === 'missing' ? undefined : usage
 }
 
-/** Arguments as text, for formats that carry them so. */
+/** The arguments as text, for formats that carry JSON in a string. */
 export function argumentsText({ input = {}, rawInput }: FakeCall): string {
   return rawInput ?? JSON.stringify(input)
 }
 
-/** Arguments as a value; a format without text for them carries a broken one as a string. */
+/** The arguments as a value. Raw text becomes a string. */
 export function argumentsValue({ input = {}, rawInput }: FakeCall): unknown {
   return rawInput ?? input
 }

@@ -1,37 +1,35 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isRecord } from '../../engine/core/check.ts'
 import { systemClock } from '../../engine/core/clock.ts'
-import { anthropic } from './anthropic.ts'
 import type { FakeAnswer } from './fake-answer.ts'
-import { google } from './google.ts'
-import { openaiChat } from './openai-chat.ts'
-import { openaiResponses } from './openai-responses.ts'
-import type { FakeProvider, Said, Wire } from './wire.ts'
+import { type FakeProvider, type ModelRequest, type WireFormat, wireFormats } from './wire-formats.ts'
 
-/** One request the server saw. */
-export interface FakeRequest extends Said {
+/** One request that the fake model received. */
+export interface FakeRequest extends ModelRequest {
   readonly provider: FakeProvider
   readonly headers: IncomingHttpHeaders
   readonly body: Readonly<Record<string, unknown>>
-  /** The whole body as it came. */
+  /** The raw body. */
   readonly text: string
-  /** How it ended: answered, or given up by the caller. */
+  /** Settles when the connection ends: `dropped` if the client gave up first. */
   readonly ended: Promise<'answered' | 'dropped'>
 }
 
+/** A running fake model. */
 export interface FakeModel {
-  /** The base address to give to a client of that provider. */
+  /** The base URL for a client of that provider. */
   url(provider: FakeProvider): string
   readonly requests: readonly FakeRequest[]
+  /** Closes the server and all its connections. */
   close(): Promise<void>
 }
 
+/** Options of `startFakeModel`. */
 export interface FakeModelOptions {
-  /** The n-th request gets the n-th answer, and later ones the last; or decide by what was asked. */
+  /** Answers in the order of requests, the last one repeated; or a function of the request. */
   readonly script: readonly FakeAnswer[] | ((request: FakeRequest) => FakeAnswer)
 }
 
-const wires: readonly Wire[] = [anthropic, openaiResponses, openaiChat, google]
 const bases: Readonly<Record<FakeProvider, string>> = {
   anthropic: '/anthropic/v1',
   openai: '/openai/v1',
@@ -39,20 +37,26 @@ const bases: Readonly<Record<FakeProvider, string>> = {
   'openai-compatible': '/openai-compatible/v1',
 }
 
-/** A model behind a real HTTP server on loopback, in the wire formats of the providers; it says what it is told to. */
+/**
+ * Starts an HTTP server on the loopback interface that answers in the wire formats of the model providers, as scripted.
+ *
+ * @example
+ * const model = await startFakeModel({ script: [{ text: 'yes' }] })
+ * const url = model.url('anthropic')
+ */
 export async function startFakeModel({ script }: FakeModelOptions): Promise<FakeModel> {
   const requests: FakeRequest[] = []
   const server = createServer(async (incoming, response) => {
     const path = (incoming.url ?? '').replace(/\?.*$/, '')
-    const wire = wires.find((each) => each.path.test(path))
+    const wire = wireFormats.find((each) => each.path.test(path))
     const provider = providerOf(path)
     const text = await bodyText(incoming)
     const body = parsed(text)
     if (wire === undefined || provider === undefined || body === undefined) return send(response, 404, '{}')
-    const said = wire.read(body, path)
-    const request = { ...said, provider, headers: incoming.headers, body, text, ended: endOf(response) }
+    const asked = wire.read(body, path)
+    const request = { ...asked, provider, headers: incoming.headers, body, text, ended: endOf(response) }
     requests.push(request)
-    answerWith(response, wire, { answer: next(script, request, requests.length), model: said.model })
+    answerWith(response, wire, { answer: next(script, request, requests.length), model: asked.model })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -75,7 +79,7 @@ function next(script: FakeModelOptions['script'], request: FakeRequest, count: n
 
 function answerWith(
   response: ServerResponse,
-  wire: Wire,
+  wire: WireFormat,
   { answer, model }: { answer: FakeAnswer; model: string },
 ): void {
   if (answer.hang) return

@@ -1,8 +1,8 @@
 import { after } from '../../../engine/core/after.ts'
 import { systemClock } from '../../../engine/core/clock.ts'
 import { errorText } from '../../../engine/core/error.ts'
+import { shellArgv } from '../../../safe/process/process-spec.ts'
 import { runProcess } from '../../../safe/process/run-process.ts'
-import { shell } from '../../../safe/process/spec.ts'
 import type { WrittenCall } from '../call-entry.ts'
 import type { CommandHost, Where } from '../host.ts'
 import { samplePayload } from './sample-payload.ts'
@@ -33,7 +33,7 @@ export async function runCall(call: WrittenCall, { host, where, session }: Stage
   try {
     const { exitCode, signal, stdout, stderr, durationMs } = await runProcess(
       {
-        argv: call.line === undefined ? call.argv : shell(call.line),
+        argv: call.line === undefined ? call.argv : shellArgv(call.line),
         cwd: where.project,
         env: { ...present(where.env), ...host.hookEnvironment(where) },
         stdin: JSON.stringify(payload),

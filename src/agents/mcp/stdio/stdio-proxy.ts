@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { Lines } from '../../../safe/lines.ts'
+import { LineSplitter } from '../../../safe/line-splitter.ts'
 import { type PipedEnd, PipedProcess } from '../../../safe/process/piped-process.ts'
 import type { Admitted } from '../passage.ts'
 import { errorAnswer, rpcCodes } from '../rpc/answer.ts'
@@ -76,7 +76,7 @@ class StdioProxy {
 
   #listenToClient(): void {
     const { clientIn, clientOut } = this.#options
-    const lines = new Lines(MAX_MESSAGE_BYTES)
+    const lines = new LineSplitter(MAX_MESSAGE_BYTES)
     clientIn.on('data', (chunk: Buffer) => {
       if (lines.push(chunk, this.#fromClient)) return
       const why = `a message has more than ${MAX_MESSAGE_BYTES} bytes`
@@ -89,7 +89,7 @@ class StdioProxy {
   }
 
   #listenToServer(): void {
-    const lines = new Lines(MAX_MESSAGE_BYTES)
+    const lines = new LineSplitter(MAX_MESSAGE_BYTES)
     const { stdout } = this.#server
     stdout?.on('data', (chunk: Buffer) => {
       if (lines.push(chunk, this.#fromServer)) return

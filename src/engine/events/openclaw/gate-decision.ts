@@ -1,8 +1,9 @@
 import { isRecord } from '../../core/check.ts'
 
+/** The gate lets the run start. */
 export type HookDecisionPass = { outcome: 'pass' }
 
-/** `reason` stays inside the plugin that gave it: it is never logged, stored or shown. `message` is for the user. */
+/** The gate stops the run. `reason` is internal: it is never logged, stored or shown. `message` is for the user. */
 export type HookDecisionBlock = {
   outcome: 'block'
   reason: string
@@ -11,20 +12,22 @@ export type HookDecisionBlock = {
   metadata?: Record<string, unknown>
 }
 
+/** The decision of a gate. */
 export type HookDecision = HookDecisionPass | HookDecisionBlock
 
-/** What a gate in front of the model may answer. */
+/** The decision of a gate before the model sees the input. */
 export type InputGateDecision = HookDecision
 
 /** A decision, and the plugin that made it. */
 export type GateHookResult<D extends HookDecision = HookDecision> = { decision: D; pluginId: string }
 
+/** The start of every message from `resolveBlockMessage`. */
 export const BLOCK_MESSAGE_PREFIX = 'Your message could not be sent'
 
 const severity = { pass: 0, block: 2 } as const
 const blockKeys = new Set(['outcome', 'reason', 'message', 'category', 'metadata'])
 
-/** Strict on purpose: a key too many is more likely a mistake than a wish, and a gate must not guess. */
+/** Whether a value is a valid decision. An unknown key makes it invalid: a gate must not guess. */
 export function isHookDecision(value: unknown): value is HookDecision {
   if (!isRecord(value)) return false
   const keys = Object.keys(value)
@@ -36,13 +39,13 @@ export function isHookDecision(value: unknown): value is HookDecision {
   return !('metadata' in value) || isRecord(value.metadata)
 }
 
-/** The stricter of two; the first where both are equally strict. */
+/** Returns the stricter of two decisions, or the first if both are equally strict. */
 export function mergeHookDecisions(first: HookDecision | undefined, second: HookDecision): HookDecision {
   if (!first) return second
   return severity[second.outcome] > severity[first.outcome] ? second : first
 }
 
-/** What the user reads instead of an answer. */
+/** Returns the message for the user whose run was blocked. */
 export function resolveBlockMessage(
   decision: HookDecisionBlock,
   options: { blockedBy?: string | undefined } = {},

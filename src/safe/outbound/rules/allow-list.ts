@@ -2,20 +2,20 @@ import ipaddr from 'ipaddr.js'
 import { HookError } from '../../../engine/core/error.ts'
 import { type Reach, reachOf } from './address.ts'
 
-/** One address that a host name stands for, and where on it. */
-interface Target {
+/** One resolved address of a host. */
+interface DialTarget {
   readonly host: string
   readonly address: string
   readonly port: number
 }
 
-export type AllowList = (target: Target) => boolean
+export type AllowList = (target: DialTarget) => boolean
 
-type Covers = (target: Target, reach: Reach) => boolean
+type AllowRule = (target: DialTarget, reach: Reach) => boolean
 
 /**
- * Reads what the operator allows beside public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `[::1]:8080`,
- * `safety.internal`, `safety.internal:8443`.
+ * Parses what the operator allows besides public addresses: `10.1.0.0/16`, `127.0.0.1:8080`, `[::1]:8080`,
+ * `safety.internal`, `safety.internal:8443`. Throws `config.field` for any other entry.
  */
 export function readAllowList(entries: readonly string[]): AllowList {
   const rules = entries.map(readEntry)
@@ -25,7 +25,7 @@ export function readAllowList(entries: readonly string[]): AllowList {
   }
 }
 
-/** The same for a list that may change: it is read again when it is another one. */
+/** An allow list that changes: parses it again whenever `current` returns another array. */
 export function followAllowList(current: () => readonly string[]): AllowList {
   let entries = current()
   let list = readAllowList(entries)
@@ -39,7 +39,7 @@ export function followAllowList(current: () => readonly string[]): AllowList {
   }
 }
 
-function readEntry(entry: string): Covers {
+function readEntry(entry: string): AllowRule {
   const { subject, port } = split(entry)
   const covers = readRange(subject) ?? readName(subject)
   if (covers === undefined || (port !== undefined && !(port >= 1 && port <= 65_535)))
@@ -63,9 +63,9 @@ function split(entry: string): { subject: string; port?: number } {
   return port === undefined ? { subject } : { subject, port: Number(port) }
 }
 
-function readRange(subject: string): Covers | undefined {
+function readRange(subject: string): AllowRule | undefined {
   const [address = '', bits] = subject.split('/', 2)
-  // Only the usual spellings: in this list 10.1 is a mistake, not 10.0.0.1.
+  // Only full spellings: 10.1 is more likely a mistake than 10.0.0.1.
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined
   const ip = ipaddr.parse(address)
   const most = ip.kind() === 'ipv4' ? 32 : 128
@@ -77,11 +77,11 @@ function readRange(subject: string): Covers | undefined {
   }
 }
 
-function readName(subject: string): Covers | undefined {
+function readName(subject: string): AllowRule | undefined {
   if (!/^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/i.test(subject) || /^[\d.]+$/.test(subject))
     return undefined
   const name = plainName(subject)
-  // Whoever answers for the name in DNS may point it at any inner service, but not at a cloud's credentials.
+  // DNS may point an allowed name at any inner service, but not at the metadata service of a cloud.
   return ({ host }, reach) => reach === 'inner' && plainName(host) === name
 }
 

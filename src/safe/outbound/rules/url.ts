@@ -1,7 +1,7 @@
 import { HookError } from '../../../engine/core/error.ts'
 import { redact } from '../../redact.ts'
 
-/** Why a call was refused, in the words of `security.hook.ssrf_block`. */
+/** Why a call was refused; the `reason` of `security.hook.ssrf_block`. */
 export type BlockReason =
   | 'url_parse_error'
   | 'non_http_scheme'
@@ -11,24 +11,24 @@ export type BlockReason =
   | 'no_ips_resolved'
   | 'blocked_resolved_ip'
 
-/** Reads the address of a hook with the one parser that also dials it, so that both see the same host. */
+/** Parses a hook's URL with the parser that also dials it, so that both see the same host. Throws `config.url`. */
 export function readUrl(text: string, refuse: (reason: BlockReason) => void = () => undefined): URL {
   const fail = (reason: BlockReason, what: string): never => {
     refuse(reason)
     throw new HookError('config.url', what, { at: 'url' })
   }
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) return fail('url_parse_error', 'the address of a hook must be a whole URL')
+  if (url === undefined) return fail('url_parse_error', 'the URL of a hook must be absolute')
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    return fail('non_http_scheme', 'the address of a hook must begin with http:// or https://')
-  if (url.hostname === '') return fail('empty_host', 'the address of a hook has no host')
+    return fail('non_http_scheme', 'the URL of a hook must start with http:// or https://')
+  if (url.hostname === '') return fail('empty_host', 'the URL of a hook has no host')
   if (url.username !== '' || url.password !== '')
-    return fail('url_parse_error', 'the address of a hook must not carry a name or password')
+    return fail('url_parse_error', 'the URL of a hook must not contain a user name or password')
   url.hash = ''
   return url
 }
 
-/** What a log may show of it: no query, no fragment, no name and password. */
+/** The part of a URL that a log may show: no query, fragment or credentials. */
 export function shownUrl(text: string): string {
   if (!URL.canParse(text)) return redact(text.split(/[?#]/, 1)[0] ?? '')
   const url = new URL(text)

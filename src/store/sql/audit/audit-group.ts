@@ -1,80 +1,174 @@
-import type { Links } from './audit-chain.ts'
-import type { NewEntry } from './journal.ts'
+import { hash } from 'node:crypto'
+import { stableJson } from '../../../engine/core/stable-json.ts'
+import type { Secrets } from '../../../safe/secret.ts'
+import { timeUuid } from '../../../safe/time-uuid.ts'
+import { deliveryPayloadPath, errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
+import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
+import type { NewDelivery } from '../../stores/delivery-store.ts'
+import type { Tables } from '../tables.ts'
+import type { AuditChain } from './audit-chain.ts'
 
-/** A group of dispatches as it is written: sealed, hashed, with ids. Sessions are counted by what was inserted. */
+/** The rows of a group of dispatches: sealed, hashed, with ids. Only inserted events count towards their sessions. */
 export interface AuditGroup {
   readonly events: readonly SealedEvent[]
   readonly executions: readonly SealedExecution[]
-  readonly links: Links
-  /** The journal entry it stood in; removed with it. When that is gone, somebody else has written the group. */
+  readonly chain: AuditChain
+  /** The position of the journal entry, deleted in the same transaction. If it is gone, another node wrote the group. */
   readonly entry: number
 }
 
-/** What is written at once: the journal entry, and what others must find now. */
+/** What recording writes at once: the journal entry, and what other nodes must find now. */
 export interface AppendedGroup {
-  readonly entry: NewEntry | undefined
+  readonly entry: NewJournalEntry | undefined
   readonly deliveries: readonly SealedDelivery[]
   readonly answers: readonly SealedAnswer[]
-  /** Answers that ended by then give way to new ones. */
+  /** Answers that have expired by then are replaced. */
   readonly now: number
 }
 
-export interface SealedEvent {
-  readonly tenant_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly kind: string
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-  readonly request: string
-  readonly answer: string
-  readonly moment: string | null
-}
+export type NewJournalEntry = Readonly<Omit<Tables['audit_journal'], 'position'>>
 
-export interface SealedExecution {
-  readonly id: string
-  readonly tenant_id: string
-  /** Written only when there is such a hook: it may have been deleted while it ran, or never have been stored. */
+export type SealedEvent = Readonly<Tables['events']>
+
+export interface SealedExecution
+  extends Readonly<
+    Omit<Tables['hook_executions'], 'position' | 'hook_id' | 'shadow' | 'metadata' | 'chain' | 'seq' | 'mac'>
+  > {
+  /** Written only if the hook is stored: it may be deleted while it runs, or never have been stored. */
   readonly hook_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly handler_type: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly input_hash: string
-  readonly decision: string
-  readonly duration_ms: number
-  readonly retry: number
-  readonly dedup_key: string
-  readonly code: string | null
-  readonly error: string | null
-  readonly error_detail: string | null
   readonly shadow: boolean
-  /** As JSON with sorted keys. */
+  /** JSON with sorted keys. */
   readonly metadata: string
-  readonly created_at: number
 }
 
-/** A waiting delivery; `updated_at` is `created_at`. */
-export interface SealedDelivery {
-  readonly id: string
-  readonly tenant_id: string
-  readonly kind: string
-  readonly dedup_key: string
-  readonly payload: string
-  readonly due_at: number
-  readonly created_at: number
+/** An execution with its link in the chain. The hook id is null if the hook is not stored. */
+export interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
+  readonly hook_id: string | null
+  readonly chain: string
+  readonly seq: number
+  readonly mac: Uint8Array
 }
 
-/** Takes the place of one with the same key that has ended at `now`; else the first one stays. */
-export interface SealedAnswer {
-  readonly tenant_id: string
-  readonly key: string
-  readonly request_hash: string
-  readonly answer: string
-  readonly expires_at: number
+/** The columns of `events`, in the order in which both dialects insert them. */
+export const eventColumns = [
+  ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
+  ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
+] as const satisfies readonly (keyof SealedEvent)[]
+
+/** The columns of `hook_executions`, in the order in which both dialects insert them. */
+export const linkedColumns = [
+  ...(['id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
+  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code'] as const),
+  ...(['error', 'error_detail', 'shadow', 'metadata', 'created_at', 'chain', 'seq', 'mac'] as const),
+] as const satisfies readonly (keyof LinkedExecution)[]
+
+/** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
+export type SealedDelivery = Readonly<
+  Omit<Tables['deliveries'], 'state' | 'attempts' | 'lease' | 'last_error' | 'updated_at'>
+>
+
+/** Replaces an expired answer with the same key; an answer that is still valid stays. */
+export type SealedAnswer = Readonly<Tables['idempotency']>
+
+/** Seals the texts that may hold secrets, hashes the inputs, and assigns ids. Does not touch the database. */
+export function sealRows(
+  secrets: Secrets,
+  batch: readonly EventRecord[],
+): Pick<AuditGroup, 'events' | 'executions'> {
+  return {
+    events: batch.map((record) => sealEvent(secrets, record)),
+    executions: batch.flatMap((record) => {
+      if (record.executions.length === 0) return []
+      const inputHash = hashInput(record.request)
+      return record.executions.map((execution) => sealExecution(secrets, { record, execution, inputHash }))
+    }),
+  }
+}
+
+function sealEvent(secrets: Secrets, record: EventRecord): SealedEvent {
+  const { tenant, event_id } = record
+  return {
+    tenant_id: tenant,
+    event_id,
+    event: record.event,
+    session_id: record.session_id,
+    agent_id: record.agent_id,
+    kind: record.kind,
+    by_hook: record.by_hook,
+    code: record.code,
+    duration_ms: record.duration_ms,
+    created_at: record.time,
+    request: secrets.encrypt(record.request, eventPath(tenant, event_id, 'request')),
+    answer: secrets.encrypt(record.answer, eventPath(tenant, event_id, 'answer')),
+    moment: record.moment === undefined ? null : JSON.stringify(record.moment).toWellFormed(),
+  }
+}
+
+function sealExecution(
+  secrets: Secrets,
+  { record, execution, inputHash }: { record: EventRecord; execution: ExecutionRecord; inputHash: string },
+): SealedExecution {
+  const id = timeUuid(record.time)
+  const { error_detail } = execution
+  return {
+    id,
+    tenant_id: record.tenant,
+    hook_id: execution.hook_id,
+    event_id: wellFormed(record.event_id),
+    event: record.event,
+    handler_type: execution.handler_type,
+    session_id: wellFormed(record.session_id),
+    agent_id: wellFormed(record.agent_id),
+    input_hash: inputHash,
+    decision: execution.decision,
+    duration_ms: execution.duration_ms,
+    retry: execution.retry,
+    dedup_key: wellFormed(execution.dedup_key),
+    code: execution.code,
+    error: wellFormed(execution.error),
+    error_detail: error_detail === null ? null : secrets.encrypt(error_detail, errorDetailPath(id)),
+    shadow: execution.shadow,
+    metadata: stableJson(execution.metadata),
+    created_at: record.time,
+  }
+}
+
+export function sealDelivery(secrets: Secrets, { tenant, ...delivery }: NewDelivery): SealedDelivery {
+  return {
+    ...delivery,
+    tenant_id: tenant,
+    payload: secrets.encrypt(delivery.payload, deliveryPayloadPath(delivery.id)),
+  }
+}
+
+export function sealAnswer(secrets: Secrets, { tenant, ...kept }: KeptAnswer): SealedAnswer {
+  return {
+    ...kept,
+    tenant_id: tenant,
+    answer: secrets.encrypt(kept.answer, keptAnswerPath(tenant, kept.key)),
+  }
+}
+
+/** UTF-8 cannot store a lone surrogate: the row would not read back as it was linked. */
+function wellFormed<T extends string | null>(text: T): T
+function wellFormed(text: string | null): string | null {
+  return text === null || text.isWellFormed() ? text : text.toWellFormed()
+}
+
+/** Hashes the tool's name and input. No input is `null`, which differs from an empty one. */
+function hashInput(request: string): string {
+  const { tool_name, tool_input } = payloadOf(request)
+  const tool = typeof tool_name === 'string' ? tool_name : ''
+  return hash('sha256', `${tool}\0${stableJson(tool_input ?? null)}`)
+}
+
+function payloadOf(request: string): { tool_name?: unknown; tool_input?: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(request)
+    if (typeof parsed !== 'object' || parsed === null || !('payload' in parsed)) return {}
+    const { payload } = parsed
+    return typeof payload === 'object' && payload !== null ? payload : {}
+  } catch {
+    return {}
+  }
 }

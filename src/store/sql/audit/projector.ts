@@ -1,141 +1,140 @@
 import { nextTurn, systemClock, type Ticker } from '../../../engine/core/clock.ts'
 import { isHookError } from '../../../engine/core/error.ts'
-import type { Db } from '../database.ts'
-import type { Links } from './audit-chain.ts'
-import { oldestEntry, stillWaiting, waitingEvents } from './journal.ts'
-import { openChain } from './open-chain.ts'
-import { sealGroup } from './seal-group.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+import { type AuditChain, openChain } from './audit-chain.ts'
+import { sealRows } from './audit-group.ts'
+import { countWaitingEvents, readOldestEntry, remainingEntries } from './journal.ts'
 
-/** Makes rows of what the journal holds: when nobody writes, before anybody reads, and when too much waits. */
+/** Writes the rows of journal entries: when recording pauses, before a read, and when too many events wait. */
 export interface Projector {
-  /** So many dispatches were appended; waits while too many do. */
+  /** Counts appended events. Waits while too many are in the journal. */
   appended(events: number): Promise<void>
-  /** Resolves when everything is in rows, or when so much time has passed. */
-  settle(limitMs?: number): Promise<void>
-  /** The first entry that this node could not make rows of and that is still there. */
-  stuckAt(): Promise<number | undefined>
+  /** Resolves when everything is in rows, or after the limit. */
+  catchUp(limitMs?: number): Promise<void>
+  /** The position of the first entry that this node could not write and that still exists. */
+  firstUnreadable(): Promise<number | undefined>
   stop(): Promise<void>
 }
 
-const LOOK_MS = 100
-/** Nobody has appended for so long. The events of an agent at work come one by one, and cost less together. */
+const CHECK_MS = 100
+/** How long recording must pause. The events of a working agent come one by one, and cost less in a group. */
 const QUIET_MS = 500
-/** A burst is taken at the speed of the journal, what comes after it at the speed of rows. */
+/** A burst up to this size is recorded at the speed of the journal, a longer one at the speed of rows. */
 const MAX_WAITING = 50_000
 const MAX_FAILURES = 5
 
-/** False when it makes no sense to go on now; damage is told to whoever reads. */
-function givenUp(thrown: unknown): 'failed' | false {
-  if (codeOf(thrown) === 'store.corrupt') throw thrown
-  return codeOf(thrown) === 'store.unavailable' ? false : 'failed'
-}
-
-function codeOf(thrown: unknown): string {
-  return isHookError(thrown) ? thrown.code : ''
-}
-
 export async function createProjector(
-  db: Db,
+  db: SqlDatabase,
   countSealed: (texts: number) => Promise<void>,
 ): Promise<Projector> {
   const clock = systemClock
-  let waiting = await waitingEvents(db)
+  let waiting = await countWaitingEvents(db)
   let appendedAt = Number.NEGATIVE_INFINITY
-  let links: Links | undefined
+  let chain: AuditChain | undefined
   let working: Promise<boolean> | undefined
   let ticker: Ticker | undefined
-  let stuck = { position: -1, failures: 0 }
-  /** Nobody behind them waits for these. Another node, another key or the next start may have better luck with them. */
-  const passedOver = new Set<number>()
+  let failing = { position: -1, failures: 0 }
+  /** Skipped, so that later entries need not wait for them. Another node, another key or the next start may read them. */
+  const skipped = new Set<number>()
 
-  /** Groups are linked one after the other. False when there is none. */
+  /** Writes one entry. False if there is none. */
   const projectOne = async (): Promise<boolean> => {
-    const entry = await oldestEntry(db, [...passedOver])
+    const entry = await readOldestEntry(db, [...skipped])
     if (entry === undefined) {
       waiting = 0
       return false
     }
     const { position, events, batch } = entry
-    if (batch === undefined || (stuck.position === position && stuck.failures >= MAX_FAILURES)) {
-      passedOver.add(position)
+    if (batch === undefined || (failing.position === position && failing.failures >= MAX_FAILURES)) {
+      skipped.add(position)
       waiting = Math.max(0, waiting - events)
       return true
     }
     try {
-      const sealed = sealGroup(db.secrets, batch, [], [])
-      // While a group is under way nobody knows whether it will have been written; if it fails, a new chain begins.
-      const current = links ?? (await openChain(db))
-      links = undefined
-      await db.byHand.writeGroup({ ...sealed, links: current, entry: position })
-      links = current
+      const rows = sealRows(db.secrets, batch)
+      // If writing fails, the head of the chain is unknown, so the next group starts a new chain.
+      const current = chain ?? (await openChain(db))
+      chain = undefined
+      await db.statements.writeGroup({ ...rows, chain: current, entry: position })
+      chain = current
     } catch (thrown) {
-      // A database that cannot take it now says nothing about the entry.
+      // An unavailable database is not a fault of the entry.
       if (codeOf(thrown) !== 'store.unavailable')
-        stuck = { position, failures: stuck.position === position ? stuck.failures + 1 : 1 }
+        failing = { position, failures: failing.position === position ? failing.failures + 1 : 1 }
       throw thrown
     }
     waiting = Math.max(0, waiting - events)
     await countSealed(2 * events).catch(() => {})
     return true
   }
-  const next = (): Promise<boolean> => {
+  /** Entries are written one after the other: each continues the chain of the one before. */
+  const projectNext = (): Promise<boolean> => {
     working ??= projectOne().finally(() => {
       working = undefined
     })
     return working
   }
 
-  const isQuiet = () => clock.elapsed() - appendedAt >= QUIET_MS
-  const look = async () => {
-    while (isQuiet() && (await next())) await nextTurn()
-    if (waiting === 0) rest()
+  const projectWhileQuiet = async () => {
+    while (clock.elapsed() - appendedAt >= QUIET_MS && (await projectNext())) await nextTurn()
+    if (waiting === 0) stopTicker()
   }
-  const rest = () => {
+  const stopTicker = () => {
     ticker?.stop()
     ticker = undefined
   }
-  const watch = () => {
+  const startTicker = () => {
     if (ticker !== undefined) return
-    let isLooking = false
-    ticker = clock.every(LOOK_MS, () => {
-      if (isLooking) return
-      isLooking = true
-      // What fails now is tried again at the next look, or told to whoever reads.
-      look()
+    let isBusy = false
+    ticker = clock.every(CHECK_MS, () => {
+      if (isBusy) return
+      isBusy = true
+      // After a failure the next tick tries again, and a reader gets the error.
+      projectWhileQuiet()
         .catch(() => {})
         .finally(() => {
-          isLooking = false
+          isBusy = false
         })
     })
     ticker.hold(false)
   }
-  if (waiting > 0) watch()
+  if (waiting > 0) startTicker()
 
   return {
     async appended(events) {
       if (events === 0) return
       waiting += events
       appendedAt = clock.elapsed()
-      watch()
-      if (waiting > MAX_WAITING) await next()
+      startTicker()
+      if (waiting > MAX_WAITING) await projectNext()
     },
-    async settle(limitMs = Number.POSITIVE_INFINITY) {
+    async catchUp(limitMs = Number.POSITIVE_INFINITY) {
       const until = clock.elapsed() + limitMs
-      // What is under way may have looked before the last group was appended.
+      // The current run may have read the journal before the last append.
       await working?.catch(() => {})
-      // Other nodes append as well, so the journal is asked and not our own count. What fails for ever is passed over; if the
-      // database is gone, the reading that follows will say so.
+      // Other nodes append too, so this reads the journal instead of our own count. Entries that keep failing are skipped;
+      // if the database is unavailable, the read that follows reports it.
       for (let failures = 0; failures <= MAX_FAILURES && clock.elapsed() <= until; ) {
-        const went = await next().catch(givenUp)
-        if (went === false) return
-        failures = went === 'failed' ? failures + 1 : 0
+        const outcome = await projectNext().catch(classifyFailure)
+        if (outcome === false) return
+        failures = outcome === 'failed' ? failures + 1 : 0
         await nextTurn()
       }
     },
-    stuckAt: async () => (await stillWaiting(db, [...passedOver]))[0],
+    firstUnreadable: async () => (await remainingEntries(db, [...skipped]))[0],
     async stop() {
-      rest()
+      stopTicker()
       await working?.catch(() => {})
     },
   }
+}
+
+/** Throws if the database is corrupt; false if it is unavailable, so that trying again now is pointless. */
+function classifyFailure(thrown: unknown): 'failed' | false {
+  if (codeOf(thrown) === 'store.corrupt') throw thrown
+  return codeOf(thrown) === 'store.unavailable' ? false : 'failed'
+}
+
+function codeOf(thrown: unknown): string {
+  return isHookError(thrown) ? thrown.code : ''
 }

@@ -1,0 +1,108 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  sql,
+} from 'kysely'
+import type pg from 'pg'
+import type { ColumnTypes } from '../migrations/migration-step.ts'
+import type { Codec, QueryBuilder } from '../sql/sql-database.ts'
+import type { Tables } from '../sql/tables.ts'
+import { postgresStoreError } from './postgres-error.ts'
+import { writeJson, writeText } from './stored-text.ts'
+
+const builders = new WeakMap<pg.ClientBase, QueryBuilder>()
+
+/** Kysely on one connection, created once per connection. The pool controls the transactions. */
+export function queryBuilderOn(client: pg.ClientBase): QueryBuilder {
+  const query = builders.get(client) ?? new Kysely<Tables>({ dialect: clientDialect(client) })
+  builders.set(client, query)
+  return query
+}
+
+function clientDialect(client: pg.ClientBase) {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => clientDriver(client),
+    createIntrospector: (db: Kysely<never>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+function clientDriver(client: pg.ClientBase): Driver {
+  const connection: DatabaseConnection = {
+    executeQuery: (compiled) => execute(client, compiled),
+    // biome-ignore lint/correctness/useYield: the store never streams
+    async *streamQuery() {
+      throw new TypeError('the PostgreSQL store reads in pages')
+    },
+  }
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    // Only migrations begin transactions here.
+    beginTransaction: async () => void (await client.query('begin')),
+    commitTransaction: async () => void (await client.query('commit')),
+    rollbackTransaction: async () => void (await client.query('rollback')),
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  }
+}
+
+async function execute<R>(
+  client: pg.ClientBase,
+  { sql, parameters }: CompiledQuery,
+): Promise<QueryResult<R>> {
+  try {
+    const { rows, rowCount, command } = await client.query(sql, parameters.map(toParameter))
+    const changes = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
+    return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows }
+  } catch (error) {
+    throw postgresStoreError(error)
+  }
+}
+
+/** Escapes the texts in a parameter. Every parameter passes here, so no column can be forgotten. */
+export function toParameter(value: unknown): unknown {
+  if (typeof value === 'string') return writeText(value)
+  return Array.isArray(value) ? value.map(toParameter) : value
+}
+
+export const postgresColumnTypes: ColumnTypes = {
+  id: 'uuid',
+  // Ids of agents, which may be names.
+  ids: 'text[]',
+  number: 'bigint',
+  real: 'double precision',
+  json: 'jsonb',
+  bytes: 'bytea',
+  flag: 'boolean',
+  true: 'true',
+  keyed: '',
+  position: 'bigint generated always as identity primary key',
+}
+
+export const postgresCodec: Codec = {
+  json: writeJson,
+  // The connection parses JSON columns by their type.
+  readJson: (stored) => stored,
+  flag: (value) => value,
+  list: (ids) => ids,
+  readList: (stored) => (Array.isArray(stored) ? stored.map(String) : []),
+  unindexed: (column) => sql.ref(column),
+  stamp: sql<number>`pg_current_xact_id()::text::bigint`,
+  horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+}
+
+/** Rows as the parameters of one `unnest`: one array per column. */
+export function columnArrays<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly (keyof Row)[],
+): unknown[] {
+  return columns.map((column) => rows.map((row) => toParameter(row[column])))
+}

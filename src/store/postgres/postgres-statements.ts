@@ -1,0 +1,115 @@
+import type pg from 'pg'
+import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
+import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
+import type { Secrets } from '../../safe/secret.ts'
+import { readUnion } from '../sql/column-values.ts'
+import { type DialectStatements, isUniqueViolation } from '../sql/sql-database.ts'
+import type { GuardStore } from '../stores/guard-store.ts'
+import { roles, type TenantStore } from '../stores/tenant-store.ts'
+import { appendGroup, writeGroup } from './audit-writes.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import { deliveryClaims } from './delivery-claims.ts'
+import { toParameter } from './postgres-dialect.ts'
+import { isConflict, retryOnConflict } from './postgres-error.ts'
+import { tailBySnapshot } from './snapshot-cursors.ts'
+
+/** The plain SQL statements of the PostgreSQL store. */
+export function postgresStatements(
+  pools: { app: ConnectionPool; system: ConnectionPool },
+  secrets: Secrets,
+): DialectStatements {
+  return {
+    tail: tailBySnapshot(pools.app),
+    takeGuards: takeGuards(pools.app),
+    findToken: findToken(pools.system),
+    appendGroup: (group) => appendGroup(pools.system, group),
+    writeGroup: (group) => writeGroup(pools.system, group),
+    ...deliveryClaims(pools.system, secrets),
+  }
+}
+
+/** Every request starts with this query, so it is prepared by name. */
+function findToken(pool: ConnectionPool): TenantStore['findToken'] {
+  return async (hash) => {
+    const { rows } = await pool.query({
+      name: 'find_token',
+      text: 'select id, tenant_id, name, role, agent_id, created_at, expires_at from tokens where hash = $1',
+      values: [hash],
+    })
+    const row = rows[0]
+    return row && { ...row, role: readUnion(roles, row.role) }
+  }
+}
+
+type GuardEntries = ReadonlyMap<string, GuardEntry>
+
+/** Locks in the order of keys, so that two nodes cannot deadlock. */
+const LOCK_GUARDS = `select key, until, count from guard_state where tenant_id = $1 and key = any($2::text[])
+  order by key for update`
+
+const ARM_GUARDS = `with changed as (
+    update guard_state g set until = e.until, count = e.count
+    from unnest($2::text[], $3::int8[], $4::float8[]) as e (key, until, count)
+    where g.tenant_id = $1 and g.key = e.key),
+  removed as (delete from guard_state where tenant_id = $1 and key = any($5::text[]))
+  insert into guard_state (tenant_id, key, until, count)
+  select $1, e.key, e.until, e.count from unnest($6::text[], $7::int8[], $8::float8[]) as e (key, until, count)
+  order by e.key`
+
+/** The rules of `memoryGuardState` over a table. */
+function takeGuards(pool: ConnectionPool): GuardStore['takeGuards'] {
+  return async (tenant, requests, now) => {
+    if (requests.length === 0) return []
+    const attempt = () =>
+      pool.tenantTransaction(tenant, (client) => checkAndArm(client, { tenant, requests, now }))
+    // A unique violation means that another node armed a guard that was free when we looked.
+    return retryOnConflict(attempt, (error) => isConflict(error) || isUniqueViolation(error))
+  }
+}
+
+interface GuardRequests {
+  readonly tenant: string
+  readonly requests: readonly GuardRequest[]
+  readonly now: number
+}
+
+async function checkAndArm(
+  client: pg.PoolClient,
+  { tenant, requests, now }: GuardRequests,
+): Promise<readonly Pass[]> {
+  const before = await lockEntries(client, tenant, new Set(requests.map(entryKey)))
+  const passes = requests.map((request) => checkEntry(request, before.get(entryKey(request)), now))
+  if (!passes.every((pass) => pass.pass)) return passes
+  const after = new Map<string, GuardEntry | undefined>(before)
+  for (const request of requests) {
+    const key = entryKey(request)
+    after.set(key, armEntry(request, after.get(key), now))
+  }
+  await client.query({ text: ARM_GUARDS, values: [tenant, ...changedColumns(before, after)] })
+  return passes
+}
+
+async function lockEntries(
+  client: pg.PoolClient,
+  tenant: string,
+  keys: ReadonlySet<string>,
+): Promise<GuardEntries> {
+  const values = [tenant, [...keys].map(toParameter)]
+  const { rows } = await client.query({ text: LOCK_GUARDS, values })
+  return new Map(rows.map(({ key, until, count }) => [key, { until, count }]))
+}
+
+/** The array parameters of `ARM_GUARDS`: updated rows, removed keys, inserted rows. */
+function changedColumns(before: GuardEntries, after: ReadonlyMap<string, GuardEntry | undefined>): unknown[] {
+  const entries = [...after].flatMap(([key, entry]) => (entry === undefined ? [] : [{ key, ...entry }]))
+  const columns = (exists: boolean) => {
+    const rows = entries.filter((entry) => before.has(entry.key) === exists)
+    return [
+      rows.map((row) => toParameter(row.key)),
+      rows.map((row) => row.until),
+      rows.map((row) => row.count),
+    ]
+  }
+  const removed = [...after].filter(([, entry]) => entry === undefined).map(([key]) => toParameter(key))
+  return [...columns(true), removed, ...columns(false)]
+}

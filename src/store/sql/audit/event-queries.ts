@@ -1,0 +1,128 @@
+import { isHookError } from '../../../engine/core/error.ts'
+import type { SealedPath, Secrets } from '../../../safe/secret.ts'
+import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
+import type { AuditStore, SessionPosition, TimelineRow } from '../../stores/audit-store.ts'
+import { isUuid, readUnion } from '../column-values.ts'
+import { pageFromRows, readTextCursor } from '../page-cursor.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+
+const kinds = ['allow', 'ask', 'block'] as const
+
+type EventQueries = Pick<
+  AuditStore,
+  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
+>
+
+export function eventQueries(db: SqlDatabase): EventQueries {
+  const open = (sealed: string, path: SealedPath) => openSealed(db.secrets, sealed, path)
+  return {
+    tail: (tenant, cursor, limit) => db.statements.tail(tenant, cursor, limit),
+
+    errorDetail: (tenant, id) =>
+      db.tenant(tenant, async (trx) => {
+        if (!isUuid(id)) return undefined
+        const row = await trx
+          .selectFrom('hook_executions')
+          .select('error_detail')
+          .where('tenant_id', '=', tenant)
+          .where('id', '=', id)
+          .executeTakeFirst()
+        return row?.error_detail ? open(row.error_detail, errorDetailPath(id)) : undefined
+      }),
+
+    findEvent: (tenant, eventId) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('events')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .where('event_id', '=', eventId)
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const { moment: _, ...rest } = row
+        return {
+          ...rest,
+          kind: readUnion(kinds, row.kind),
+          request: open(row.request, eventPath(tenant, eventId, 'request')),
+          answer: open(row.answer, eventPath(tenant, eventId, 'answer')),
+        }
+      }),
+
+    sessionEvents: (tenant, session, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readTextCursor(cursor) : undefined
+        const rows = await trx
+          .selectFrom('events')
+          .select(['event_id', 'event', 'kind', 'by_hook', 'code', 'duration_ms', 'created_at', 'moment'])
+          .where('tenant_id', '=', tenant)
+          .where('session_id', '=', session)
+          .$if(from !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('created_at', 'event_id'), '>', eb.tuple(from?.time ?? 0, from?.key ?? '')),
+            ),
+          )
+          .orderBy('created_at')
+          .orderBy('event_id')
+          .limit(limit + 1)
+          .execute()
+        const { rows: found, nextCursor } = pageFromRows(rows, limit, (row) => ({
+          time: row.created_at,
+          key: row.event_id,
+        }))
+        return { rows: found.map(readTimelineRow), nextCursor }
+      }),
+
+    listSessions: (tenant, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readTextCursor(cursor) : undefined
+        const rows = await trx
+          .selectFrom('sessions')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .$if(from !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),
+            ),
+          )
+          .orderBy('last_at', 'desc')
+          .orderBy('session_id', 'desc')
+          .limit(limit + 1)
+          .execute()
+        return pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+      }),
+
+    findAnswer: (tenant, key, now) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('idempotency')
+          .select(['request_hash', 'answer', 'expires_at'])
+          .where('tenant_id', '=', tenant)
+          .where('key', '=', key)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const answer = open(row.answer, keptAnswerPath(tenant, key))
+        return answer === undefined ? undefined : { ...row, tenant, key, answer }
+      }),
+  }
+}
+
+type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
+
+function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
+  return {
+    ...row,
+    kind: readUnion(kinds, kind),
+    moment: moment === null ? {} : (JSON.parse(moment) as SessionPosition),
+  }
+}
+
+/** Undefined if the key is gone. Other errors are thrown. */
+function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
+  try {
+    return secrets.decrypt(sealed, path)
+  } catch (error) {
+    if (isHookError(error) && error.code === 'secret.unreadable') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,186 @@
+import { sql } from 'kysely'
+import { nextTurn } from '../../../engine/core/clock.ts'
+import type { AuditStore } from '../../stores/audit-store.ts'
+import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
+
+const STEP = 1_000
+
+type PruneLimits = Parameters<AuditStore['prune']>[0]
+
+/** Deletes rows older than the limits in many short transactions. Returns how many. */
+export async function pruneAudit(db: SqlDatabase, limits: PruneLimits): Promise<number> {
+  const before = limits.executions_before
+  let count = 0
+  for (const { chain } of await db.system(listChains))
+    count += await repeat(() => db.system((trx) => pruneChain(db, trx, { chain, before })))
+  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, limits)))
+  return count
+}
+
+/** Repeats a step until it deletes nothing. */
+async function repeat(step: () => Promise<number>): Promise<number> {
+  for (let count = 0; ; ) {
+    const removed = await step()
+    if (removed === 0) return count
+    // The SQLite store has one thread; other calls run between two turns.
+    await nextTurn()
+    count += removed
+  }
+}
+
+/** Deletes only the start of a chain, so that the rest can still be verified. */
+async function pruneChain(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, before }: { chain: string; before: number },
+): Promise<number> {
+  const row = await trx.selectFrom('audit_chains').selectAll().where('chain', '=', chain).executeTakeFirst()
+  if (row === undefined) return 0
+  const first = await trx
+    .selectFrom('hook_executions')
+    .select(['seq', 'mac', 'created_at'])
+    .where('chain', '=', chain)
+    .orderBy('seq')
+    .limit(STEP)
+    .execute()
+  const young = first.findIndex((execution) => execution.created_at >= before)
+  const old = young < 0 ? first : first.slice(0, young)
+  const last = old.at(-1)
+  if (last === undefined) return 0
+  await trx.deleteFrom('hook_executions').where('chain', '=', chain).where('seq', '<=', last.seq).execute()
+  await trx.deleteFrom('audit_gaps').where('chain', '=', chain).where('to_seq', '<=', last.seq).execute()
+  await moveBase(db, trx, { ...row, base_seq: last.seq, base_link: last.mac })
+  return old.length
+}
+
+async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow): Promise<void> {
+  const key = chainKey(db, row)
+  await trx
+    .updateTable('audit_chains')
+    .set({
+      base_seq: row.base_seq,
+      base_link: row.base_link,
+      // A chain without its key cannot be verified.
+      base_mac: key === undefined ? new Uint8Array() : baseMac(key, row),
+    })
+    .where('chain', '=', row.chain)
+    .execute()
+}
+
+/** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
+const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<number>)[] = [
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'events', key: 'event_id', time: 'created_at', isIndexed: true }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
+  (trx, { answers_before: before }) =>
+    pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, before),
+  (trx, { guards_before: before }) =>
+    pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, before),
+  (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
+  (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
+]
+
+interface PrunedTable {
+  readonly table: string
+  readonly key: string
+  readonly time: string
+  /** An index over the time alone finds the oldest rows first; without one a sort would read the whole table. */
+  readonly isIndexed?: boolean
+}
+
+async function pruneRows(
+  trx: QueryBuilder,
+  { table, key, time, isIndexed = false }: PrunedTable,
+  before: number,
+): Promise<number> {
+  const [from, name, at] = [sql.table(table), sql.ref(key), sql.ref(time)]
+  const order = isIndexed ? sql`order by ${at}` : sql``
+  const { numAffectedRows } = await sql`
+    delete from ${from} where (tenant_id, ${name}) in (
+      select tenant_id, ${name} from ${from} where ${at} < ${before} ${order} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+async function pruneDeliveries(trx: QueryBuilder, state: 'done' | 'dead', before: number): Promise<number> {
+  const old = trx
+    .selectFrom('deliveries')
+    .select('id')
+    .where(sql<boolean>`state = ${sql.lit(state)}`)
+    .where('updated_at', '<', before)
+    .orderBy('updated_at')
+    .limit(STEP)
+  const { numDeletedRows } = await trx
+    .deleteFrom('deliveries')
+    .where('id', 'in', old)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+interface RemovedRow {
+  readonly chain: string
+  readonly seq: number
+  readonly mac: Uint8Array
+}
+
+/** Deletes the executions of a tenant in small steps and records each gap, so that the chains still verify. */
+export async function removeTenantAudit(db: SqlDatabase, tenant: string): Promise<void> {
+  await repeat(() => db.system((trx) => removeTenantStep(db, trx, tenant)))
+}
+
+async function removeTenantStep(db: SqlDatabase, trx: QueryBuilder, tenant: string): Promise<number> {
+  const rows = await trx
+    .selectFrom('hook_executions')
+    .select(['position', 'chain', 'seq', 'mac'])
+    .where('tenant_id', '=', tenant)
+    .orderBy('created_at')
+    .orderBy('position')
+    .limit(STEP)
+    .execute()
+  if (rows.length === 0) return 0
+  await trx
+    .deleteFrom('hook_executions')
+    .where(
+      'position',
+      'in',
+      rows.map((row) => row.position),
+    )
+    .execute()
+  const byChain = Map.groupBy(rows, (row) => row.chain)
+  for (const [chain, removed] of byChain) await insertGaps(db, trx, { chain, removed })
+  return rows.length
+}
+
+async function insertGaps(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, removed }: { chain: string; removed: readonly RemovedRow[] },
+): Promise<void> {
+  const row = await trx
+    .selectFrom('audit_chains')
+    .select(['chain', 'sealed_key'])
+    .where('chain', '=', chain)
+    .executeTakeFirst()
+  const key = row && chainKey(db, row)
+  // A chain without its key cannot be verified, so it needs no gap.
+  if (key === undefined) return
+  for (const run of runsOf(removed)) {
+    const gap = { chain, from_seq: run.from, to_seq: run.last.seq, link: run.last.mac }
+    await trx
+      .insertInto('audit_gaps')
+      .values({ ...gap, mac: gapMac(key, gap) })
+      .execute()
+  }
+}
+
+/** Consecutive rows form one gap. */
+function runsOf(removed: readonly RemovedRow[]): readonly { from: number; last: RemovedRow }[] {
+  const runs: { from: number; last: RemovedRow }[] = []
+  for (const row of removed.toSorted((a, b) => a.seq - b.seq)) {
+    const run = runs.at(-1)
+    if (run !== undefined && run.last.seq + 1 === row.seq) run.last = row
+    else runs.push({ from: row.seq, last: row })
+  }
+  return runs
+}

@@ -1,9 +1,0 @@
-import { serverError } from '../../engine/core/server-errors.ts'
-
-/** A stored word, read back as one of those we write. */
-export function oneOf<const Word extends string>(words: readonly Word[], stored: unknown): Word {
-  const found = words.find((word) => word === stored)
-  if (found === undefined)
-    throw serverError('store.corrupt', `a row holds a word that is none of ${words.join(', ')}`)
-  return found
-}

@@ -1,0 +1,119 @@
+/** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { GuardRequest } from '../../../engine/core/guard-state.ts'
+import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../../engine/guard/guard-entry.ts'
+import type { Secrets } from '../../../safe/secret.ts'
+import { type ExecutionColumns, executionColumns, readExecution } from '../../sql/audit/history-queries.ts'
+import { readUnion } from '../../sql/column-values.ts'
+import { invalidCursor } from '../../sql/page-cursor.ts'
+import type { DialectStatements } from '../../sql/sql-database.ts'
+import { roles } from '../../stores/tenant-store.ts'
+import type { Mutex } from '../mutex.ts'
+import { sqliteCodec } from '../sqlite-dialect.ts'
+import { sqliteStoreError } from '../sqlite-error.ts'
+import { prepareAppendGroup, prepareWriteGroup } from './audit-writes.ts'
+import { prepareDeliveryClaims } from './delivery-claims.ts'
+import {
+  numberColumn,
+  numberColumnOrNull,
+  prepareTransaction,
+  textColumn,
+  textColumnOrNull,
+} from './prepared-statement.ts'
+
+/** The synchronous form of a statement: SQLite answers without waiting. */
+export type SyncStatement<Name extends keyof DialectStatements> = (
+  ...args: Parameters<DialectStatements[Name]>
+) => Awaited<ReturnType<DialectStatements[Name]>>
+
+export function prepareStatements(database: DatabaseSync, secrets: Secrets, mutex: Mutex): DialectStatements {
+  const locked =
+    <Args extends readonly unknown[], Result>(run: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await mutex.runSync(() => run(...args))
+      } catch (error) {
+        throw sqliteStoreError(error)
+      }
+    }
+  const deliveries = prepareDeliveryClaims(database, secrets)
+  return {
+    appendGroup: locked(prepareAppendGroup(database)),
+    writeGroup: locked(prepareWriteGroup(database)),
+    claimDeliveries: locked(deliveries.claim),
+    endDeliveries: locked(deliveries.end),
+    takeGuards: locked(prepareTakeGuards(database)),
+    findToken: locked(prepareFindToken(database)),
+    tail: locked(prepareTail(database)),
+  }
+}
+
+/** The rules of `memoryGuardState` over a table. */
+function prepareTakeGuards(database: DatabaseSync): SyncStatement<'takeGuards'> {
+  const transaction = prepareTransaction(database)
+  const select = database.prepare('select until, count from guard_state where tenant_id = ? and key = ?')
+  const upsert = database.prepare(
+    `insert into guard_state (tenant_id, key, until, count) values (?, ?, ?, ?)
+     on conflict (tenant_id, key) do update set until = excluded.until, count = excluded.count`,
+  )
+  const remove = database.prepare('delete from guard_state where tenant_id = ? and key = ?')
+
+  const find = (tenant: string, key: string): GuardEntry | undefined => {
+    const row = select.get(tenant, key)
+    return row && { until: numberColumn(row.until), count: numberColumn(row.count) }
+  }
+  const arm = (tenant: string, request: GuardRequest, now: number) => {
+    const key = entryKey(request)
+    const armed = armEntry(request, find(tenant, key), now)
+    if (armed === undefined) remove.run(tenant, key)
+    else upsert.run(tenant, key, armed.until, armed.count)
+  }
+  return (tenant, requests, now) =>
+    transaction(() => {
+      const passes = requests.map((request) => checkEntry(request, find(tenant, entryKey(request)), now))
+      if (passes.every((pass) => pass.pass)) for (const request of requests) arm(tenant, request, now)
+      return passes
+    })
+}
+
+function prepareFindToken(database: DatabaseSync): SyncStatement<'findToken'> {
+  const select = database.prepare(
+    'select id, tenant_id, name, role, agent_id, created_at, expires_at from tokens where hash = ?',
+  )
+  return (hash) => {
+    const row = select.get(hash)
+    return (
+      row && {
+        id: textColumn(row.id),
+        tenant_id: textColumn(row.tenant_id),
+        name: textColumn(row.name),
+        role: readUnion(roles, row.role),
+        agent_id: textColumnOrNull(row.agent_id),
+        created_at: numberColumn(row.created_at),
+        expires_at: numberColumnOrNull(row.expires_at),
+      }
+    )
+  }
+}
+
+/** Rows become visible in the order of their positions, so a cursor is a position. */
+function prepareTail(database: DatabaseSync): SyncStatement<'tail'> {
+  // By the primary key: there are few rows after a cursor, whatever their tenant.
+  const select = database.prepare(
+    `select ${executionColumns.join(', ')} from hook_executions
+     where position > ? and position <= ? and +tenant_id = ? order by position limit ?`,
+  )
+  const last = database.prepare('select coalesce(max(position), 0) as position from hook_executions')
+  return (tenant, cursor, limit) => {
+    const end = numberColumn(last.get()?.position)
+    if (!cursor) return { rows: [], nextCursor: String(end) }
+    if (!/^\d{1,15}$/.test(cursor)) throw invalidCursor()
+    // The columns and their types are those of `executionColumns`.
+    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly ExecutionColumns[]
+    const reached = rows.length === limit ? rows.at(-1)?.position : Math.max(end, Number(cursor))
+    return {
+      rows: rows.map((row) => readExecution(sqliteCodec, row)),
+      nextCursor: String(reached ?? cursor),
+    }
+  }
+}
