@@ -62,7 +62,7 @@ const edges = {
       'agents/plugin/link',
       'client/http',
       'client/line-socket',
-      'client/tail',
+      'client/subscribe',
       ...['bad-receiver', 'misbehaviours', 'liar-dns', 'fake-model'].map((name) => `testing/${name}`),
     ],
   },

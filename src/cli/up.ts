@@ -1,5 +1,5 @@
 import { jsonLog } from '../app/gateway/json-log.ts'
-import { upGateway } from '../app/gateway/up.ts'
+import { upGateway } from '../app/gateway/up-gateway.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import { command } from './command.ts'

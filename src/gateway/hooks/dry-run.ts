@@ -6,7 +6,7 @@ import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { compileMatcher } from '../../engine/match/compile.ts'
 import { explainMatch } from '../../engine/match/explain.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts as GatewayParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 
 /** An event as the test panel and older clients write it. Further keys go into the payload as they are. */

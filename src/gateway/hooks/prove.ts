@@ -1,7 +1,7 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HookDefinition } from '../../engine/core/hook.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts as GatewayParts } from '../parts.ts'
 
 /** Registers the hook as a snapshot will, and forgets it: what is saved can be loaded. */
 export function prove(
