@@ -140,7 +140,7 @@ export async function startGateway(options: GatewayFixtureOptions = {}): Promise
   }
 }
 
-/** A clock that stands still would never see the grace end. */
+/** A fake clock does not advance by itself, so the grace period would never end. */
 export async function closeNow(close: (graceMs: number) => Promise<void>, clock?: Clock): Promise<void> {
   const closed = close(1)
   if (clock !== undefined && 'advance' in clock) await (clock as FakeClock).advance(1)

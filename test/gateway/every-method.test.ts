@@ -186,7 +186,7 @@ test('GC-108 every method answers the same over REST, frames and the command lin
     if (rowOf(name).kind === 'subscription') expect(frames.get(name)).toHaveProperty('subscription')
     else expect([name, shape(frames.get(name))]).toEqual([name, shape(answer)])
   }
-}, 60_000)
+}, 120_000)
 
 test('the command line as a person starts it: create, list, history, and an error with its hint', async () => {
   const at = (...args: string[]) => hookhelm(gateway(), args)
@@ -207,7 +207,7 @@ test('the command line as a person starts it: create, list, history, and an erro
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('handler_type, event, and scope are required')
   expect((await at('hooks', 'delete', hookId)).code).toBe(0)
-}, 60_000)
+}, 120_000)
 
 test('executions tail --follow prints executions as they are recorded, until it is interrupted', async () => {
   const hookId = await gateway().hook({
@@ -228,4 +228,4 @@ test('executions tail --follow prints executions as they are recorded, until it 
   expect(JSON.parse(lines.join(''))).toMatchObject({ hook_id: hookId, event: 'subagent_stop' })
   expect(code).toBe(0)
   await gateway().call('DELETE', `/v1/hooks/${hookId}`)
-}, 60_000)
+}, 120_000)

@@ -40,7 +40,7 @@ const DELIVERY_GRACE_MS = 500
 
 export async function startEngine(context: GatewayContext, storage: GatewayStorage): Promise<GatewayEngine> {
   const { env, clock, log, cleanup } = context
-  const { store, settings, keyUses } = storage
+  const { store } = storage
   const ownAddresses: Listening[] = []
   const { forget, dispose, ...runners } = openHandlers(context, storage, ownAddresses)
   cleanup.add(dispose)
@@ -55,14 +55,8 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     audit,
     wakeDeliveries: () => void due.notify(),
   })
-  const follow = await followDefinitions({ store, snapshots, clock, log })
-  cleanup.add(() => follow.stop())
-  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher) }
-  const worker = startDeliveries({ store, kinds, clock, log })
+  const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
   due.listen(worker.wake)
-  cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
-  const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
-  cleanup.add(() => maintenance.stop())
   return {
     ...runners,
     dispatcher,
@@ -86,6 +80,22 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   }
 }
 
+/** What runs in the background: changes of other nodes, deliveries, and hourly maintenance. */
+async function startWorkers(
+  { clock, log, cleanup }: GatewayContext,
+  { store, settings, keyUses }: GatewayStorage,
+  { snapshots, dispatcher }: HookDispatch,
+) {
+  const follow = await followDefinitions({ store, snapshots, clock, log })
+  cleanup.add(() => follow.stop())
+  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher) }
+  const worker = startDeliveries({ store, kinds, clock, log })
+  cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
+  const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
+  cleanup.add(() => maintenance.stop())
+  return { follow, worker }
+}
+
 function openHandlers(
   { options, env, edition, clock, log }: GatewayContext,
   { store, secrets, settings }: GatewayStorage,
@@ -106,6 +116,11 @@ function openHandlers(
   })
 }
 
+interface HookDispatch {
+  readonly snapshots: Snapshots
+  readonly dispatcher: EventDispatcher
+}
+
 interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit'> {
   wakeDeliveries(): void
 }
@@ -115,7 +130,7 @@ function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
   { store, settings }: GatewayStorage,
   { handlers, host, audit, wakeDeliveries }: DispatchParts,
-): { readonly snapshots: Snapshots; readonly dispatcher: EventDispatcher } {
+): HookDispatch {
   const definitionsChanged = createNotifier<string>()
   const makeHooks = tenantHooks({
     store,
