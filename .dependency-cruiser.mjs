@@ -63,7 +63,7 @@ const edges = {
       'agents/plugin/link',
       'client/http',
       'client/line-socket',
-      'client/tail',
+      'client/subscribe',
       ...['bad-receiver', 'misbehaviours', 'fake-dns', 'fake-model'].map((name) => `testing/${name}`),
     ],
   },

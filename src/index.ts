@@ -26,6 +26,19 @@ export {
 export type { GuardRequest, GuardState, Pass } from './engine/core/guard-state.ts'
 export type { Handler, HandlerCall, Host } from './engine/core/handler.ts'
 export type { Match, Outcome, Scope } from './engine/core/hook.ts'
+export type {
+  AgentAnswer,
+  AskReply,
+  AskRequest,
+  EvaluateReply,
+  EvaluateRequest,
+  LaunchedAgent,
+  NotifyReply,
+  NotifyRequest,
+  StartAgentRequest,
+  WarmReply,
+  WarmRequest,
+} from './engine/core/host.ts'
 export * as merge from './engine/core/merge.ts'
 export type { DispatchRecord, Execution, ExecutionDecision, Log, Sink } from './engine/core/sink.ts'
 export type { Trace, TraceHook } from './engine/core/trace.ts'

@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway } from '../../src/app/gateway/open-gateway.ts'
 
 /** A gateway with one hook that every tool call of an agent matches, in a process of its own. */
 const gateway = await openGateway({

@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway } from '../../src/app/gateway/open-gateway.ts'
 
 /** A gateway with three function hooks and audit on, in a process of its own. */
 const [database] = process.argv.slice(2)

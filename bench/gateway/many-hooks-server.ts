@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway } from '../../src/app/gateway/open-gateway.ts'
 
 /** A gateway with so many stored hooks, of which one matches `Bash`; it reports its CPU time when asked. */
 const [count] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway } from '../../src/app/gateway/open-gateway.ts'
 
 /** A gateway with two tenants, of which the loud one may send so many dispatches a second, in a process of its own. */
 const perSecond = Number(process.argv[2])

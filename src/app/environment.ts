@@ -2,7 +2,7 @@ import type { ModelsOptions } from '../handlers/model/models.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Models by the variables that their own tools use; `HOOKHELM_MODEL` names the one for hooks that name none. */
+/** Model providers from the standard variables of each vendor. `HOOKHELM_MODEL` is the model of hooks that name none. */
 export function localModels(env: Environment): Omit<ModelsOptions, 'fetch'> {
   const provider = (key: string | undefined, baseUrl: string | undefined) =>
     key === undefined && baseUrl === undefined
@@ -21,7 +21,7 @@ export function localModels(env: Environment): Omit<ModelsOptions, 'fetch'> {
   }
 }
 
-/** Inner hosts that webhooks and models may be called at, separated by commas. */
+/** Private hosts that webhooks and models may call: `HOOKHELM_OUTBOUND_ALLOW`, separated by commas. */
 export function outboundAllowed(env: Environment): string[] {
   return (env.HOOKHELM_OUTBOUND_ALLOW ?? '')
     .split(',')

@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { rotateKeys } from '../app/gateway/rotate.ts'
+import { rotateKeys } from '../app/gateway/encryption-keys.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'

@@ -1,5 +1,5 @@
 import { jsonLog } from '../app/gateway/json-log.ts'
-import { upGateway } from '../app/gateway/up.ts'
+import { upGateway } from '../app/gateway/up-gateway.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import { command } from './command.ts'
@@ -8,10 +8,10 @@ import { print, tell } from './output.ts'
 
 export const upCommand = command({
   name: 'up',
-  about: 'Start the gateway: dispatch over HTTP, WebSocket and a local socket, with a database of its own',
+  about: 'Start the gateway: HTTP, WebSocket and a unix socket, with an embedded database',
   args: {
     host: { type: 'string', description: 'address to listen on (127.0.0.1)' },
-    port: { type: 'string', description: 'port to listen on (4665); 0 takes any that is free' },
+    port: { type: 'string', description: 'port to listen on (4665); 0 takes any free port' },
     database: { type: 'string', description: 'postgres://… instead of the embedded database' },
     edition: { type: 'enum', options: ['lite', 'standard'], description: 'standard serves several tenants' },
     quiet: { type: 'boolean', description: 'no log' },
@@ -32,10 +32,11 @@ export const upCommand = command({
     else
       print(
         [
-          `hookhelm listens on ${url}${socket === undefined ? '' : ` and ${socket}`}`,
-          `  open   ${login}  (works once, for ten minutes)`,
-          `  token  ${tokenFile}${isTokenKnown ? '' : '  (no longer opens the door; without the file the next start makes a new one)'}`,
-          `  data   ${home}`,
+          `Hookhelm is running at ${url}`,
+          `  login   ${login}  (one-time link, valid for 10 minutes)`,
+          ...(socket === undefined ? [] : [`  socket  ${socket}`]),
+          `  token   ${tokenFile}${isTokenKnown ? '' : '  (revoked: remove this file to get a new token at the next start)'}`,
+          `  data    ${home}`,
         ].join('\n'),
       )
     const signal = await ended()
@@ -45,7 +46,7 @@ export const upCommand = command({
   },
 })
 
-/** A second signal means now. */
+/** A second signal ends the process at once. */
 function ended(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)

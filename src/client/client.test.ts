@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { retryAfterOf } from '../engine/core/retry-after.ts'
 import type { Dispatcher } from '../gateway/dispatch/dispatcher.ts'
 import { masterToken, OTHER_TENANT, startGateway, toolCall } from '../gateway/gateway.fixture.ts'
-import { pendingLine } from '../gateway/socket/lines-out.ts'
+import { pendingLine } from '../gateway/socket/line-protocol.ts'
 import { scratch, startSocket } from '../gateway/socket/socket.fixture.ts'
 import type { ExecutionRow } from '../store/stores/audit-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -166,7 +166,7 @@ test('while a person decides the deadline moves', async () => {
   expect(await decided).toEqual({ kind: 'allow' })
 })
 
-describe('a tail', () => {
+describe('a subscription', () => {
   const row = (id: string) => ({ id, tenant_id: 'tenant-a' }) as ExecutionRow
 
   test('yields executions as they are recorded, and goes on from its cursor after a loss', async () => {
@@ -175,9 +175,9 @@ describe('a tail', () => {
     const { port } = gateway
     const stop = new AbortController()
     const client = open({ url: gateway.url, token: gateway.token, clock })
-    const tail = client.tail({ cursor: '0', signal: stop.signal })
+    const tail = client.subscribe('executions.tail', { cursor: '0' }, { signal: stop.signal })
     gateway.store.executions.push(row('1'))
-    expect((await tail.next()).value).toMatchObject({ execution: { id: '1' }, cursor: '1' })
+    expect((await tail.next()).value).toMatchObject({ item: { id: '1' }, cursor: '1' })
     const next = tail.next()
     await gateway.server.close(1)
     const again = await startGateway({ port, store: gateway.store })
@@ -188,7 +188,7 @@ describe('a tail', () => {
         return again.store.tokenLookups
       })
       .toBeGreaterThan(1)
-    expect((await next).value).toMatchObject({ execution: { id: '2' }, cursor: '2' })
+    expect((await next).value).toMatchObject({ item: { id: '2' }, cursor: '2' })
     stop.abort()
     expect(await tail.next()).toMatchObject({ done: true })
   })
@@ -196,8 +196,8 @@ describe('a tail', () => {
   test('ends with the error when it is refused for good', async () => {
     const gateway = await startGateway()
     const wrong = open({ url: gateway.url, token: 'wrong' })
-    await expect(wrong.tail().next()).rejects.toMatchObject({ code: 'auth.token' })
+    await expect(wrong.subscribe('executions.tail', {}).next()).rejects.toMatchObject({ code: 'auth.token' })
     const agent = open({ url: gateway.url, token: gateway.store.addToken({ role: 'agent' }) })
-    await expect(agent.tail().next()).rejects.toMatchObject({ code: 'auth.scope' })
+    await expect(agent.subscribe('executions.tail', {}).next()).rejects.toMatchObject({ code: 'auth.scope' })
   })
 })

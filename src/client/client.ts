@@ -3,12 +3,12 @@ import { type Clock, systemClock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { serverError } from '../engine/core/server-errors.ts'
-import type { Methods } from '../gateway/methods/table.ts'
+import type { Methods, Subscriptions } from '../gateway/methods/table.ts'
 import type { Patience } from './deadline.ts'
 import { decideOrBlock } from './decide.ts'
 import { createHttp } from './http.ts'
 import { LineSocket } from './line-socket.ts'
-import { type Tailed, tailExecutions } from './tail.ts'
+import { type SubscriptionItem, subscribe } from './subscribe.ts'
 
 export interface ClientOptions {
   /** `http://127.0.0.1:4665` if omitted. */
@@ -42,8 +42,6 @@ export interface CallOptions {
   readonly timeoutMs?: number
 }
 
-export type Execution = Methods['executions.tail']['result']['executions'][number]
-
 /** A gateway as a program sees it. Everything rejects with a `HookError` of the gateway's own code. */
 export interface Client {
   dispatch(event: EventToSend, options?: CallOptions): Promise<Sent>
@@ -54,11 +52,12 @@ export interface Client {
     params: Methods[M]['params'],
     options?: CallOptions,
   ): Promise<Methods[M]['result']>
-  /** Executions as they are recorded. Survives lost connections. */
-  tail(options?: {
-    readonly cursor?: string
-    readonly signal?: AbortSignal
-  }): AsyncGenerator<Tailed<Execution>>
+  /** Yields the items of a subscription as they arise, and reconnects after a lost connection. */
+  subscribe<M extends keyof Subscriptions>(
+    method: M,
+    params: Subscriptions[M]['params'],
+    options?: Pick<CallOptions, 'signal'>,
+  ): AsyncGenerator<SubscriptionItem<Subscriptions[M]['item']>>
   close(): Promise<void>
 }
 
@@ -85,8 +84,8 @@ export function createClient(options: ClientOptions = {}): Client {
     decide: (event, call) => decideOrBlock(dispatch(event, call)),
     call: (method, params, call = {}) =>
       http.post(`/v1/call/${method}`, params, patience(call)) as Promise<never>,
-    tail: ({ cursor, signal } = {}) =>
-      tailExecutions({ url, token, tenant, clock, cursor, signal }, isExecution),
+    subscribe: (method, params, { signal } = {}) =>
+      subscribe({ url, token, tenant, clock, method, params, signal }) as AsyncGenerator<never>,
     async close() {
       socket?.close()
       await http.close()
@@ -101,8 +100,4 @@ function isAnswer(value: unknown): value is { readonly event_id: string; readonl
 /** An answer of an unknown kind must not pass as one that allows. */
 function isDecision(value: unknown): value is Decision {
   return isRecord(value) && (value.kind === 'allow' || value.kind === 'ask' || value.kind === 'block')
-}
-
-function isExecution(value: unknown): value is Execution {
-  return isRecord(value) && typeof value.id === 'string'
 }

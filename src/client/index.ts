@@ -7,7 +7,6 @@ export {
   type ClientOptions,
   createClient,
   type EventToSend,
-  type Execution,
   type Sent,
 } from './client.ts'
-export type { Tailed } from './tail.ts'
+export type { SubscriptionItem } from './subscribe.ts'

@@ -2,48 +2,67 @@ import { checkAgainst } from '../config/read/issues.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { type Caller, reaches } from './auth/caller.ts'
-import type { Method } from './methods/method.ts'
-import type { GatewayParts } from './parts.ts'
+import type { Method, MethodCall, MethodRow, PartName } from './methods/method.ts'
+import type { MethodParts } from './parts.ts'
 
 /** The methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
 
-export function methodTable(methods: readonly Method[]): MethodTable {
-  return new Map(methods.map((row) => [row.name, row]))
+export function methodTable(rows: readonly Method[]): MethodTable {
+  return new Map(rows.map((row) => [row.name, row]))
 }
 
-export function findMethod(table: MethodTable, name: string): Method {
+export function requireMethod(table: MethodTable, name: string): Method {
   const row = table.get(name)
   if (row !== undefined) return row
   const near = nearest(name, table.keys())
   const hint =
-    near === undefined ? 'The hello frame and /v1/openapi.json list them.' : `Did you mean ${near}?`
+    near === undefined ? 'The hello frame and /v1/openapi.json list every method.' : `Did you mean ${near}?`
   throw serverError('gateway.request', `there is no method ${name.slice(0, 80)}`, { hint })
 }
 
-/** Runs one method for a caller: role first, so that nobody learns about parameters they may not send. */
-export async function callMethod(
-  row: Method,
+export interface MethodContext {
+  readonly caller: Caller
+  readonly parts: MethodParts
+}
+
+/** Runs one method for a caller. For a subscription this reads one page. */
+export async function callMethod(row: Method, given: unknown, context: MethodContext): Promise<unknown> {
+  return row.kind === 'call'
+    ? row.run(prepareCall(row, given, context))
+    : row.run(prepareCall(row, given, context))
+}
+
+/** Checks the role, then the parameters: a caller without the role learns nothing about them. */
+export function prepareCall<Params, Part extends PartName>(
+  row: MethodRow<string, Params, unknown, Part>,
   given: unknown,
-  { caller, parts }: { readonly caller: Caller; readonly parts: GatewayParts },
-): Promise<unknown> {
-  checkRole(row, caller)
-  return row.run({ params: readParams(row, given), caller, parts })
+  { caller, parts }: MethodContext,
+): MethodCall<Params, Part> {
+  if (!reaches(caller.role, row.role))
+    throw serverError('auth.scope', `${row.name} needs the role ${row.role}, the token has ${caller.role}`)
+  return { params: readParams(row, given), caller, parts: selectParts(parts, row.needs) }
 }
 
-export function checkRole({ name, role }: Method, caller: Caller): void {
-  if (reaches(caller.role, role)) return
-  throw serverError('auth.scope', `${name} needs the role ${role}, the token has ${caller.role}`)
+function selectParts<Part extends PartName>(
+  parts: MethodParts,
+  needs: readonly Part[],
+): Pick<MethodParts, Part> {
+  // Object.fromEntries loses the keys, which are exactly `needs`.
+  return Object.fromEntries(needs.map((name) => [name, parts[name]])) as Pick<MethodParts, Part>
 }
 
-export function readParams(row: Method, given: unknown): unknown {
+function readParams<Params>(
+  row: Pick<MethodRow<string, Params, unknown, never>, 'name' | 'params'>,
+  given: unknown,
+): Params {
   const read = row.params.safeParse(given ?? {})
   if (read.success) return read.data
   const [first] = checkAgainst(row.params, given ?? {})
   if (first === undefined)
     throw serverError('gateway.request', `the parameters of ${row.name} cannot be read`)
   const { error, path, part } = first
-  // A schema that names a code of its own knows better.
+  // A schema with an error code of its own gives the more precise error.
   if (error.code !== 'config.field') throw error
   throw serverError('gateway.request', error.message.replace(/^the file/, 'params'), {
     at: path.join('.'),

@@ -3,15 +3,15 @@ import type { Clock } from '../engine/core/clock.ts'
 import { tooSoon } from '../engine/core/retry-after.ts'
 import type { Settings } from './settings.ts'
 
-/** How much may be dispatched, through all doors together. */
+/** Limits dispatches through all doors together: per tenant by rate, in total by number in flight. */
 export interface Capacity {
-  /** Takes one of the tenant's share or throws; asked before the body is read, so that what is refused costs little. */
+  /** Counts one dispatch against the tenant's rate, or throws. Doors call it before they read the body. */
   check(tenant: string): void
-  /** A dispatch began; `leave` follows once, however it ends. */
+  /** Counts a dispatch as in flight until `leave`. */
   enter(): void
   leave(): void
   readonly inFlight: number
-  /** From now on nothing new is let in. */
+  /** Makes `check` refuse everything. */
   stop(): void
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>
@@ -23,7 +23,7 @@ interface Bucket {
 }
 
 const MAX_IN_FLIGHT = 10_000
-/** A tenant that was pushed out starts with a full bucket again. */
+/** A tenant that is evicted starts with a full bucket again. */
 const MAX_BUCKETS = 20_000
 const BUSY_MS = 1_000
 
@@ -39,7 +39,7 @@ export function createCapacity({ settings, clock, maxInFlight = MAX_IN_FLIGHT }:
   let inFlight = 0
   let stopped = false
 
-  /** Milliseconds until the tenant has something left; nought when it had and one was taken. */
+  /** Takes one token from the tenant's bucket and returns 0, or returns the milliseconds until there is one. */
   function take(tenant: string): number {
     const { per_second, burst = per_second } = settings.of(tenant).rate_limit
     const now = clock.elapsed()
@@ -57,11 +57,11 @@ export function createCapacity({ settings, clock, maxInFlight = MAX_IN_FLIGHT }:
 
   return {
     check(tenant) {
-      if (stopped) throw tooSoon('gateway.stopping', 'the gateway is ending', BUSY_MS)
+      if (stopped) throw tooSoon('gateway.stopping', 'the gateway is stopping', BUSY_MS)
       if (inFlight >= maxInFlight)
-        throw tooSoon('gateway.busy', `${inFlight} events are being decided`, BUSY_MS)
+        throw tooSoon('gateway.busy', `${inFlight} dispatches are in flight`, BUSY_MS)
       const wait = take(tenant)
-      if (wait > 0) throw tooSoon('gateway.rate_limited', 'the tenant sent more than its rate limit', wait)
+      if (wait > 0) throw tooSoon('gateway.rate_limited', 'the tenant exceeds its rate limit', wait)
     },
     enter() {
       inFlight += 1

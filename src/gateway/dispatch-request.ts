@@ -50,7 +50,7 @@ const envelopeFields: Readonly<Record<string, Field>> = {
   raw: anything,
 }
 
-/** Checked by hand: this is done for every event, and the payload has a check of its own in the engine. */
+/** A hand-written check, because it runs for every event; the engine checks the payload itself. */
 export function readDispatchRequest(value: unknown): DispatchRequest {
   if (!isRequest(value)) throw serverError('gateway.request', 'event is required')
   return value

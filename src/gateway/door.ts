@@ -1,30 +1,22 @@
-import { createTokens, type Tokens } from './auth/tokens.ts'
-import { type MethodTable, methodTable } from './call-method.ts'
-import { type Capacity, createCapacity } from './capacity.ts'
-import type { Method } from './methods/method.ts'
-import type { GatewayParts } from './parts.ts'
+import type { Clock } from '../engine/core/clock.ts'
+import type { Log } from '../engine/core/sink.ts'
+import type { AgentDoor } from './agents/agent-door.ts'
+import type { Tokens } from './auth/tokens.ts'
+import type { MethodTable } from './call-method.ts'
+import type { Capacity } from './capacity.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { MethodParts } from './parts.ts'
 
-/** What HTTP, WebSocket and unix socket share: who comes in, how much of it, and what can be asked. */
+/** What the HTTP server and the unix socket share. */
 export interface Door {
-  readonly parts: GatewayParts
+  readonly dispatcher: Dispatcher
+  /** Replies to coding agents in their native format. */
+  readonly agents: AgentDoor
   readonly methods: MethodTable
+  /** Each method receives the parts that its row names. */
+  readonly parts: MethodParts
   readonly tokens: Tokens
   readonly capacity: Capacity
-}
-
-export interface DoorOptions {
-  readonly parts: GatewayParts
-  readonly methods: readonly Method[]
-  /** Dispatches at once, through all doors. */
-  readonly maxInFlight?: number
-}
-
-export function createDoor({ parts, methods, maxInFlight }: DoorOptions): Door {
-  const { settings, clock } = parts
-  return {
-    parts,
-    methods: methodTable(methods),
-    tokens: createTokens(parts),
-    capacity: createCapacity({ settings, clock, ...(maxInFlight === undefined ? {} : { maxInFlight }) }),
-  }
+  readonly clock: Clock
+  readonly log: Log
 }

@@ -10,12 +10,16 @@ import type { ExecutionRow } from '../store/stores/audit-store.ts'
 import { MASTER_TENANT, type TenantRow, type TokenRow } from '../store/stores/tenant-store.ts'
 import type { FakeClock } from '../testing/fake-clock.ts'
 import { createAgentDoor } from './agents/agent-door.ts'
+import { createTokens } from './auth/tokens.ts'
+import { methodTable } from './call-method.ts'
+import { createCapacity } from './capacity.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
-import { createDoor, type Door } from './door.ts'
-import { type Method, method } from './methods/method.ts'
-import type { GatewayParts } from './parts.ts'
+import type { Door } from './door.ts'
+import { executionMethods } from './methods/executions.ts'
+import { defineCall, defineSubscription, type Method } from './methods/method.ts'
+import type { MethodParts } from './parts.ts'
+import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts'
 import type { ConnectionLimits } from './server/http-server.ts'
-import { createServer, type GatewayServer } from './server/server.ts'
 import { defaultSettings, type SettingsInForce } from './settings.ts'
 import type { StatusPart } from './status.ts'
 
@@ -105,7 +109,7 @@ export interface GatewayFixture {
 export async function startGateway(options: GatewayFixtureOptions = {}): Promise<GatewayFixture> {
   const made = makeDoor(options)
   const { hosts, origins, ui, limits } = options
-  const server = createServer({
+  const server = createGatewayServer({
     door: made.door,
     listen: [{ host: '127.0.0.1', port: options.port ?? 0 }],
     ...(hosts === undefined ? {} : { hosts }),
@@ -136,7 +140,7 @@ export async function startGateway(options: GatewayFixtureOptions = {}): Promise
   }
 }
 
-/** A clock that stands still would never see the grace end. */
+/** A fake clock does not advance by itself, so the grace period would never end. */
 export async function closeNow(close: (graceMs: number) => Promise<void>, clock?: Clock): Promise<void> {
   const closed = close(1)
   if (clock !== undefined && 'advance' in clock) await (clock as FakeClock).advance(1)
@@ -150,12 +154,11 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
   const clock = options.clock ?? systemClock
   const log = (name: string, fields: Readonly<Record<string, unknown>>) => logged.push({ name, fields })
   const dispatcher = options.dispatcher ?? engineDispatcher()
+  const settings = { of: () => ({ ...defaultSettings, ...options.settings }), reload: async () => {} }
   const parts = {
     store: store as unknown as Store,
-    dispatcher,
-    agents: createAgentDoor({ dispatcher, clock, log }),
     edition: 'lite',
-    settings: { of: () => ({ ...defaultSettings, ...options.settings }), reload: async () => {} },
+    settings,
     defaultTenant: OWN_TENANT,
     onRecorded(listener: () => void) {
       listeners.add(listener)
@@ -163,15 +166,19 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
     },
     status: options.status ?? [],
     clock,
-    log,
     version: '0.0.0-test',
-  } as unknown as GatewayParts
+  } as unknown as MethodParts
   const { maxInFlight } = options
-  const door = createDoor({
+  const door: Door = {
+    dispatcher,
+    agents: createAgentDoor({ dispatcher, clock, log }),
+    methods: methodTable([...(options.methods ?? []), ...fixtureMethods]),
     parts,
-    methods: [...(options.methods ?? []), ...fixtureMethods],
-    ...(maxInFlight === undefined ? {} : { maxInFlight }),
-  })
+    tokens: createTokens(parts),
+    capacity: createCapacity({ settings, clock, ...(maxInFlight === undefined ? {} : { maxInFlight }) }),
+    clock,
+    log,
+  }
   return {
     door,
     store,
@@ -205,7 +212,7 @@ export const toolCall = {
 
 export const masterToken = { tenant_id: MASTER_TENANT } as const
 
-const echo = method({
+const echo = defineCall({
   name: 'things.echo',
   about: 'Answers what it was given.',
   role: 'viewer',
@@ -217,30 +224,47 @@ const echo = method({
   }),
   result: z.object({ tenant: z.string(), params: z.unknown() }),
   rest: { verb: 'GET', path: '/v1/things/:thingId' },
+  needs: [],
   run: async ({ params, caller }) => ({ tenant: caller.tenant, params }),
 })
 
-const change = method({
+const change = defineCall({
   name: 'things.change',
   about: 'Answers what it was given.',
   role: 'admin',
   params: z.strictObject({ thingId: z.string().min(1), name: z.string() }),
   result: z.object({ params: z.unknown() }),
   rest: { verb: 'PATCH', path: '/v1/things/:thingId' },
+  needs: [],
   run: async ({ params }) => ({ params }),
 })
 
-const tail = method({
-  name: 'executions.tail',
-  about: 'One page.',
+/** The doors know no subscription by name, so they must serve this one like any other. */
+const feed = defineSubscription({
+  name: 'things.feed',
+  about: 'Things as they happen.',
   role: 'viewer',
-  params: z.strictObject({ cursor: z.string().exactOptional() }),
-  result: z.object({ nextCursor: z.string() }),
-  rest: { verb: 'GET', path: '/v1/executions/tail' },
-  run: async () => ({ nextCursor: '' }),
+  params: z.strictObject({ cursor: z.string().exactOptional(), limit: z.number().exactOptional() }),
+  result: z.object({ things: z.array(z.unknown()).readonly(), nextCursor: z.string() }),
+  rest: { verb: 'GET', path: '/v1/feed' },
+  event: 'thing',
+  endedBy: 'things.unfeed',
+  item: z.unknown(),
+  needs: ['store', 'onRecorded'],
+  async run({ params: { cursor, limit = 50 }, caller, parts }) {
+    const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
+    return { things: rows, nextCursor }
+  },
+  itemsOf: ({ things }) => things,
+  watch: ({ onRecorded }, listener) => onRecorded(listener),
 })
 
-const fixtureMethods: readonly Method[] = [echo, change, tail]
+const fixtureMethods: readonly Method[] = [
+  echo,
+  change,
+  feed,
+  ...executionMethods.filter(({ kind }) => kind === 'subscription'),
+]
 
 /** A connection without an HTTP library, to send what no library would. */
 export interface RawConnection {

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/zod-schema.ts'
+import type { Store } from '../store/store.ts'
+import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
 
-/** What can be set for one tenant, or with the master tenant for all of them. */
+/** Settings of one tenant; those of the master tenant apply to every tenant. */
 export const settingsSchema = z
   .strictObject({
     audit: z
       .enum(['default', 'strict'])
-      .describe('strict: a dispatch is answered only after its record is on disk.')
+      .describe('strict: the gateway returns a decision only after its record is on disk.')
       .exactOptional(),
     breaker: z
       .strictObject({
@@ -16,7 +18,7 @@ export const settingsSchema = z
           .exactOptional(),
       })
       .readonly()
-      .describe('[block, timeout] counts as the original gateway did.')
+      .describe('[block, timeout] counts the same as the original gateway.')
       .exactOptional(),
     rate_limit: z
       .strictObject({
@@ -27,16 +29,16 @@ export const settingsSchema = z
       .describe('Dispatches of one tenant.')
       .exactOptional(),
     monthly_tokens: wholeNumber(0, Number.MAX_SAFE_INTEGER)
-      .describe('Token budget of a tenant that has none of its own.')
+      .describe('Token budget of tenants without their own.')
       .exactOptional(),
     retention_days: wholeNumber(1, 3_650)
-      .describe('How long executions and events are kept.')
+      .describe('Days for which executions and events are kept.')
       .exactOptional(),
-    default_model: z.string().min(1).describe('For prompt hooks that name none.').exactOptional(),
+    default_model: z.string().min(1).describe('The model of prompt hooks that name none.').exactOptional(),
     allowed_hosts: z
       .array(z.string().min(1))
       .readonly()
-      .describe('Inner hosts that webhooks and models may be called at; master only.')
+      .describe('Private hosts that webhooks and models may call; master scope only.')
       .exactOptional(),
   })
   .readonly()
@@ -53,9 +55,43 @@ export const defaultSettings = {
 export type SettingsInForce = SettingValues &
   Required<Pick<SettingValues, 'audit' | 'rate_limit' | 'monthly_tokens' | 'retention_days'>>
 
-/** The settings in force, kept in memory: master values under those of the tenant, both over the defaults. */
+/** The settings in force: the tenant's own, then the master tenant's, then config.yaml, then the defaults. */
 export interface Settings {
   of(tenant: string): SettingsInForce
-  /** Read again after a change on any node. */
+  /** Reads the settings of a tenant again, after a change on any node. */
   reload(tenant: string): Promise<void>
+}
+
+/** Keeps settings in memory. Those of a tenant are read with its snapshot, so a dispatch never reads the store for them. */
+export async function cacheSettings(
+  store: Pick<Store, 'readSettings'>,
+  fromFile: SettingValues,
+): Promise<Settings> {
+  const stored = new Map<string, SettingValues>()
+  /** Merged on change, because every dispatch reads them. */
+  const merged = new Map<string, SettingsInForce>()
+  let common: SettingsInForce = { ...defaultSettings, ...fromFile }
+
+  const reload = async (tenant: string) => {
+    const read = settingsSchema.safeParse(await store.readSettings(tenant))
+    // The gateway validated the values when it stored them; values that only a newer version knows are ignored.
+    const own = read.success ? read.data : {}
+    if (tenant === MASTER_TENANT) {
+      common = { ...defaultSettings, ...fromFile, ...own }
+      for (const [name, values] of stored) merged.set(name, mergeSettings(common, values))
+      return
+    }
+    stored.set(tenant, own)
+    merged.set(tenant, mergeSettings(common, own))
+  }
+  await reload(MASTER_TENANT)
+  return { of: (tenant) => merged.get(tenant) ?? common, reload }
+}
+
+/** A tenant can make its audit stricter, not looser. Retention is one value for the whole gateway. */
+function mergeSettings(
+  common: SettingsInForce,
+  { retention_days: _, ...own }: SettingValues,
+): SettingsInForce {
+  return { ...common, ...own, ...(common.audit === 'strict' ? { audit: 'strict' } : {}) }
 }

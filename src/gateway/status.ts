@@ -1,4 +1,4 @@
-/** One line of `status`: a part of the gateway and how it is. Hooks are never silently off, so every opening shows here. */
+/** The health of one part of the gateway, as `status` shows it. */
 export interface StatusLine {
   readonly name: string
   readonly state: 'ok' | 'warn' | 'bad'
@@ -6,10 +6,9 @@ export interface StatusLine {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** A part that can tell how it is. `tenant` sees only what concerns it. */
+/** Reports the health of one part, limited to what the tenant may see. */
 export type StatusPart = (tenant: string) => StatusLine | Promise<StatusLine>
 
-/** Ready when nothing is bad; a load balancer asks. */
 export async function statusLines(
   parts: readonly StatusPart[],
   tenant: string,

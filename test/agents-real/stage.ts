@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Gateway, openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
 import { type FakeRequest, startFake } from './fake-servers/all.mjs'
 import type { Recipe, Stage } from './recipe.ts'
 
@@ -28,7 +28,7 @@ export interface OpenStage extends Stage {
   /** Called when the model is asked, before it answers. */
   onModel(listener: () => Promise<void>): void
   /** Starts the gateway with these hooks. */
-  up(hooks?: readonly StageHook[]): Promise<Gateway>
+  up(hooks?: readonly StageHook[]): Promise<RunningGateway>
   down(): Promise<void>
   connect(...options: readonly string[]): void
   /** Lets something that is no gateway listen on its socket; answers how to end it. */
@@ -60,7 +60,7 @@ export async function openStage(
   const stage: Stage = { home, project, url, cli }
   recipe.prepare(stage)
   const env = { PATH: process.env.PATH ?? '', HOME: home, HOOKHELM_HOME: hookhelmHome }
-  let gateway: Gateway | undefined
+  let gateway: RunningGateway | undefined
   const down = async () => {
     const closing = gateway
     gateway = undefined
@@ -123,7 +123,7 @@ export async function openStage(
   }
 }
 
-async function makeHook({ url, token }: Gateway, definition: object): Promise<void> {
+async function makeHook({ url, token }: RunningGateway, definition: object): Promise<void> {
   const response = await fetch(`${url}/v1/hooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

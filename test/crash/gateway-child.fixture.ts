@@ -1,7 +1,7 @@
 /** A gateway in a separate process that may be killed: `node gateway-child.fixture.ts [database]`, with its home in the environment. */
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
-import { openGateway } from '../../src/app/gateway/open.ts'
+import { openGateway } from '../../src/app/gateway/open-gateway.ts'
 import { systemClock } from '../../src/engine/core/clock.ts'
 import { markTime } from './withheld.fixture.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GatewayOptions, openGateway } from '../../src/app/gateway/open.ts'
+import { type GatewayOptions, openGateway } from '../../src/app/gateway/open-gateway.ts'
 import { isHookError } from '../../src/engine/core/error.ts'
 import type { Store } from '../../src/store/store.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { GatewayOptions } from '../../src/app/gateway/open.ts'
+import type { GatewayOptions } from '../../src/app/gateway/open-gateway.ts'
 import { type FaultyStore, failMethods, faultyStore } from '../../src/testing/index.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase, sharedServer, type TestDatabase } from '../postgres/database.ts'

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
@@ -75,8 +75,17 @@ export interface Ran {
   readonly stderr: string
 }
 
+interface HookhelmOptions {
+  readonly stdin?: string
+  onOutput?(text: string, child: ChildProcess): void
+}
+
 /** The command line as a person starts it, on the machine of the gateway. */
-export function hookhelm(gateway: Running, args: readonly string[], stdin = ''): Promise<Ran> {
+export function hookhelm(
+  gateway: Running,
+  args: readonly string[],
+  { stdin = '', onOutput }: HookhelmOptions = {},
+): Promise<Ran> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), ...args], {
     cwd: gateway.home,
     env: {
@@ -91,6 +100,7 @@ export function hookhelm(gateway: Running, args: readonly string[], stdin = ''):
   let stderr = ''
   child.stdout.on('data', (chunk) => {
     stdout += chunk
+    onOutput?.(String(chunk), child)
   })
   child.stderr.on('data', (chunk) => {
     stderr += chunk

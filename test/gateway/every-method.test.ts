@@ -33,10 +33,20 @@ function rowOf(name: string): Method {
 
 const inPath = ({ rest }: Method) => [...rest.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 
+const overName =
+  (running: Running): Call =>
+  async (name, params = {}) => {
+    const { status, body } = await running.call('POST', `/v1/call/${name}`, params)
+    expect({ name, status, body }).toMatchObject({ status: 200 })
+    return body
+  }
+
 const overRest =
   (running: Running): Call =>
   async (name, params = {}) => {
-    const { rest } = rowOf(name)
+    const { rest, kind } = rowOf(name)
+    // The route of a subscription is a stream; its pages are read by name.
+    if (kind === 'subscription') return overName(running)(name, params)
     const path = rest.path.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(String(params[part])))
     const others = Object.entries(params).filter(([key]) => !inPath(rowOf(name)).includes(key))
     const inQuery = rest.verb === 'GET' || rest.verb === 'DELETE'
@@ -172,11 +182,11 @@ test('GC-108 every method answers the same over REST, frames and the command lin
   expect([...rest.keys()].toSorted()).toEqual(methods.map(({ name }) => name).toSorted())
   for (const [name, answer] of rest) {
     expect([name, shape(commandLine.get(name))]).toEqual([name, shape(answer)])
-    // Over frames it goes on, and answers with what it is called off by.
-    if (name === 'executions.tail') expect(frames.get(name)).toHaveProperty('subscription')
+    // Over frames a subscription goes on, and the reply names it.
+    if (rowOf(name).kind === 'subscription') expect(frames.get(name)).toHaveProperty('subscription')
     else expect([name, shape(frames.get(name))]).toEqual([name, shape(answer)])
   }
-}, 30_000)
+}, 120_000)
 
 test('the command line as a person starts it: create, list, history, and an error with its hint', async () => {
   const at = (...args: string[]) => hookhelm(gateway(), args)
@@ -197,4 +207,25 @@ test('the command line as a person starts it: create, list, history, and an erro
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('handler_type, event, and scope are required')
   expect((await at('hooks', 'delete', hookId)).code).toBe(0)
-}, 30_000)
+}, 120_000)
+
+test('executions tail --follow prints executions as they are recorded, until it is interrupted', async () => {
+  const hookId = await gateway().hook({
+    event: 'subagent_stop',
+    handler_type: 'function',
+    config: { name: 'fail' },
+  })
+  const { nextCursor } = await overName(gateway())('executions.tail')
+  await gateway().dispatch('subagent_stop', {})
+  const args = ['executions', 'tail', '--follow', '--json', '--cursor', nextCursor]
+  const lines: string[] = []
+  const { code } = await hookhelm(gateway(), args, {
+    onOutput(text, child) {
+      lines.push(text)
+      child.kill('SIGINT')
+    },
+  })
+  expect(JSON.parse(lines.join(''))).toMatchObject({ hook_id: hookId, event: 'subagent_stop' })
+  expect(code).toBe(0)
+  await gateway().call('DELETE', `/v1/hooks/${hookId}`)
+}, 120_000)

@@ -86,5 +86,5 @@ test('what nobody foresaw is logged a few times a second, without the folders of
   expect(stack).not.toMatch(/[\\/]/)
   clock.stall(1_000)
   await fail()
-  expect(logged[5]).toMatchObject({ name: 'gateway.failed', fields: { error: 'unforeseen', untold: 25 } })
+  expect(logged[5]).toMatchObject({ name: 'gateway.failed', fields: { error: 'unforeseen', dropped: 25 } })
 })

@@ -14,12 +14,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { rotateKeys } from '../../src/app/gateway/rotate.ts'
-import { type UpGateway, upGateway } from '../../src/app/gateway/up.ts'
+import { rotateKeys } from '../../src/app/gateway/encryption-keys.ts'
+import { type UpGateway, upGateway } from '../../src/app/gateway/up-gateway.ts'
 import { running } from './running.fixture.ts'
 
 // Some start a process of their own.
-vi.setConfig({ testTimeout: 30_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'hookhelm-start-'))
@@ -74,7 +74,7 @@ function hookhelm(args: readonly string[], home: string): Promise<Ran> {
   let stderr = ''
   child.stdout.on('data', (chunk) => {
     stdout += chunk
-    if (stdout.includes('listens on')) child.kill('SIGTERM')
+    if (stdout.includes('is running at')) child.kill('SIGTERM')
   })
   child.stderr.on('data', (chunk) => {
     stderr += chunk
@@ -105,9 +105,7 @@ test('a revoked admin token stays revoked after a restart, and up says so', asyn
   expect(logged).toContain('gateway.admin_token_unknown')
   await second.close()
   const { stdout } = await hookhelm(['up', '--port', '0', '--quiet'], home)
-  expect(stdout).toContain(
-    'admin-token  (no longer opens the door; without the file the next start makes a new one)',
-  )
+  expect(stdout).toContain('admin-token  (revoked: remove this file to get a new token at the next start)')
 
   // Whoever owns the folder gets back in with a token of a new start.
   rmSync(join(home, 'admin-token'))
@@ -161,7 +159,9 @@ test('an empty admin-token file is filled, and one that holds no token is refuse
   await gateway.close()
   for (const bad of ['short', 'two words that are longer than thirty-two', 'é'.repeat(40)]) {
     writeFileSync(file, bad)
-    await expect(up(home)).rejects.toThrow(refusedAs('gateway.setting', /32 printable/, /holds no token/))
+    await expect(up(home)).rejects.toThrow(
+      refusedAs('gateway.setting', /32 printable/, /does not contain a valid token/),
+    )
   }
   writeFileSync(file, gateway.token)
   const again = await running({ home })
@@ -180,7 +180,7 @@ const starts: readonly [string, (home: string) => void, ReturnType<typeof refuse
   [
     'config.yaml is a directory',
     (home) => mkdirSync(join(home, 'config.yaml')),
-    refusedAs('gateway.setting', /file that you can read/, /config\.yaml cannot be read/),
+    refusedAs('gateway.setting', /readable file/, /config\.yaml cannot be read/),
   ],
   [
     'a name server is no address',
@@ -195,22 +195,22 @@ const starts: readonly [string, (home: string) => void, ReturnType<typeof refuse
   [
     'the database is of another kind',
     (home) => writeFileSync(join(home, 'config.yaml'), 'database: mysql://u:secret@h/d\n'),
-    refusedAs('gateway.setting', /postgres:\/\/ only/, /^(?!.*secret)/),
+    refusedAs('gateway.setting', /postgres:\/\/…/, /^(?!.*secret)/),
   ],
   [
     'lock.db is a directory',
     (home) => mkdirSync(join(home, 'lock.db')),
-    refusedAs('gateway.setting', /nothing but the lock/, /lock\.db cannot be locked/),
+    refusedAs('gateway.setting', /contains only the lock/, /lock\.db cannot be locked/),
   ],
   [
     'lock.db is no database',
     (home) => writeFileSync(join(home, 'lock.db'), 'x'.repeat(8_192)),
-    refusedAs('gateway.setting', /nothing but the lock/, /lock\.db cannot be locked/),
+    refusedAs('gateway.setting', /contains only the lock/, /lock\.db cannot be locked/),
   ],
   [
     'the address to listen on is none',
     (home) => writeFileSync(join(home, 'admin-token'), 'x'.repeat(32), { mode: 0o600 }),
-    refusedAs('gateway.setting', /--host/, /999\.1\.1\.1 port 0 cannot be listened on/),
+    refusedAs('gateway.setting', /--host/, /cannot listen on 999\.1\.1\.1 port 0/),
   ],
 ]
 
@@ -236,7 +236,7 @@ test('a port that is taken is named', async () => {
   onTestFinished(() => void other.close())
   const options = { env: { HOOKHELM_HOME: newHome() }, log: () => {}, port }
   await expect(upGateway(options)).rejects.toThrow(
-    refusedAs('gateway.running', /--port/, new RegExp(`port ${port} of 127`)),
+    refusedAs('gateway.running', /--port/, new RegExp(`127\\.0\\.0\\.1 port ${port}`)),
   )
 })
 

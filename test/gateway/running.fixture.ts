@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import { type Gateway, type GatewayOptions, openGateway } from '../../src/app/gateway/open.ts'
+import { type GatewayOptions, openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
 import type { Log } from '../../src/engine/core/sink.ts'
 
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
   readonly headers: Headers
 }
 
-export interface Running extends Gateway {
+export interface Running extends RunningGateway {
   readonly home: string
   readonly logged: { readonly name: string; readonly fields: Readonly<Record<string, unknown>> }[]
   call(
@@ -72,7 +72,7 @@ async function opened(options: Options): Promise<Running> {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
+    const text = await textOf(response)
     return { status: response.status, body: parsed(text), headers: response.headers }
   }
   return {
@@ -99,6 +99,15 @@ async function opened(options: Options): Promise<Running> {
       if (options.home === undefined) rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+/** The whole body; of an event stream, which never ends, the first chunk. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type') !== 'text/event-stream') return response.text()
+  const reader = response.body?.getReader()
+  const first = await reader?.read()
+  await reader?.cancel()
+  return Buffer.from(first?.value ?? []).toString()
 }
 
 function parsed(text: string): unknown {

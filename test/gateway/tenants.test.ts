@@ -125,7 +125,7 @@ async function ofAcme(): Promise<unknown[]> {
 
 test('4.10 #142 a cursor of one tenant shows another only its own rows', async () => {
   const tail = (token: string, cursor = '') =>
-    gateway().call('GET', `/v1/executions/tail?cursor=${cursor}`, undefined, as(token))
+    gateway().call('POST', '/v1/call/executions.tail', { cursor }, as(token))
   const { nextCursor } = (await tail(tokens.acme)).body
   const event = { event: 'pre_tool_use', payload: exec('ls') }
   await gateway().call('POST', '/v1/dispatch', event, as(tokens.acme))

@@ -12,24 +12,24 @@ import { settingsSchema } from '../../gateway/settings.ts'
 const text = z.string().min(1, 'must not be empty')
 const nameServer = text.refine(isNameServer, 'must be an IP address, with or without a port')
 
-/** What stands in config.yaml. */
+/** The schema of config.yaml. */
 export const configFileSchema = z
   .strictObject({
     $schema: z.string().exactOptional(),
     listen: z
       .strictObject({
         host: text.describe('127.0.0.1 if omitted.').exactOptional(),
-        port: wholeNumber(0, 65_535).describe('4665 if omitted; 0 takes any that is free.').exactOptional(),
+        port: wholeNumber(0, 65_535).describe('4665 if omitted; 0 takes any free port.').exactOptional(),
       })
       .exactOptional(),
     socket: z
       .union([text, z.literal(false)])
       .describe('Path of the unix socket, or false for none.')
       .exactOptional(),
-    hosts: z.array(text).describe('Further names this gateway is called by.').exactOptional(),
-    origins: z.array(text).describe('Web pages that may call it.').exactOptional(),
+    hosts: z.array(text).describe('Further Host headers that the gateway accepts.').exactOptional(),
+    origins: z.array(text).describe('Origins of web pages that may call the gateway.').exactOptional(),
     database: text
-      .describe('postgres://… ; without it an embedded database in the data folder is used.')
+      .describe('postgres://…; the embedded database in the data folder if omitted.')
       .exactOptional(),
     edition: z
       .enum(['lite', 'standard'])
@@ -37,13 +37,10 @@ export const configFileSchema = z
       .exactOptional(),
     outbound: z
       .strictObject({
-        allow: z
-          .array(text)
-          .describe('Inner hosts that webhooks and models may be called at.')
-          .exactOptional(),
+        allow: z.array(text).describe('Private hosts that webhooks and models may call.').exactOptional(),
         dns: z
           .array(nameServer)
-          .describe('Name servers to ask instead of the resolver of this machine.')
+          .describe('Name servers to use instead of the system resolver.')
           .exactOptional(),
       })
       .exactOptional(),
@@ -53,7 +50,7 @@ export const configFileSchema = z
 
 export type ConfigFile = z.infer<typeof configFileSchema>
 
-/** Reads config.yaml; a missing file is an empty one, a wrong one lists every problem with its line. */
+/** Reads config.yaml. A missing file is empty; an invalid file throws an error that lists every problem with its line. */
 export function readConfigFile(path: string): ConfigFile {
   if (!existsSync(path)) return {}
   const content = contentOf(path)
@@ -65,7 +62,7 @@ export function readConfigFile(path: string): ConfigFile {
   if (parsed.success) return parsed.data
   const [first, ...rest]: FileProblem[] = checkAgainst(configFileSchema, value).map((found) => {
     const problem = located(content, path, source, found)
-    // The check is that of hook files, whose page says nothing about this one.
+    // The check is shared with hook files, but the hint must name the page of config.yaml.
     return { ...problem, hint: problem.hint.replace('docs/hook-files.md', 'docs/gateway.md') }
   })
   if (first === undefined) throw parsed.error
@@ -77,18 +74,18 @@ function contentOf(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (thrown) {
     throw serverError('gateway.setting', `${path} cannot be read: ${errorText(thrown)}`, {
-      hint: 'Make it a file that you can read, or move it away: without it the defaults hold.',
+      hint: 'Make it a readable file, or remove it to use the defaults.',
       cause: thrown,
     })
   }
 }
 
-/** Nothing but blanks and comments. */
+/** Whether the text has only blank lines and comments. */
 function isBlank(content: string): boolean {
   return content.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))
 }
 
-/** The forms that the resolver takes: `1.2.3.4`, `1.2.3.4:53`, `::1`, `[::1]`, `[::1]:53`. */
+/** The forms that the resolver accepts: `1.2.3.4`, `1.2.3.4:53`, `::1`, `[::1]`, `[::1]:53`. */
 function isNameServer(given: string): boolean {
   const { bracketed, plain } =
     /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[\d.]+))(?::\d{1,5})?$/.exec(given)?.groups ?? {}

@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../engine/core/clock.ts'
-import type { Edition } from '../../engine/core/edition.ts'
+import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { Log } from '../../engine/core/sink.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
-import { type Home, readPrivate, writePrivate } from './home.ts'
+import { type GatewayHome, readPrivateFile, writePrivateFile } from './gateway-home.ts'
 
 const DEFAULT_TENANT = 'default'
 
-/** The tenant of everybody who names none; made at the first start. */
+/** Returns the tenant of callers that name none; creates it at the first start. */
 export async function defaultTenant(store: Store, edition: Edition, clock: Clock): Promise<string> {
   const tenants = await store.listTenants({ limit: 2 })
   const own = tenants.filter(({ id }) => id !== MASTER_TENANT)
   if (edition === 'lite' && own.length > 1)
     throw serverError(
       'gateway.setting',
-      'this database has several tenants, and the lite edition serves one',
+      'the database has several tenants, and the lite edition supports one',
       {
         hint: 'Start it with `--edition standard`.',
       },
@@ -28,34 +29,44 @@ export async function defaultTenant(store: Store, edition: Edition, clock: Clock
     await store.createTenant({ id, name: DEFAULT_TENANT, created_at: clock.now() })
     return id
   } catch (thrown) {
-    // Another node starts at the same moment.
+    // Another node creates it at the same time.
     const theirs = await store.findTenant(DEFAULT_TENANT)
     if (theirs === undefined) throw thrown
     return theirs.id
   }
 }
 
-/** Nobody has seen the token that a first start makes, so the network must wait for the second. */
-export function refuseExposed(host: string, home: Home): void {
-  if (/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) || keptToken(home.token) !== undefined) return
+/** Refuses to listen on the network at the first start: nobody has seen the new token yet. */
+export function assertNotExposed(host: string, home: GatewayHome): void {
+  if (/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) || readTokenFile(home.token) !== undefined) return
   throw serverError(
     'gateway.exposed',
-    `${host} can be reached from the network, and no token has been made yet`,
+    `${host} is reachable from the network, and there is no admin token yet`,
     {
-      hint: `Start it once on 127.0.0.1, or write a token of your own into ${home.token} (chmod 600).`,
+      hint: `Start the gateway once on 127.0.0.1, or write your own token to ${home.token} (chmod 600).`,
     },
   )
 }
 
+export interface AdminToken {
+  readonly token: string
+  /** False if the store does not know the token: an owner revoked it. */
+  readonly isKnown: boolean
+}
+
 /**
- * The owner's token, in a file that only they can read. The file is written before the row, so that a start which fails in
- * between leaves no token that nobody has.
+ * Reads the owner's token from its file, or creates it. The file is written before the row, so a start that fails in
+ * between leaves no token without a file.
  */
-export async function adminToken(path: string, store: Store, clock: Clock): Promise<string> {
-  const kept = keptToken(path)
-  const token = kept ?? newToken()
-  if (kept === undefined) writePrivate(path, `${token}\n`)
-  else if (await isKnownOrRevoked(kept, store)) return kept
+export async function adminToken(path: string, store: Store, clock: Clock): Promise<AdminToken> {
+  const existing = readTokenFile(path)
+  if (existing !== undefined) {
+    if ((await store.findToken(hashToken(existing))) !== undefined) return { token: existing, isKnown: true }
+    // A new database accepts the token of the file. A database with an owner may have had this token revoked.
+    if (await hasOwner(store)) return { token: existing, isKnown: false }
+  }
+  const token = existing ?? newToken()
+  if (existing === undefined) writePrivateFile(path, `${token}\n`)
   await store.createToken({
     id: randomUUID(),
     tenant_id: MASTER_TENANT,
@@ -66,25 +77,35 @@ export async function adminToken(path: string, store: Store, clock: Clock): Prom
     expires_at: null,
     hash: hashToken(token),
   })
-  return token
+  return { token, isKnown: true }
 }
 
-/** A new database gets to know the token that is there. One that has an owner may have had this one revoked. */
-async function isKnownOrRevoked(token: string, store: Store): Promise<boolean> {
-  if ((await store.findToken(hashToken(token))) !== undefined) return true
+async function hasOwner(store: Store): Promise<boolean> {
   return (await store.listTokens(MASTER_TENANT)).some(({ role }) => role === 'owner')
 }
 
-/** The token in the file; an empty file has none yet. */
-function keptToken(path: string): string | undefined {
-  const kept = readPrivate(path)?.trim()
-  if (kept === undefined || kept === '') return undefined
-  if (!LIKE_A_TOKEN.test(kept))
-    throw serverError('gateway.setting', `${path} holds no token`, {
-      hint: 'A token has at least 32 printable ASCII characters and no blanks. Empty the file, and the next start makes one.',
+/** Returns the token in the file; an empty file has none. */
+function readTokenFile(path: string): string | undefined {
+  const token = readPrivateFile(path)?.trim()
+  if (token === undefined || token === '') return undefined
+  if (!TOKEN_PATTERN.test(token))
+    throw serverError('gateway.setting', `${path} does not contain a valid token`, {
+      hint: 'A token has at least 32 printable ASCII characters without spaces. Empty the file to create a new one at the next start.',
     })
-  return kept
+  return token
 }
 
-/** Ours have 46 characters; what a header cannot carry would open nothing. */
-const LIKE_A_TOKEN = /^[\x21-\x7e]{32,}$/
+/** Any text that an HTTP header can carry; generated tokens have 46 characters. */
+const TOKEN_PATTERN = /^[\x21-\x7e]{32,}$/
+
+/** A database of the lite edition may hold command hooks; several tenants must not inherit them. */
+export async function disableCommands(
+  store: Pick<Store, 'disableHandlerTypes'>,
+  edition: Edition,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<void> {
+  if (runsCommands(edition)) return
+  const disabled = await store.disableHandlerTypes(['command'], 'edition', clock.now())
+  if (disabled > 0) log('hooks.command_hook_auto_disabled', { hooks: disabled })
+  log('hooks.command_migration_complete', { hooks: disabled })
+}

@@ -4,16 +4,16 @@ import { redact } from '../../safe/redact.ts'
 
 const MAX_TEXT = 1_024
 
-/** One JSON object per line, whatever a field holds: a line break in it cannot begin another line. */
+/** Writes one JSON object per line. Line breaks in fields are escaped, so no field can forge a line. */
 export function jsonLog(write: (line: string) => void, clock: Clock): Log {
   return (name, fields) => {
     const level = name.startsWith('security.') || name.endsWith('_failed') ? 'warn' : 'info'
-    const told = Object.entries(fields).map(([field, value]) => [
+    const redacted = Object.entries(fields).map(([field, value]) => [
       field,
       typeof value === 'string' ? redact(value, MAX_TEXT) : value,
     ])
     const own = { time: clock.now(), level, name }
-    // Ours stand first and win: no field passes for the name or the level of the line.
-    write(JSON.stringify({ ...own, ...Object.fromEntries(told), ...own }))
+    // `own` comes first for reading, and last so that no field overrides it.
+    write(JSON.stringify({ ...own, ...Object.fromEntries(redacted), ...own }))
   }
 }

@@ -4,8 +4,8 @@ import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
 
-interface StoreOptions {
-  /** A postgres address, or the path of an embedded database. */
+interface OpenStoreOptions {
+  /** A postgres URL, or the path of an embedded database. */
   readonly database: string
   readonly keyring: Keyring
   readonly edition: Edition
@@ -16,16 +16,16 @@ export function isPostgres(database: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(database)
 }
 
-/** Else the address of another server would be taken for the path of a file. */
-export function refuseOtherDatabases(database: string): void {
+/** Rejects URLs of other database servers, which would otherwise be used as file paths. */
+export function assertSupportedDatabase(database: string): void {
   if (isPostgres(database) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(database)) return
   throw serverError('gateway.setting', 'database must be a postgres:// address', {
-    hint: 'postgres:// only; without it an embedded database in the data folder is used.',
+    hint: 'Write postgres://…, or leave it out to use the embedded database in the data folder.',
   })
 }
 
-/** Only the dialect that is used is loaded: the other would cost ten megabytes and a tenth of a second. */
-export async function openStore({ database, keyring, edition, log }: StoreOptions): Promise<Store> {
+/** Imports only the dialect in use: the other one would cost ten megabytes and a tenth of a second. */
+export async function openStore({ database, keyring, edition, log }: OpenStoreOptions): Promise<Store> {
   if (isPostgres(database)) {
     const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts')
     return openPostgresStore({ url: database, keyring, edition, log })

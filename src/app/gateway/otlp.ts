@@ -4,13 +4,13 @@ import { serverError } from '../../engine/core/server-errors.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sends spans to the collector that the usual variables name. The packages for that are installed by who wants it. */
+/** Exports spans to the collector of the standard OTEL variables. The SDK packages are optional peers. */
 export async function startOtlp(env: Environment): Promise<{ stop(): Promise<void> } | undefined> {
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || tracesAt(env.OTEL_EXPORTER_OTLP_ENDPOINT)
   if (url === undefined) return undefined
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw serverError('gateway.setting', 'the address in OTEL_EXPORTER_OTLP_ENDPOINT cannot be used', {
-      hint: 'Write it as `http://host:4318`, or leave it out to send no spans.',
+    throw serverError('gateway.setting', 'OTEL_EXPORTER_OTLP_ENDPOINT is not an http URL', {
+      hint: 'Write it as `http://host:4318`, or unset it to export no spans.',
     })
   const { TracerProvider, BatchSpanProcessor, OTLPTraceExporter } = await load()
   const exporter = new OTLPTraceExporter({ url })
@@ -25,7 +25,7 @@ export async function startOtlp(env: Environment): Promise<{ stop(): Promise<voi
 }
 
 function tracesAt(base: string | undefined): string | undefined {
-  // By the standard an empty variable is one that is not set.
+  // OpenTelemetry treats an empty variable as unset.
   return base === undefined || base === '' ? undefined : `${base.replace(/\/$/, '')}/v1/traces`
 }
 
@@ -37,8 +37,12 @@ async function load() {
     ])
     return { ...sdk, ...otlp }
   } catch (thrown) {
-    throw serverError('gateway.setting', `spans cannot be sent: ${errorText(thrown)}`, {
-      hint: 'Run `npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-http` beside hookhelm.',
-    })
+    throw serverError(
+      'gateway.setting',
+      `the OpenTelemetry packages cannot be loaded: ${errorText(thrown)}`,
+      {
+        hint: 'Run `npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-http` next to hookhelm, or unset OTEL_EXPORTER_OTLP_ENDPOINT.',
+      },
+    )
   }
 }

@@ -13,7 +13,7 @@ interface BudgetParts {
   readonly log: Log
 }
 
-/** The token budget of a tenant, shared by all nodes. */
+/** The token budget of a tenant, shared by all nodes through the store. */
 export function storeBudget({ store, settings, clock, log }: BudgetParts): TokenBudget {
   const totalOf = (tenant: string) => settings.of(tenant).monthly_tokens
   return {
@@ -29,7 +29,7 @@ export function storeBudget({ store, settings, clock, log }: BudgetParts): Token
   }
 }
 
-/** Counts the prompt hooks of a turn on all nodes. The key of a turn carries its tenant. */
+/** Counts the prompt hooks of a turn across all nodes. The key of a turn contains its tenant. */
 export function storeTurns(store: Pick<Store, 'takeGuards'>): GuardState {
   return {
     take(requests, now) {

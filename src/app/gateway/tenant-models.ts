@@ -15,21 +15,21 @@ interface TenantModelsParts {
   readonly secrets: Secrets
   readonly settings: Settings
   readonly fetch: Fetch
-  /** What the machine itself offers to everybody. */
+  /** The providers that the environment of the gateway configures for every tenant. */
   readonly local: Omit<ModelsOptions, 'fetch'>
   readonly clock: Clock
 }
 
 const MAX_TENANTS = 1_000
-/** How long a changed provider may stay unnoticed on another node. */
+/** Other nodes see a changed provider after at most this time. */
 const KEPT_MS = 5_000
 
 export interface TenantModels extends Models {
-  /** Providers or settings of a tenant changed on this node; with the master tenant those of everybody. */
+  /** Drops the cached models of a tenant; with the master tenant, those of every tenant. */
   forget(tenant: string): void
 }
 
-/** The models of each tenant: its own providers before those of the master tenant before those of the machine. */
+/** Finds models per tenant: its own providers first, then the master tenant's, then the environment's. */
 export function tenantModels(parts: TenantModelsParts): TenantModels {
   const { store, settings, fetch, local, clock } = parts
   const cache = new LRUCache<string, Promise<Models>>({

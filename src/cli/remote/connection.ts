@@ -1,5 +1,4 @@
-import { toldAddress } from '../../app/gateway/address-file.ts'
-import { homeOf, readPrivate } from '../../app/gateway/home.ts'
+import { gatewayHome, readPrivateFile, readPublishedAddress } from '../../app/gateway/gateway-home.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 
 export interface Where {
@@ -18,7 +17,7 @@ export function connection({ url, tokenFile }: Where, env: Environment = process
 }
 
 function localAddress(env: Environment): string {
-  const told = toldAddress(homeOf(env).address)
+  const told = readPublishedAddress(gatewayHome(env).address)
   return told !== undefined && isThisMachine(told) ? told : DEFAULT_URL
 }
 
@@ -27,11 +26,11 @@ function tokenOf(file: string | undefined, url: string, env: Environment): strin
   if (env.HOOKHELM_TOKEN) return env.HOOKHELM_TOKEN
   // The token of this machine opens everything here, and is nobody else's business.
   if (!isThisMachine(url)) return missing(`no token for ${url}`)
-  return readToken(homeOf(env).token) ?? missing('no gateway has been started here yet')
+  return readToken(gatewayHome(env).token) ?? missing('no gateway has been started here yet')
 }
 
 function readToken(path: string): string | undefined {
-  return readPrivate(path)?.trim()
+  return readPrivateFile(path)?.trim()
 }
 
 function isThisMachine(url: string): boolean {

@@ -2,16 +2,21 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { runCommand } from 'citty'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { admin, type Desk, master, openDesk } from '../../gateway/methods/desk.fixture.ts'
 import type { Methods } from '../../gateway/methods/table.ts'
-import { errorAnswer } from '../../gateway/server/error-answers.ts'
+import {
+  admin,
+  master,
+  openTestMethods,
+  type TestMethods,
+} from '../../gateway/methods/test-methods.fixture.ts'
+import { errorReply } from '../../gateway/server/error-reply.ts'
 import { nounCommand, singleCommand } from './noun-command.ts'
 
-let desk: Desk
+let methods: TestMethods
 let server: Server
 let url: string
 beforeAll(async () => {
-  desk = await openDesk()
+  methods = await openTestMethods()
   // As much of a gateway as the command line sees of it.
   server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -21,9 +26,9 @@ beforeAll(async () => {
     response.setHeader('content-type', 'application/json')
     try {
       const params: unknown = JSON.parse(Buffer.concat(chunks).toString())
-      response.end(JSON.stringify(await desk.call(name, params, caller)))
+      response.end(JSON.stringify(await methods.call(name, params, caller)))
     } catch (thrown) {
-      const { status, body } = errorAnswer(thrown, () => {})
+      const { status, body } = errorReply(thrown, () => {})
       response.statusCode = status
       response.end(JSON.stringify({ error: body }))
     }
@@ -33,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   server.close()
-  await desk.close()
+  await methods.close()
 })
 
 let out = ''
@@ -127,7 +132,7 @@ describe('commands that talk to a gateway', () => {
     vi.stubEnv('HOOKHELM_TOKEN', 'hh_master')
     expect(await hookhelm('audit', 'verify')).toBe(0)
     const broken = { checked: 3, broken: { chain: 'c', seq: 2, why: 'changed' } }
-    const verify = vi.spyOn(desk.store, 'verifyAudit').mockResolvedValue(broken)
+    const verify = vi.spyOn(methods.store, 'verifyAudit').mockResolvedValue(broken)
     expect(await hookhelm('audit', 'verify')).toBe(1)
     expect(out).toContain('changed')
     verify.mockRestore()

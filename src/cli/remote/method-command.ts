@@ -1,14 +1,14 @@
 import { type ClientOptions, createClient } from '../../client/client.ts'
 import { isRecord } from '../../engine/core/check.ts'
-import type { Method } from '../../gateway/methods/method.ts'
-import type { Methods } from '../../gateway/methods/table.ts'
+import type { Method, SubscriptionMethod } from '../../gateway/methods/method.ts'
+import type { Methods, Subscriptions } from '../../gateway/methods/table.ts'
 import { command } from '../command.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { print, tell } from '../output.ts'
 import { connection } from './connection.ts'
 import { readData } from './data.ts'
 import { argsOf, flagsOf, paramsOf } from './flags.ts'
-import { viewOf } from './views.ts'
+import { itemView, viewOf } from './views.ts'
 
 const where = {
   url: { type: 'string', description: 'where the gateway is; HOOKHELM_URL otherwise' },
@@ -16,6 +16,10 @@ const where = {
   tenant: { type: 'string', description: 'with a token of the master scope: the tenant to work for' },
   file: { type: 'string', description: 'parameters from a YAML or JSON file, - for stdin' },
   data: { type: 'string', description: 'parameters as YAML or JSON' },
+} as const
+
+const followFlag = {
+  follow: { type: 'boolean', description: 'keep printing new items until interrupted' },
 } as const
 
 const common = [...Object.keys(where), 'json', 'cwd']
@@ -27,13 +31,13 @@ const dataParam: Readonly<Record<string, string>> = {
   'settings.set': 'settings',
 }
 
-/** The twin of a method on the command line. */
+/** The command of a method. */
 export function methodCommand(row: Method) {
   const flags = flagsOf(row).filter(({ name }) => !common.includes(name))
   return command({
     name: row.name.split('.').at(-1) ?? row.name,
     about: row.about,
-    args: { ...argsOf(flags), ...where },
+    args: { ...argsOf(flags), ...where, ...(row.kind === 'subscription' ? followFlag : {}) },
     async run(args) {
       const whole = readData(args)
       const under = dataParam[row.name]
@@ -42,10 +46,13 @@ export function methodCommand(row: Method) {
         ...paramsOf(flags, args),
       }
       const { url, tenant, json } = args
-      const answer = await called(row, params, {
+      const options = {
         ...connection({ url, tokenFile: args['token-file'] }),
         ...(tenant === undefined ? {} : { tenant }),
-      })
+      }
+      if (row.kind === 'subscription' && 'follow' in args && args.follow === true)
+        return follow(row, params, { options, json: json === true })
+      const answer = await called(row, params, options)
       show(row.name, answer, json === true)
       return isBad(answer) ? exitCodes.failed : exitCodes.ok
     },
@@ -58,6 +65,26 @@ async function called(row: Method, params: unknown, options: ClientOptions): Pro
     // The gateway checks the parameters and says what is wrong with them.
     return await client.call(row.name as keyof Methods, params as never)
   } finally {
+    await client.close()
+  }
+}
+
+/** Prints items until the process is interrupted; with `--json`, one object per line. */
+async function follow(
+  row: SubscriptionMethod,
+  params: Record<string, unknown>,
+  { options, json }: { readonly options: ClientOptions; readonly json: boolean },
+): Promise<ExitCode> {
+  const client = createClient(options)
+  const interrupted = new AbortController()
+  const stop = () => interrupted.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    const items = client.subscribe(row.name as keyof Subscriptions, params, { signal: interrupted.signal })
+    for await (const { item } of items) print(json ? JSON.stringify(item) : itemView(row.name, item))
+    return exitCodes.ok
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
     await client.close()
   }
 }

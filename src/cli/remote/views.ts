@@ -41,6 +41,13 @@ export function viewOf(method: string, answer: unknown): string {
   return fieldsText(values.length === 1 && isRecord(values[0]) ? values[0] : fields)
 }
 
+/** One item of a subscription on one line, with the columns of its noun. */
+export function itemView(method: string, item: unknown): string {
+  const fields = asFields(item)
+  const [noun = ''] = method.split('.')
+  return (columns[noun] ?? Object.keys(fields)).map((name) => cell(fields[name], name)).join('  ')
+}
+
 function listText(rows: readonly unknown[], names?: readonly string[]): string {
   if (rows.length === 0) return 'none'
   const shown = names ?? Object.keys(asFields(rows[0]))

@@ -1,15 +1,36 @@
 import type { HookContext } from './context.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { BaseHook } from './hook.ts'
+import type {
+  AgentAnswer,
+  AskReply,
+  AskRequest,
+  EvaluateReply,
+  EvaluateRequest,
+  LaunchedAgent,
+  NotifyReply,
+  NotifyRequest,
+  StartAgentRequest,
+  WarmReply,
+  WarmRequest,
+} from './host.ts'
 import type { Schema } from './schema.ts'
 
-/** What the embedding program lends to handlers. Each part is optional; a handler says what it misses. */
+/** Functions of the embedding program for handlers. All are optional; a handler that needs a missing one fails. */
 export interface Host {
-  readonly startAgent?: (request: unknown, signal: AbortSignal) => Promise<unknown>
-  readonly notify?: (request: unknown, signal: AbortSignal) => Promise<unknown>
-  readonly warm?: (request: unknown, signal: AbortSignal) => Promise<unknown>
-  readonly ask?: (request: unknown, signal: AbortSignal) => Promise<unknown>
-  readonly evaluate?: (request: unknown, signal: AbortSignal) => Promise<unknown>
+  /** Starts an agent and resolves with its answer, or with `LaunchedAgent` for `run_in_background`. */
+  readonly startAgent?: (
+    request: StartAgentRequest,
+    signal: AbortSignal,
+  ) => Promise<AgentAnswer | LaunchedAgent>
+  /** Sends a message to a team. */
+  readonly notify?: (request: NotifyRequest, signal: AbortSignal) => Promise<NotifyReply>
+  /** Prepares remote capacity. */
+  readonly warm?: (request: WarmRequest, signal: AbortSignal) => Promise<WarmReply>
+  /** Asks a person for an approval. */
+  readonly ask?: (request: AskRequest, signal: AbortSignal) => Promise<AskReply>
+  /** Asks a model. */
+  readonly evaluate?: (request: EvaluateRequest, signal: AbortSignal) => Promise<EvaluateReply>
 }
 
 export interface HandlerCall<Config> {

@@ -44,7 +44,7 @@ describe('a hook that is data', () => {
   })
 
   test('its handler gets the payload, the context, the host and the hook itself', async () => {
-    const host = { notify: async () => 'told' }
+    const host = { notify: async () => ({ sent: true }) }
     const calls: unknown[] = []
     const spy: Handler = {
       type: 'spy',

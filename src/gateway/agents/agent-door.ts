@@ -1,6 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { AgentAdapter, NativeEvent, NativePayload } from '../../agents/agent.ts'
+import type {
+  AgentAdapter,
+  NativeEvent,
+  NativePayload,
+  PluginReply,
+  ProcessReply,
+} from '../../agents/agent.ts'
 import { deliver } from '../../agents/native/outcome.ts'
 import { agentNamed, agents } from '../../agents/table.ts'
 import { isRecord } from '../../engine/core/check.ts'
@@ -11,28 +17,38 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Dispatcher, RequestContext } from '../dispatch/dispatcher.ts'
-import { createSessions } from '../sessions/sessions.ts'
+import { createAgentSessions } from './agent-sessions.ts'
 
-/** An event as a coding agent sends it. */
-export interface AgentRequest {
+/** The largest native event: payloads hold whole files, and some the conversation. */
+export const AGENT_LIMITS = { maxBytes: 8 * 1_048_576 + 65_536, maxKeys: 200_000, maxDepth: 128 } as const
+
+/** An event in the native format of a coding agent. */
+export interface AgentEventRequest {
   readonly event: string
   readonly native: unknown
 }
 
-interface AgentHow extends Omit<RequestContext, 'folder' | 'text'> {
-  /** It runs on this machine as our own user, so that the hook files of its folder count. */
+interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text'> {
+  /** The agent runs on this machine as the gateway's user, so the hook files of its folder apply. */
   readonly isLocal: boolean
-  /** The same key is one event, however often it comes. */
+  /** The idempotency key of the event. */
   readonly key?: string
-  /** It was decided without us, and can only be written down. */
+  /** The client decided without the gateway, so the event is only recorded. */
   readonly isPast?: { readonly why: string; readonly blocked: boolean }
 }
 
-/** Coding agents speak their own language here, and are answered in it. */
+/** Decides events of coding agents in their native format. */
 export interface AgentDoor {
-  /** The reply as JSON, in the shape that this client honours. Rejects with a coded error for what it cannot read. */
-  ask(caller: Caller, agent: AgentAdapter, request: AgentRequest, how: AgentHow): Promise<string>
+  /** Resolves with the reply in the format of the agent. Rejects with a coded error if the payload is unreadable. */
+  decide(
+    caller: Caller,
+    agent: AgentAdapter,
+    request: AgentEventRequest,
+    options: AgentEventOptions,
+  ): Promise<AgentReply>
 }
+
+export type AgentReply = ProcessReply | PluginReply
 
 interface AgentDoorParts {
   readonly dispatcher: Dispatcher
@@ -41,14 +57,14 @@ interface AgentDoorParts {
 }
 
 const MAX_UNKNOWN = 1_000
-/** Events before a call, which does not take place when they are blocked. */
-const isCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
+/** Events before a tool call: a block prevents the call. */
+const beforeCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
 
 export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): AgentDoor {
-  const sessions = createSessions()
+  const sessions = createAgentSessions()
   const unknown = new Set<string>()
 
-  /** We cannot decide what we do not know: it is kept as an observation, and said once. */
+  /** An unknown event cannot be decided: it is recorded as an observation, and logged once. */
   const rowOf = (agent: AgentAdapter, event: string): NativeEvent => {
     const row = Object.hasOwn(agent.events, event) ? agent.events[event] : undefined
     if (row !== undefined) return row
@@ -60,54 +76,56 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
     return {}
   }
 
-  /** Without a folder the files of the administrator and the user still count. */
-  const placeOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
-    const cwd = folderOf(envelope.cwd)
+  /** Without a folder, the hook files of the administrator and the user still apply. */
+  const workPlaceOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
+    const cwd = realFolder(envelope.cwd)
     return { cwd, start: sessions.startOf(where, envelope, cwd) }
   }
 
   return {
-    async ask(caller, agent, { event: name, native }, { isLocal, key, isPast, ...how }) {
+    async decide(caller, agent, { event: name, native }, { isLocal, key, isPast, ...options }) {
       if (!isRecord(native))
         throw serverError('gateway.request', 'native must be an object', { at: 'native' })
       const row = rowOf(agent, name)
       const isObserved = row.event === undefined || isPast !== undefined
-      const reading = isObserved ? observed(agent, name, { ...native, ...isPast }) : agent.read(name, native)
+      const reading = isObserved
+        ? readObserved(agent, name, { ...native, ...isPast })
+        : agent.read(name, native)
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
       const envelope = sessions.join(where, event, reading)
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        isLocal ? { ...how, folder: placeOf(where, envelope) } : how,
+        isLocal ? { ...options, folder: workPlaceOf(where, envelope) } : options,
       )
       const { outcome, undelivered } = deliver(decision, row.honours ?? [], agent.title)
-      if (outcome.kind === 'block' && isCall.has(event)) sessions.refused(where, envelope)
+      if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
       if (undelivered.length > 0)
         log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
-      return JSON.stringify(agent.reply(name, outcome, native))
+      return agent.reply(name, outcome, native)
     },
   }
 }
 
-/** No system has a longer path. */
+/** The longest path that any system allows. */
 const MAX_PATH = 4_096
 
-/** Where it really is: a link to a folder of a repository must not lead past the hooks of that repository. */
-function folderOf(cwd: string | undefined): string {
+/** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
+function realFolder(cwd: string | undefined): string {
   if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
   if (cwd.length > MAX_PATH)
     throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
   try {
     return realpathSync.native(cwd)
   } catch {
-    // It is gone, or not to be looked at.
+    // The folder does not exist or is not accessible.
     return cwd
   }
 }
 
-/** Something that has no event of its own. Its session is told where it can be read. */
-function observed(agent: AgentAdapter, name: string, native: NativePayload) {
+/** Reads an event that the gateway has no event for, with its session if the payload names one. */
+function readObserved(agent: AgentAdapter, name: string, native: NativePayload) {
   try {
     const { envelope, parentSession } = agent.read(name, native)
     const parent = parentSession === undefined ? {} : { parentSession }
@@ -117,12 +135,12 @@ function observed(agent: AgentAdapter, name: string, native: NativePayload) {
   }
 }
 
-/** The adapter of a name, or an error that says which names there are. */
+/** Returns the adapter with this name, or throws an error that lists the names. */
 export function requireAgent(name: unknown): AgentAdapter {
   const agent = typeof name === 'string' ? agentNamed(name) : undefined
   if (agent !== undefined) return agent
   throw serverError('gateway.request', `there is no coding agent ${String(name).slice(0, 80)}`, {
     at: 'agent',
-    hint: `There are ${agents.map((known) => known.name).join(', ')}.`,
+    hint: `Known agents: ${agents.map((known) => known.name).join(', ')}.`,
   })
 }

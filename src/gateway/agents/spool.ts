@@ -9,11 +9,11 @@ import { parseJson } from '../../safe/json.ts'
 import type { Caller } from '../auth/caller.ts'
 import { type AgentDoor, requireAgent } from './agent-door.ts'
 
-/** What coding agents left on disk while nobody answered them. */
+/** Events that coding agents wrote to disk while no gateway answered. */
 export interface Spool {
-  /** Takes up everything that is there; answers how many files it took. */
+  /** Records every spooled event; resolves with the number of files. */
   take(): Promise<number>
-  /** Resolves when the file at hand is done with. */
+  /** Resolves when the current file is finished. */
   stop(): Promise<void>
 }
 
@@ -25,14 +25,14 @@ interface SpoolParts {
   readonly log: Log
 }
 
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 const MAX_BYTES = 16 * 1_048_576
 const LIMITS = { maxBytes: MAX_BYTES, maxKeys: 200_000, maxDepth: 128 } as const
-/** `<milliseconds>-<process>.json`, perhaps with a count behind. */
+/** `<milliseconds>-<process>.json`, with an optional counter after the process id. */
 const FILE = /^\d{1,16}-[\d-]{1,24}\.json$/
 const OVERFLOW = 'overflow'
 
-/** Follows the folder. A file is removed when its event is recorded, so that a crash in between loses nothing. */
+/** Watches the spool folder. A file is removed after its event is recorded, so a crash loses nothing. */
 export function startSpool(parts: SpoolParts): Spool {
   const { clock, log } = parts
   const ended = new AbortController()
@@ -43,11 +43,11 @@ export function startSpool(parts: SpoolParts): Spool {
     })
     return taking
   }
-  const look = () => {
+  const poll = () => {
     take().catch((thrown) => log('agent.spool_waits', { error: errorText(thrown) }))
   }
-  look()
-  const ticker = clock.every(LOOK_MS, look)
+  poll()
+  const ticker = clock.every(POLL_MS, poll)
   ticker.hold(false)
   return {
     take,
@@ -66,32 +66,32 @@ async function takeAll(parts: SpoolParts, ended: AbortSignal): Promise<number> {
     log('agent.spool_overflow', { folder })
     rmSync(join(folder, OVERFLOW), { force: true })
   }
-  const closed: Closed = new Map()
+  const blocked: BlockedFolders = new Map()
   let taken = 0
   for (const name of names.filter((found) => FILE.test(found)).sort()) {
     if (ended.aborted) break
-    if (await takeOne(parts, name, closed)) taken++
+    if (await takeOne(parts, name, blocked)) taken++
   }
-  for (const error of new Set(closed.values())) log('agent.spool_waits', { error })
+  for (const error of new Set(blocked.values())) log('agent.spool_waits', { error })
   return taken
 }
 
-/** Places whose hook file cannot be used, and why. Their events wait for it, and those of others do not wait for them. */
-type Closed = Map<string, string>
+/** Folders whose hook file is unusable, with the reason. Their events stay spooled; other folders go on. */
+type BlockedFolders = Map<string, string>
 
-async function takeOne(parts: SpoolParts, name: string, closed: Closed): Promise<boolean> {
+async function takeOne(parts: SpoolParts, name: string, blocked: BlockedFolders): Promise<boolean> {
   const { folder, agents, caller, clock, log } = parts
   const path = join(folder, name)
-  let place = ''
+  let folders = ''
   try {
-    const { agent, request, how, key } = read(path, clock.now())
-    place = placeOf(request.native)
-    if (closed.has(place)) return false
-    await agents.ask(caller, agent, request, { ...how, isLocal: true, key: `spool:${name}:${key}` })
+    const { agent, request, options, key } = readSpooled(path, clock.now())
+    folders = foldersOf(request.native)
+    if (blocked.has(folders)) return false
+    await agents.decide(caller, agent, request, { ...options, isLocal: true, key: `spool:${name}:${key}` })
   } catch (thrown) {
-    switch (whatToDo(thrown)) {
+    switch (actionFor(thrown)) {
       case 'wait':
-        closed.set(place, errorText(thrown))
+        blocked.set(folders, errorText(thrown))
         return false
       case 'set aside':
         log('agent.spool_unreadable', { file: name, error: errorText(thrown) })
@@ -105,10 +105,10 @@ async function takeOne(parts: SpoolParts, name: string, closed: Closed): Promise
   return true
 }
 
-/** Otherwise it was recorded already, by somebody who could not remove it any more. */
-function whatToDo(thrown: unknown): 'wait' | 'set aside' | 'give up' | 'remove' {
+/** `remove`: an earlier attempt recorded the event and stopped before it removed the file. */
+function actionFor(thrown: unknown): 'wait' | 'set aside' | 'give up' | 'remove' {
   if (isFileError(thrown)) return 'set aside'
-  // The store is away or there is too much at once: what is here is still here later.
+  // The store is down or busy: the files are still here later.
   if (!isHookError(thrown)) return 'give up'
   if (thrown.code === 'gateway.conflict') return 'remove'
   if (thrown.code.startsWith('config.')) return 'wait'
@@ -123,11 +123,11 @@ function setAside(folder: string, name: string): void {
   try {
     renameSync(join(folder, name), join(folder, `bad-${name}`))
   } catch {
-    // It is gone, or its place is taken: then it stays where it is, and nobody waits for it.
+    // The file is gone, or the new name is taken: then the file stays, and the next poll logs it again.
   }
 }
 
-function placeOf(native: unknown): string {
+function foldersOf(native: unknown): string {
   return isRecord(native) ? JSON.stringify([native.cwd, native.workspace_roots]) : ''
 }
 
@@ -135,18 +135,19 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // Nothing was ever left.
+    // No agent has spooled anything yet.
     return []
   }
 }
 
-function read(path: string, now: number) {
+function readSpooled(path: string, now: number) {
   const found = lstatSync(path)
   const isOurs = process.getuid === undefined || found.uid === process.getuid()
-  if (!found.isFile() || !isOurs || found.size > MAX_BYTES) throw unreadable('it is no file of ours')
+  if (!found.isFile() || !isOurs || found.size > MAX_BYTES)
+    throw unreadable('it is not a regular file of this user')
   const text = readFileSync(path, 'utf8')
   const value = parseJson(text, LIMITS)
-  if (!isRecord(value)) throw unreadable('it holds no object')
+  if (!isRecord(value)) throw unreadable('it is not a JSON object')
   const { agent, event, at, why, blocked, opened, native } = value
   if (typeof event !== 'string' || typeof at !== 'number') throw unreadable('event or at is missing')
   const isDecided = blocked === true || opened === true
@@ -155,7 +156,7 @@ function read(path: string, now: number) {
     agent: requireAgent(agent),
     request: { event, native: native ?? {} },
     key: createHash('sha256').update(text).digest('base64url').slice(0, 22),
-    how: {
+    options: {
       time: at > 0 && at <= now ? at : now,
       ...(isDecided ? { isPast: past } : {}),
     },

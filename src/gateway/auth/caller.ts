@@ -1,15 +1,15 @@
 import { type Role, roles } from '../../store/stores/tenant-store.ts'
 
-/** Who asks, as the door found out. */
+/** The authenticated caller. */
 export interface Caller {
-  /** Whose rows it works on. */
+  /** The tenant whose data it reads and changes. */
   readonly tenant: string
   readonly role: Role
-  /** Its token belongs to the master tenant: it may make global hooks and work for any tenant. */
+  /** Its token belongs to the master tenant: it may create global hooks and act for any tenant. */
   readonly master: boolean
-  /** The name of its token, kept with what it changes. */
+  /** The name of its token, stored with each change it makes. */
   readonly name: string
-  /** A token bound to one agent speaks for that agent only. */
+  /** Set if the token is bound to one agent. */
   readonly agentId: string | undefined
 }
 
@@ -17,7 +17,7 @@ export function reaches(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least)
 }
 
-/** Whoever may open the file is the user themselves; node cannot ask the kernel who it is, so they may only dispatch. */
+/** The caller on the unix socket without a token. Node cannot verify the peer's user id, so it may only dispatch. */
 export function localCaller(tenant: string): Caller {
   return { tenant, role: 'agent', master: false, name: 'socket', agentId: undefined }
 }

@@ -3,17 +3,17 @@ import type { Clock } from '../../engine/core/clock.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { hashToken, sameToken } from '../../safe/token.ts'
 import type { Caller } from './caller.ts'
-import { createFailures } from './failures.ts'
-import { type Admitted, badToken } from './tokens.ts'
+import { createFailureLimit } from './failure-limit.ts'
+import { type AdmittedCaller, invalidTokenError } from './tokens.ts'
 
-/** One-time links that open a session in a browser, which then needs no token of its own. */
+/** One-time login links, and the browser sessions they open. */
 export interface Logins {
-  /** The path of a link that works once within ten minutes. */
+  /** Returns the path of a link that works once within ten minutes. */
   issue(): string
-  /** Turns the code of a link into the secret of a session. */
-  redeem(code: string, from: string): string
-  find(secret: string): Admitted | undefined
-  isStillRight(key: string): boolean
+  /** Exchanges the code of a link for a session secret. `source` is the network of the client. */
+  redeem(code: string, source: string): string
+  find(secret: string): AdmittedCaller | undefined
+  isStillValid(key: string): boolean
   end(secret: string): void
 }
 
@@ -21,23 +21,23 @@ const CODE_MS = 10 * 60_000
 export const SESSION_MS = 12 * 60 * 60_000
 const MAX_CODES = 20
 const MAX_SESSIONS = 1_000
-/** Of everybody together: more than this a minute is no person with a link. */
-const MOST_BAD_CODES = 100
+/** Per minute from all sources together. */
+const MAX_BAD_CODES = 100
 const PREFIX = 'session '
 
 interface Session {
-  readonly admitted: Admitted
+  readonly admitted: AdmittedCaller
   readonly expiresAt: number
 }
 
-/** Kept in memory and as digests: after a restart a new link is printed anyway. */
+/** Codes and sessions live in memory as digests; each start prints a new link. */
 export function createLogins(clock: Clock, caller: Caller): Logins {
   const codes = new Map<string, { readonly hash: Buffer; readonly expiresAt: number }>()
   const sessions = new Map<string, Session>()
-  const byAddress = createFailures(clock)
-  const byAccount = createFailures(clock, MOST_BAD_CODES)
+  const byAddress = createFailureLimit(clock)
+  const byAccount = createFailureLimit(clock, MAX_BAD_CODES)
 
-  /** Every code is compared, so that the time taken tells nothing about any of them. */
+  /** Compares every code, so that the time taken reveals nothing about them. */
   function take(code: string): boolean {
     let found: string | undefined
     for (const [key, { hash, expiresAt }] of codes) {
@@ -60,13 +60,13 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
       codes.set(keyOf(code), { hash: hashToken(code), expiresAt: clock.now() + CODE_MS })
       return `/login?code=${code}`
     },
-    redeem(code, from) {
-      const wait = Math.max(byAddress.wait(from), byAccount.wait(caller.name))
-      if (wait > 0) throw tooSoon('auth.blocked', 'too many bad logins', wait)
+    redeem(code, source) {
+      const wait = Math.max(byAddress.wait(source), byAccount.wait(caller.name))
+      if (wait > 0) throw tooSoon('auth.blocked', 'too many failed logins', wait)
       if (!take(code)) {
-        byAddress.count(from)
+        byAddress.count(source)
         byAccount.count(caller.name)
-        throw badToken()
+        throw invalidTokenError()
       }
       const fresh = secret()
       const key = keyOf(fresh)
@@ -75,7 +75,7 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
       return fresh
     },
     find: (given) => live(keyOf(given))?.admitted,
-    isStillRight: (key) => live(key) !== undefined,
+    isStillValid: (key) => live(key) !== undefined,
     end(given) {
       sessions.delete(keyOf(given))
     },
@@ -90,14 +90,36 @@ function secret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Looked up by digest: what an attacker sends decides nothing about where the search ends. */
+/** Sessions are found by digest, so the lookup time does not depend on the secret. */
 function keyOf(given: string): string {
   return PREFIX + hashToken(given).toString('base64')
 }
 
-function makeRoom(map: Map<string, unknown>, most: number): void {
+function makeRoom(map: Map<string, unknown>, maxEntries: number): void {
   for (const oldest of map.keys()) {
-    if (map.size < most) return
+    if (map.size < maxEntries) return
     map.delete(oldest)
   }
+}
+
+const COOKIE = 'hookhelm_session'
+
+/** Returns the session secret in a Cookie header, or an empty string. */
+export function readSessionCookie(header: string): string {
+  for (const pair of header.split(';')) {
+    const [name, value] = pair.split('=', 2)
+    if (name?.trim() === COOKIE) return value?.trim() ?? ''
+  }
+  return ''
+}
+
+export interface SessionCookieOptions {
+  /** Send the cookie over https only. Loopback has no https. */
+  readonly secure: boolean
+  readonly maxAgeMs: number
+}
+
+export function writeSessionCookie(secret: string, { secure, maxAgeMs }: SessionCookieOptions): string {
+  const age = Math.floor(maxAgeMs / 1_000)
+  return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure ? '; Secure' : ''}`
 }

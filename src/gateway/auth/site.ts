@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { isLoopbackName } from './address.ts'
 
 export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
-/** Under which names we are called, and which pages may call. */
+/** The accepted Host and Origin headers. */
 export interface Site {
   /** Throws `auth.host` or `auth.origin`. */
   check(request: IncomingMessage): void
-  /** Whether a page of our own sent it, rather than somebody whose browser does not say. */
+  /** Whether a page of the gateway sent the request. A request without an origin does not count. */
   isOwnPage(request: IncomingMessage): boolean
-  /** From now on also under this address. */
+  /** Accepts the address as a Host header too. */
   add(address: ListenAddress): void
 }
 
 interface SiteOptions {
-  /** Names beside the addresses we listen on: `name`, or `name:port`. */
+  /** Names besides the listen addresses: `name`, or `name:port`. */
   readonly hosts?: readonly string[]
   readonly origins?: readonly string[]
 }
@@ -34,17 +34,18 @@ export function createSite({ hosts = [], origins = [] }: SiteOptions): Site {
     const origin = request.headers.origin?.toLowerCase()
     if (origin === undefined) return false
     const host = request.headers.host?.toLowerCase()
-    // The scheme is the proxy's business: behind one that ends TLS we are called by http for an https page.
+    // Either scheme: behind a proxy that terminates TLS an https page arrives over http.
     return origin === `http://${host}` || origin === `https://${host}` || foreign.has(origin)
   }
 
   return {
     check(request) {
       const host = request.headers.host?.toLowerCase() ?? ''
-      if (!isOwnHost(request, host)) throw serverError('auth.host', 'the gateway is not called by this name')
-      // Programs send no origin; a page always does where it could do harm, and `null` is a page that hides.
+      if (!isOwnHost(request, host))
+        throw serverError('auth.host', 'the Host header does not name this gateway')
+      // Programs send no origin. Browsers always send one with a harmful request; `null` is a page without an origin.
       if (request.headers.origin !== undefined && !isOwnPage(request))
-        throw serverError('auth.origin', 'the page that sent this may not call the gateway')
+        throw serverError('auth.origin', 'pages of this origin may not call the gateway')
     },
     isOwnPage,
     add(address) {
@@ -53,7 +54,7 @@ export function createSite({ hosts = [], origins = [] }: SiteOptions): Site {
   }
 }
 
-/** An address cannot be rebound, only a name can: loopback answers to all its names, the rest to its own. */
+/** DNS rebinding works with names, not with addresses: loopback accepts all its names, other addresses only themselves. */
 function namesOf({ host, port }: ListenAddress): string[] {
   const bare = host.includes(':') ? `[${host}]` : host
   const all = isLoopbackName(bare) || EVERYWHERE.has(bare) ? ['localhost', '127.0.0.1', '[::1]'] : [bare]
@@ -62,10 +63,16 @@ function namesOf({ host, port }: ListenAddress): string[] {
 
 const EVERYWHERE = new Set(['0.0.0.0', '[::]'])
 
-/** Where we listen on every address, the one this connection came to. */
+/** The local address of this connection, for servers that listen on every address. */
 function localAddress({ socket }: IncomingMessage): string {
   const address = socket.localAddress?.replace(/^::ffff:/, '') ?? ''
   return `${address.includes(':') ? `[${address}]` : address}:${socket.localPort}`
+}
+
+export function isLoopbackName(name: string): boolean {
+  if (name === 'localhost') return true
+  const bare = name.replace(/^\[|\]$/g, '')
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback'
 }
 
 export function withoutPort(host: string): string {

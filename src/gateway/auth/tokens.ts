@@ -1,98 +1,103 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../engine/core/clock.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { hashToken } from '../../safe/token.ts'
+import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT, type TokenRow } from '../../store/stores/tenant-store.ts'
-import type { GatewayParts } from '../parts.ts'
-import { placeOf } from './address.ts'
 import type { Caller } from './caller.ts'
-import { createFailures } from './failures.ts'
+import { createFailureLimit, sourceNetwork } from './failure-limit.ts'
 
-/** Somebody who showed who they are. */
-export interface Admitted {
+/** An authenticated caller. */
+export interface AdmittedCaller {
   readonly caller: Caller
-  /** Where to look again whether that still holds: `isStillRight`. */
+  /** For `isStillValid`. */
   readonly key: string
 }
 
-/** By a token, as it was read from the store. */
-export interface Known extends Admitted {
+/** A token as read from the store. */
+export interface KnownToken extends AdmittedCaller {
   readonly hash: Buffer
   readonly expiresAt: number
   readonly readAt: number
   readonly epoch: number
 }
 
-/** Who a token belongs to. */
+/** Finds the callers of tokens. */
 export interface Tokens {
-  /** At once for a token that was read within the last seconds. Throws or rejects with `auth.token` or `auth.blocked`. */
-  find(token: string, address: string | undefined): Known | Promise<Known>
-  /** Whether what `find` answered may be used once more without asking. */
-  isFresh(known: Known): boolean
-  /** Whether a token that was right has neither expired nor been revoked since. */
-  isStillRight(key: string): Promise<boolean>
-  /** Reads every token anew, after one was deleted. */
+  /** Returns without a promise if the token is cached. Throws or rejects with `auth.token` or `auth.blocked`. */
+  find(token: string, address: string | undefined): KnownToken | Promise<KnownToken>
+  /** Whether a result of `find` can be used again without another lookup. */
+  isFresh(known: KnownToken): boolean
+  /** Whether a token that was valid has neither expired nor been revoked. */
+  isStillValid(key: string): Promise<boolean>
+  /** Reads every token again, after one was deleted. */
   forget(): void
 }
 
-/** How long a token that another node deleted may still be taken for right. */
+/** A token that another node deleted stays valid here for at most this time. */
 const FRESH_MS = 5_000
-/** For connections that stay open: with their look every 2 s this is less than `FRESH_MS` together. */
+/** For open connections: with their check every 2 s a revoked token ends them within `FRESH_MS`. */
 const RECHECK_MS = 2_500
 const MAX_KNOWN = 10_000
 
-type Parts = Pick<GatewayParts, 'store' | 'clock' | 'defaultTenant'>
+interface TokensOptions {
+  readonly store: Pick<Store, 'findToken'>
+  readonly clock: Clock
+  readonly defaultTenant: string
+}
 
-export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
-  const reading = new Map<string, Promise<Known | undefined>>()
-  const failures = createFailures(clock)
+export function createTokens({ store, clock, defaultTenant }: TokensOptions): Tokens {
+  const known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN })
+  const reading = new Map<string, Promise<KnownToken | undefined>>()
+  const failures = createFailureLimit(clock)
   /**
-   * Raised by `forget`: what was read before, or is under way then, no longer counts. It is kept all the same, because
-   * that it was right before tells it from a guess.
+   * Raised by `forget`: entries of earlier epochs must be read again. They are kept, because a token that was valid
+   * before is not a guess.
    */
   let epoch = 0
 
-  const isFresh = (entry: Known, age: number) => entry.epoch === epoch && clock.elapsed() - entry.readAt < age
-  const isLive = (entry: Known) => clock.now() < entry.expiresAt
-  const isUsable = (entry: Known) => isFresh(entry, FRESH_MS) && isLive(entry)
+  const isFresh = (entry: KnownToken, age: number) =>
+    entry.epoch === epoch && clock.elapsed() - entry.readAt < age
+  const isLive = (entry: KnownToken) => clock.now() < entry.expiresAt
+  const isUsable = (entry: KnownToken) => isFresh(entry, FRESH_MS) && isLive(entry)
 
-  async function ask(key: string, hash: Buffer): Promise<Known | undefined> {
-    const asked = epoch
+  async function readToken(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const startEpoch = epoch
     const row = await store.findToken(hash)
     if (row === undefined) {
       known.delete(key)
       return undefined
     }
-    const entry = { ...toKnown(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch: asked }
+    const entry = { ...callerOf(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch: startEpoch }
     known.set(key, entry)
     return entry
   }
 
-  /** Many requests with one token ask the store once. */
-  function read(key: string, hash: Buffer): Promise<Known | undefined> {
-    const under = reading.get(key)
-    if (under !== undefined) return under
-    const asking = ask(key, hash).finally(() => {
-      if (reading.get(key) === asking) reading.delete(key)
+  /** Concurrent requests with one token share one read. */
+  function read(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const pending = reading.get(key)
+    if (pending !== undefined) return pending
+    const started = readToken(key, hash).finally(() => {
+      if (reading.get(key) === started) reading.delete(key)
     })
-    reading.set(key, asking)
-    return asking
+    reading.set(key, started)
+    return started
   }
 
-  async function look(key: string, hash: Buffer, address: string | undefined): Promise<Known> {
-    const from = placeOf(address)
-    const wasRight = known.has(key)
-    // A token that was right is looked at even when its address is blocked: nobody guesses 256 bits, so the block only
-    // saves the store work, and a neighbour behind the same proxy must not be able to close the gates of everybody.
-    const wait = wasRight ? 0 : Math.max(failures.wait(from), failures.wait(key))
-    if (wait > 0) throw tooSoon('auth.blocked', 'too many bad tokens came from here', wait)
+  async function lookUp(key: string, hash: Buffer, address: string | undefined): Promise<KnownToken> {
+    const source = sourceNetwork(address)
+    const wasValid = known.has(key)
+    // A token that was valid is looked up even if its source is blocked: 256 bits cannot be guessed, the block only spares
+    // the store, and a client behind the same proxy must not lock out the others.
+    const wait = wasValid ? 0 : Math.max(failures.wait(source), failures.wait(key))
+    if (wait > 0) throw tooSoon('auth.blocked', 'too many invalid tokens from this address', wait)
     const entry = await read(key, hash)
     if (entry !== undefined && isLive(entry)) return entry
-    failures.count(from)
+    failures.count(source)
     failures.count(key)
-    throw badToken()
+    throw invalidTokenError()
   }
 
   return {
@@ -101,10 +106,10 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
       const key = hash.toString('latin1')
       const entry = known.get(key)
       if (entry !== undefined && isUsable(entry) && timingSafeEqual(hash, entry.hash)) return entry
-      return look(key, hash, address)
+      return lookUp(key, hash, address)
     },
     isFresh: isUsable,
-    async isStillRight(key) {
+    async isStillValid(key) {
       const entry = known.get(key)
       if (entry !== undefined && isFresh(entry, RECHECK_MS)) return isLive(entry)
       const again = await read(key, Buffer.from(key, 'latin1'))
@@ -117,11 +122,11 @@ export function createTokens({ store, clock, defaultTenant }: Parts): Tokens {
   }
 }
 
-export function badToken(): Error {
+export function invalidTokenError(): Error {
   return serverError('auth.token', 'the request carries no valid token')
 }
 
-function toKnown(row: TokenRow, defaultTenant: string): Pick<Known, 'caller' | 'expiresAt'> {
+function callerOf(row: TokenRow, defaultTenant: string): Pick<KnownToken, 'caller' | 'expiresAt'> {
   const master = row.tenant_id === MASTER_TENANT
   return {
     expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
-import type { Builtin } from './builtin.ts'
+import type { Builtin } from './seed-builtins.ts'
 
-/** Runs in the sandbox of script hooks. What it writes does not look like what it replaces, so it can run again. */
+/** Runs in the script sandbox. Its replacements match none of its patterns, so it can run twice. */
 const source = `var EMAIL = /[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\\.){1,8}[A-Za-z]{2,63}/g
 var PHONE = /\\+\\d{1,3}(?:[ .-]?\\(?\\d{2,4}\\)?){2,4}\\b|\\(?\\b\\d{3}\\)?[ .-]\\d{3}[ .-]\\d{4}\\b/g
 var FIELDS = ['command', 'query', 'content']
@@ -31,7 +31,7 @@ export const piiRedactor: Builtin = {
   isOnByDefault: false,
   hook: {
     handler_type: 'script',
-    description: 'Takes e-mail addresses and phone numbers out of prompts and tool calls.',
+    description: 'Removes e-mail addresses and phone numbers from prompts and tool calls.',
     priority: 900,
     timeout_ms: 2_000,
     on_timeout: 'allow',

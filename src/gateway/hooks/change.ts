@@ -4,7 +4,7 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts } from '../parts.ts'
 import { toDefinition } from '../tenancy/definition.ts'
 import { type CompleteHook, completeHook, sealHook } from './complete.ts'
 import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
@@ -17,7 +17,7 @@ const ATTEMPTS = 5
 export async function createHook(
   given: HookInput,
   caller: Caller,
-  parts: GatewayParts,
+  parts: HookParts,
 ): Promise<{ hookId: string }> {
   const id = randomUUID()
   const hook = sealHook(completeHook(given, { id, caller, parts }), parts)
@@ -32,7 +32,7 @@ export async function updateHook(
   hookId: string,
   given: Fields,
   caller: Caller,
-  parts: GatewayParts,
+  parts: HookParts,
 ): Promise<{ hookId: string }> {
   const updates = Object.fromEntries(
     Object.entries(given).filter(([key]) => !Object.hasOwn(gatewayOwnedFields, key)),
@@ -65,7 +65,7 @@ export async function updateHook(
 export async function toggleHook(
   { id, tenant_id }: HookRow,
   enabled: boolean,
-  parts: GatewayParts,
+  parts: HookParts,
 ): Promise<{ hookId: string; enabled: boolean }> {
   const switched = await parts.store.toggleHook(tenant_id, id, { enabled }, parts.clock.now())
   if (switched === 'missing') throw notFound(id)
@@ -76,7 +76,7 @@ export async function toggleHook(
 export async function deleteHook(
   hookId: string,
   caller: Caller,
-  parts: GatewayParts,
+  parts: HookParts,
 ): Promise<{ hookId: string }> {
   const row = await reachableHook(hookId, caller, parts)
   if (row.source === 'builtin') throw builtin()
@@ -86,7 +86,7 @@ export async function deleteHook(
 }
 
 /** A hook that this caller may change. To anybody else it is not there, though global ones can be seen. */
-export async function reachableHook(hookId: string, caller: Caller, parts: GatewayParts): Promise<HookRow> {
+export async function reachableHook(hookId: string, caller: Caller, parts: HookParts): Promise<HookRow> {
   const row = await parts.store.findHook(caller.tenant, hookId)
   if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
   // What is locked for a tenant cannot be unlocked by it.
@@ -95,7 +95,7 @@ export async function reachableHook(hookId: string, caller: Caller, parts: Gatew
   return row
 }
 
-function merged(row: HookRow, updates: Fields, caller: Caller, parts: GatewayParts): CompleteHook {
+function merged(row: HookRow, updates: Fields, caller: Caller, parts: HookParts): CompleteHook {
   const hook = sealHook(
     completeHook(inputOf(row, updates), { id: row.id, caller, parts, stored: row }),
     parts,
@@ -129,7 +129,7 @@ export function inputOf(row: HookRow, updates: Fields): HookInput {
   throw problem?.error ?? read.error
 }
 
-function toggleOnly(row: HookRow, updates: Fields, parts: GatewayParts): Promise<{ hookId: string }> {
+function toggleOnly(row: HookRow, updates: Fields, parts: HookParts): Promise<{ hookId: string }> {
   const { enabled, ...rest } = updates
   if (Object.keys(rest).length > 0 || typeof enabled !== 'boolean') throw builtin()
   return toggleHook(row, enabled, parts).then(({ hookId }) => ({ hookId }))

@@ -8,7 +8,7 @@ import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { sealConfig, unmaskConfig } from './config-secrets.ts'
 import type { HookInput } from './hook-input.ts'
@@ -23,7 +23,7 @@ export type CompleteHook = Omit<HookRow, 'version' | 'source' | 'created_by' | '
 interface Making {
   readonly id: string
   readonly caller: Caller
-  readonly parts: GatewayParts
+  readonly parts: HookParts
   /** The row that is changed, whose hidden values may be kept. */
   readonly stored?: HookRow
 }
@@ -66,7 +66,7 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
 }
 
 /** The hook as it is stored, with its secrets sealed. Sealed texts are longer, so a hook that has any is checked again. */
-export function sealHook(hook: CompleteHook, parts: GatewayParts): CompleteHook {
+export function sealHook(hook: CompleteHook, parts: HookParts): CompleteHook {
   const config = sealConfig(hook.config, hook.id, parts.secrets)
   if (isDeepStrictEqual(config, hook.config)) return hook
   const sealed = { ...hook, config }
@@ -74,7 +74,7 @@ export function sealHook(hook: CompleteHook, parts: GatewayParts): CompleteHook 
   return sealed
 }
 
-function proveRow({ tenant_id: _, ...definition }: CompleteHook, parts: GatewayParts): void {
+function proveRow({ tenant_id: _, ...definition }: CompleteHook, parts: HookParts): void {
   prove(definition, parts)
 }
 
@@ -117,7 +117,7 @@ function ownerOf(scope: HookRow['scope'], { master, tenant }: Caller): string {
   )
 }
 
-function requireHandler(type: string, { edition, handlers }: GatewayParts): void {
+function requireHandler(type: string, { edition, handlers }: HookParts): void {
   const at = 'handler_type'
   if (type === 'command' && !runsCommands(edition))
     throw new HookError('handler.not_in_edition', 'command-type hooks are only available on Lite edition', {

@@ -6,7 +6,7 @@ import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { compileMatcher } from '../../engine/match/compile.ts'
 import { explainMatch } from '../../engine/match/explain.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 
 /** An event as the test panel and older clients write it. Further keys go into the payload as they are. */
@@ -41,7 +41,7 @@ export interface DryRun {
 export async function dryRun(
   hook: HookDefinition,
   sample: SampleEvent,
-  { parts, tenant }: { parts: GatewayParts; tenant: string },
+  { parts, tenant }: { parts: HookParts; tenant: string },
 ): Promise<DryRun> {
   const { dryHandlers, host, clock } = parts
   const hooks = createHooks({ handlers: dryHandlers, host, clock, breaker: false })

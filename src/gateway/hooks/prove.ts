@@ -1,12 +1,12 @@
 import { HookError } from '../../engine/core/error.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { HookParts } from '../parts.ts'
 
 /** Registers the hook as a snapshot will, and forgets it: what is saved can be loaded. */
 export function prove(
   hook: HookDefinition,
-  { handlers, host }: Pick<GatewayParts, 'handlers' | 'host'>,
+  { handlers, host }: Pick<HookParts, 'handlers' | 'host'>,
 ): void {
   try {
     createHooks({ handlers, host }).add(hook)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { noParams } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { noParams } from './method-fields.ts'
 
-const verify = method({
+const verify = defineCall({
   name: 'audit.verify',
-  about: 'Walks the chain of hashes over every recorded execution and names the first row that was changed.',
+  about: 'Checks the hash chain over every recorded execution and names the first changed row.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/audit/verify' },
   params: noParams,
@@ -14,8 +14,10 @@ const verify = method({
     checked: z.number(),
     broken: z.object({ chain: z.string(), seq: z.number(), why: z.string() }).exactOptional(),
   }),
+  needs: ['store'],
   async run({ caller, parts }) {
-    if (!caller.master) throw serverError('auth.scope', 'the audit is verified from the master scope')
+    if (!caller.master)
+      throw serverError('auth.scope', 'verifying the audit log needs a token of the master scope')
     const verdict = await parts.store.verifyAudit()
     return { ok: verdict.broken === undefined, ...verdict }
   },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
-import type { GatewayParts } from '../parts.ts'
-import { noParams } from './fields.ts'
-import { method } from './method.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { noParams } from './method-fields.ts'
 
-export const budget = z.object({
+export const budgetSchema = z.object({
   tenant_id: z.string(),
   month_start: z.number().describe('First day of the month, UTC, in ms.'),
   budget_total: z.number(),
@@ -12,29 +12,34 @@ export const budget = z.object({
   last_warned_at: z.number().nullable(),
 })
 
-export function readBudget(tenant: string, { store, clock, settings }: GatewayParts) {
+export function readBudget(
+  tenant: string,
+  { store, clock, settings }: Pick<MethodParts, 'store' | 'clock' | 'settings'>,
+) {
   return store.readBudget(tenant, clock.now(), settings.of(tenant).monthly_tokens)
 }
 
-const get = method({
+const get = defineCall({
   name: 'budgets.get',
-  about: 'What is left of the tokens that prompt hooks may use this month.',
+  about: 'The token budget of prompt hooks for this month, and what is left of it.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/budget' },
   params: noParams,
-  result: z.object({ budget }),
+  result: z.object({ budget: budgetSchema }),
+  needs: ['store', 'clock', 'settings'],
   async run({ caller, parts }) {
     return { budget: await readBudget(caller.tenant, parts) }
   },
 })
 
-const set = method({
+const set = defineCall({
   name: 'budgets.set',
-  about: 'Sets the tokens of a month; what was spent stays spent.',
+  about: 'Sets the monthly token budget; tokens already spent this month stay spent.',
   role: 'admin',
   rest: { verb: 'PUT', path: '/v1/budget' },
   params: z.strictObject({ total: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
-  result: z.object({ budget }),
+  result: z.object({ budget: budgetSchema }),
+  needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     return { budget: await parts.store.setBudget(caller.tenant, params.total, parts.clock.now()) }
   },

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { listOf, pageFields, pageOf, text } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
 
 const state = z.enum(['waiting', 'leased', 'dead'])
 
-const list = method({
+const list = defineCall({
   name: 'deliveries.list',
-  about: 'Work that waits, is under way, or failed as often as it may.',
+  about: 'Queued deliveries: waiting, leased to a worker, or dead after the last attempt.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/deliveries' },
-  params: z.strictObject({ state: state.exactOptional(), kind: text.exactOptional(), ...pageFields }),
+  params: z.strictObject({ state: state.exactOptional(), kind: shortText.exactOptional(), ...pageFields }),
   result: z.object({
-    deliveries: listOf(
+    deliveries: readonlyList(
       z.object({
         id: z.string(),
         tenant_id: z.string(),
@@ -27,26 +27,32 @@ const list = method({
     ),
     nextCursor: z.string(),
   }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor: _, limit: __, ...filter } = params
-    const { rows, nextCursor } = await parts.store.listDeliveries(caller.tenant, filter, pageOf(params))
+    const { rows, nextCursor } = await parts.store.listDeliveries(
+      caller.tenant,
+      filter,
+      requestedPage(params),
+    )
     return { deliveries: rows, nextCursor }
   },
 })
 
-const replay = method({
+const replay = defineCall({
   name: 'deliveries.replay',
-  about: 'Tries dead deliveries again from the start.',
+  about: 'Queues dead deliveries again with all their attempts.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/deliveries/replay' },
   params: z.strictObject({
-    ids: listOf(text).exactOptional(),
-    all: z.boolean().describe('Every dead one of the tenant.').exactOptional(),
+    ids: readonlyList(shortText).exactOptional(),
+    all: z.boolean().describe('Every dead delivery of the tenant.').exactOptional(),
   }),
   result: z.object({ replayed: z.number() }),
+  needs: ['store', 'clock', 'wakeDeliveries'],
   async run({ params, caller, parts }) {
     const { ids = [], all = false } = params
-    if (all === ids.length > 0) throw serverError('gateway.request', 'either ids or all is required')
+    if (all === ids.length > 0) throw serverError('gateway.request', 'send either ids or all')
     const replayed = await parts.store.replayDeliveries(caller.tenant, all ? 'all' : ids, parts.clock.now())
     parts.wakeDeliveries()
     return { replayed }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
-import { text } from './fields.ts'
-import { method } from './method.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { shortText } from './method-fields.ts'
 
-const params = z.strictObject({ eventId: text })
+const params = z.strictObject({ eventId: shortText })
 
 const event = z.object({
   tenant_id: z.string(),
@@ -21,26 +21,30 @@ const event = z.object({
   created_at: z.number(),
 })
 
-const get = method({
+const get = defineCall({
   name: 'events.get',
-  about: 'One recorded event: what came in, and what was decided.',
+  about: 'One recorded event: the request and the decision.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId' },
   params,
   result: z.object({
     event,
-    request: z.unknown().describe('The event as it came in; absent when its key is gone.').exactOptional(),
+    request: z
+      .unknown()
+      .describe('The request as received; absent if its encryption key no longer exists.')
+      .exactOptional(),
     decision: z.unknown().exactOptional(),
   }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
-    const { row, request, decision } = await recorded(params.eventId, caller, parts)
-    return { event: row, ...present({ request, decision }) }
+    const { row, request, decision } = await findRecorded(params.eventId, caller, parts)
+    return { event: row, ...definedFields({ request, decision }) }
   },
 })
 
-const explain = method({
+const explain = defineCall({
   name: 'events.explain',
-  about: 'Why a recorded event was decided so: its full trace.',
+  about: 'The full trace of a recorded event: why the decision was made.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId/explain' },
   params,
@@ -48,28 +52,32 @@ const explain = method({
     event,
     request: z.unknown().exactOptional(),
     decision: z.unknown().exactOptional(),
-    trace: z.unknown().describe('Each hook: whether it matched, what it did, and why.').exactOptional(),
+    trace: z
+      .unknown()
+      .describe('For each hook: whether it matched, what it returned, and why.')
+      .exactOptional(),
   }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
-    const { row, ...rest } = await recorded(params.eventId, caller, parts)
-    return { event: row, ...present(rest) }
+    const { row, ...rest } = await findRecorded(params.eventId, caller, parts)
+    return { event: row, ...definedFields(rest) }
   },
 })
 
-async function recorded(eventId: string, caller: Caller, parts: GatewayParts) {
-  const found = await parts.store.findEvent(caller.tenant, eventId)
+async function findRecorded(eventId: string, caller: Caller, { store }: Pick<MethodParts, 'store'>) {
+  const found = await store.findEvent(caller.tenant, eventId)
   if (found === undefined) throw serverError('gateway.not_found', `event not found: ${eventId}`)
   const { request, answer, ...row } = found
-  const told = parsed(answer)
-  const { decision, trace } = isRecord(told) ? told : {}
-  return { row, request: parsed(request), decision, trace }
+  const recorded = parseStored(answer)
+  const { decision, trace } = isRecord(recorded) ? recorded : {}
+  return { row, request: parseStored(request), decision, trace }
 }
 
-function parsed(json: string | undefined): unknown {
+function parseStored(json: string | undefined): unknown {
   return json === undefined ? undefined : JSON.parse(json)
 }
 
-function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function definedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 

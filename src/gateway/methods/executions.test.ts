@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
 import { agentId } from '../tenancy/agent-id.ts'
-import { ACME, admin, type Desk, guard, openDesk, stranger } from './desk.fixture.ts'
+import { ACME, admin, guard, openTestMethods, otherAdmin, type TestMethods } from './test-methods.fixture.ts'
 
-let desk: Desk
+let methods: TestMethods
 let hookId: string
 beforeAll(async () => {
-  desk = await openDesk()
-  hookId = (await desk.call('hooks.create', guard)).hookId
-  await desk.store.recordEvents(
+  methods = await openTestMethods()
+  hookId = (await methods.call('hooks.create', guard)).hookId
+  await methods.store.recordEvents(
     Array.from({ length: 5 }, (_, index) => recorded(index)),
     [],
     [],
   )
 })
-afterAll(() => desk.close())
+afterAll(() => methods.close())
 
 const viewer = { ...admin, role: 'viewer' } as const
 
@@ -53,7 +53,7 @@ function recorded(index: number, execution: Partial<ExecutionRecord> = {}): Even
   }
 }
 
-const history = (params: object, caller = admin) => desk.call('hooks.history', params, caller)
+const history = (params: object, caller = admin) => methods.call('hooks.history', params, caller)
 const eventIds = async (params: object) => (await history(params)).executions.map((row) => row.event_id)
 
 describe('hooks.history', () => {
@@ -79,10 +79,10 @@ describe('hooks.history', () => {
   })
 
   test('GC-107 the history of a hook outlives it', async () => {
-    const { hookId: gone } = await desk.call('hooks.create', guard)
+    const { hookId: gone } = await methods.call('hooks.create', guard)
     const execution = { hook_id: gone, dedup_key: `${gone}:event-9` }
-    await desk.store.recordEvents([recorded(9, execution)], [], [])
-    await desk.call('hooks.delete', { hookId: gone })
+    await methods.store.recordEvents([recorded(9, execution)], [], [])
+    await methods.call('hooks.delete', { hookId: gone })
     const { executions } = await history({ eventId: 'event-9' })
     expect(executions).toMatchObject([{ hook_id: null, decision: 'block' }])
   })
@@ -92,58 +92,60 @@ describe('executions.get and executions.tail', () => {
   test('GC-96 an operator reads the whole text of an error', async () => {
     const [row] = (await history({ decision: 'error' })).executions
     const params = { eventId: 'event-4', executionId: row?.id }
-    const { execution } = await desk.call('executions.get', params, { ...admin, role: 'operator' })
+    const { execution } = await methods.call('executions.get', params, { ...admin, role: 'operator' })
     expect(execution).toMatchObject({ error: 'status 500', error_detail: 'status 500 and the whole story' })
-    await expect(desk.call('executions.get', params, viewer)).rejects.toMatchObject({ code: 'auth.scope' })
-    await expect(desk.call('executions.get', { ...params, executionId: 'x' })).rejects.toMatchObject({
+    await expect(methods.call('executions.get', params, viewer)).rejects.toMatchObject({ code: 'auth.scope' })
+    await expect(methods.call('executions.get', { ...params, executionId: 'x' })).rejects.toMatchObject({
       code: 'gateway.not_found',
     })
   })
 
   test('a tail begins now and goes on from its cursor', async () => {
-    const now = await desk.call('executions.tail', {}, viewer)
+    const now = await methods.call('executions.tail', {}, viewer)
     expect(now.executions).toEqual([])
-    await desk.store.recordEvents([recorded(20), recorded(21)], [], [])
-    const page = await desk.call('executions.tail', { cursor: now.nextCursor, limit: 10 }, viewer)
+    await methods.store.recordEvents([recorded(20), recorded(21)], [], [])
+    const page = await methods.call('executions.tail', { cursor: now.nextCursor, limit: 10 }, viewer)
     expect(page.executions.map((row) => row.event_id)).toEqual(['event-20', 'event-21'])
-    const rest = await desk.call('executions.tail', { cursor: page.nextCursor }, viewer)
+    const rest = await methods.call('executions.tail', { cursor: page.nextCursor }, viewer)
     expect(rest.executions).toEqual([])
   })
 })
 
 describe('events and sessions', () => {
   test('the full trace of a recorded event', async () => {
-    expect(await desk.call('events.explain', { eventId: 'event-1' })).toMatchObject({
+    expect(await methods.call('events.explain', { eventId: 'event-1' })).toMatchObject({
       event: { event_id: 'event-1', kind: 'block', by_hook: hookId },
       request: { event: 'pre_tool_use', payload: { tool_name: 'exec' } },
       decision: { kind: 'block', reason: 'no' },
       trace: { id: 'event-1', hooks: [{ hook: hookId, matched: true }] },
     })
-    const got = await desk.call('events.get', { eventId: 'event-1' })
+    const got = await methods.call('events.get', { eventId: 'event-1' })
     expect(got).toMatchObject({ decision: { kind: 'block' } })
     expect(got).not.toHaveProperty('trace')
-    await expect(desk.call('events.explain', { eventId: 'x' })).rejects.toMatchObject({
+    await expect(methods.call('events.explain', { eventId: 'x' })).rejects.toMatchObject({
       code: 'gateway.not_found',
     })
-    await expect(desk.call('events.get', { eventId: 'event-1' }, viewer)).rejects.toMatchObject({
+    await expect(methods.call('events.get', { eventId: 'event-1' }, viewer)).rejects.toMatchObject({
       code: 'auth.scope',
     })
   })
 
   test('sessions are listed with what they sent', async () => {
-    const { sessions } = await desk.call('sessions.list', {}, viewer)
+    const { sessions } = await methods.call('sessions.list', {}, viewer)
     expect(sessions.map((session) => session.session_id).toSorted()).toEqual(['session-0', 'session-1'])
   })
 
   test('4.10 #142 nothing of this is another tenant’s', async () => {
     const [row] = (await history({ decision: 'error' })).executions
-    expect((await history({ hookId }, stranger)).executions).toEqual([])
-    expect((await desk.call('sessions.list', {}, stranger)).sessions).toEqual([])
+    expect((await history({ hookId }, otherAdmin)).executions).toEqual([])
+    expect((await methods.call('sessions.list', {}, otherAdmin)).sessions).toEqual([])
     for (const [method, params] of [
       ['executions.get', { eventId: 'event-4', executionId: row?.id }],
       ['events.get', { eventId: 'event-4' }],
       ['events.explain', { eventId: 'event-4' }],
     ] as const)
-      await expect(desk.call(method, params, stranger)).rejects.toMatchObject({ code: 'gateway.not_found' })
+      await expect(methods.call(method, params, otherAdmin)).rejects.toMatchObject({
+        code: 'gateway.not_found',
+      })
   })
 })

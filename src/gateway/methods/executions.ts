@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { byCatalogue } from '../../config/read/read-text.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { agentId } from '../tenancy/agent-id.ts'
-import { listOf, pageFields, pageOf, text } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall, defineSubscription } from './method.ts'
+import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
 
 const decision = z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
 
 const execution = z.object({
   id: z.string(),
   tenant_id: z.string(),
-  hook_id: z.string().nullable().describe('null when the hook was deleted.'),
+  hook_id: z.string().nullable().describe('null if the hook was deleted.'),
   event_id: z.string(),
   event: z.string(),
   handler_type: z.string(),
@@ -28,26 +28,27 @@ const execution = z.object({
   created_at: z.number(),
 })
 
-const page = z.object({ executions: listOf(execution), nextCursor: z.string() })
+const page = z.object({ executions: readonlyList(execution), nextCursor: z.string() })
 
-const history = method({
+const history = defineCall({
   name: 'hooks.history',
-  about: 'What hooks did, the newest first.',
+  about: 'Executions of hooks, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions' },
   params: z.strictObject({
-    hookId: text.exactOptional(),
-    event: text.describe('By any of its names.').exactOptional(),
-    eventId: text.exactOptional(),
+    hookId: shortText.exactOptional(),
+    event: shortText.describe('Any name of the event.').exactOptional(),
+    eventId: shortText.exactOptional(),
     decision: decision.exactOptional(),
-    sessionId: text.exactOptional(),
-    agentId: text.describe('Id or name.').exactOptional(),
+    sessionId: shortText.exactOptional(),
+    agentId: shortText.describe('Id or name.').exactOptional(),
     shadow: z.boolean().exactOptional(),
     since: z.number().describe('Milliseconds since 1970.').exactOptional(),
     until: z.number().describe('Milliseconds since 1970.').exactOptional(),
     ...pageFields,
   }),
   result: page,
+  needs: ['store'],
   async run({ params, caller, parts }) {
     const { hookId, event, eventId, sessionId, agentId: agent, cursor, limit, ...rest } = params
     const filter = {
@@ -58,25 +59,22 @@ const history = method({
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
       ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
     }
-    const { rows, nextCursor } = await parts.store.history(caller.tenant, filter, pageOf(params))
+    const { rows, nextCursor } = await parts.store.history(caller.tenant, filter, requestedPage(params))
     return { executions: rows, nextCursor }
   },
 })
 
-const get = method({
+const get = defineCall({
   name: 'executions.get',
-  about: 'One execution, with the whole text of its error.',
+  about: 'One execution with the full text of its error.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId/executions/:executionId' },
-  params: z.strictObject({ eventId: text, executionId: text }),
+  params: z.strictObject({ eventId: shortText, executionId: shortText }),
   result: z.object({ execution: execution.extend({ error_detail: z.string().nullable() }) }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     const { eventId, executionId } = params
-    const found = await parts.store.history(
-      caller.tenant,
-      { event_id: eventId },
-      { limit: MOST_OF_ONE_EVENT },
-    )
+    const found = await parts.store.history(caller.tenant, { event_id: eventId }, { limit: MAX_PER_EVENT })
     const row = found.rows.find(({ id }) => id === executionId)
     if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
     const detail = await parts.store.errorDetail(caller.tenant, executionId)
@@ -84,30 +82,36 @@ const get = method({
   },
 })
 
-const MOST_OF_ONE_EVENT = 1_000
+const MAX_PER_EVENT = 1_000
 
-const tail = method({
+const tail = defineSubscription({
   name: 'executions.tail',
-  about: 'What hooks did since a cursor, the oldest first; without one only the cursor of now.',
+  about: 'Executions as they are recorded, oldest first, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions/tail' },
   params: z.strictObject(pageFields),
   result: page,
+  event: 'execution',
+  endedBy: 'executions.untail',
+  item: execution,
+  itemsOf: ({ executions }) => executions,
+  watch: ({ onRecorded }, listener) => onRecorded(listener),
+  needs: ['store', 'onRecorded'],
   async run({ params, caller, parts }) {
-    const { cursor, limit } = { cursor: undefined, ...pageOf(params) }
+    const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
     const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
     return { executions: rows, nextCursor }
   },
 })
 
-const sessions = method({
+const sessions = defineCall({
   name: 'sessions.list',
-  about: 'The sessions that sent events, the latest first.',
+  about: 'Sessions that sent events, latest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions' },
   params: z.strictObject(pageFields),
   result: z.object({
-    sessions: listOf(
+    sessions: readonlyList(
       z.object({
         tenant_id: z.string(),
         session_id: z.string(),
@@ -119,20 +123,21 @@ const sessions = method({
     ),
     nextCursor: z.string(),
   }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
-    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, pageOf(params))
+    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, requestedPage(params))
     return { sessions: rows, nextCursor }
   },
 })
 
-const timeline = method({
+const timeline = defineCall({
   name: 'sessions.timeline',
-  about: 'What happened in one session, in order: turns, tool calls, sub-agents and what was decided.',
+  about: 'The events of one session in order: turns, tool calls, sub-agents and decisions.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions/:sessionId/timeline' },
-  params: z.strictObject({ sessionId: text, ...pageFields }),
+  params: z.strictObject({ sessionId: shortText, ...pageFields }),
   result: z.object({
-    events: listOf(
+    events: readonlyList(
       z.object({
         event_id: z.string(),
         event: z.string(),
@@ -144,7 +149,7 @@ const timeline = method({
         moment: z.object({
           agent: z.string().exactOptional(),
           turn: z.string().exactOptional(),
-          lane: z.string().describe('The sub-agent; absent for the agent itself.').exactOptional(),
+          lane: z.string().describe('The sub-agent; absent for the main agent.').exactOptional(),
           parent: z.string().exactOptional(),
           depth: z.number().exactOptional(),
           tool_call: z.string().exactOptional(),
@@ -154,8 +159,13 @@ const timeline = method({
     ),
     nextCursor: z.string(),
   }),
+  needs: ['store'],
   async run({ params: { sessionId, ...page }, caller, parts }) {
-    const { rows, nextCursor } = await parts.store.sessionEvents(caller.tenant, sessionId, pageOf(page))
+    const { rows, nextCursor } = await parts.store.sessionEvents(
+      caller.tenant,
+      sessionId,
+      requestedPage(page),
+    )
     return { events: rows, nextCursor }
   },
 })

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hookConfigPath } from '../../store/paths.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
-import { ACME, admin, type Desk, guard, master, openDesk } from './desk.fixture.ts'
+import { ACME, admin, guard, master, openTestMethods, type TestMethods } from './test-methods.fixture.ts'
 
-let desk: Desk
+let methods: TestMethods
 let receiver: BadReceiver
 beforeAll(async () => {
-  desk = await openDesk()
+  methods = await openTestMethods()
   receiver = await badReceiver()
 })
 afterAll(async () => {
   await receiver.close()
-  await desk.close()
+  await methods.close()
 })
 
 const MASK = '********'
@@ -21,9 +21,9 @@ const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const operator = { ...admin, role: 'operator' } as const
 
 const webhook = (config: object) => ({ ...guard, config: { url: `${receiver.origin}/allow`, ...config } })
-const create = async (config: object) => (await desk.call('hooks.create', webhook(config))).hookId
+const create = async (config: object) => (await methods.call('hooks.create', webhook(config))).hookId
 const row = async (id: string) => {
-  const found = await desk.store.findHook(ACME, id)
+  const found = await methods.store.findHook(ACME, id)
   return (found?.config ?? {}) as { headers: Record<string, string>; secret: string | string[]; url: string }
 }
 const sent = () => receiver.received.at(-1)?.headers ?? {}
@@ -47,11 +47,11 @@ describe('what is stored and shown', () => {
       else {
         expect(stored.headers[name]).toMatch(/^aes-gcm:k1:/)
         const place = hookConfigPath(id, `/headers/${name}`)
-        expect(desk.parts.secrets.decrypt(stored.headers[name] ?? '', place)).toBe(value)
+        expect(methods.parts.secrets.decrypt(stored.headers[name] ?? '', place)).toBe(value)
       }
     }
-    const { hook } = await desk.call('hooks.get', { hookId: id })
-    const { hooks } = await desk.call('hooks.list', {}, master)
+    const { hook } = await methods.call('hooks.get', { hookId: id })
+    const { hooks } = await methods.call('hooks.list', {}, master)
     expect(hook.config).toMatchObject({
       headers: { authorization: MASK, 'User-Agent': 'plain' },
       secret: MASK,
@@ -66,7 +66,7 @@ describe('what is stored and shown', () => {
     const stored = await row(id)
     expect(new Set(stored.secret).size).toBe(2)
     const place = hookConfigPath(id, '/secret/1')
-    expect(desk.parts.secrets.decrypt(stored.secret[1] ?? '', place)).toBe(secret)
+    expect(methods.parts.secrets.decrypt(stored.secret[1] ?? '', place)).toBe(secret)
   })
 
   test('a sealed text from another place is refused, wherever it is pasted', async () => {
@@ -79,9 +79,9 @@ describe('what is stored and shown', () => {
       { secret: other },
     ]) {
       await expect(create(config)).rejects.toMatchObject({ code: 'config.field' })
-      await expect(desk.call('hooks.update', { hookId: id, updates: webhook(config) })).rejects.toMatchObject(
-        { code: 'config.field' },
-      )
+      await expect(
+        methods.call('hooks.update', { hookId: id, updates: webhook(config) }),
+      ).rejects.toMatchObject({ code: 'config.field' })
     }
   })
 
@@ -100,18 +100,18 @@ describe('an update that sends the stars back', () => {
   test('keeps what is stored', async () => {
     const id = await create({ headers: { Authorization: BEARER, 'User-Agent': 'a' } })
     const config = { url: `${receiver.origin}/allow`, headers: { Authorization: MASK, 'User-Agent': 'b' } }
-    await desk.call('hooks.update', { hookId: id, updates: { config } })
+    await methods.call('hooks.update', { hookId: id, updates: { config } })
     const stored = await row(id)
     expect(stored.headers['User-Agent']).toBe('b')
     const place = hookConfigPath(id, '/headers/Authorization')
-    expect(desk.parts.secrets.decrypt(stored.headers.Authorization ?? '', place)).toBe(BEARER)
+    expect(methods.parts.secrets.decrypt(stored.headers.Authorization ?? '', place)).toBe(BEARER)
   })
 
   test('must give the secret again when the address changes', async () => {
     const id = await create({ headers: { Authorization: BEARER } })
     for (const url of ['https://evil.example/', `${receiver.origin}/echo`]) {
       const config = { url, headers: { Authorization: MASK } }
-      await expect(desk.call('hooks.update', { hookId: id, updates: { config } })).rejects.toMatchObject({
+      await expect(methods.call('hooks.update', { hookId: id, updates: { config } })).rejects.toMatchObject({
         code: 'config.field',
         at: 'config.headers.Authorization',
       })
@@ -125,21 +125,21 @@ describe('an update that sends the stars back', () => {
 
 describe('secrets by name', () => {
   test('a hook sends the secret of its tenant, and is shown with its name', async () => {
-    await desk.call('secrets.set', { name: 'safety', value: BEARER })
+    await methods.call('secrets.set', { name: 'safety', value: BEARER })
     const headers = { Authorization: 'secret:safety' }
     const id = await create({ headers })
     expect((await row(id)).headers).toEqual(headers)
-    expect((await desk.call('hooks.get', { hookId: id })).hook.config).toMatchObject({ headers })
-    const { result } = await desk.call('hooks.test', { hookId: id, sampleEvent: sample })
+    expect((await methods.call('hooks.get', { hookId: id })).hook.config).toMatchObject({ headers })
+    const { result } = await methods.call('hooks.test', { hookId: id, sampleEvent: sample })
     expect(result).toMatchObject({ decision: 'allow', statusCode: 200 })
     expect(sent().authorization).toBe(BEARER)
   })
 
   test('4.10 #142 not that of another tenant, and a global hook sends that of the master scope', async () => {
-    await desk.store.putSecret({
+    await methods.store.putSecret({
       tenant_id: MASTER_TENANT,
       name: 'everybody',
-      sealed: desk.parts.secrets.encrypt('Bearer master-secret', {
+      sealed: methods.parts.secrets.encrypt('Bearer master-secret', {
         table: 'secrets',
         row: `${MASTER_TENANT}/everybody`,
         column: 'sealed',
@@ -148,7 +148,7 @@ describe('secrets by name', () => {
     })
     const headers = { Authorization: 'secret:everybody' }
     const tried = (hook: object, caller: typeof admin) =>
-      desk.call('hooks.test', { config: hook, sampleEvent: sample }, caller)
+      methods.call('hooks.test', { config: hook, sampleEvent: sample }, caller)
     const before = receiver.received.length
     expect((await tried(webhook({ headers }), admin)).result).toMatchObject({
       decision: 'error',
@@ -160,8 +160,8 @@ describe('secrets by name', () => {
   })
 
   test('a signing secret may be one of them', async () => {
-    await desk.call('secrets.set', { name: 'signing', value: secret })
-    await desk.call('hooks.test', { config: webhook({ secret: 'secret:signing' }), sampleEvent: sample })
+    await methods.call('secrets.set', { name: 'signing', value: secret })
+    await methods.call('hooks.test', { config: webhook({ secret: 'secret:signing' }), sampleEvent: sample })
     expect(sent()['webhook-signature']).toMatch(/^v1,/)
   })
 })
@@ -169,10 +169,10 @@ describe('secrets by name', () => {
 describe('hooks.test and stored secrets', () => {
   test('a stored hook is tried with what it has', async () => {
     const hookId = await create({ headers: { Authorization: BEARER } })
-    await desk.call('hooks.test', { hookId, sampleEvent: sample }, operator)
+    await methods.call('hooks.test', { hookId, sampleEvent: sample }, operator)
     expect(sent().authorization).toBe(BEARER)
     const config = webhook({ headers: { Authorization: MASK } })
-    await desk.call('hooks.test', { hookId, config, sampleEvent: sample })
+    await methods.call('hooks.test', { hookId, config, sampleEvent: sample })
     expect(sent().authorization).toBe(BEARER)
   })
 
@@ -185,7 +185,7 @@ describe('hooks.test and stored secrets', () => {
     ]
     const before = receiver.received.length
     for (const params of stolen)
-      await expect(desk.call('hooks.test', params, operator)).rejects.toMatchObject({ code: 'auth.scope' })
+      await expect(methods.call('hooks.test', params, operator)).rejects.toMatchObject({ code: 'auth.scope' })
     expect(receiver.received).toHaveLength(before)
   })
 })

@@ -1,17 +1,17 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
-import { admin, type Desk, guard, openDesk } from './desk.fixture.ts'
+import { admin, guard, openTestMethods, type TestMethods } from './test-methods.fixture.ts'
 
-let desk: Desk
+let methods: TestMethods
 let receiver: BadReceiver
 beforeAll(async () => {
-  desk = await openDesk()
+  methods = await openTestMethods()
   receiver = await badReceiver()
 })
 afterAll(async () => {
   await receiver.close()
-  await desk.close()
+  await methods.close()
 })
 
 const operator = { ...admin, role: 'operator' } as const
@@ -26,7 +26,7 @@ const script = (source: string, more: object = {}) => ({
 })
 
 async function tried(config: object, sampleEvent: object = exec, caller = admin) {
-  return (await desk.call('hooks.test', { config, sampleEvent }, caller)).result
+  return (await methods.call('hooks.test', { config, sampleEvent }, caller)).result
 }
 
 describe('hooks.test', () => {
@@ -114,9 +114,9 @@ describe('hooks.test', () => {
     await expect(tried(rest)).rejects.toMatchObject({
       message: 'handler_type, event, and scope are required',
     })
-    await expect(desk.call('hooks.test', {}, operator)).rejects.toMatchObject({ code: 'gateway.request' })
+    await expect(methods.call('hooks.test', {}, operator)).rejects.toMatchObject({ code: 'gateway.request' })
     await expect(
-      desk.call('hooks.test', { config: cat }, admin, { edition: 'standard' }),
+      methods.call('hooks.test', { config: cat }, admin, { edition: 'standard' }),
     ).rejects.toMatchObject({ code: 'handler.not_in_edition' })
   })
 
@@ -150,7 +150,7 @@ describe('hooks.test', () => {
 
 /** How many rows each table has, read past the store. */
 function counts(): Record<string, number> {
-  const database = new DatabaseSync(desk.file, { readOnly: true })
+  const database = new DatabaseSync(methods.file, { readOnly: true })
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all()
   const entries = tables.map(({ name }) => {
     const [row] = database.prepare(`select count(*) as rows from "${String(name)}"`).all()

@@ -7,22 +7,25 @@ import { inputOf } from '../hooks/change.ts'
 import { completeHook } from '../hooks/complete.ts'
 import { dryRun } from '../hooks/dry-run.ts'
 import { type HookInput, hookInput } from '../hooks/hook-input.ts'
-import { listOf, text } from './fields.ts'
-import { type MethodCall, method } from './method.ts'
+import { hookParts } from '../parts.ts'
+import { defineCall, type MethodCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
 
 const params = z.strictObject({
-  config: hookInput.describe('The hook to try; over the stored one where hookId is given.').exactOptional(),
-  hookId: text.describe('A stored hook, with its secrets.').exactOptional(),
+  config: hookInput
+    .describe('The hook to try; with hookId, the fields to change in the stored hook.')
+    .exactOptional(),
+  hookId: shortText.describe('A stored hook; it runs with its secrets.').exactOptional(),
   sampleEvent: z
     .looseObject({
       toolName: z.string().exactOptional(),
       toolInput: z.record(z.string(), z.unknown()).exactOptional(),
-      rawInput: z.string().describe('What the user wrote.').exactOptional(),
+      rawInput: z.string().describe('The text of the user prompt.').exactOptional(),
       sessionId: z.string().exactOptional(),
       agentId: z.string().exactOptional(),
       depth: z.int().exactOptional(),
     })
-    .describe('Further keys go into the payload as they are.')
+    .describe('Other keys are copied into the payload.')
     .exactOptional(),
 })
 
@@ -31,16 +34,14 @@ const trace = z.object({
   id: z.string(),
   time: z.number(),
   subject: z.string(),
-  hooks: listOf(z.unknown()),
-  merges: listOf(z.unknown()),
+  hooks: readonlyList(z.unknown()),
+  merges: readonlyList(z.unknown()),
   durationMs: z.number(),
 })
 
 const result = z.object({
   decision: z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted']),
-  matched: z
-    .boolean()
-    .describe('Whether the hook is for this event at all; if not, its handler did not run.'),
+  matched: z.boolean().describe('Whether the hook matches the event; if not, its handler did not run.'),
   matcherMatched: z.boolean().exactOptional(),
   celResult: z.boolean().exactOptional(),
   durationMs: z.number(),
@@ -56,22 +57,23 @@ const result = z.object({
   trace,
 })
 
-export const testHook = method({
+export const testHook = defineCall({
   name: 'hooks.test',
   about:
-    'Tries a hook on a sample event. Nothing is recorded, counted or charged. ' +
-    'Below admin only a stored hook as it is, or any script: a command like `cat` needs admin.',
+    'Runs a hook on a sample event. Nothing is recorded, counted or charged. ' +
+    'Callers below admin can test stored hooks unchanged and any script; a command like `cat` needs admin.',
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/hooks/test' },
   params,
   result: z.object({ result }),
+  needs: hookParts,
   async run({ params, caller, parts }) {
     const stored = await storedHook({ params, caller, parts })
     const given = stored === undefined ? params.config : inputOf(stored, params.config ?? {})
     if (given === undefined) throw serverError('gateway.request', 'config is required')
-    if (params.config !== undefined) refuseGiven(given, caller)
+    if (params.config !== undefined) assertMayRun(given, caller)
     if (stored !== undefined && given.scope !== stored.scope)
-      throw serverError('gateway.request', 'a stored hook is tried in its own scope')
+      throw serverError('gateway.request', 'a stored hook is tested in its own scope')
     const id = stored?.id ?? 'hooks.test'
     const made = completeHook(given, { id, caller, parts, ...(stored === undefined ? {} : { stored }) })
     const { tenant_id: _, ...hook } = made
@@ -79,24 +81,29 @@ export const testHook = method({
   },
 })
 
-async function storedHook(call: MethodCall<z.output<typeof params>>): Promise<HookRow | undefined> {
-  const { params, caller, parts } = call
+type StoredHookCall = MethodCall<z.output<typeof params>, 'store'>
+
+async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined
   const row = await parts.store.findHook(caller.tenant, params.hookId)
   if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
-  // Everybody sees it, but the secrets it sends are not theirs.
+  // Every tenant can read a global hook, but it would send secrets of the master scope.
   if (row.tenant_id === MASTER_TENANT && !caller.master)
     throw serverError('auth.scope', 'global hooks need the master scope')
   return row
 }
 
 /**
- * Who may not change hooks could else run anything as the gateway, or have a stored secret sent to a place of their own.
- * Scripts reach nothing outside of their sandbox.
+ * A caller without the right to save hooks must not run commands as the gateway, or have a stored secret sent to an address
+ * of their choice. Scripts are safe: they run in a sandbox.
  */
-function refuseGiven({ handler_type }: HookInput, { role }: Caller): void {
+function assertMayRun({ handler_type }: HookInput, { role }: Caller): void {
   if (reaches(role, 'admin') || handler_type === 'script') return
-  throw serverError('auth.scope', 'hooks other than scripts are tried below admin only as they are stored', {
-    hint: 'Send the hookId without a config.',
-  })
+  throw serverError(
+    'auth.scope',
+    'callers below admin can test only scripts and stored hooks without changes',
+    {
+      hint: 'Send the hookId without a config.',
+    },
+  )
 }

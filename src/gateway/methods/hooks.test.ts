@@ -1,18 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { agentId } from '../tenancy/agent-id.ts'
-import { ACME, admin, type Desk, guard, master, openDesk, stranger } from './desk.fixture.ts'
+import {
+  ACME,
+  admin,
+  guard,
+  master,
+  openTestMethods,
+  otherAdmin,
+  type TestMethods,
+} from './test-methods.fixture.ts'
 
-let desk: Desk
+let methods: TestMethods
 beforeAll(async () => {
-  desk = await openDesk()
+  methods = await openTestMethods()
 })
-afterAll(() => desk.close())
+afterAll(() => methods.close())
 
-const create = async (hook: object, caller = admin) => (await desk.call('hooks.create', hook, caller)).hookId
+const create = async (hook: object, caller = admin) =>
+  (await methods.call('hooks.create', hook, caller)).hookId
 const stored = async (id: string, caller = admin) =>
-  (await desk.call('hooks.get', { hookId: id }, caller)).hook
-const refused = (hook: object, caller = admin) => expect(desk.call('hooks.create', hook, caller)).rejects
+  (await methods.call('hooks.get', { hookId: id }, caller)).hook
+const refused = (hook: object, caller = admin) => expect(methods.call('hooks.create', hook, caller)).rejects
 
 describe('hooks.create', () => {
   test('GC-111 GC-12 GC-13 the example of the text makes a hook that is on', async () => {
@@ -29,7 +38,7 @@ describe('hooks.create', () => {
       on_timeout: 'block',
       agent_ids: [],
     })
-    expect(desk.changed.at(-1)).toBe(ACME)
+    expect(methods.changed.at(-1)).toBe(ACME)
   })
 
   test.each(['handler_type', 'event', 'scope'])(
@@ -60,7 +69,7 @@ describe('hooks.create', () => {
     expect(id).not.toBe(forged.id)
     const hook = await stored(id)
     expect(hook).toMatchObject({ tenant_id: ACME, source: 'user', version: 1, created_by: 'ada' })
-    expect(hook.created_at).toBe(desk.clock.now())
+    expect(hook.created_at).toBe(methods.clock.now())
     expect(hook).not.toHaveProperty('disabled_reason')
   })
 
@@ -103,8 +112,8 @@ describe('hooks.create', () => {
     await refused({ ...guard, scope: 'global' }).toMatchObject({ code: 'auth.scope' })
     const id = await create({ ...guard, scope: 'global' }, master)
     expect(await stored(id)).toMatchObject({ scope: 'global', tenant_id: MASTER_TENANT })
-    expect(desk.changed.at(-1)).toBe(MASTER_TENANT)
-    await desk.call('hooks.delete', { hookId: id }, master)
+    expect(methods.changed.at(-1)).toBe(MASTER_TENANT)
+    await methods.call('hooks.delete', { hookId: id }, master)
   })
 
   test('GC-5 a tenant hook needs a real tenant, an agent hook an agent', async () => {
@@ -121,9 +130,9 @@ describe('hooks.create', () => {
     const id = '44444444-4444-4444-8444-44444444ABCD'
     const agent = await stored(await create({ ...guard, scope: 'agent', agent_ids: [id, 'scribe'] }))
     expect(agent.agent_ids).toEqual([id.toLowerCase(), agentId(ACME, 'scribe')])
-    expect(agentId(ACME, 'scribe')).not.toBe(agentId(stranger.tenant, 'scribe'))
+    expect(agentId(ACME, 'scribe')).not.toBe(agentId(otherAdmin.tenant, 'scribe'))
     expect((await stored(await create({ ...guard, agent_ids: ['scribe'] }))).agent_ids).toEqual([])
-    const { hooks } = await desk.call('hooks.list', { agentId: 'scribe', scope: 'agent' })
+    const { hooks } = await methods.call('hooks.list', { agentId: 'scribe', scope: 'agent' })
     expect(hooks.map((hook) => hook.id)).toContain(agent.id)
   })
 
@@ -190,15 +199,19 @@ describe('hooks.create', () => {
   test('GC-2 GC-17 GC-119 command hooks are for the lite edition', async () => {
     const command = { ...guard, handler_type: 'command', config: { command: 'cat' } }
     await create(command)
-    await expect(desk.call('hooks.create', command, admin, { edition: 'standard' })).rejects.toMatchObject({
-      code: 'handler.not_in_edition',
-      message: 'command-type hooks are only available on Lite edition',
-    })
+    await expect(methods.call('hooks.create', command, admin, { edition: 'standard' })).rejects.toMatchObject(
+      {
+        code: 'handler.not_in_edition',
+        message: 'command-type hooks are only available on Lite edition',
+      },
+    )
     for (const scope of ['global', 'agent'])
       await expect(
-        desk.call('hooks.create', { ...command, scope, agent_ids: ['a'] }, master, { edition: 'standard' }),
+        methods.call('hooks.create', { ...command, scope, agent_ids: ['a'] }, master, {
+          edition: 'standard',
+        }),
       ).rejects.toMatchObject({ code: 'handler.not_in_edition' })
-    await desk.call('hooks.create', guard, admin, { edition: 'standard' })
+    await methods.call('hooks.create', guard, admin, { edition: 'standard' })
   })
 
   test('locked hooks belong to the master scope', async () => {
@@ -209,7 +222,7 @@ describe('hooks.create', () => {
 
 describe('hooks.update', () => {
   const update = (hookId: string, updates: object, caller = admin) =>
-    desk.call('hooks.update', { hookId, updates }, caller)
+    methods.call('hooks.update', { hookId, updates }, caller)
 
   test('GC-104 GC-114 the merged hook is checked, and its version goes up by one', async () => {
     const id = await create(guard)
@@ -252,30 +265,30 @@ describe('hooks.update', () => {
     await expect(update(global, { scope: 'tenant' }, master)).rejects.toMatchObject({
       code: 'gateway.request',
     })
-    await desk.call('hooks.delete', { hookId: global }, master)
+    await methods.call('hooks.delete', { hookId: global }, master)
   })
 
   test('a change that met another one is tried again on what is there now', async () => {
     const id = await create(guard)
     let met = 0
-    const store: typeof desk.store = {
-      ...desk.store,
+    const store: typeof methods.store = {
+      ...methods.store,
       async updateHook(...args) {
         if (met++ === 0) await update(id, { priority: 3 })
-        return desk.store.updateHook(...args)
+        return methods.store.updateHook(...args)
       },
     }
-    await desk.call('hooks.update', { hookId: id, updates: { name: 'second' } }, admin, { store })
+    await methods.call('hooks.update', { hookId: id, updates: { name: 'second' } }, admin, { store })
     expect(await stored(id)).toMatchObject({ name: 'second', priority: 3, version: 3 })
-    const always: typeof desk.store = { ...desk.store, updateHook: async () => 'stale' }
+    const always: typeof methods.store = { ...methods.store, updateHook: async () => 'stale' }
     await expect(
-      desk.call('hooks.update', { hookId: id, updates: { name: 'x' } }, admin, { store: always }),
+      methods.call('hooks.update', { hookId: id, updates: { name: 'x' } }, admin, { store: always }),
     ).rejects.toMatchObject({ code: 'gateway.conflict' })
   })
 
   test('GC-42 switching on by an update clears the breaker; other updates leave it tripped', async () => {
     const id = await create(guard)
-    await desk.store.tripHook(ACME, id, desk.clock.now())
+    await methods.store.tripHook(ACME, id, methods.clock.now())
     await update(id, { name: 'mended' })
     expect(await stored(id)).toMatchObject({ enabled: false, disabled_reason: 'breaker' })
     await update(id, { enabled: true })
@@ -287,30 +300,30 @@ describe('hooks.update', () => {
 
 test('GC-43 a global hook that one tenant tripped is on again for it once the master scope switches it on', async () => {
   for (const again of [
-    (hookId: string) => desk.call('hooks.toggle', { hookId, enabled: true }, master),
-    (hookId: string) => desk.call('hooks.update', { hookId, updates: { enabled: true } }, master),
+    (hookId: string) => methods.call('hooks.toggle', { hookId, enabled: true }, master),
+    (hookId: string) => methods.call('hooks.update', { hookId, updates: { enabled: true } }, master),
   ]) {
     const id = await create({ ...guard, scope: 'global' }, master)
-    await desk.store.tripHook(ACME, id, desk.clock.now())
-    const tripped = async () => (await desk.call('status', {})).hooks.tripped.map(({ hookId }) => hookId)
+    await methods.store.tripHook(ACME, id, methods.clock.now())
+    const tripped = async () => (await methods.call('status', {})).hooks.tripped.map(({ hookId }) => hookId)
     expect(await tripped()).toContain(id)
     await again(id)
     expect(await tripped()).not.toContain(id)
-    await desk.call('hooks.delete', { hookId: id }, master)
+    await methods.call('hooks.delete', { hookId: id }, master)
   }
 })
 
 describe('hooks.toggle and hooks.delete', () => {
   test('GC-115 toggle answers what it did; left out, enabled means off', async () => {
     const id = await create(guard)
-    expect(await desk.call('hooks.toggle', { hookId: id })).toEqual({ hookId: id, enabled: false })
+    expect(await methods.call('hooks.toggle', { hookId: id })).toEqual({ hookId: id, enabled: false })
     expect((await stored(id)).enabled).toBe(false)
-    expect(await desk.call('hooks.toggle', { hookId: id, enabled: true })).toEqual({
+    expect(await methods.call('hooks.toggle', { hookId: id, enabled: true })).toEqual({
       hookId: id,
       enabled: true,
     })
     expect((await stored(id)).enabled).toBe(true)
-    await expect(desk.call('hooks.toggle', { hookId: 'x' })).rejects.toMatchObject({
+    await expect(methods.call('hooks.toggle', { hookId: 'x' })).rejects.toMatchObject({
       code: 'gateway.not_found',
     })
   })
@@ -318,15 +331,15 @@ describe('hooks.toggle and hooks.delete', () => {
   test('GC-115 toggle does not check the definition: an old hook can be switched off', async () => {
     const command = { ...guard, handler_type: 'command', config: { command: 'cat' } }
     const id = await create(command)
-    await desk.call('hooks.toggle', { hookId: id, enabled: false }, admin, { edition: 'standard' })
+    await methods.call('hooks.toggle', { hookId: id, enabled: false }, admin, { edition: 'standard' })
     expect((await stored(id)).enabled).toBe(false)
   })
 
   test('GC-116 delete answers the id, and the hook is gone', async () => {
     const id = await create(guard)
-    expect(await desk.call('hooks.delete', { hookId: id })).toEqual({ hookId: id })
+    expect(await methods.call('hooks.delete', { hookId: id })).toEqual({ hookId: id })
     await expect(stored(id)).rejects.toMatchObject({ code: 'gateway.not_found' })
-    await expect(desk.call('hooks.delete', { hookId: id })).rejects.toMatchObject({
+    await expect(methods.call('hooks.delete', { hookId: id })).rejects.toMatchObject({
       code: 'gateway.not_found',
     })
   })
@@ -335,12 +348,13 @@ describe('hooks.toggle and hooks.delete', () => {
 describe('hooks.list', () => {
   test('GC-110 filters by event, scope and state; nobody has an empty list', async () => {
     const id = await create({ ...guard, event: 'session_end', enabled: false })
-    const ids = async (params: object) => (await desk.call('hooks.list', params)).hooks.map((hook) => hook.id)
+    const ids = async (params: object) =>
+      (await methods.call('hooks.list', params)).hooks.map((hook) => hook.id)
     expect(await ids({ event: 'SessionEnd' })).toEqual([id])
     expect(await ids({ event: 'session_end', enabled: true })).toEqual([])
     expect(await ids({ enabled: false })).toContain(id)
     expect(await ids({ scope: 'agent' })).not.toContain(id)
-    await expect(desk.call('hooks.list', { scoop: 'agent' })).rejects.toMatchObject({
+    await expect(methods.call('hooks.list', { scoop: 'agent' })).rejects.toMatchObject({
       code: 'gateway.request',
       hint: 'Did you mean scope?',
     })

@@ -4,24 +4,26 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change.ts'
 import { hookInput } from '../hooks/hook-input.ts'
 import { hookShown, shown } from '../hooks/hook-shown.ts'
+import { hookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
-import { listOf, text } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
 
 const changed = z.object({ hookId: z.string() })
 
-const list = method({
+const list = defineCall({
   name: 'hooks.list',
-  about: 'The hooks of the tenant and the global ones, in the order of creation.',
+  about: 'The hooks of the tenant and the global hooks, in the order of creation.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks' },
   params: z.strictObject({
-    event: text.describe('By any of its names.').exactOptional(),
+    event: shortText.describe('Any name of the event.').exactOptional(),
     scope: z.enum(['global', 'tenant', 'agent']).exactOptional(),
-    agentId: text.describe('Id or name: only hooks that concern this agent.').exactOptional(),
+    agentId: shortText.describe('Id or name: only hooks that apply to this agent.').exactOptional(),
     enabled: z.boolean().exactOptional(),
   }),
-  result: z.object({ hooks: listOf(hookShown) }),
+  result: z.object({ hooks: readonlyList(hookShown) }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     const { event, agentId: agent, ...rest } = params
     const rows = await parts.store.listHooks(caller.tenant, {
@@ -33,13 +35,14 @@ const list = method({
   },
 })
 
-const get = method({
+const get = defineCall({
   name: 'hooks.get',
   about: 'One hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: text }),
+  params: z.strictObject({ hookId: shortText }),
   result: z.object({ hook: hookShown }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findHook(caller.tenant, params.hookId)
     if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
@@ -47,49 +50,53 @@ const get = method({
   },
 })
 
-const create = method({
+const create = defineCall({
   name: 'hooks.create',
-  about: 'Makes a hook.',
+  about: 'Creates a hook.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/hooks' },
   params: hookInput,
   result: changed,
+  needs: hookParts,
   run: ({ params, caller, parts }) => createHook(params, caller, parts),
 })
 
-const update = method({
+const update = defineCall({
   name: 'hooks.update',
-  about: 'Changes fields of a hook; null takes a field away. The whole definition is checked again.',
+  about: 'Changes fields of a hook; null removes a field. The whole definition is validated again.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/hooks/:hookId' },
   params: z.strictObject({
-    hookId: text,
-    updates: z.record(z.string(), z.unknown()).describe('Fields of a hook.'),
+    hookId: shortText,
+    updates: z.record(z.string(), z.unknown()).describe('Hook fields with their new values.'),
   }),
   result: changed,
+  needs: hookParts,
   run: ({ params, caller, parts }) => updateHook(params.hookId, params.updates, caller, parts),
 })
 
-const remove = method({
+const remove = defineCall({
   name: 'hooks.delete',
-  about: 'Deletes a hook; its executions stay.',
+  about: 'Deletes a hook; its executions are kept.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: text }),
+  params: z.strictObject({ hookId: shortText }),
   result: changed,
+  needs: hookParts,
   run: ({ params, caller, parts }) => deleteHook(params.hookId, caller, parts),
 })
 
-const toggle = method({
+const toggle = defineCall({
   name: 'hooks.toggle',
-  about: 'Switches a hook on or off; on also clears its breaker.',
+  about: 'Enables or disables a hook; enabling also resets its circuit breaker.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/hooks/:hookId/toggle' },
   params: z.strictObject({
-    hookId: text,
+    hookId: shortText,
     enabled: z.boolean().describe('false if omitted.').exactOptional(),
   }),
   result: z.object({ hookId: z.string(), enabled: z.boolean() }),
+  needs: hookParts,
   async run({ params, caller, parts }) {
     const { hookId, enabled = false } = params
     const row = await reachableHook(hookId, caller, parts)

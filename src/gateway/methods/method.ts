@@ -1,31 +1,93 @@
 import type { z } from 'zod'
 import type { Role } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { MethodParts } from '../parts.ts'
 
-/** One thing the gateway can do: over WebSocket by its name, over REST by its route, on the command line, in the client. */
-export interface Method<Name extends string = string, Params = unknown, Result = unknown> {
-  readonly name: Name
-  /** One sentence for OpenAPI and help. */
-  readonly about: string
-  /** The least role that may call it. */
-  readonly role: Role
-  readonly params: z.ZodType<Params>
-  readonly result: z.ZodType<Result>
-  /** `:name` parts and the query or body fill the parameters. */
-  readonly rest: { readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; readonly path: string }
-  run(call: MethodCall<Params>): Promise<Result>
-}
+/** The name of a part that a method can ask for. */
+export type PartName = keyof MethodParts
 
-export interface MethodCall<Params> {
+export interface MethodCall<Params, Part extends PartName = PartName> {
   readonly params: Params
   readonly caller: Caller
-  readonly parts: GatewayParts
+  readonly parts: Pick<MethodParts, Part>
 }
 
-/** Keeps the types of one row together. */
-export function method<const Name extends string, Params, Result>(
-  row: Method<Name, Params, Result>,
-): Method<Name, Params, Result> {
-  return row
+/** What every row of the method table declares. The doors, the client and the command line follow from it. */
+export interface MethodRow<Name extends string, Params, Result, Part extends PartName> {
+  readonly name: Name
+  /** One sentence for OpenAPI and `--help`. */
+  readonly about: string
+  /** The lowest role that may call the method. */
+  readonly role: Role
+  /** The REST route. `:name` segments and the query or body fill the parameters. */
+  readonly rest: { readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; readonly path: string }
+  readonly params: z.ZodType<Params>
+  readonly result: z.ZodType<Result>
+  /** The parts that `run` receives. */
+  readonly needs: readonly Part[]
+  run(call: MethodCall<Params, Part>): Promise<Result>
+}
+
+/** One request, one reply. */
+export interface CallMethod<
+  Name extends string = string,
+  Params = unknown,
+  Result = unknown,
+  Part extends PartName = PartName,
+> extends MethodRow<Name, Params, Result, Part> {
+  readonly kind: 'call'
+}
+
+/** The parameters that every subscription accepts. */
+export interface SubscriptionParams {
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+export interface SubscriptionPage {
+  readonly nextCursor: string
+}
+
+/**
+ * A feed of items in the order in which they arise. `run` reads one page after a cursor; without a cursor it returns no
+ * items and the cursor of now. WebSocket, SSE and `--follow` read page after page and never stop.
+ */
+export interface SubscriptionMethod<
+  Name extends string = string,
+  Params extends SubscriptionParams = SubscriptionParams,
+  Page extends SubscriptionPage = SubscriptionPage,
+  Part extends PartName = PartName,
+  Item = unknown,
+> extends MethodRow<Name, Params, Page, Part> {
+  readonly kind: 'subscription'
+  /** The event name of one item in WebSocket frames and SSE. */
+  readonly event: string
+  /** The WebSocket method that ends the subscription. */
+  readonly endedBy: string
+  readonly item: z.ZodType<Item>
+  itemsOf(page: Page): readonly Item[]
+  /** Calls the listener when this node has new items; returns its undo. */
+  watch(parts: Pick<MethodParts, Part>, listener: () => void): () => void
+}
+
+export type Method = CallMethod | SubscriptionMethod
+
+/** Declares a method with one reply. */
+export function defineCall<const Name extends string, Params, Result, const Part extends PartName>(
+  row: MethodRow<Name, Params, Result, Part>,
+): CallMethod<Name, Params, Result, Part> {
+  return { kind: 'call', ...row }
+}
+
+/** Declares a method that callers can follow. */
+export function defineSubscription<
+  const Name extends string,
+  Params extends SubscriptionParams,
+  Page extends SubscriptionPage,
+  const Part extends PartName,
+  Item,
+>(
+  row: Omit<SubscriptionMethod<Name, Params, Page, Part, Item>, 'kind'>,
+): SubscriptionMethod<Name, Params, Page, Part, Item> {
+  return { kind: 'subscription', ...row }
 }

@@ -4,10 +4,10 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import { providerKeyPath } from '../../store/paths.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'
 import { MASK } from '../hooks/config-secrets.ts'
-import { listOf, noParams, text } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { noParams, readonlyList, shortText } from './method-fields.ts'
 
-/** How often a change is tried anew because somebody else changed the same provider in between. */
+/** Attempts to save a change while other callers change the same provider. */
 const ATTEMPTS = 5
 
 const name = z.enum(['anthropic', 'openai', 'google', 'openai-compatible'])
@@ -16,56 +16,58 @@ const provider = z.object({
   name: z.string(),
   baseUrl: z.string().nullable(),
   defaultModel: z.string().nullable(),
-  apiKey: z.string().nullable().describe('Stars when there is one.'),
+  apiKey: z.string().nullable().describe('Masked; null if there is none.'),
   updated_at: z.number(),
 })
 
-const list = method({
+const list = defineCall({
   name: 'providers.list',
-  about: 'The providers of models that the tenant reaches on its own account.',
+  about: 'The model providers that the tenant has configured.',
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/providers' },
   params: noParams,
-  result: z.object({ providers: listOf(provider) }),
+  result: z.object({ providers: readonlyList(provider) }),
+  needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listProviders(caller.tenant)
-    return { providers: rows.map(shown) }
+    return { providers: rows.map(maskedProvider) }
   },
 })
 
-const set = method({
+const set = defineCall({
   name: 'providers.set',
-  about: 'Configures a provider. What is left out stays; null takes it away.',
+  about: 'Configures a provider. Omitted fields keep their value; null removes one.',
   role: 'admin',
   rest: { verb: 'PUT', path: '/v1/providers/:name' },
   params: z.strictObject({
     name,
-    baseUrl: text.nullable().exactOptional(),
-    defaultModel: text.nullable().exactOptional(),
+    baseUrl: shortText.nullable().exactOptional(),
+    defaultModel: shortText.nullable().exactOptional(),
     apiKey: z.string().min(1, 'must not be empty').max(8_192).nullable().exactOptional(),
   }),
   result: z.object({ provider }),
+  needs: ['store', 'secrets', 'changed', 'clock'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const row = await put()
       if (row === undefined) continue
       await parts.changed(tenant)
-      return { provider: shown(row) }
+      return { provider: maskedProvider(row) }
     }
-    throw serverError('gateway.conflict', `provider ${params.name} is being changed by others`, {
+    throw serverError('gateway.conflict', `other callers keep changing the provider ${params.name}`, {
       hint: 'Read it again and repeat the change.',
     })
 
-    /** Undefined when somebody else was faster: then the key that is kept may be another one. */
+    /** Returns undefined if another caller saved first: the stored key may then be a different one. */
     async function put(): Promise<ProviderRow | undefined> {
       const before = (await parts.store.listProviders(tenant)).find((row) => row.name === params.name)
       const base_url = params.baseUrl === undefined ? (before?.base_url ?? null) : readUrl(params.baseUrl)
       const isKept = params.apiKey === undefined || params.apiKey === MASK
       const sealed_key = isKept ? (before?.sealed_key ?? null) : sealed(params.apiKey)
-      // Else whoever changes the address could have the key sent to himself, which nobody may read.
+      // The key is write-only: a new address must not receive the stored one.
       if (isKept && sealed_key !== null && originOf(base_url) !== originOf(before?.base_url ?? null))
-        throw serverError('gateway.request', 'apiKey must be given again when the address changes')
+        throw serverError('gateway.request', 'send apiKey again when the address changes')
       const row: ProviderRow = {
         tenant_id: tenant,
         name: params.name,
@@ -85,13 +87,14 @@ const set = method({
   },
 })
 
-const remove = method({
+const remove = defineCall({
   name: 'providers.delete',
-  about: 'Forgets a provider and its key.',
+  about: 'Deletes a provider and its key.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/providers/:name' },
   params: z.strictObject({ name }),
   result: z.object({ name: z.string() }),
+  needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteProvider(caller.tenant, params.name)))
       throw serverError('gateway.not_found', `provider not found: ${params.name}`)
@@ -100,7 +103,7 @@ const remove = method({
   },
 })
 
-function shown({ name, base_url, default_model, sealed_key, updated_at }: ProviderRow) {
+function maskedProvider({ name, base_url, default_model, sealed_key, updated_at }: ProviderRow) {
   return {
     name,
     baseUrl: base_url,
@@ -116,7 +119,7 @@ function readUrl(text: string | null): string | null {
   if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '') return text
   throw new HookError('config.url', 'baseUrl must be an http or https address', {
     at: 'baseUrl',
-    hint: 'Write `https://host/path`; the key belongs into apiKey.',
+    hint: 'Write `https://host/path`; put the key into apiKey.',
   })
 }
 

@@ -4,14 +4,14 @@ import { checkAgainst } from '../../config/read/issues.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { MethodParts } from '../parts.ts'
 import { defaultSettings, settingsSchema } from '../settings.ts'
-import { noParams } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { noParams } from './method-fields.ts'
 
-/** What a tenant must not widen for itself. */
+/** Only the master scope may change these. */
 const masterOnly: readonly string[] = ['allowed_hosts', 'rate_limit']
-/** What cannot differ between tenants. */
+/** One value for the whole gateway. */
 const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days']
 
 const settings = z.record(
@@ -19,21 +19,22 @@ const settings = z.record(
   z.object({ value: z.unknown(), from: z.enum(['default', 'file', 'gateway', 'tenant']) }),
 )
 
-const get = method({
+const get = defineCall({
   name: 'settings.get',
-  about: 'The settings in force, and where each comes from.',
+  about: 'The settings in force and the source of each.',
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/settings' },
   params: noParams,
   result: z.object({ settings }),
+  needs: ['store', 'settings'],
   async run({ caller, parts }) {
-    return { settings: await inForce(caller, parts) }
+    return { settings: await settingsWithSource(caller, parts) }
   },
 })
 
-const set = method({
+const set = defineCall({
   name: 'settings.set',
-  about: 'Changes settings of the tenant, or of the whole gateway; null goes back to what stands above.',
+  about: 'Changes settings of the tenant or of the whole gateway; null restores the inherited value.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/settings' },
   params: z.strictObject({
@@ -44,9 +45,10 @@ const set = method({
       .exactOptional(),
   }),
   result: z.object({ settings }),
+  needs: ['store', 'settings', 'changed', 'clock'],
   async run({ params, caller, parts }) {
     const { scope = 'tenant', settings: given } = params
-    refuseBeyond(scope, given, caller)
+    assertMayChange(scope, given, caller)
     const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
     const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
     const [problem] = checkAgainst(settingsSchema, wanted)
@@ -57,11 +59,11 @@ const set = method({
     await parts.store.writeSettings(tenant, given, parts.clock.now())
     await parts.settings.reload(tenant)
     await parts.changed(tenant)
-    return { settings: await inForce(caller, parts) }
+    return { settings: await settingsWithSource(caller, parts) }
   },
 })
 
-function refuseBeyond(
+function assertMayChange(
   scope: 'tenant' | 'gateway',
   given: Readonly<Record<string, unknown>>,
   { master }: Caller,
@@ -70,21 +72,24 @@ function refuseBeyond(
     throw serverError('auth.scope', 'settings of the whole gateway need the master scope')
   const beyond = Object.keys(given).find((name) => masterOnly.includes(name))
   if (beyond !== undefined && !master) throw serverError('auth.scope', `${beyond} needs the master scope`)
-  // One that was stored for a tenant can still be taken away.
+  // Null still removes a value that is stored for a tenant.
   const common = gatewayOnly.find((name) => given[name] !== undefined && given[name] !== null)
   if (scope === 'tenant' && common !== undefined)
     throw serverError('gateway.setting', `${common} is a setting of the whole gateway`, {
-      hint: 'Say `scope: gateway`.',
+      hint: 'Send `scope: gateway`.',
     })
 }
 
-/** What the store does not say comes from the file of the gateway, or is the default. */
-async function inForce({ tenant }: Caller, { store, settings }: GatewayParts) {
+/** A setting that is not stored comes from config.yaml or is the default. */
+async function settingsWithSource(
+  { tenant }: Caller,
+  { store, settings }: Pick<MethodParts, 'store' | 'settings'>,
+) {
   const own = tenant === MASTER_TENANT ? {} : await store.readSettings(tenant)
   const all = await store.readSettings(MASTER_TENANT)
   await settings.reload(tenant)
   const originOf = (name: string, value: unknown) => {
-    // The gateway may be stricter than what the tenant asked for.
+    // The gateway may enforce a stricter value than the tenant's own.
     if (Object.hasOwn(own, name) && isDeepStrictEqual(own[name], value)) return 'tenant'
     if (Object.hasOwn(all, name)) return 'gateway'
     return isDeepStrictEqual(value, Reflect.get(defaultSettings, name)) ? 'default' : 'file'

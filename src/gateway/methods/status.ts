@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { statusLines } from '../status.ts'
-import { budget, readBudget } from './budgets.ts'
-import { listOf, noParams } from './fields.ts'
-import { method } from './method.ts'
+import { budgetSchema, readBudget } from './budgets.ts'
+import { defineCall } from './method.ts'
+import { noParams, readonlyList } from './method-fields.ts'
 
 const line = z.object({
   name: z.string(),
@@ -19,11 +19,11 @@ const hook = z.object({
   reason: z.string(),
 })
 
-const MOST_COUNTED = 200
+const MAX_COUNTED = 200
 
-const status = method({
+const status = defineCall({
   name: 'status',
-  about: 'How the gateway is, and every hook that does not do its full work.',
+  about: 'Gateway health, and every disabled, tripped or shadow hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/status' },
   params: noParams,
@@ -32,16 +32,17 @@ const status = method({
     version: z.string(),
     edition: z.enum(['lite', 'standard']),
     tenant: z.string(),
-    lines: listOf(line),
+    lines: readonlyList(line),
     hooks: z.object({
       total: z.number(),
-      off: listOf(hook),
-      tripped: listOf(hook),
-      shadow: listOf(hook),
+      off: readonlyList(hook),
+      tripped: readonlyList(hook),
+      shadow: readonlyList(hook),
     }),
     deadDeliveries: z.object({ count: z.number(), more: z.boolean() }),
-    budget,
+    budget: budgetSchema,
   }),
+  needs: ['store', 'status', 'settings', 'edition', 'version', 'clock'],
   async run({ caller, parts }) {
     const { store, edition, version } = parts
     const { tenant } = caller
@@ -49,7 +50,7 @@ const status = method({
       statusLines(parts.status, tenant),
       store.listHooks(tenant),
       store.loadDefinitions(tenant),
-      store.listDeliveries(tenant, { state: 'dead' }, { limit: MOST_COUNTED }),
+      store.listDeliveries(tenant, { state: 'dead' }, { limit: MAX_COUNTED }),
       readBudget(tenant, parts),
     ])
     const isTripped = (row: HookRow) => row.disabled_reason === 'breaker' || tripped.includes(row.id)
@@ -61,9 +62,15 @@ const status = method({
       lines,
       hooks: {
         total: rows.length,
-        off: rows.filter((row) => !row.enabled && !isTripped(row)).map((row) => told(row, whyOff(row))),
-        tripped: rows.filter(isTripped).map((row) => told(row, 'hook auto-disabled after repeated failures')),
-        shadow: rows.filter((row) => row.enabled && row.shadow === true).map((row) => told(row, 'shadow')),
+        off: rows
+          .filter((row) => !row.enabled && !isTripped(row))
+          .map((row) => toListed(row, disabledReason(row))),
+        tripped: rows
+          .filter(isTripped)
+          .map((row) => toListed(row, 'hook auto-disabled after repeated failures')),
+        shadow: rows
+          .filter((row) => row.enabled && row.shadow === true)
+          .map((row) => toListed(row, 'shadow')),
       },
       deadDeliveries: { count: dead.rows.length, more: dead.nextCursor !== '' },
       budget: left,
@@ -71,11 +78,11 @@ const status = method({
   },
 })
 
-function whyOff({ source, disabled_reason }: HookRow): string {
+function disabledReason({ source, disabled_reason }: HookRow): string {
   return disabled_reason ?? (source === 'builtin' ? 'builtin, switched off' : 'switched off')
 }
 
-function told({ id, event, name }: HookRow, reason: string) {
+function toListed({ id, event, name }: HookRow, reason: string) {
   return { hookId: id, event, ...(name === undefined ? {} : { name }), reason }
 }
 

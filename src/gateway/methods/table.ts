@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { auditMethods } from './audit.ts'
 import { budgetMethods } from './budgets.ts'
 import { deliveryMethods } from './deliveries.ts'
@@ -13,7 +14,7 @@ import { statusMethods } from './status.ts'
 import { tenantMethods } from './tenants.ts'
 import { tokenMethods } from './tokens.ts'
 
-/** Everything the gateway can do but dispatch. Doors, client, command line and OpenAPI document follow from it. */
+/** Every method of the gateway. REST, WebSocket, SSE, OpenAPI, the client and the command line follow from it. */
 export const methods = [
   ...hookMethods,
   testHook,
@@ -32,14 +33,23 @@ export const methods = [
 
 type Row = (typeof methods)[number]
 
-/** Name → what it takes and what it answers. */
+/** Parameters and result of each method by name; for a subscription the result is one page. */
 export type Methods = {
-  [M in Row as M['name']]: M extends Method<string, infer Params, infer Result>
-    ? { readonly params: Params; readonly result: Result }
-    : never
+  [M in Row as M['name']]: {
+    readonly params: z.output<M['params']>
+    readonly result: z.output<M['result']>
+  }
 }
 
-const byName = new Map<string, Method>(methods.map((row) => [row.name, row as Method]))
+/** Parameters and items of each subscription by name. */
+export type Subscriptions = {
+  [M in Extract<Row, { kind: 'subscription' }> as M['name']]: {
+    readonly params: z.output<M['params']>
+    readonly item: z.output<M['item']>
+  }
+}
+
+const byName = new Map<string, Method>(methods.map((row) => [row.name, row]))
 
 export function findMethod(name: string): Method | undefined {
   return byName.get(name)

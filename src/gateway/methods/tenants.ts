@@ -3,75 +3,79 @@ import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT, type TenantRow } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { GatewayParts } from '../parts.ts'
-import { listOf, text } from './fields.ts'
-import { method } from './method.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
 
 const tenant = z.object({ id: z.string(), name: z.string(), created_at: z.number() })
-/** Of any version, as the store takes them. */
-const looksLikeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const one = z.strictObject({ tenantId: text.describe('Id or name.') })
+/** A UUID of any version. */
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const one = z.strictObject({ tenantId: shortText.describe('Id or name.') })
 
-const list = method({
+const list = defineCall({
   name: 'tenants.list',
   about: 'Every tenant.',
   role: 'owner',
   rest: { verb: 'GET', path: '/v1/tenants' },
   params: z.strictObject({
-    after: text.describe('Id of the last one of the page before.').exactOptional(),
+    after: shortText.describe('Id of the last tenant of the previous page.').exactOptional(),
     limit: z.int().min(1).max(200).exactOptional(),
   }),
-  result: z.object({ tenants: listOf(tenant) }),
+  result: z.object({ tenants: readonlyList(tenant) }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
     const rows = await parts.store.listTenants({ limit: 200, ...params })
-    return { tenants: rows.filter(isReal) }
+    return { tenants: rows.filter(isNotMaster) }
   },
 })
 
-const get = method({
+const get = defineCall({
   name: 'tenants.get',
   about: 'One tenant.',
   role: 'owner',
   rest: { verb: 'GET', path: '/v1/tenants/:tenantId' },
   params: one,
   result: z.object({ tenant }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
     return { tenant: await findTenant(params.tenantId, parts) }
   },
 })
 
-const create = method({
+const create = defineCall({
   name: 'tenants.create',
-  about: 'Makes a tenant; several need the standard edition.',
+  about: 'Creates a tenant; more than one needs the standard edition.',
   role: 'owner',
   rest: { verb: 'POST', path: '/v1/tenants' },
-  params: z.strictObject({ name: text }),
+  params: z.strictObject({ name: shortText }),
   result: z.object({ tenantId: z.string() }),
+  needs: ['store', 'edition', 'clock'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
-    refuseId(params.name)
-    await requireRoom(parts)
+    assertNotUuid(params.name)
+    await assertEditionAllows(parts)
     const id = randomUUID()
     await parts.store.createTenant({ id, name: params.name, created_at: parts.clock.now() })
     return { tenantId: id }
   },
 })
 
-const remove = method({
+const remove = defineCall({
   name: 'tenants.delete',
-  about: 'Deletes a tenant with everything it has.',
+  about: 'Deletes a tenant and all its data.',
   role: 'owner',
   rest: { verb: 'DELETE', path: '/v1/tenants/:tenantId' },
   params: one,
   result: z.object({ tenantId: z.string() }),
+  needs: ['store', 'defaultTenant', 'forgetTokens', 'changed'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
     const { id } = await findTenant(params.tenantId, parts)
     if (id === parts.defaultTenant)
       throw serverError('gateway.request', 'the default tenant cannot be deleted', {
-        hint: 'Delete what it holds instead.',
+        hint: 'Delete its hooks, tokens and secrets instead.',
       })
     if (!(await parts.store.deleteTenant(id))) throw notFound(params.tenantId)
     parts.forgetTokens()
@@ -81,31 +85,35 @@ const remove = method({
 })
 
 function requireMaster({ master }: Caller): void {
-  if (!master) throw serverError('auth.scope', 'tenants are managed from the master scope')
+  if (!master) throw serverError('auth.scope', 'managing tenants needs a token of the master scope')
 }
 
-/** Tenants go by id or name: one named like the id of another, or of the master scope, would be taken for it. */
-function refuseId(name: string): void {
-  if (looksLikeId.test(name.trim()))
-    throw serverError('gateway.request', 'name: a tenant cannot be named like an id', {
-      hint: 'Choose a name that is no UUID.',
+/** Tenants are found by id or name, so a name in the form of an id could be mistaken for another tenant. */
+function assertNotUuid(name: string): void {
+  if (uuidPattern.test(name.trim()))
+    throw serverError('gateway.request', 'name: a tenant name cannot be a UUID', {
+      hint: 'Choose another name.',
     })
 }
 
-async function requireRoom({ edition, store }: GatewayParts): Promise<void> {
+async function assertEditionAllows({
+  edition,
+  store,
+}: Pick<MethodParts, 'edition' | 'store'>): Promise<void> {
   if (edition === 'standard') return
-  // The master tenant may be among them.
+  // The master tenant may be one of the two.
   const rows = await store.listTenants({ limit: 2 })
-  if (rows.some(isReal)) throw serverError('gateway.edition', 'a second tenant needs the standard edition')
+  if (rows.some(isNotMaster))
+    throw serverError('gateway.edition', 'a second tenant needs the standard edition')
 }
 
-async function findTenant(idOrName: string, { store }: GatewayParts): Promise<TenantRow> {
+async function findTenant(idOrName: string, { store }: Pick<MethodParts, 'store'>): Promise<TenantRow> {
   const row = await store.findTenant(idOrName)
-  if (row === undefined || !isReal(row)) throw notFound(idOrName)
+  if (row === undefined || !isNotMaster(row)) throw notFound(idOrName)
   return row
 }
 
-function isReal({ id }: TenantRow): boolean {
+function isNotMaster({ id }: TenantRow): boolean {
   return id !== MASTER_TENANT
 }
 

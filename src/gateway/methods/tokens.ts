@@ -6,8 +6,8 @@ import { hashToken, newToken } from '../../safe/token.ts'
 import { MASTER_TENANT, type Role, roles, type TokenRow } from '../../store/stores/tenant-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
-import { listOf, text } from './fields.ts'
-import { method } from './method.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
 
 const DAY_MS = 86_400_000
 
@@ -22,38 +22,40 @@ const token = z.object({
   expires_at: z.number().nullable(),
 })
 const masterField = {
-  master: z.boolean().describe('Tokens of the master scope instead of those of the tenant.').exactOptional(),
+  master: z.boolean().describe('Tokens of the master scope instead of the tenant.').exactOptional(),
 }
 
-const list = method({
+const list = defineCall({
   name: 'tokens.list',
-  about: 'The tokens of the tenant, without the secrets themselves.',
+  about: 'The tokens of the tenant, without their values.',
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/tokens' },
   params: z.strictObject(masterField),
-  result: z.object({ tokens: listOf(token) }),
+  result: z.object({ tokens: readonlyList(token) }),
+  needs: ['store'],
   async run({ params, caller, parts }) {
     return { tokens: await parts.store.listTokens(ownerOf(params, caller)) }
   },
 })
 
-const create = method({
+const create = defineCall({
   name: 'tokens.create',
-  about: 'Makes a token and answers it once; it is stored only as a hash.',
+  about: 'Creates a token and returns it once; only its hash is stored.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/tokens' },
   params: z.strictObject({
-    name: text,
-    role: role.describe('agent may only dispatch.'),
-    agentId: text.describe('Id or name: an agent token speaks for this agent only.').exactOptional(),
-    days: wholeNumber(1, 3_650).describe('How long it is good; for ever if omitted.').exactOptional(),
+    name: shortText,
+    role: role.describe('A token with the role agent can only dispatch events.'),
+    agentId: shortText.describe('Id or name: binds an agent token to this agent.').exactOptional(),
+    days: wholeNumber(1, 3_650).describe('Days until the token expires; never if omitted.').exactOptional(),
     ...masterField,
   }),
   result: z.object({ tokenId: z.string(), token: z.string() }),
+  needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     const { name, role, agentId: agent, days } = params
     const tenant_id = ownerOf(params, caller)
-    requireReach(caller, role)
+    assertReaches(caller, role)
     if (agent !== undefined && role !== 'agent')
       throw serverError('gateway.request', 'agentId is only for tokens with role agent')
     const id = randomUUID()
@@ -73,21 +75,22 @@ const create = method({
   },
 })
 
-const remove = method({
+const remove = defineCall({
   name: 'tokens.delete',
   about: 'Revokes a token.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/tokens/:tokenId' },
-  params: z.strictObject({ tokenId: text, ...masterField }),
+  params: z.strictObject({ tokenId: shortText, ...masterField }),
   result: z.object({ tokenId: z.string() }),
+  needs: ['store', 'forgetTokens'],
   async run({ params, caller, parts }) {
     const { tokenId } = params
     const tenant = ownerOf(params, caller)
     const tokens = await parts.store.listTokens(tenant)
     const row = tokens.find(({ id }) => id === tokenId)
     if (row === undefined) throw notFound(tokenId)
-    requireReach(caller, row.role)
-    refuseLastOwner(tenant, tokens, row)
+    assertReaches(caller, row.role)
+    assertNotLastOwner(tenant, tokens, row)
     if (!(await parts.store.deleteToken(tenant, tokenId))) throw notFound(tokenId)
     parts.forgetTokens()
     return { tokenId }
@@ -97,23 +100,26 @@ const remove = method({
 function ownerOf({ master = false }: { master?: boolean }, caller: Caller): string {
   if (!master) return caller.tenant
   if (caller.master) return MASTER_TENANT
-  throw serverError('auth.scope', 'tokens of the master scope are managed from there')
+  throw serverError('auth.scope', 'managing tokens of the master scope needs such a token')
 }
 
-/** Nobody makes or revokes more than they are. */
-function requireReach({ role }: Caller, wanted: Role): void {
+/** A caller can create or revoke only tokens up to its own role. */
+function assertReaches({ role }: Caller, wanted: Role): void {
   if (!reaches(role, wanted))
-    throw serverError('auth.scope', `a token with role ${wanted} needs an ${wanted}`)
+    throw serverError(
+      'auth.scope',
+      `creating or revoking a token with role ${wanted} needs the role ${wanted}`,
+    )
 }
 
-/** Without an owner nobody could make another, and the next start would bring this very token back. */
-function refuseLastOwner(tenant: string, tokens: readonly TokenRow[], row: TokenRow): void {
+/** Without an owner token no other could be created, and the next start would restore this one from its file. */
+function assertNotLastOwner(tenant: string, tokens: readonly TokenRow[], row: TokenRow): void {
   if (tenant !== MASTER_TENANT || row.role !== 'owner') return
   const isAnother = ({ id, role, expires_at }: TokenRow) =>
     id !== row.id && role === 'owner' && expires_at === null
   if (!tokens.some(isAnother))
-    throw serverError('gateway.conflict', 'the last owner cannot be revoked', {
-      hint: 'Make another token with role owner in the master scope first.',
+    throw serverError('gateway.conflict', 'the last owner token cannot be revoked', {
+      hint: 'Create another token with role owner in the master scope first.',
     })
 }
 

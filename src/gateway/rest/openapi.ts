@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Method } from '../methods/method.ts'
 
-/** The API as a document: whatever has a row in the table is in it. */
+/** The OpenAPI document of all methods in the table. */
 export function openApi(methods: readonly Method[], version: string): unknown {
-  const paths: Record<string, Record<string, unknown>> = { ...fixed }
+  const paths: Record<string, Record<string, unknown>> = { ...fixedPaths }
   for (const row of methods) {
     const path = row.rest.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [row.rest.verb.toLowerCase()]: operation(row) }
@@ -32,7 +32,7 @@ function operation(row: Method): unknown {
   return {
     operationId: row.name,
     summary: row.about,
-    description: `Needs the role ${row.role}. Over WebSocket: \`${row.name}\`.`,
+    description: describe(row),
     parameters: [
       ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? {} })),
       ...(inQuery ? others : []).map(([name, schema]) => ({
@@ -43,8 +43,22 @@ function operation(row: Method): unknown {
       })),
     ],
     ...(inQuery ? {} : { requestBody: { content: json(body) } }),
-    responses: answers(schemaOf(row.result, 'output')),
+    responses: responsesOf(row),
   }
+}
+
+function describe({ kind, name, role }: Method): string {
+  const common = `Needs the role ${role}. Over WebSocket: \`${name}\`.`
+  if (kind === 'call') return common
+  return (
+    `${common} Server-sent events: \`Last-Event-ID\` or \`cursor\` resumes the stream. ` +
+    `\`POST /v1/call/${name}\` returns one page as JSON.`
+  )
+}
+
+function responsesOf(row: Method): unknown {
+  if (row.kind === 'call') return responses(json(schemaOf(row.result, 'output')))
+  return responses({ 'text/event-stream': { schema: schemaOf(row.item, 'output') } })
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
@@ -56,10 +70,10 @@ function json(schema: unknown): unknown {
   return { 'application/json': { schema } }
 }
 
-function answers(schema: unknown): unknown {
+function responses(content: unknown): unknown {
   return {
-    200: { description: 'Done.', content: json(schema) },
-    default: { description: 'Refused or failed.', content: json({ $ref: '#/components/schemas/Error' }) },
+    200: { description: 'Success.', content },
+    default: { description: 'Error.', content: json({ $ref: '#/components/schemas/Error' }) },
   }
 }
 
@@ -71,7 +85,7 @@ const errorSchema = {
       type: 'object',
       required: ['code', 'message', 'details'],
       properties: {
-        code: { type: 'string', description: 'As the original gateway names it.' },
+        code: { type: 'string', description: 'The code of the original gateway.' },
         message: { type: 'string' },
         details: {
           type: 'object',
@@ -89,12 +103,12 @@ const errorSchema = {
   },
 }
 
-/** What is no method: the event itself, the same as a coding agent sends it, and the question of load balancers. */
-const fixed = {
+/** The routes that are not methods. */
+const fixedPaths = {
   '/v1/dispatch': {
     post: {
       operationId: 'dispatch',
-      summary: 'Sends an event through the hooks and answers with the decision.',
+      summary: 'Sends an event through the hooks and returns the decision.',
       requestBody: {
         required: true,
         content: json({
@@ -105,22 +119,24 @@ const fixed = {
             event: { type: 'string' },
             payload: {},
             envelope: { type: 'object' },
-            trace: { type: 'boolean', description: 'Answer with the full trace.' },
+            trace: { type: 'boolean', description: 'Return the full trace too.' },
             idempotency_key: { type: 'string', minLength: 1, maxLength: 256 },
           },
         }),
       },
-      responses: answers({
-        type: 'object',
-        required: ['event_id', 'decision'],
-        properties: { event_id: { type: 'string' }, decision: { type: 'object' } },
-      }),
+      responses: responses(
+        json({
+          type: 'object',
+          required: ['event_id', 'decision'],
+          properties: { event_id: { type: 'string' }, decision: { type: 'object' } },
+        }),
+      ),
     },
   },
   '/v1/agents/{agent}/{event}': {
     post: {
       operationId: 'agents.ask',
-      summary: 'An event of a coding agent in its own shape, answered in the shape that it honours.',
+      summary: 'Accepts an event in the native format of a coding agent and replies in that format.',
       parameters: ['agent', 'event'].map((name) => ({
         name,
         in: 'path',
@@ -128,7 +144,7 @@ const fixed = {
         schema: { type: 'string' },
       })),
       requestBody: { required: true, content: json({ type: 'object' }) },
-      responses: answers({ type: 'object' }),
+      responses: responses(json({ type: 'object' })),
     },
   },
   '/healthz': {

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../../engine/core/sink.ts'
-import { answerRaw, malformed } from './raw-answer.ts'
+import { describeParserError, sendRawError } from './http-reply.ts'
 
-/** How long and how much one connection may take. */
+/** Time and size limits of connections. */
 export interface ConnectionLimits {
   readonly headersMs: number
   readonly requestMs: number
   readonly keepAliveMs: number
-  /** How often the two above are looked at. */
+  /** How often headers and request times are checked. */
   readonly checkMs: number
   readonly maxConnections: number
 }
@@ -21,7 +21,7 @@ export const connectionLimits: ConnectionLimits = {
   maxConnections: 10_000,
 }
 
-export interface Served {
+export interface HttpServerHandlers {
   request(request: IncomingMessage, response: ServerResponse): void
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   readonly log: Log
@@ -29,8 +29,8 @@ export interface Served {
 
 const MAX_HEADERS = 16_384
 
-/** A node:http server that outlives whatever is sent to it. */
-export function httpServer({ request, upgrade, log }: Served, limits: ConnectionLimits): Server {
+/** A node:http server with limits, which survives malformed requests. */
+export function httpServer({ request, upgrade, log }: HttpServerHandlers, limits: ConnectionLimits): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADERS,
     headersTimeout: limits.headersMs,
@@ -38,19 +38,19 @@ export function httpServer({ request, upgrade, log }: Served, limits: Connection
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     requireHostHeader: true,
-    // Some clients offer h2c with every request; they are to be served, not upgraded.
+    // Some clients offer h2c with every request: serve them over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   })
   server.maxConnections = limits.maxConnections
   server.maxHeadersCount = 100
   server.on('request', request)
-  // Whether to send the body is only said once we know that we want it.
+  // The handler sends 100 Continue only after it has admitted the request.
   server.on('checkContinue', request)
   server.on('upgrade', upgrade)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
-    const { status, error: told } = malformed(error.code)
-    answerRaw(socket, told, { log, status })
+    const { status, error: described } = describeParserError(error.code)
+    sendRawError(socket, described, { log, status })
   })
   return server
 }

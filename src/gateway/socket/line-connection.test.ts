@@ -3,7 +3,7 @@ import { newToken } from '../../safe/token.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { OTHER_TENANT, toolCall } from '../gateway.fixture.ts'
-import { pendingLine } from './lines-out.ts'
+import { pendingLine } from './line-protocol.ts'
 import { openLines, startSocket } from './socket.fixture.ts'
 
 test('an event on a line is answered on a line, with its id', async () => {

@@ -1,37 +1,41 @@
 import type { Socket } from 'node:net'
 import type { AgentAdapter } from '../../agents/agent.ts'
-import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import { LineSplitter } from '../../safe/line-splitter.ts'
-import { type AgentRequest, requireAgent } from '../agents/agent-door.ts'
-import { AGENT_LIMITS } from '../agents/agent-limits.ts'
+import { AGENT_LIMITS, requireAgent } from '../agents/agent-door.ts'
 import { type Caller, localCaller } from '../auth/caller.ts'
-import type { DispatchRequest } from '../dispatch/dispatcher.ts'
-import { readDispatchRequest } from '../dispatch-request.ts'
 import type { Door } from '../door.ts'
-import { answerLine, errorLine, type LineId } from './lines-out.ts'
+import {
+  agentReplyLine,
+  decisionLine,
+  errorLine,
+  type LineId,
+  lineIdOf,
+  readAgentLine,
+  readDispatchLine,
+  readHelloLine,
+} from './line-protocol.ts'
 
-const VERSION = 1
 const MAX_LINE = 1_048_576
-/** More than this under way, and nothing further is read from the connection. */
+/** With this many requests in flight, the gateway stops reading from the connection. */
 const MAX_IN_FLIGHT = 256
 const MAX_BUFFERED = 4 * 1_048_576
 
-/** One connection of a local client: a line in, a line out, in whatever order they finish. */
+/** One connection of a local client: one JSON line per request and reply, in the order in which requests finish. */
 export class LineConnection {
   readonly #socket: Socket
   readonly #door: Door
   #maxLine = MAX_LINE
   readonly #lines = new LineSplitter(() => this.#maxLine)
-  readonly #gone = new AbortController()
+  readonly #closed = new AbortController()
   #caller: Caller | undefined
-  /** It is a coding agent that speaks here. */
+  /** Set if the client is a coding agent. */
   #agent: AgentAdapter | undefined
-  /** Lines that came while the token of the first one was being looked up. */
+  /** LineSplitter received while the token of the first line is looked up. */
   #early: Buffer[] | undefined
-  /** Whoever names no token is the user of this machine. */
+  /** A client without a token is the user of this machine. */
   #isLocal = false
   #inFlight = 0
   #ending = false
@@ -43,12 +47,12 @@ export class LineConnection {
     socket.on('error', () => {})
     socket.once('close', () => {
       this.#ending = true
-      // Making the reason costs more than all the rest of a connection that has its answer.
-      if (this.#inFlight > 0) this.#gone.abort()
+      // Creating the abort reason is expensive, and an answered connection needs none.
+      if (this.#inFlight > 0) this.#closed.abort()
     })
   }
 
-  /** Answers what is under way, then closes. */
+  /** Closes after the last reply. */
   end(): void {
     this.#ending = true
     if (this.#inFlight === 0) this.#socket.end()
@@ -72,10 +76,10 @@ export class LineConnection {
     else this.#greet(line)
   }
 
-  /** The first line: which protocol, and who if not just anybody on this machine whom the file lets in. */
+  /** The first line names the protocol version, and optionally a token and a coding agent. */
   #greet(line: Buffer): void {
     try {
-      const { token, agent } = readHello(parseJson(decodeUtf8(line)))
+      const { token, agent } = readHelloLine(parseJson(decodeUtf8(line)))
       const { parts, tokens } = this.#door
       this.#isLocal = token === undefined
       if (agent !== undefined) {
@@ -111,36 +115,40 @@ export class LineConnection {
     try {
       const text = decodeUtf8(line)
       const value = parseJson(text, this.#agent === undefined ? {} : AGENT_LIMITS)
-      id = idOf(value)
+      id = lineIdOf(value)
       if (id === null) throw serverError('gateway.request', 'a request needs an id', { at: 'id' })
       capacity.check(caller.tenant)
-      const ask = this.#request(value, text, caller)
+      const run = this.#request(value, text, { id, caller })
       this.#inFlight += 1
       capacity.enter()
-      const asked = id
-      ask().then(
-        (json) => this.#settle(answerLine(asked, json)),
-        (thrown: unknown) => this.#settle(errorLine(asked, this.#coded(thrown))),
+      const requestId = id
+      run().then(
+        (reply) => this.#settle(reply),
+        (thrown: unknown) => this.#settle(errorLine(requestId, this.#coded(thrown))),
       )
     } catch (thrown) {
-      // Without an id nobody knows what the error answers, so that nothing further could be trusted.
+      // Without an id the client cannot assign the error, so the connection ends.
       if (id === null) this.#fail(null, this.#coded(thrown))
       else this.#write(errorLine(id, this.#coded(thrown)))
     }
   }
 
-  /** What is asked for, read before anything is counted. */
-  #request(value: unknown, text: string, caller: Caller): () => Promise<string> {
-    const { dispatcher, agents, edition } = this.#door.parts
-    const { signal } = this.#gone
+  /** Parses the request before capacity counts it. The returned function resolves with the reply line. */
+  #request(
+    value: unknown,
+    text: string,
+    { id, caller }: { readonly id: LineId; readonly caller: Caller },
+  ): () => Promise<string> {
+    const { dispatcher, agents, parts } = this.#door
+    const { signal } = this.#closed
     const agent = this.#agent
     if (agent === undefined) {
-      const request = withoutId(value)
-      return async () => (await dispatcher.dispatch(caller, request, { signal, text })).json
+      const request = readDispatchLine(value)
+      return async () => decisionLine(id, (await dispatcher.dispatch(caller, request, { signal, text })).json)
     }
-    const request = readAgentRequest(value)
-    const isLocal = this.#isLocal && edition === 'lite'
-    return async () => `{"reply":${await agents.ask(caller, agent, request, { signal, isLocal })}}`
+    const request = readAgentLine(value)
+    const isLocal = this.#isLocal && parts.edition === 'lite'
+    return async () => agentReplyLine(id, await agents.decide(caller, agent, request, { signal, isLocal }))
   }
 
   #settle(line: string): void {
@@ -153,12 +161,12 @@ export class LineConnection {
 
   #write(line: string): void {
     if (!this.#socket.writable) return
-    // Before this one: a single answer may be as large as what was asked.
+    // Checked before this line: a single reply may be as large as its request.
     if (this.#socket.writableLength > MAX_BUFFERED) this.#socket.destroy()
     else this.#socket.write(line)
   }
 
-  /** One error line, then the end. */
+  /** Writes one error line and ends the connection. */
   #fail(id: LineId, error: HookError): void {
     this.#write(errorLine(id, error))
     this.#ending = true
@@ -167,53 +175,7 @@ export class LineConnection {
 
   #coded(thrown: unknown): HookError {
     if (isHookError(thrown)) return thrown
-    this.#door.parts.log('gateway.failed', { error: errorText(thrown) })
-    return serverError('gateway.internal', 'the gateway could not do that')
+    this.#door.log('gateway.failed', { error: errorText(thrown) })
+    return serverError('gateway.internal', 'the gateway failed unexpectedly')
   }
-}
-
-interface Hello {
-  readonly token: string | undefined
-  readonly agent: unknown
-}
-
-function readHello(value: unknown): Hello {
-  const version = fieldOf(value, 'hookhelm')
-  if (version === undefined)
-    throw serverError('gateway.protocol', 'the first line must be {"hookhelm":1}', { at: 'hookhelm' })
-  if (version !== VERSION)
-    throw serverError('gateway.protocol', `the protocol here has the version ${VERSION}`, { at: 'hookhelm' })
-  const token = fieldOf(value, 'token')
-  if (token === undefined || typeof token === 'string') return { token, agent: fieldOf(value, 'agent') }
-  throw serverError('auth.token', 'token must be text')
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined
-}
-
-function idOf(value: unknown): LineId {
-  const id = fieldOf(value, 'id')
-  if (typeof id === 'string' && id.length <= 256) return id
-  return typeof id === 'number' ? id : null
-}
-
-/** Strict: a field that nobody reads may be one that somebody meant. */
-function readAgentRequest(value: unknown): AgentRequest {
-  const { id: _, event, native, within_ms, ...rest } = isRecord(value) ? value : {}
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined)
-    throw serverError('gateway.request', `there is no field ${unknown.slice(0, 80)}`, {
-      at: unknown.slice(0, 80),
-    })
-  if (typeof event !== 'string') throw serverError('gateway.request', 'event must be text', { at: 'event' })
-  if (within_ms !== undefined && typeof within_ms !== 'number')
-    throw serverError('gateway.request', 'within_ms must be a number', { at: 'within_ms' })
-  return { event, native }
-}
-
-function withoutId(value: unknown): DispatchRequest {
-  if (!isRecord(value)) return readDispatchRequest(value)
-  const { id: _, ...request } = value
-  return readDispatchRequest(request)
 }

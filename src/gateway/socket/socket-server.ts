@@ -4,17 +4,17 @@ import { after } from '../../engine/core/after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Door } from '../door.ts'
 import { LineConnection } from './line-connection.ts'
-import { isCoded, prepareSocketDirectory } from './socket-path.ts'
+import { hasCode, prepareSocketDirectory } from './socket-path.ts'
 
 export interface SocketServerOptions {
   readonly door: Door
   readonly path: string
-  /** The caller holds the lock of the data directory: only then may a socket that nobody answers be removed. */
+  /** This process holds the lock of the data directory: only then may it remove a stale socket. */
   readonly holdsLock: boolean
   readonly uid: number
 }
 
-/** Local clients: JSON lines on a unix socket, for dispatches only. */
+/** Serves dispatches of local clients as JSON lines on a unix socket. */
 export interface SocketServer {
   listen(): Promise<void>
   close(graceMs: number): Promise<void>
@@ -23,7 +23,7 @@ export interface SocketServer {
 const MAX_CONNECTIONS = 1_000
 
 export function createSocketServer({ door, path, holdsLock, uid }: SocketServerOptions): SocketServer {
-  const { clock } = door.parts
+  const { clock } = door
   const connections = new Set<LineConnection>()
   const server = createServer({ noDelay: true }, (socket) => {
     const connection = new LineConnection(socket, door)
@@ -37,7 +37,7 @@ export function createSocketServer({ door, path, holdsLock, uid }: SocketServerO
       server.once('error', reject)
       server.listen({ path }, () => {
         server.off('error', reject)
-        // Until here the directory alone kept others out.
+        // Until here only the directory protected the socket.
         chmodSync(path, 0o600)
         resolve()
       })
@@ -49,8 +49,8 @@ export function createSocketServer({ door, path, holdsLock, uid }: SocketServerO
       try {
         await bind()
       } catch (thrown) {
-        if (!isCoded(thrown, 'EADDRINUSE'))
-          throw serverError('gateway.socket', `${path} cannot be listened on`, { cause: thrown })
+        if (!hasCode(thrown, 'EADDRINUSE'))
+          throw serverError('gateway.socket', `cannot listen on ${path}`, { cause: thrown })
         await removeStale(path, { holdsLock, uid })
         await bind()
       }
@@ -73,25 +73,25 @@ interface StaleOptions {
   readonly uid: number
 }
 
-/** A socket outlives a process that was killed. It is removed only if it is one, is ours, and nobody answers. */
+/** A killed process leaves its socket behind. Removes it if it is a socket of this user and no process answers. */
 async function removeStale(path: string, { holdsLock, uid }: StaleOptions): Promise<void> {
   const found = lstatSync(path)
   if (!found.isSocket() || found.uid !== uid)
-    throw serverError('gateway.socket', `${path} is there and is no socket of ours`)
-  const answer = await knock(path)
-  if (answer === 'connected') throw serverError('gateway.running', `somebody answers on ${path}`)
+    throw serverError('gateway.socket', `${path} exists and is not a socket of this user`)
+  const answer = await tryConnect(path)
+  if (answer === 'connected') throw serverError('gateway.running', `another gateway answers on ${path}`)
   if (answer !== 'refused' || !holdsLock)
-    throw serverError('gateway.socket', `${path} is there, and nobody can say whose it is`)
+    throw serverError('gateway.socket', `${path} exists, and its owner cannot be determined`)
   unlinkSync(path)
 }
 
-function knock(path: string): Promise<'connected' | 'refused' | 'unclear'> {
+function tryConnect(path: string): Promise<'connected' | 'refused' | 'unclear'> {
   return new Promise((resolve) => {
     const socket = connect({ path })
     socket.once('connect', () => {
       socket.destroy()
       resolve('connected')
     })
-    socket.once('error', (error) => resolve(isCoded(error, 'ECONNREFUSED') ? 'refused' : 'unclear'))
+    socket.once('error', (error) => resolve(hasCode(error, 'ECONNREFUSED') ? 'refused' : 'unclear'))
   })
 }

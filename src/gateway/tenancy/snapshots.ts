@@ -169,6 +169,24 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return fresh
   }
 
+  const refresh = async (tenant: string, version?: number): Promise<void> => {
+    const isMaster = tenant === MASTER_TENANT
+    if (isMaster) {
+      globals = undefined
+      await settings.reload(MASTER_TENANT)
+    }
+    const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
+    const stale = concerned.filter(
+      ([, entry]) => isMaster || version === undefined || entry.version !== version,
+    )
+    await Promise.all(
+      stale.map(([key, entry]) => {
+        entry.changes++
+        return refreshEntry(key, entry)
+      }),
+    )
+  }
+
   return {
     of(tenant, folder) {
       const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
@@ -176,7 +194,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       return entry.snapshot ?? reload(key, entry)
     },
     async applyChange(tenant, change) {
-      if (tenant === MASTER_TENANT) return this.refresh(tenant)
+      if (tenant === MASTER_TENANT) return refresh(tenant)
       const concerned = all().filter(([, entry]) => entry.tenant === tenant)
       await Promise.all(
         concerned.map(async ([key, entry]) => {
@@ -186,23 +204,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         }),
       )
     },
-    async refresh(tenant, version) {
-      const isMaster = tenant === MASTER_TENANT
-      if (isMaster) {
-        globals = undefined
-        await settings.reload(MASTER_TENANT)
-      }
-      const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
-      const stale = concerned.filter(
-        ([, entry]) => isMaster || version === undefined || entry.version !== version,
-      )
-      await Promise.all(
-        stale.map(([key, entry]) => {
-          entry.changes++
-          return refreshEntry(key, entry)
-        }),
-      )
-    },
+    refresh,
     fileProblems: () => [...new Set(all().flatMap(([, { files }]) => files?.problems() ?? []))],
     close() {
       tenants.clear()

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { startGateway, toolCall } from '../gateway.fixture.ts'
-import { type Method, method } from '../methods/method.ts'
+import { defineCall, type Method } from '../methods/method.ts'
 import { openWs } from './ws-client.fixture.ts'
 
 test('GC-108 the first frame says which protocol and methods there are', async () => {
@@ -131,13 +131,14 @@ test('a connection works on 64 requests at once, keeps 256, and refuses more', a
   expect(most).toBe(64)
 })
 
-const bulky: Method = method({
+const bulky: Method = defineCall({
   name: 'things.bulk',
   about: 'Much.',
   role: 'viewer',
   params: z.strictObject({}),
   result: z.string(),
   rest: { verb: 'GET', path: '/v1/bulk' },
+  needs: [],
   run: async () => 'x'.repeat(900_000),
 })
 

@@ -2,75 +2,62 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { after } from '../../engine/core/after.ts'
-import type { Admission } from '../auth/admission.ts'
-import type { Admitted } from '../auth/tokens.ts'
+import type { RevocationWatch } from '../auth/revocation-watch.ts'
+import type { AdmittedCaller } from '../auth/tokens.ts'
 import type { Door } from '../door.ts'
-import { Connection, closings } from './connection.ts'
+import { WsConnection, wsCloseReasons } from './ws-connection.ts'
 
 /** The open WebSockets of the gateway. */
 export interface WebSockets {
-  /** Takes over a connection whose request was admitted. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, admitted: Admitted): void
-  /** Resolves when the last one is closed, or when the time is up. */
+  /** Completes the upgrade of an admitted request. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, admitted: AdmittedCaller): void
+  /** Resolves when the last connection has closed, or when the time has passed. */
   close(graceMs: number): Promise<void>
 }
 
 export interface WebSocketsOptions {
   readonly door: Door
-  readonly admission: Admission
+  readonly revocations: RevocationWatch
 }
 
 const MAX_PAYLOAD = 1_048_576
-/** A revoked token is noticed by then: this, and how long `isStillRight` believes itself, are below 5 s together. */
-const LOOK_MS = 2_000
 const PING_MS = 20_000
-/** For a peer that does not read, the close frame waits behind everything else. */
+/** A client that does not read never sees the close frame, so the wait for its reply is limited. */
 const CLOSE_MS = 5_000
 
-export function createWebSockets({ door, admission }: WebSocketsOptions): WebSockets {
-  const { clock, log } = door.parts
+export function createWebSockets({ door, revocations }: WebSocketsOptions): WebSockets {
+  const { clock } = door
   const options = {
     noServer: true,
-    // Compression costs memory for each connection, and mixes secrets with what an attacker chose.
+    // Compression costs memory per connection, and leaks secrets next to attacker-chosen text (CRIME).
     perMessageDeflate: false,
     maxPayload: MAX_PAYLOAD,
     closeTimeout: CLOSE_MS,
     clientTracking: false,
   }
   const server = new WebSocketServer(options)
-  const connections = new Set<Connection>()
+  const connections = new Set<WsConnection>()
   let emptied: (() => void) | undefined
 
-  async function look(connection: Connection): Promise<void> {
-    // A store that cannot answer takes nobody's rights away: what they then ask for fails by itself.
-    const isRight = await admission.isStillRight(connection.admitted).catch(() => true)
-    if (isRight || !connections.has(connection)) return
-    log('security.token_revoked', { token: connection.admitted.caller.name })
-    connection.close(closings.notAllowed)
-  }
-
-  const looks = clock.every(LOOK_MS, () => {
-    for (const connection of connections) void look(connection)
-  })
   const pings = clock.every(PING_MS, () => {
     for (const connection of connections) connection.ping()
   })
-  looks.hold(false)
   pings.hold(false)
 
   return {
     upgrade(request, socket, head, admitted) {
       server.handleUpgrade(request, socket, head, (ws) => {
-        const connection = new Connection(ws, admitted, door)
+        const connection = new WsConnection(ws, admitted, door)
         connections.add(connection)
+        const unwatch = revocations.add(admitted, () => connection.close(wsCloseReasons.revoked))
         ws.once('close', () => {
+          unwatch()
           connections.delete(connection)
           if (connections.size === 0) emptied?.()
         })
       })
     },
     async close(graceMs) {
-      looks.stop()
       pings.stop()
       for (const connection of connections) connection.end()
       if (connections.size === 0) return

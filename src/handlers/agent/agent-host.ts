@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Host } from '../../engine/core/handler.ts'
+import type { AgentAnswer } from '../../engine/core/host.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Models } from '../model/models.ts'
 import { createLedger } from '../prompt/ledger.ts'
@@ -39,19 +40,20 @@ export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 
   const { commands = {}, agents = {}, tools = {}, maxSteps = MAX_STEPS, models, runProcess } = options
   const ledger = createLedger(options.budget, options.log ?? (() => {}))
   return {
-    async startAgent(asked, signal) {
-      const request = readRequest(asked)
+    async startAgent(request, signal) {
+      assertRequest(request)
       const { agent_name: name } = request
       const command = named(commands, name)
       if (command !== undefined) {
         if (runProcess === undefined) throw new HookError('agent.no_host', 'this host starts no programs')
-        return runCommandAgent(command, request, { runProcess, signal })
+        return requireAnswer(await runCommandAgent(command, request, { runProcess, signal }))
       }
       const agent = named(agents, name) ?? modelAgent(request)
       if (models === undefined) throw new HookError('agent.no_host', 'this host has no models')
       const allowed = agent.tools ?? Object.keys(tools)
       const chosen = Object.fromEntries(Object.entries(tools).filter(([tool]) => allowed.includes(tool)))
-      return runModelAgent({ models, ledger, tools: chosen, maxSteps }, { agent, request }, signal)
+      const loop = { models, ledger, tools: chosen, maxSteps }
+      return requireAnswer(await runModelAgent(loop, { agent, request }, signal))
     },
   }
 }
@@ -66,8 +68,13 @@ function named<T>(table: Readonly<Record<string, T>>, name: string | undefined):
   return name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-function readRequest(asked: unknown): AgentRequest {
-  // The interface of a host knows no shape; the one that asks is our own handler.
-  if (isRecord(asked) && isRecord(asked.input)) return asked as unknown as AgentRequest
+function requireAnswer(value: unknown): AgentAnswer {
+  if (typeof value === 'string' || isRecord(value)) return value
+  throw new HookError('agent.output_schema', 'the answer of the agent is no object')
+}
+
+/** A program without types may call the host too. */
+function assertRequest(request: AgentRequest): void {
+  if (isRecord(request) && isRecord(request.input)) return
   throw new HookError('agent.unknown', 'the request names no agent and carries no input')
 }

@@ -1,23 +1,11 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { HookContext } from '../../engine/core/context.ts'
+import type { StartAgentRequest } from '../../engine/core/host.ts'
 import { toWireEvent } from '../wire-event.ts'
 import type { StartConfig } from './agent-config.ts'
-import type { JsonSchema } from './json-schema.ts'
 
-/** What a host is asked for. */
-export interface AgentRequest {
-  readonly agent_name?: string
-  readonly prompt?: string
-  readonly model?: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly output_schema?: JsonSchema
-  /** The depth of whatever the agent dispatches, so that a chain of hooks that start agents comes to its end. */
-  readonly depth: number
-  readonly parent_event_id: string
-  readonly tenant_id?: string
-  readonly session_id?: string
-  readonly run_id?: string
-}
+/** What the handler asks of the host. */
+export type AgentRequest = StartAgentRequest
 
 /** The hooks of a run have an envelope of their own; every other event is given as commands and webhooks see it. */
 const runFields: Readonly<Record<string, readonly string[]>> = {

@@ -62,7 +62,7 @@ describe('an agent on the command line', () => {
     const none = { code: 'agent.no_host' }
     await expect(bare.startAgent({ ...request, agent_name: 'checker' }, signal)).rejects.toMatchObject(none)
     await expect(bare.startAgent({ ...request, prompt: 'x' }, signal)).rejects.toMatchObject(none)
-    await expect(bare.startAgent('run', signal)).rejects.toMatchObject({ code: 'agent.unknown' })
+    await expect(bare.startAgent('run' as never, signal)).rejects.toMatchObject({ code: 'agent.unknown' })
   })
 
   test('is killed at the deadline of its hook', async () => {

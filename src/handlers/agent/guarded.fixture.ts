@@ -1,4 +1,4 @@
-import { createHooks, type HookDefinition, type Host } from '../../index.ts'
+import { type AgentAnswer, createHooks, type HookDefinition, type Host } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
 import { createAgentHandler } from './agent.ts'
 import type { AgentRequest } from './agent-request.ts'
@@ -9,9 +9,9 @@ type Launch = (request: AgentRequest, signal: AbortSignal) => unknown
 export function guarded(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
   const requests: AgentRequest[] = []
   const seen = recorder()
-  const startAgent = async (request: unknown, signal: AbortSignal) => {
-    requests.push(request as AgentRequest)
-    return launch?.(request as AgentRequest, signal)
+  const startAgent = async (request: AgentRequest, signal: AbortSignal) => {
+    requests.push(request)
+    return launch?.(request, signal) as AgentAnswer
   }
   const host: Host = launch === undefined ? {} : { startAgent }
   const hooks = createHooks({

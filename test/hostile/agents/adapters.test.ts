@@ -8,7 +8,7 @@ import { toCanonical, toNative } from '../../../src/agents/native/tool-names.ts'
 import { agents } from '../../../src/agents/table.ts'
 import type { Decision } from '../../../src/engine/core/decision.ts'
 import { isHookError } from '../../../src/engine/core/error.ts'
-import { answerLine } from '../../../src/gateway/socket/lines-out.ts'
+import { decisionLine } from '../../../src/gateway/socket/line-protocol.ts'
 import { parseJson } from '../../../src/safe/json.ts'
 
 const commands = agents.filter((agent): agent is CommandAgent => agent.transport === 'command')
@@ -78,7 +78,7 @@ describe.each(commands)('$name', (agent) => {
         } catch (thrown) {
           if (!isHookError(thrown)) throw thrown
         }
-        const line = answerLine(1, `{"reply":${reply}}`).trimEnd()
+        const line = decisionLine(1, `{"reply":${reply}}`).trimEnd()
         expect(replyOf(line)).toBeDefined()
       }),
       { numRuns: 2_000 },

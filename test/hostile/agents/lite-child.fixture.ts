@@ -1,6 +1,6 @@
 /** A local gateway in a process of its own that may be killed, its home in the environment. */
 import { writeSync } from 'node:fs'
-import { openGateway } from '../../../src/app/gateway/open.ts'
+import { openGateway } from '../../../src/app/gateway/open-gateway.ts'
 
 const gateway = await openGateway({
   listen: { host: '127.0.0.1', port: 0 },

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { startSpool } from '../../gateway/agents/spool.ts'
+import { localCaller } from '../../gateway/auth/caller.ts'
+import type { ListenAddress } from '../../gateway/auth/site.ts'
+import { createTokens } from '../../gateway/auth/tokens.ts'
+import { methodTable } from '../../gateway/call-method.ts'
+import { createCapacity } from '../../gateway/capacity.ts'
+import type { Door } from '../../gateway/door.ts'
+import { methods } from '../../gateway/methods/table.ts'
+import { createGatewayServer } from '../../gateway/server/gateway-server.ts'
+import { socketPath } from '../../gateway/socket/socket-path.ts'
+import { createSocketServer } from '../../gateway/socket/socket-server.ts'
+import type { Store } from '../../store/store.ts'
+import { publishAddress } from './gateway-home.ts'
+import type { GatewayContext } from './open-gateway.ts'
+import type { GatewayStorage } from './open-storage.ts'
+import type { GatewayEngine } from './start-engine.ts'
+
+/** The open doors: HTTP with WebSocket and SSE, the unix socket, and the spool folder. */
+export interface GatewayDoors {
+  readonly url: string
+  /** Path of the unix socket. */
+  readonly socket: string | undefined
+  /** Returns the path of a one-time login link. */
+  issueLogin(): string
+}
+
+/** The whole stop may take five seconds; the doors get three of them. */
+const GRACE_MS = 3_000
+
+// Three folders up from src/app/gateway and from dist/app/gateway alike.
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+)
+
+export async function openDoors(
+  context: GatewayContext,
+  storage: GatewayStorage,
+  engine: GatewayEngine,
+): Promise<GatewayDoors> {
+  const { options, listen, home, edition, clock, log, cleanup } = context
+  const { defaultTenant } = storage
+  const door = createDoor(context, storage, engine)
+  const { hosts = [], origins = [] } = options
+  const server = createGatewayServer({ door, listen: [listen], hosts, origins })
+  const addresses = await server.listen()
+  const closers = [server.close]
+  // All doors close at the same time: one after the other they would take the grace period twice.
+  cleanup.add(() => Promise.all(closers.map((close) => close(GRACE_MS))))
+  const local = await openUnixSocket(context, door, storage.holdsLock)
+  if (local !== undefined) closers.push(local.close)
+  engine.ownAddresses.push(...addresses.map(({ host, port }) => ({ address: host, port })))
+  await engine.snapshots.of(defaultTenant)
+  if (edition === 'lite') {
+    const caller = localCaller(defaultTenant)
+    const spool = startSpool({ folder: home.spool, agents: engine.agents, caller, clock, log })
+    cleanup.add(() => spool.stop())
+  }
+  const [first = listen] = addresses
+  const url = urlOf(first)
+  cleanup.add(publishAddress(home.address, url))
+  return { url, socket: local?.path, issueLogin: server.issueLogin }
+}
+
+function createDoor(
+  { edition, clock, log }: GatewayContext,
+  storage: GatewayStorage,
+  engine: GatewayEngine,
+): Door {
+  const { secrets, settings, defaultTenant } = storage
+  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status } = engine
+  const store = readAfterWrite(storage.store, audit)
+  const tokens = createTokens({ store, clock, defaultTenant })
+  return {
+    dispatcher,
+    agents,
+    methods: methodTable(methods),
+    parts: {
+      store,
+      secrets,
+      settings,
+      edition,
+      defaultTenant,
+      handlers,
+      dryHandlers,
+      host,
+      changed,
+      forgetTokens: tokens.forget,
+      onRecorded: audit.onWritten,
+      wakeDeliveries: worker.wake,
+      status,
+      clock,
+      version,
+    },
+    tokens,
+    capacity: createCapacity({ settings, clock }),
+    clock,
+    log,
+  }
+}
+
+/** The store for methods: reads of records wait until the audit queue has written every earlier decision. */
+function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
+  return {
+    ...store,
+    history: (...args) => audit.flushed().then(() => store.history(...args)),
+    findEvent: (...args) => audit.flushed().then(() => store.findEvent(...args)),
+    errorDetail: (...args) => audit.flushed().then(() => store.errorDetail(...args)),
+    sessionEvents: (...args) => audit.flushed().then(() => store.sessionEvents(...args)),
+    listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
+    verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
+  }
+}
+
+/** Listens on the unix socket. Systems without user ids have none. */
+async function openUnixSocket({ options, env, home }: GatewayContext, door: Door, holdsLock: boolean) {
+  const uid = process.getuid?.()
+  if (options.socket === false || uid === undefined) return undefined
+  const folders = { home: home.folder, runtimeDir: env.XDG_RUNTIME_DIR, tempDir: tmpdir(), uid }
+  const path = options.socket ?? socketPath(folders)
+  const server = createSocketServer({ door, path, holdsLock, uid })
+  await server.listen()
+  return { path, close: server.close }
+}
+
+function urlOf({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

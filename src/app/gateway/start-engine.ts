@@ -1,0 +1,158 @@
+import { type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
+import type { Handler, Host } from '../../engine/core/handler.ts'
+import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { type AuditQueue, createAuditQueue } from '../../gateway/audit/queue.ts'
+import { deliverHook } from '../../gateway/dispatch/deliver-hook.ts'
+import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
+import { HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery.ts'
+import type { Door } from '../../gateway/door.ts'
+import type { StatusPart } from '../../gateway/status.ts'
+import { followDefinitions } from '../../gateway/tenancy/follow.ts'
+import { createSnapshots, type HookChange, type Snapshots } from '../../gateway/tenancy/snapshots.ts'
+import type { Listening } from '../../safe/outbound/rules/address.ts'
+import { folderHooks } from './folder-hooks.ts'
+import { gatewayHandlers } from './gateway-handlers.ts'
+import { deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
+import { startMaintenance } from './maintenance.ts'
+import { createNotifier } from './notifier.ts'
+import type { GatewayContext } from './open-gateway.ts'
+import type { GatewayStorage } from './open-storage.ts'
+import { startOtlp } from './otlp.ts'
+import { tenantHooks } from './tenant-hooks.ts'
+
+/** The running engine: it decides events, records them and delivers to observers. */
+export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
+  readonly handlers: readonly Handler[]
+  readonly dryHandlers: readonly Handler[]
+  readonly host: Host
+  readonly audit: AuditQueue
+  readonly worker: DeliveryWorker
+  readonly snapshots: Snapshots
+  readonly status: readonly StatusPart[]
+  /** Makes the next dispatch of the tenant use its changed definitions, providers and settings. */
+  changed(tenant: string, change?: HookChange): Promise<void>
+  /** The addresses of the gateway itself, which hooks must not call. The doors add them when they listen. */
+  readonly ownAddresses: Listening[]
+}
+
+/** A receiver that hangs must not delay the stop: its delivery is claimed again later. */
+const DELIVERY_GRACE_MS = 500
+
+export async function startEngine(context: GatewayContext, storage: GatewayStorage): Promise<GatewayEngine> {
+  const { env, clock, log, cleanup } = context
+  const { store } = storage
+  const ownAddresses: Listening[] = []
+  const { forget, dispose, ...runners } = openHandlers(context, storage, ownAddresses)
+  cleanup.add(dispose)
+  // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
+  const otlp = await startOtlp(env)
+  if (otlp !== undefined) cleanup.add(() => otlp.stop())
+  const audit = createAuditQueue({ store, clock, log })
+  cleanup.add(() => audit.close())
+  const due = createNotifier<void>()
+  const { snapshots, dispatcher } = createDispatch(context, storage, {
+    ...runners,
+    audit,
+    wakeDeliveries: () => void due.notify(),
+  })
+  const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
+  due.listen(worker.wake)
+  return {
+    ...runners,
+    dispatcher,
+    agents: createAgentDoor({ dispatcher, clock, log }),
+    audit,
+    worker,
+    snapshots,
+    status: [
+      storeHealth(store, clock),
+      follow.status,
+      hookHealth(snapshots),
+      fileHealth(snapshots),
+      audit.status,
+      deliveryHealth(worker),
+    ],
+    changed(tenant, change) {
+      forget(tenant)
+      return change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change)
+    },
+    ownAddresses,
+  }
+}
+
+/** What runs in the background: changes of other nodes, deliveries, and hourly maintenance. */
+async function startWorkers(
+  { clock, log, cleanup }: GatewayContext,
+  { store, settings, keyUses }: GatewayStorage,
+  { snapshots, dispatcher }: HookDispatch,
+) {
+  const follow = await followDefinitions({ store, snapshots, clock, log })
+  cleanup.add(() => follow.stop())
+  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher) }
+  const worker = startDeliveries({ store, kinds, clock, log })
+  cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
+  const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
+  cleanup.add(() => maintenance.stop())
+  return { follow, worker }
+}
+
+function openHandlers(
+  { options, env, edition, clock, log }: GatewayContext,
+  { store, secrets, settings }: GatewayStorage,
+  ownAddresses: readonly Listening[],
+) {
+  return gatewayHandlers({
+    env,
+    edition,
+    store,
+    secrets,
+    settings,
+    functions: options.functions ?? {},
+    allow: options.outbound?.allow ?? [],
+    dns: options.outbound?.dns,
+    own: () => ownAddresses,
+    clock,
+    log,
+  })
+}
+
+interface HookDispatch {
+  readonly snapshots: Snapshots
+  readonly dispatcher: EventDispatcher
+}
+
+interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit'> {
+  wakeDeliveries(): void
+}
+
+/** The hooks of every tenant, and the dispatcher that sends events through them. */
+function createDispatch(
+  { env, edition, clock, log, cleanup }: GatewayContext,
+  { store, settings }: GatewayStorage,
+  { handlers, host, audit, wakeDeliveries }: DispatchParts,
+): HookDispatch {
+  const definitionsChanged = createNotifier<string>()
+  const makeHooks = tenantHooks({
+    store,
+    handlers,
+    host,
+    settings,
+    changed: definitionsChanged.notify,
+    clock,
+    log,
+  })
+  const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log }) } : {}
+  const snapshots = createSnapshots({ store, settings, makeHooks, ...files })
+  definitionsChanged.listen(snapshots.refresh)
+  cleanup.add(() => snapshots.close())
+  const dispatcher = createDispatcher({
+    store,
+    snapshots,
+    settings,
+    audit,
+    clock,
+    log,
+    wakeDeliveries,
+  })
+  return { snapshots, dispatcher }
+}

@@ -1,0 +1,33 @@
+import { expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import type { Client } from '../../client/client.ts'
+import type { SubscriptionItem } from '../../client/subscribe.ts'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { defineCall } from './method.ts'
+import type { Methods, Subscriptions } from './table.ts'
+
+test('a method receives the parts that its row needs, and no others', () => {
+  defineCall({
+    name: 'things.get',
+    about: 'One thing.',
+    role: 'viewer',
+    rest: { verb: 'GET', path: '/v1/things' },
+    params: z.strictObject({ id: z.string() }),
+    result: z.object({}),
+    needs: ['store', 'clock'],
+    async run({ params, parts }) {
+      expectTypeOf(params).toEqualTypeOf<{ id: string }>()
+      expectTypeOf(parts).toEqualTypeOf<{ readonly store: Store; readonly clock: Clock }>()
+      return {}
+    },
+  })
+})
+
+test('the client can call every method, and subscribe to the subscriptions only', () => {
+  expectTypeOf<Parameters<Client['call']>[0]>().toEqualTypeOf<keyof Methods>()
+  expectTypeOf<Parameters<Client['subscribe']>[0]>().toEqualTypeOf<keyof Subscriptions>()
+  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail'>()
+  type Item = Methods['executions.tail']['result']['executions'][number]
+  expectTypeOf<ReturnType<Client['subscribe']>>().toEqualTypeOf<AsyncGenerator<SubscriptionItem<Item>>>()
+})

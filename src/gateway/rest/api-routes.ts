@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { isRecord } from '../../engine/core/check.ts'
+import { HookError } from '../../engine/core/error.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import { parseJsonBytes } from '../../safe/json.ts'
+import type { Admission } from '../auth/admission.ts'
+import { callMethod, requireMethod } from '../call-method.ts'
+import type { Door } from '../door.ts'
+import type { Method } from '../methods/method.ts'
+import { errorReply } from '../server/error-reply.ts'
+import { apiHeaders, retryAfterSeconds } from '../server/http-reply.ts'
+import { checkLength, checkMediaType, hasBody, readBody } from '../server/http-request.ts'
+import type { EventStreams } from './event-streams.ts'
+import { openApi } from './openapi.ts'
+import { queryParams } from './query-params.ts'
+
+export interface ApiRoutesOptions {
+  readonly door: Pick<Door, 'parts' | 'methods'>
+  readonly admission: Admission
+  readonly streams: EventStreams
+}
+
+type Env = { Bindings: HttpBindings }
+type ApiContext = Context<Env>
+
+/** Every method at its route, every method by name at `/v1/call/<name>`, and the OpenAPI document. */
+export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiRoutesOptions): Hono<Env> {
+  const app = new Hono<Env>()
+  let document: unknown
+
+  app.get('/v1/openapi.json', async (c) => {
+    await admission.admit(c.env.incoming)
+    document ??= openApi([...methods.values()], parts.version)
+    return jsonResponse(document)
+  })
+  // The typed client calls methods by name and needs no route table.
+  app.post('/v1/call/:method', async (c) => {
+    const { caller } = await admission.admit(c.env.incoming)
+    const row = requireMethod(methods, c.req.param('method'))
+    return jsonResponse(await callMethod(row, await readJsonBody(c), { caller, parts }))
+  })
+  for (const row of methods.values()) {
+    const readParams = paramsReader(row)
+    app.on(row.rest.verb, row.rest.path, async (c) => {
+      const admitted = await admission.admit(c.env.incoming)
+      const params = await readParams(c)
+      if (row.kind === 'call')
+        return jsonResponse(await callMethod(row, params, { caller: admitted.caller, parts }))
+      return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
+    })
+  }
+  return app
+}
+
+/** Reads parameters from the path, and from the query or the body depending on the verb. */
+function paramsReader(row: Method): (c: ApiContext) => Promise<Record<string, unknown>> {
+  const readTexts = queryParams(row)
+  const inQuery = row.rest.verb === 'GET' || row.rest.verb === 'DELETE'
+  return async (c) => {
+    const path = readTexts(
+      Object.fromEntries(Object.entries(c.req.param()).map(([key, text]) => [key, [text]])),
+    )
+    const rest = inQuery ? readTexts(c.req.queries()) : await readJsonBody(c)
+    for (const name of Object.keys(path)) {
+      if (Object.hasOwn(rest, name) && rest[name] !== path[name])
+        throw serverError('gateway.request', `${name} has another value in the path`, { at: name })
+    }
+    return { ...rest, ...path }
+  }
+}
+
+async function readJsonBody(c: ApiContext): Promise<Record<string, unknown>> {
+  const { incoming, outgoing } = c.env
+  if (!hasBody(incoming)) return {}
+  checkMediaType(incoming)
+  checkLength(incoming)
+  const body = await new Promise<Buffer | HookError>((resolve) => readBody(incoming, outgoing, resolve))
+  if (body instanceof HookError) throw body
+  const value = parseJsonBytes(body)
+  if (!isRecord(value)) throw serverError('gateway.request', 'the body must be an object')
+  return value
+}
+
+export function jsonResponse(value: unknown, status = 200): Response {
+  return apiResponse(JSON.stringify(value ?? null), { status, type: 'application/json' })
+}
+
+/** A response with the headers of the API. */
+export function apiResponse(
+  body: string | ReadableStream,
+  { status = 200, type }: { readonly status?: number; readonly type: string },
+): Response {
+  const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
+  return new Response(body, { status, headers: [...headers, ['Content-Type', type]] })
+}
+
+/** The same reply as `sendErrorReply`, for requests that pass through the router. */
+function errorResponse(thrown: unknown, log: Log): Response {
+  const { status, body } = errorReply(thrown, log)
+  const response = jsonResponse({ error: body }, status)
+  if (body.retryAfterMs !== undefined)
+    response.headers.set('Retry-After', retryAfterSeconds(body.retryAfterMs))
+  if (status === 401) response.headers.set('WWW-Authenticate', 'Bearer')
+  if (status === 413) response.headers.set('Connection', 'close')
+  return response
+}
+
+/** The listener for node:http that serves the routes. */
+export function routeListener(
+  app: Hono<Env>,
+  log: Log,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  app.onError((error) => errorResponse(error, log))
+  app.notFound(() => errorResponse(serverError('gateway.not_found', 'there is nothing at this address'), log))
+  return getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => errorResponse(error, log),
+  })
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { HookError } from '../../engine/core/error.ts'
+import { errorTable } from '../../engine/core/error-table.ts'
+import { tooSoon } from '../../engine/core/retry-after.ts'
+import { type ServerCode, serverError, serverErrors } from '../../engine/core/server-errors.ts'
+import { errorReply } from './error-reply.ts'
+
+const log = () => {}
+
+test('no code that a caller can cause is answered as our own failure', () => {
+  const own = new Set(['config.untrusted_owner', 'config.two_files'])
+  const codes = (Object.keys(errorTable) as (keyof typeof errorTable)[]).filter((code) =>
+    /^(input|config|match)\./.test(code),
+  )
+  const failures = codes.filter((code) => errorReply(new HookError(code, 'x'), log).status >= 500)
+  expect(failures.filter((code) => !own.has(code))).toEqual([])
+})
+
+test.each<[ServerCode, number, string]>([
+  ['auth.token', 401, 'UNAUTHORIZED'],
+  ['auth.scope', 403, 'UNAUTHORIZED'],
+  ['gateway.request', 400, 'INVALID_REQUEST'],
+  ['gateway.not_found', 404, 'NOT_FOUND'],
+  ['gateway.builtin', 409, 'FAILED_PRECONDITION'],
+  ['store.taken', 409, 'ALREADY_EXISTS'],
+  ['store.unavailable', 503, 'UNAVAILABLE'],
+  ['audit.broken', 500, 'INTERNAL'],
+])('GC-111 GC-113 %s is %i %s', (code, status, seed) => {
+  const answer = errorReply(serverError(code, 'what happened', { at: 'here' }), log)
+  expect(answer).toMatchObject({
+    status,
+    body: { code: seed, message: 'what happened', details: { code, hint: serverErrors[code], at: 'here' } },
+  })
+})
+
+test('a refusal that ends by itself says when', () => {
+  expect(errorReply(tooSoon('gateway.busy', 'x', 250), log).body).toMatchObject({
+    retryable: true,
+    retryAfterMs: 250,
+  })
+})
+
+test('a code without a row is our own failure, with its code', () => {
+  expect(errorReply(new HookError('secret.unreadable', 'x'), log)).toMatchObject({
+    status: 500,
+    body: { code: 'INTERNAL', details: { code: 'secret.unreadable' } },
+  })
+})
