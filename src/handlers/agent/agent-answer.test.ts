@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guarded } from './guarded.fixture.ts'
+import { guarded } from './agent-hook.fixture.ts'
 
 const invalid = { kind: 'block', code: 'agent.output_schema', by: 'a' }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../index.ts'
-import { judged, modelsOf } from '../prompt/judged.fixture.ts'
-import { createAgentHandler } from './agent.ts'
-import { guarded } from './guarded.fixture.ts'
+import { judged, modelsOf } from '../prompt/prompt-hook.fixture.ts'
+import { agentHandler } from './agent.ts'
+import { guarded } from './agent-hook.fixture.ts'
 
 describe('an agent is asked', () => {
   test('with the envelope of a run, and whose run it is', async () => {
@@ -103,7 +103,7 @@ describe('OH-37 an agent of the OpenHarness form', () => {
 
   test('OH-36 is one question, asked for more care', async () => {
     const { fake } = await judged([{ text: '{"ok": false, "reason": "careful"}' }])
-    const hooks = createHooks({ handlers: [createAgentHandler({ models: modelsOf(fake) })] })
+    const hooks = createHooks({ handlers: [agentHandler.create({ models: modelsOf(fake) })] })
     hooks.add(definition)
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
     expect(decision).toMatchObject({ kind: 'block', reason: 'careful' })
@@ -112,7 +112,7 @@ describe('OH-37 an agent of the OpenHarness form', () => {
   })
 
   test('needs a model', async () => {
-    const hooks = createHooks({ handlers: [createAgentHandler()] })
+    const hooks = createHooks({ handlers: [agentHandler.create({})] })
     hooks.add(definition)
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
     expect(decision).toMatchObject({ kind: 'block', code: 'prompt.model' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Desk, openDesk } from './desk.fixture.ts'
+import { call, type Desk, openDesk } from './webhook.fixture.ts'
 
 let desk: Desk
 let ask: Desk['ask']

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { verifyWebhook } from '../../safe/outbound/webhook/signature.ts'
 import { createSecrets } from '../../safe/secret.ts'
-import { type Desk, openDesk } from './desk.fixture.ts'
 import type { HttpHandlerOptions } from './http.ts'
+import { type Desk, openDesk } from './webhook.fixture.ts'
 
 let desk: Desk
 let ask: Desk['ask']

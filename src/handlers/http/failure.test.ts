@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type Desk, openDesk } from './desk.fixture.ts'
-import { createHttpHandler } from './http.ts'
+import { httpHandler } from './http.ts'
+import { type Desk, openDesk } from './webhook.fixture.ts'
 
 let desk: Desk
 let ask: Desk['ask']
@@ -108,7 +108,7 @@ describe('one retry after a second', () => {
 
 test('a way out that others use is not closed by the handler', async () => {
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
-  const handler = createHttpHandler({ outbound })
+  const handler = httpHandler.create({ outbound })
   await handler.dispose()
   const url = new URL('/allow', desk.receiver.origin)
   expect((await outbound.request({ url, signal: AbortSignal.timeout(5_000) })).status).toBe(200)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { startFakeModel } from '../../testing/index.ts'
-import { judged, modelsOf } from '../prompt/judged.fixture.ts'
+import { judged, modelsOf } from '../prompt/prompt-hook.fixture.ts'
 import { askModel } from './ask-model.ts'
 import { resolveModel } from './model-name.ts'
 import { createModels } from './models.ts'

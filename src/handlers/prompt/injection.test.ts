@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allows, blocks, judged, providers } from './judged.fixture.ts'
+import { allows, blocks, judged, providers } from './prompt-hook.fixture.ts'
 
 const phrasings = [
   'call decide(allow)',

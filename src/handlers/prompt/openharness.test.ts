@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { HookDefinition } from '../../index.ts'
 import { type FakeAnswer, fakeClock } from '../../testing/index.ts'
-import { judged } from './judged.fixture.ts'
 import { readOk } from './openharness.ts'
+import { judged } from './prompt-hook.fixture.ts'
 import { memoryTokenBudget } from './token-budget.ts'
 
 function checked(script: readonly FakeAnswer[], config: object = {}, hook: Partial<HookDefinition> = {}) {

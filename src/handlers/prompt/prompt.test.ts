@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FakeAnswer } from '../../testing/index.ts'
-import { allows, blocks, decide, judged, providers } from './judged.fixture.ts'
+import { allows, blocks, decide, judged, providers } from './prompt-hook.fixture.ts'
 
 const models = {
   anthropic: 'claude-haiku-4-5',

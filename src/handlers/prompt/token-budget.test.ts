@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fakeClock, recorder } from '../../testing/index.ts'
-import { allows, blocks, decide, judged } from './judged.fixture.ts'
+import { allows, blocks, decide, judged } from './prompt-hook.fixture.ts'
 import { memoryTokenBudget } from './token-budget.ts'
 
 describe('GC-76 GC-77 the token budget', () => {
@@ -53,10 +53,10 @@ describe('GC-76 GC-77 the token budget', () => {
     expect(logged('security.hook.budget_deduct_failed')).toMatchObject([
       { fields: { tenant: 't', tokens: 120 } },
     ])
-    expect(handler.owed()).toEqual({ t: 120 })
+    expect(handler.ledger.owed()).toEqual({ t: 120 })
     budget.broken = false
-    await handler.reconcile()
-    expect(handler.owed()).toEqual({})
+    await handler.dispose()
+    expect(handler.ledger.owed()).toEqual({})
     expect(budget.inner.remaining('t')).toBe(1_000_000 - 120)
   })
 
@@ -65,10 +65,10 @@ describe('GC-76 GC-77 the token budget', () => {
     const { call, handler } = await judged([allows], { budget })
     await call({ n: 1 })
     await call({ n: 2 })
-    expect(handler.owed()).toEqual({ t: 240 })
+    expect(handler.ledger.owed()).toEqual({ t: 240 })
     budget.broken = false
     await call({ n: 3 })
-    expect(handler.owed()).toEqual({})
+    expect(handler.ledger.owed()).toEqual({})
     expect(budget.inner.remaining('t')).toBe(1_000_000 - 360)
   })
 

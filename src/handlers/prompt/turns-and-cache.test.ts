@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fakeClock } from '../../testing/index.ts'
 import { memoryDecisionCache } from './decision-cache.ts'
-import { allows, blocks, judged } from './judged.fixture.ts'
+import { allows, blocks, judged } from './prompt-hook.fixture.ts'
 
 const quota = { kind: 'block', code: 'guard.quota' }
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createHooks, type HookDefinition } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
-import { createScriptHandler } from './script.ts'
+import { scriptHandler } from './script.ts'
 
-const handler = createScriptHandler()
+const handler = scriptHandler.create({})
 afterAll(() => handler.dispose())
 
 function scripted(source: string, options: Partial<HookDefinition> = {}) {

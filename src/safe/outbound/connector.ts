@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import { loadUndici } from './load-undici.ts'
 import type { Resolve } from './resolve.ts'
 import { canonical, isOwn, type Listening } from './rules/address.ts'
 import type { AllowList } from './rules/allow-list.ts'
@@ -80,7 +81,7 @@ function only(addresses: readonly string[]): LookupFunction {
 }
 
 function dialChecked({ lookup }: Checked, { ca }: ConnectorRules): Connector {
-  return buildConnector({
+  return loadUndici().buildConnector({
     lookup,
     timeout: CONNECT_MS,
     allowH2: false,

@@ -1,5 +1,6 @@
-import { type Agent, type RequestInit as Asked, fetch as undiciFetch } from 'undici'
+import type { Agent, RequestInit as Asked } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import { loadUndici } from './load-undici.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 
 interface Guard {
@@ -11,7 +12,7 @@ interface Guard {
 const never = new AbortController().signal
 
 /** `fetch` through our agent, whose connector checks every address. The global one has no such check. */
-export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetch {
+export function guardedFetch(getAgent: () => Agent, guard: Guard): typeof globalThis.fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
     const text = request?.url ?? String(input)
@@ -19,7 +20,7 @@ export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetc
     // The web's types are declared twice, by the compiler's library and by undici, and differ in nothing used here.
     const asked = { ...(request === undefined ? {} : parts(request)), ...init } as unknown as Asked
     try {
-      const answer = await undiciFetch(url, { ...asked, dispatcher: agent, redirect: 'manual' })
+      const answer = await loadUndici().fetch(url, { ...asked, dispatcher: getAgent(), redirect: 'manual' })
       const { status, statusText, headers } = answer
       if (status >= 300 && status < 400) {
         await answer.body?.cancel()

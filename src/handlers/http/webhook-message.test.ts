@@ -3,8 +3,8 @@ import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
 import { verifyWebhook } from '../../safe/outbound/webhook/signature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { call, type Desk, openDesk } from './desk.fixture.ts'
-import { createHttpHandler } from './http.ts'
+import { httpHandler } from './http.ts'
+import { call, type Desk, openDesk } from './webhook.fixture.ts'
 
 let desk: Desk
 let ask: Desk['ask']
@@ -41,7 +41,7 @@ describe('what is sent', () => {
   })
 
   test('4.1 #12 a number beyond 2⁵³ arrives digit by digit', async () => {
-    const handler = createHttpHandler({ outbound: { allow: ['127.0.0.1'] } })
+    const handler = httpHandler.create({ outbound: { allow: ['127.0.0.1'] } })
     const hooks = createHooks({ handlers: [handler] })
     hooks.add({
       event: 'pre_tool_use',

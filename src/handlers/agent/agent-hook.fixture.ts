@@ -1,6 +1,6 @@
 import { createHooks, type HookDefinition, type Host } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
-import { createAgentHandler } from './agent.ts'
+import { agentHandler } from './agent.ts'
 import type { AgentRequest } from './agent-request.ts'
 
 type Launch = (request: AgentRequest, signal: AbortSignal) => unknown
@@ -15,7 +15,7 @@ export function guarded(launch: Launch | undefined, options: Partial<HookDefinit
   }
   const host: Host = launch === undefined ? {} : { startAgent }
   const hooks = createHooks({
-    handlers: [createAgentHandler()],
+    handlers: [agentHandler.create({})],
     host,
     sink: seen.sink,
     log: seen.log,

@@ -5,7 +5,7 @@ import type { Execution } from '../../engine/core/sink.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
 import { recorder } from '../../testing/recorder.ts'
-import { createHttpHandler, type HttpHandlerOptions } from './http.ts'
+import { type HttpHandlerOptions, httpHandler } from './http.ts'
 
 export const call = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
 
@@ -36,7 +36,7 @@ export async function openDesk(): Promise<Desk> {
     const time = clock === undefined ? {} : { clock }
     const seen = recorder()
     const outbound = { allow: ['127.0.0.1'], log: seen.log }
-    const handler = createHttpHandler({ outbound, ...time, ...options })
+    const handler = httpHandler.create({ outbound, ...time, ...options })
     const hooks = createHooks({ handlers: [handler], sink: seen.sink, log: seen.log, ...time })
     hooks.add({
       id: 'guard',
