@@ -1,6 +1,5 @@
 import { Script } from 'node:vm'
 import { isRecord } from '../../engine/core/check.ts'
-import type { HookContext } from '../../engine/core/context.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { defineHandlerType } from '../handler-type.ts'
@@ -30,7 +29,7 @@ export const scriptHandler = defineHandlerType({
       read: checkSource,
       async run({ config, payload, context }) {
         const { signal, envelope, timeoutMs } = context
-        const event = JSON.stringify(createScriptEvent(payload, context))
+        const event = JSON.stringify(toWireEvent(payload, context))
         const { source } = config
         const answer = await pool.run({ source, event, timeoutMs }, envelope.tenant ?? '', signal)
         const { printed } = answer
@@ -65,22 +64,6 @@ function checkSource(settings: ScriptSettings): ScriptSettings {
     })
   }
   return settings
-}
-
-/** Our names and, for scripts written for GoClaw, its own. */
-function createScriptEvent(payload: unknown, context: HookContext): Record<string, unknown> {
-  const wire = toWireEvent(payload, context)
-  return {
-    ...wire,
-    hookEvent: wire.event,
-    eventId: wire.event_id,
-    sessionId: wire.session_id ?? '',
-    tenantId: wire.tenant_id ?? '',
-    agentId: wire.agent_id ?? '',
-    toolName: wire.tool_name ?? '',
-    toolInput: wire.tool_input ?? {},
-    rawInput: wire.prompt ?? '',
-  }
 }
 
 /** `{decision, reason?, message?, updatedInput?, updatedToolOutput?, additionalContext?}`. Anything else throws. */
