@@ -13,6 +13,7 @@ const scriptSchema = schema.object(
     source: schema.text('JavaScript that defines a function `handle(event)`.', {
       maxLength: MAX_SOURCE_BYTES,
     }),
+    version: schema.integer(0, 1_000_000, 'The version of a built-in script. The gateway sets it.'),
   },
   ['source'],
 )
