@@ -5,8 +5,8 @@ import type { AgentRequest } from './agent-request.ts'
 
 type Launch = (request: AgentRequest, signal: AbortSignal) => unknown
 
-/** A run that an agent hook guards, in a host that starts agents as told. */
-export function guarded(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
+/** An agent hook on `run_start`, with a host that starts agents by calling `launch`. */
+export function createAgentTest(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
   const requests: AgentRequest[] = []
   const seen = recorder()
   const startAgent = async (request: unknown, signal: AbortSignal) => {

@@ -20,17 +20,17 @@ interface Asked {
   readonly decision: Decision
   readonly execution: Execution | undefined
   readonly facts: Execution['facts']
-  /** Everything that was recorded, logged or answered. */
+  /** Everything that was recorded, logged or answered, as text. */
   readonly all: string
 }
 
-export interface Desk {
+export interface WebhookTest {
   readonly receiver: BadReceiver
-  /** One hook that asks one path of the receiver, and what comes of it. */
+  /** Dispatches to one hook that calls this path of the receiver. */
   ask(path: string, asking?: Asking): Promise<Asked>
 }
 
-export async function openDesk(): Promise<Desk> {
+export async function startWebhookTest(): Promise<WebhookTest> {
   const receiver = await badReceiver()
   const ask = async (path: string, { config, options, hook, clock }: Asking = {}): Promise<Asked> => {
     const time = clock === undefined ? {} : { clock }

@@ -20,8 +20,11 @@ export const blocks: FakeAnswer = decide({ decision: 'block', reason: 'dangerous
 
 type Options = Partial<PromptHandlerOptions> & { readonly hook?: Partial<HookDefinition> }
 
-/** A hook that asks a model, the model, and what is left behind. */
-export async function judged(script: Parameters<typeof startFakeModel>[0]['script'], options: Options = {}) {
+/** A prompt hook, the fake model that it asks, and what was recorded. */
+export async function createPromptTest(
+  script: Parameters<typeof startFakeModel>[0]['script'],
+  options: Options = {},
+) {
   const { hook = {}, ...rest } = options
   const fake = await startFakeModel({ script })
   onTestFinished(() => fake.close())
