@@ -8,6 +8,7 @@ import { functionHandler } from '../src/app/gateway/function-handler.ts'
 import { readHookText } from '../src/config/read/read-text.ts'
 import type { Host } from '../src/engine/core/handler.ts'
 import { createAgentHost } from '../src/handlers/agent/agent-host.ts'
+import { answerKeys } from '../src/handlers/answer-dialects.ts'
 import { createHandlers, type HandlerParts } from '../src/handlers/handlers.ts'
 import { createModels } from '../src/handlers/model/models.ts'
 import { createHooks, type HookDefinition, type Hooks } from '../src/index.ts'
@@ -62,6 +63,11 @@ test.each(pages)('%s: every example is a good hook file, every link leads to a f
   const prose = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```$/gm, '')
   const links = [...prose.matchAll(/\]\(([^):#]+)(?:#[^)]*)?\)/g)]
   expect(links.map(([, to = '']) => join(dirname(page), to)).filter((path) => !existsSync(path))).toEqual([])
+})
+
+test('command.md names every field of an answer that is understood', () => {
+  const page = readFileSync('docs/handlers/command.md', 'utf8')
+  expect([...answerKeys].filter((key) => !page.includes(`\`${key}`))).toEqual([])
 })
 
 test('command.md: the command blocks with its reason', SLOW, async () => {

@@ -48,7 +48,7 @@ const decisionFields: readonly DecisionField[] = [
 ]
 
 /** An answer with at least one of these keys is in a known dialect. */
-const knownKeys = new Set([
+export const answerKeys: ReadonlySet<string> = new Set([
   ...[
     'continue',
     'stopReason',
@@ -71,7 +71,7 @@ const knownKeys = new Set([
 ])
 
 export function isKnownDialect(answer: HookAnswer): boolean {
-  return Object.keys(answer).some((key) => knownKeys.has(key))
+  return Object.keys(answer).some((key) => answerKeys.has(key))
 }
 
 function splitAnswer(answer: HookAnswer): Readonly<Record<AnswerPart, HookAnswer>> {

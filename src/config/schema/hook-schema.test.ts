@@ -102,6 +102,17 @@ describe('the published JSON Schema', () => {
       false,
       { hooks: [{ event: 'stop', handler_type: 'http', config: { url: 5 } }] },
     ],
+    ['no config with a url', false, { hooks: [{ event: 'stop', handler_type: 'http' }] }],
+    [
+      'an unknown field of a config',
+      false,
+      { hooks: [{ ...least, handler_type: 'script', config: { source: '', sauce: '' } }] },
+    ],
+    [
+      'a prompt that is too long',
+      false,
+      { hooks: [{ ...least, handler_type: 'agent', config: { prompt: 'x'.repeat(32_769) } }] },
+    ],
     ['a timeout in words', false, { hooks: [{ ...least, config: { command: 'x' }, timeout_ms: '5s' }] }],
     ['recovery rules', false, { hooks: [], rules: { rules: [] } }],
     ['blueprints', false, { hooks: [], blueprints: [] }],

@@ -10,7 +10,7 @@ type Format = (typeof formats)[number]
 
 export const commandSchema = schema.object({
   command: schema.text(
-    'A line for `sh -c`. `$ARGUMENTS` stands for the event as JSON. Either `command` or `exec` is required.',
+    'A line for `sh -c`. `$ARGUMENTS` is replaced with the event as JSON. Either `command` or `exec` is required.',
   ),
   exec: schema.list(schema.text(), 'A program and its arguments, started without a shell.', 1),
   cwd: schema.text('The working directory. Without it, the directory of the session or of Hookhelm.'),

@@ -91,7 +91,7 @@ function readScriptAnswer(json: string): unknown {
     case 'ask':
       return { kind: 'ask', reason: 'a script asks', ...present }
     case 'defer':
-      // There is nobody to defer to, so the strictest reading applies.
+      // A script has no later stage to defer to, so the strictest reading applies.
       return { kind: 'block', reason: 'a script deferred the decision', ...present }
     default:
       throw answerError('returned no decision: allow, block or ask')
