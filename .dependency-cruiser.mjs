@@ -21,7 +21,7 @@ const arrows = {
   safe: ['engine/core'],
   handlers: ['safe', 'engine/core'],
   client: ['safe', 'engine/core'],
-  config: grounds,
+  config: ['handlers', ...grounds],
   store: grounds,
   delivery: ['store', ...grounds],
   rules: stores,

@@ -7,7 +7,7 @@ import { COMMAND, QUIET, quantile, RUNS, timed } from './command-case.ts'
 const [megabytes = 0, root = ''] = [Number(process.argv[2]), process.argv[3]]
 // As it is published: the helper without its types to strip is smaller, and that is what a fork costs.
 const load = (path: string): Promise<unknown> => import(join(root, path))
-const { createCommandHandler } = (await load(
+const { commandHandler } = (await load(
   'handlers/command/command.js',
 )) as typeof import('../src/handlers/command/command.ts')
 const { createHooks } = (await load('index.js')) as typeof import('../src/index.ts')
@@ -38,7 +38,7 @@ for await (const line of createInterface({ input: process.stdin })) console.log(
 process.exit(ballast.length === megabytes * 16 ? 0 : 1)
 
 function dispatch(processes: Processes, config: object): () => Promise<void> {
-  const hooks = createHooks({ handlers: [createCommandHandler({ processes })] })
+  const hooks = createHooks({ handlers: [commandHandler.create({ processes })] })
   hooks.add({ event: 'pre_tool_use', handler_type: 'command', timeout_ms: 10_000, config })
   const payload = { tool_name: 'Bash', tool_input: { text: 'x'.repeat(900) } }
   return async () => {

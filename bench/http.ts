@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 import type { HookContext } from '../src/engine/core/context.ts'
 import type { HookDefinition } from '../src/engine/hook-definition.ts'
-import { createHttpHandler } from '../src/handlers/http/http.ts'
+import { httpHandler } from '../src/handlers/http/http.ts'
 import { type Figure, ratio } from './figure.ts'
 
 const CALLS = 100
@@ -16,7 +16,7 @@ export async function httpFigures(): Promise<Figure[]> {
     receiver.once('message', (text) => resolve(String(text))),
   )
   const pool = new Pool(origin, { connections: 32 })
-  const handler = createHttpHandler({ outbound: { allow: ['127.0.0.1'] } })
+  const handler = httpHandler.create({ outbound: { allow: ['127.0.0.1'] } })
   const bare = barePost(pool)
   const ours = handlerPost(handler, `${origin}/hook`)
   const times = { bare: Number.POSITIVE_INFINITY, ours: Number.POSITIVE_INFINITY }
@@ -49,9 +49,9 @@ function barePost(pool: Pool): () => Promise<unknown> {
   }
 }
 
-function handlerPost(handler: ReturnType<typeof createHttpHandler>, url: string): () => Promise<unknown> {
+function handlerPost(handler: ReturnType<typeof httpHandler.create>, url: string): () => Promise<unknown> {
   const hook: HookDefinition = { id: 'h', event: 'pre_tool_use', handler_type: 'http', config: { url } }
-  const config = handler.read(hook.config, hook)
+  const config = handler.read({ url }, hook)
   return async () => {
     const context: HookContext = {
       event: 'pre_tool_use',

@@ -1,17 +1,18 @@
-/** The answers that hooks of other harnesses give, table by table. */
+/** The JSON answers that hooks of other harnesses give, as tables. */
 import { isRecord } from '../engine/core/check.ts'
 import type { Kind } from '../engine/core/decision.ts'
 
-export type Reply = Readonly<Record<string, unknown>>
+/** A JSON object that a hook answered. */
+export type HookAnswer = Readonly<Record<string, unknown>>
 
-/** What a reply says about the decision; `problem` when it says something nobody knows. */
-export interface Voice {
+/** One decision in an answer. An answer may contain several. */
+export interface DialectDecision {
   readonly kind: Kind
   readonly reason?: string
   readonly message?: string
 }
 
-/** Claude Code ends the run on `defer` rather than running the tool: a person has to look. */
+/** Claude Code ends the run on `defer` instead of running the tool, so a person has to decide. */
 const kinds: Readonly<Record<string, Kind>> = {
   allow: 'allow',
   approve: 'allow',
@@ -21,30 +22,33 @@ const kinds: Readonly<Record<string, Kind>> = {
   deny: 'block',
 }
 
-interface Source {
-  readonly place: 'reply' | 'specific' | 'decision'
+/** The objects in which a decision may be: the answer, its `hookSpecificOutput`, and the `decision` inside of that. */
+type AnswerPart = 'top' | 'specific' | 'decision'
+
+interface DecisionField {
+  readonly part: AnswerPart
   readonly key: string
   readonly reasons: readonly string[]
   readonly messages?: readonly string[]
 }
 
-/** Where a decision may stand: GoClaw, Claude Code and Gemini; Cursor; Copilot; Claude Code's newer form. */
-const sources: readonly Source[] = [
-  { place: 'reply', key: 'decision', reasons: ['reason', 'stopReason'] },
+/** In this order: GoClaw, Claude Code and Gemini; Cursor; Copilot; Claude Code's permission requests; Claude Code's newer form. */
+const decisionFields: readonly DecisionField[] = [
+  { part: 'top', key: 'decision', reasons: ['reason', 'stopReason'] },
   {
-    place: 'reply',
+    part: 'top',
     key: 'permission',
     reasons: ['user_message', 'agent_message'],
     messages: ['agent_message'],
   },
-  { place: 'reply', key: 'permissionDecision', reasons: ['permissionDecisionReason', 'reason'] },
-  { place: 'reply', key: 'behavior', reasons: ['message'] },
-  { place: 'specific', key: 'permissionDecision', reasons: ['permissionDecisionReason'] },
-  { place: 'decision', key: 'behavior', reasons: ['message'] },
+  { part: 'top', key: 'permissionDecision', reasons: ['permissionDecisionReason', 'reason'] },
+  { part: 'top', key: 'behavior', reasons: ['message'] },
+  { part: 'specific', key: 'permissionDecision', reasons: ['permissionDecisionReason'] },
+  { part: 'decision', key: 'behavior', reasons: ['message'] },
 ]
 
-/** Further keys that a reply of a known dialect may have; with one of them it is readable. */
-const known = new Set([
+/** An answer with at least one of these keys is in a known dialect. */
+export const answerKeys: ReadonlySet<string> = new Set([
   ...[
     'continue',
     'stopReason',
@@ -63,43 +67,94 @@ const known = new Set([
     'grant',
   ],
   ...['modifiedArgs', 'modifiedResult', 'modifiedPrompt', 'updated_mcp_tool_output', 'updatedToolOutput'],
-  ...sources.filter(({ place }) => place === 'reply').map(({ key }) => key),
+  ...decisionFields.filter(({ part }) => part === 'top').map(({ key }) => key),
 ])
 
-export function isKnownDialect(reply: Reply): boolean {
-  return Object.keys(reply).some((key) => known.has(key))
+export function isKnownDialect(answer: HookAnswer): boolean {
+  return Object.keys(answer).some((key) => answerKeys.has(key))
 }
 
-export function placesOf(reply: Reply): Readonly<Record<Source['place'], Reply>> {
-  const specific = isRecord(reply.hookSpecificOutput) ? reply.hookSpecificOutput : {}
-  return { reply, specific, decision: isRecord(specific.decision) ? specific.decision : {} }
+function splitAnswer(answer: HookAnswer): Readonly<Record<AnswerPart, HookAnswer>> {
+  const specific = isRecord(answer.hookSpecificOutput) ? answer.hookSpecificOutput : {}
+  return { top: answer, specific, decision: isRecord(specific.decision) ? specific.decision : {} }
 }
 
-/** Every voice in the reply, or the key of one that cannot be understood. */
-export function voicesOf(reply: Reply): { readonly voices: readonly Voice[]; readonly problem?: string } {
-  const places = placesOf(reply)
-  const voices: Voice[] = []
-  let problem: string | undefined
-  for (const { place, key, reasons, messages = [] } of sources) {
-    const value = places[place][key]
+/** Every decision in the answer, and the key of the first one that is not understood. */
+export function readDecisions(answer: HookAnswer): {
+  readonly decisions: readonly DialectDecision[]
+  readonly unknownKey?: string
+} {
+  const parts = splitAnswer(answer)
+  const decisions: DialectDecision[] = []
+  let unknownKey: string | undefined
+  for (const { part, key, reasons, messages = [] } of decisionFields) {
+    const value = parts[part][key]
     if (value === undefined || value === null) continue
     const kind = typeof value === 'string' && Object.hasOwn(kinds, value) ? kinds[value] : undefined
-    if (kind === undefined) problem ??= key
+    if (kind === undefined) unknownKey ??= key
     else
-      voices.push({
+      decisions.push({
         kind,
-        ...words(places[place], 'reason', reasons),
-        ...words(places[place], 'message', messages),
+        ...firstText(parts[part], 'reason', reasons),
+        ...firstText(parts[part], 'message', messages),
       })
   }
-  if (reply.continue === false)
-    voices.push({ kind: 'block', ...words(reply, 'reason', ['stopReason', 'reason']) })
-  else if (reply.continue !== undefined && reply.continue !== null && reply.continue !== true)
-    problem ??= 'continue'
-  return problem === undefined ? { voices } : { voices, problem }
+  if (answer.continue === false)
+    decisions.push({ kind: 'block', ...firstText(answer, 'reason', ['stopReason', 'reason']) })
+  else if (answer.continue !== undefined && answer.continue !== null && answer.continue !== true)
+    unknownKey ??= 'continue'
+  return unknownKey === undefined ? { decisions } : { decisions, unknownKey }
 }
 
-function words(place: Reply, as: 'reason' | 'message', keys: readonly string[]): Partial<Voice> {
-  const key = keys.find((name) => typeof place[name] === 'string' && place[name] !== '')
-  return key === undefined ? {} : { [as]: String(place[key]) }
+function firstText(
+  part: HookAnswer,
+  as: 'reason' | 'message',
+  keys: readonly string[],
+): Partial<DialectDecision> {
+  const key = keys.find((name) => typeof part[name] === 'string' && part[name] !== '')
+  return key === undefined ? {} : { [as]: String(part[key]) }
+}
+
+/** The notes for the model in an answer. */
+export function readAnswerContext(answer: HookAnswer): readonly unknown[] {
+  const { specific } = splitAnswer(answer)
+  return [specific.additionalContext, answer.additionalContext, answer.additional_context]
+    .flat()
+    .filter((note) => note !== undefined && note !== null && note !== '')
+}
+
+/** The new input or output in an answer, in the spelling of any harness. `{}` and null change nothing. */
+export function readAnswerPatch(answer: HookAnswer, event: string, payload: unknown): unknown {
+  const { specific, decision } = splitAnswer(answer)
+  const candidates =
+    event === 'post_tool_use'
+      ? [
+          specific.updatedToolOutput,
+          specific.updatedMCPToolOutput,
+          answer.updatedToolOutput,
+          answer.updated_mcp_tool_output,
+          answer.modifiedResult,
+        ]
+      : [
+          specific.updatedInput,
+          decision.updatedInput,
+          answer.updatedInput,
+          answer.updated_input,
+          answer.modifiedArgs,
+          mergeToolInput(specific.tool_input, payload),
+          answer.modifiedPrompt,
+        ]
+  const patch = candidates.find((candidate) => !isEmptyPatch(candidate))
+  return event === 'user_prompt_submit' && isRecord(patch) ? patch.prompt : patch
+}
+
+export function isEmptyPatch(patch: unknown): boolean {
+  return patch === undefined || patch === null || (isRecord(patch) && Object.keys(patch).length === 0)
+}
+
+/** Gemini merges the new arguments into the old ones. */
+function mergeToolInput(input: unknown, payload: unknown): unknown {
+  if (isEmptyPatch(input) || !isRecord(input)) return input
+  const before = isRecord(payload) && isRecord(payload.tool_input) ? payload.tool_input : {}
+  return { ...before, ...input }
 }

@@ -1,12 +1,12 @@
 import { isRecord } from '../engine/core/check.ts'
 import type { WireEvent } from './wire-event.ts'
 
-/** What a hook's text may name, as it stands there. */
+/** The placeholders that the text of a hook may contain. */
 export type Placeholder = '$ARGUMENTS' | '{file}' | '{tool_name}' | '{args}' | '{result}'
 
 export const anyPlaceholder: RegExp = /\$ARGUMENTS|\{(?:file|tool_name|args|result)\}/g
 
-/** The value of a placeholder, plain; whoever puts it into a shell line must not paste it. */
+/** The value of a placeholder, unquoted. Never insert it into a shell line. */
 export function placeholderValue(name: Placeholder, event: WireEvent): string {
   switch (name) {
     case '$ARGUMENTS':
@@ -27,7 +27,7 @@ const fileKeys = ['file_path', 'path', 'file', 'filename', 'notebook_path'] as c
 function fileOf(input: unknown): string {
   const key = isRecord(input) ? fileKeys.find((name) => typeof input[name] === 'string') : undefined
   const file = key !== undefined && isRecord(input) ? String(input[key]) : ''
-  // A name that begins with a dash would be read as an option.
+  // Programs would read a name that begins with a dash as an option.
   return file.startsWith('-') ? `./${file}` : file
 }
 

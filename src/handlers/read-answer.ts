@@ -2,95 +2,97 @@ import { isRecord } from '../engine/core/check.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
 import { parseJson } from '../safe/json.ts'
-import { isKnownDialect, placesOf, type Reply, type Voice, voicesOf } from './answer-dialects.ts'
-import { isEmpty, patchOf } from './answer-patch.ts'
-import { refusal } from './block-answer.ts'
+import {
+  type HookAnswer,
+  isEmptyPatch,
+  isKnownDialect,
+  readAnswerContext,
+  readAnswerPatch,
+  readDecisions,
+} from './answer-dialects.ts'
+import { createRefusal } from './refusal.ts'
 
 type Call = Pick<HandlerCall<unknown>, 'payload' | 'context' | 'hook'>
 
-interface ReadOptions {
-  /** The text of the event, for a hook that only sends it back. */
+interface AnswerOptions {
+  /** The text of the event, to detect a hook that only sends it back. */
   readonly sent?: string
   /** Events on which plain text is context for the model. */
   readonly textIsContext?: readonly string[]
 }
 
 /**
- * What a command printed or a webhook answered, as a result. Nothing at all allows. What nobody can read allows too,
- * but is flagged, and `on_invalid: block` closes it. A decision that is there but unknown, or there twice, is an
- * invalid answer, never an allow.
+ * Reads what a command printed or a webhook answered. An empty answer allows. An unreadable answer allows too, but the
+ * record marks it, and with `on_invalid: block` it blocks. A decision that is unknown is an invalid answer, never an
+ * allow.
  */
-export function readAnswer(text: string, call: Call, options: ReadOptions = {}): unknown {
+export function readAnswer(text: string, call: Call, options: AnswerOptions = {}): unknown {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
-  if (trimmed === options.sent?.trim()) return unreadable(call, 'the hook answered its own event')
-  const reply = parseReply(trimmed)
-  if (isRecord(reply)) return readReply(reply, call)
-  const answer = unreadable(call, 'the answer is text, not a JSON object')
-  return options.textIsContext?.includes(call.context.event) ? { kind: 'allow', context: trimmed } : answer
+  if (trimmed === options.sent?.trim()) return reportUnreadable(call, 'the hook answered its own event')
+  const answer = parseAnswer(trimmed)
+  if (isRecord(answer)) return readAnswerObject(answer, call)
+  reportUnreadable(call, 'the answer is text, not a JSON object')
+  return options.textIsContext?.includes(call.context.event) ? { kind: 'allow', context: trimmed } : undefined
 }
 
-/** The same for an answer that is an object already. */
-export function readReply(reply: Reply, call: Call): unknown {
-  if (reply.kind !== undefined) return ownShape(reply, call)
-  if (Object.keys(reply).length === 0) return undefined
-  if (!isKnownDialect(reply)) return unreadable(call, 'the answer has no decision in it')
-  // To stop an agent that is about to stop means to let it: a block would send it back to work.
-  if (reply.continue === false && endings.includes(call.context.event)) return undefined
-  const { voices, problem } = voicesOf(reply)
-  const strictest = voices.find(isBlock) ?? voices.find(({ kind }) => kind === 'ask')
-  // A clear block stands, whatever else the answer contains.
-  if (strictest?.kind === 'block') return refusal('block', strictest, call.hook)
-  if (problem !== undefined) throw invalid(`${problem} is nothing that is known`)
+/** Reads an answer that is already an object. */
+export function readAnswerObject(answer: HookAnswer, call: Call): unknown {
+  if (answer.kind !== undefined) return readOwnShape(answer, call)
+  if (Object.keys(answer).length === 0) return undefined
+  if (!isKnownDialect(answer)) return reportUnreadable(call, 'the answer has no decision in it')
+  // On these events a block would send the agent back to work, and `continue: false` asks it to stop.
+  if (answer.continue === false && stopEvents.includes(call.context.event)) return undefined
+  const { decisions, unknownKey } = readDecisions(answer)
+  const block = decisions.find(({ kind }) => kind === 'block')
+  // A clear block wins over anything else in the answer.
+  if (block !== undefined) return createRefusal('block', block, call.hook)
+  if (unknownKey !== undefined) throw invalidAnswer(`${unknownKey} has an unknown value`)
+  const question = decisions.find(({ kind }) => kind === 'ask')
   return {
-    ...(strictest === undefined ? { kind: 'allow' } : refusal('ask', strictest, call.hook)),
-    ...(reply.grant === undefined ? {} : { grant: reply.grant }),
-    ...extras(reply, call),
+    ...(question === undefined ? { kind: 'allow' } : createRefusal('ask', question, call.hook)),
+    ...(answer.grant === undefined ? {} : { grant: answer.grant }),
+    ...readPatchAndContext(answer, call),
   }
 }
 
-const endings = ['stop', 'subagent_stop']
+const stopEvents = ['stop', 'subagent_stop']
 
-const isBlock = ({ kind }: Voice) => kind === 'block'
-
-function extras(reply: Reply, { payload, context }: Call): Record<string, unknown> {
-  const patch = patchOf(reply, { event: context.event, payload })
-  const { specific } = placesOf(reply)
-  const notes = [specific.additionalContext, reply.additionalContext, reply.additional_context]
-    .flat()
-    .filter((note) => note !== undefined && note !== null && note !== '')
+function readPatchAndContext(answer: HookAnswer, { payload, context }: Call): Record<string, unknown> {
+  const patch = readAnswerPatch(answer, context.event, payload)
+  const notes = readAnswerContext(answer)
   return { ...(patch === undefined ? {} : { patch }), ...(notes.length > 0 ? { context: notes } : {}) }
 }
 
-/** Our own shape goes to the engine as it is, which knows what the event may answer. */
-function ownShape(reply: Reply, { hook }: Call): unknown {
-  const { patch, ...rest } = reply
-  const answer = isEmpty(patch) ? rest : reply
-  const { kind, reason, message } = reply
-  if (kind !== 'block' && kind !== 'ask') return answer
-  if (reason !== undefined && typeof reason !== 'string') return answer
-  if (message !== undefined && typeof message !== 'string') return answer
-  const said = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) }
-  return { ...answer, ...refusal(kind, said, hook) }
+/** An answer in the shape of the engine, which knows what each event may answer. */
+function readOwnShape(answer: HookAnswer, { hook }: Call): unknown {
+  const { patch, ...rest } = answer
+  const result = isEmptyPatch(patch) ? rest : answer
+  const { kind, reason, message } = answer
+  if (kind !== 'block' && kind !== 'ask') return result
+  if (reason !== undefined && typeof reason !== 'string') return result
+  if (message !== undefined && typeof message !== 'string') return result
+  const texts = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) }
+  return { ...result, ...createRefusal(kind, texts, hook) }
 }
 
-function parseReply(text: string): unknown {
+function parseAnswer(text: string): unknown {
   try {
     return parseJson(text)
   } catch (thrown) {
-    // Text is not JSON and says nothing; JSON with two faces, or too deep to look into, is not text.
+    // Text that is not JSON has no decision. JSON with repeated keys or too much depth may have two.
     if (thrown instanceof HookError && thrown.code === 'input.json') return undefined
     const why = thrown instanceof HookError ? thrown.message : 'the answer cannot be read'
     throw new HookError('handler.result', `the answer is refused: ${why}`, { cause: thrown })
   }
 }
 
-function unreadable({ hook, context }: Call, why: string): undefined {
+function reportUnreadable({ hook, context }: Call, why: string): undefined {
   context.report({ unreadable: true })
-  if (hook.on_invalid === 'block') throw invalid(why)
+  if (hook.on_invalid === 'block') throw invalidAnswer(why)
   return undefined
 }
 
-function invalid(why: string): HookError {
+function invalidAnswer(why: string): HookError {
   return new HookError('handler.result', why)
 }

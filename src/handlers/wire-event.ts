@@ -1,18 +1,18 @@
 import { isRecord } from '../engine/core/check.ts'
 import type { HookContext } from '../engine/core/context.ts'
 
-/** What a command reads on stdin and a webhook in its body: one flat object in snake_case. */
+/** The event as commands, webhooks and scripts receive it: one flat object in snake_case. */
 export type WireEvent = Readonly<Record<string, unknown>>
 
 /**
- * The client's own fields come first, so that nothing it sends can pass for what we know: which event this is, whose
- * tenant it belongs to, and what the hooks before this one made of the input.
+ * Our fields overwrite the client's, so a client cannot forge the event, the tenant or the input that earlier hooks
+ * rewrote.
  */
 export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
   const { envelope } = context
   const raw = isRecord(envelope.raw) ? envelope.raw : {}
   const own = isRecord(payload) ? payload : {}
-  // A tenant is never the client's to name.
+  // The client never chooses the tenant.
   const { tenant_id: _, ...theirs } = { ...raw, ...own }
   return {
     ...theirs,

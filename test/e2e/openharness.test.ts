@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { importFile } from '../../src/config/formats/import-file.ts'
-import { createCommandHandler } from '../../src/handlers/command/command.ts'
+import { commandHandler } from '../../src/handlers/command/command.ts'
 import { createHooks, type Hooks } from '../../src/index.ts'
 import { recorder } from '../../src/testing/index.ts'
 
-const command = createCommandHandler()
+const command = commandHandler.create({})
 afterAll(() => command.dispose())
 
 /** An OpenHarness file as its authors write it, imported and run with real processes. */

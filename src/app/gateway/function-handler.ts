@@ -1,26 +1,32 @@
-import { isRecord } from '../../engine/core/check.ts'
 import type { HookContext } from '../../engine/core/context.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { Handler } from '../../engine/core/handler.ts'
 import { nearest } from '../../engine/core/nearest.ts'
+import { schema } from '../../engine/core/schema.ts'
+import { defineHandlerType } from '../../handlers/handler-type.ts'
 
 /** Functions of the program that embeds the gateway, by the name that hooks of type `function` use. */
 export type Functions = Readonly<Record<string, (payload: never, context: HookContext) => unknown>>
 
-type Run = (payload: unknown, context: HookContext) => unknown
+type HookFunction = (payload: unknown, context: HookContext) => unknown
 
-export function functionHandler(functions: Functions): Handler<Run> {
-  return {
-    type: 'function',
-    read(config) {
-      const name = isRecord(config) ? config.name : undefined
-      if (typeof name === 'string' && Object.hasOwn(functions, name)) return functions[name] as Run
-      const near = typeof name === 'string' ? nearest(name, Object.keys(functions)) : undefined
-      throw new HookError('config.field', `there is no function ${JSON.stringify(name)}`, {
-        at: 'config.name',
-        ...(near === undefined ? {} : { hint: `did you mean ${near}?` }),
-      })
-    },
-    run: ({ config, payload, context }) => config(payload, context),
-  }
+export const functionHandler = defineHandlerType({
+  type: 'function',
+  about: 'Calls a function of the program that embeds the gateway.',
+  schema: schema.object({ name: schema.text('The name under which the program passed the function.') }, [
+    'name',
+  ]),
+  create: (functions: Functions) => ({
+    read: ({ name }) => findFunction(functions, name),
+    run: ({ config: call, payload, context }) => call(payload, context),
+  }),
+})
+
+function findFunction(functions: Functions, name: string): HookFunction {
+  // The payload type of a function is the promise of its author.
+  if (Object.hasOwn(functions, name)) return functions[name] as HookFunction
+  const near = nearest(name, Object.keys(functions))
+  throw new HookError('config.field', `there is no function ${JSON.stringify(name)}`, {
+    at: 'config.name',
+    ...(near === undefined ? {} : { hint: `Did you mean ${near}?` }),
+  })
 }

@@ -5,12 +5,8 @@ import type { Log } from '../../engine/core/sink.ts'
 import { secretOpener } from '../../gateway/hooks/secret-opener.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import { brokenHandler } from '../../gateway/tenancy/snapshot.ts'
-import { createAgentHandler } from '../../handlers/agent/agent.ts'
 import { createAgentHost } from '../../handlers/agent/agent-host.ts'
-import { createCommandHandler } from '../../handlers/command/command.ts'
-import { createHttpHandler } from '../../handlers/http/http.ts'
-import { createPromptHandler } from '../../handlers/prompt/prompt.ts'
-import { createScriptHandler } from '../../handlers/script/script.ts'
+import { createHandlers } from '../../handlers/handlers.ts'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import type { Secrets } from '../../safe/secret.ts'
@@ -21,7 +17,7 @@ import { type Functions, functionHandler } from './function-handler.ts'
 import { storeBudget, storeTurns } from './store-budget.ts'
 import { tenantModels } from './tenant-models.ts'
 
-interface HandlerParts {
+interface GatewayHandlerParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly edition: Edition
   readonly store: Store
@@ -30,14 +26,14 @@ interface HandlerParts {
   readonly functions: Functions
   readonly allow: readonly string[]
   readonly dns: readonly string[] | undefined
-  /** Where we listen ourselves; hooks never call that. */
+  /** The addresses of this gateway. Hooks never call them. */
   readonly own: () => readonly Listening[]
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Every handler of a gateway, once as dispatches use it and once for dry runs. */
-export function gatewayHandlers(parts: HandlerParts): {
+/** Every handler of a gateway: one set for dispatches and one for dry runs. */
+export function gatewayHandlers(parts: GatewayHandlerParts): {
   handlers: readonly Handler[]
   dryHandlers: readonly Handler[]
   host: Host
@@ -54,35 +50,29 @@ export function gatewayHandlers(parts: HandlerParts): {
   })
   const local = localModels(env)
   const models = tenantModels({ store, secrets, settings, fetch: outbound.fetch, local, clock })
-  const command = createCommandHandler({ edition, followsSession: false })
-  const http = createHttpHandler({ outbound, decrypt: secretOpener(store, secrets) })
-  const script = createScriptHandler()
-  const agent = createAgentHandler({ models, log })
+  const shared = {
+    ...{ edition, followsSession: false, outbound, models, clock, log },
+    decrypt: secretOpener(store, secrets),
+  }
   const budget = storeBudget({ store, settings, clock, log })
-  const prompt = createPromptHandler({ models, budget, turns: storeTurns(store), clock, log })
-  const shared = [http, agent, script, functionHandler(parts.functions), brokenHandler]
-  const shown = createCommandHandler({ edition, followsSession: false, showsOutput: true })
+  const live = createHandlers({ ...shared, budget, turns: storeTurns(store) })
+  // A dry run shows what a command prints, asks the model without charging the tenant, and caches nothing.
+  const dryRun = createHandlers({ ...shared, showsOutput: true, cache: noCache })
+  const gatewayOnly = [functionHandler.create(parts.functions), brokenHandler]
   return {
-    handlers: [...shared, command, prompt],
-    // A dry run shows what a command prints, and asks the model, but charges nobody and remembers nothing.
-    dryHandlers: [...shared, shown, createPromptHandler({ models, clock, log, cache: noCache })],
+    handlers: [...live.handlers, ...gatewayOnly],
+    dryHandlers: [...dryRun.handlers, ...gatewayOnly],
     host: createAgentHost({ models, log }),
     forget: models.forget,
     async dispose() {
-      await prompt.reconcile()
-      await Promise.all([
-        command.dispose(),
-        shown.dispose(),
-        http.dispose(),
-        script.dispose(),
-        outbound.dispose(),
-      ])
+      await Promise.all([live.dispose(), dryRun.dispose()])
+      await outbound.dispose()
     },
   }
 }
 
-/** What config.yaml allows, and what the master scope has allowed since. */
-function allowedHosts({ allow, settings }: HandlerParts): () => readonly string[] {
+/** The hosts that config.yaml and the settings of the master tenant allow. */
+function allowedHosts({ allow, settings }: GatewayHandlerParts): () => readonly string[] {
   let set: readonly string[] | undefined
   let all = allow
   return () => {

@@ -1,6 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { Match } from '../../engine/core/hook.ts'
 import type { HookOptions } from '../../engine/hook-definition.ts'
 import { compileMatcher } from '../../engine/match/compile.ts'
 import type { Found } from './issues.ts'
@@ -16,7 +15,7 @@ type Raw = Readonly<Record<string, unknown>>
 /** Compiles every condition by itself, so that a bad `matcher` does not hide a bad `if_expr`. */
 export function checkConditions(raw: Raw): FoundInside[] {
   const match = isRecord(raw.match) ? raw.match : {}
-  const problems = [
+  return [
     ...compiled(
       raw,
       text(raw.matcher, (matcher) => ({ matcher })),
@@ -38,7 +37,6 @@ export function checkConditions(raw: Raw): FoundInside[] {
       ['match', 'names'],
     ),
   ]
-  return isUnbounded(raw, match) ? [...problems, needsMatcher()] : problems
 }
 
 function text(value: unknown, build: (value: string) => HookOptions): HookOptions | undefined {
@@ -80,25 +78,4 @@ function placeOf(path: Found['path'], at = ''): Pick<FoundInside, 'path' | 'insi
     return { path: inner, inside: { line: Number(lineAndColumn[1]), column: Number(lineAndColumn[2]) } }
   const offset = /:(\d+)$/.exec(at)
   return offset === null ? { path: inner } : { path: inner, inside: { offset: Number(offset[1]) } }
-}
-
-const conditions: readonly (keyof Match)[] = ['glob', 'names', 'fields', 'outcome']
-
-/** Whether a model would be asked about every event. */
-function isUnbounded(raw: Raw, match: Raw): boolean {
-  // OpenHarness asks about every event unless told otherwise.
-  if (raw.handler_type !== 'prompt' || (isRecord(raw.config) && raw.config.format === 'openharness'))
-    return false
-  const given = [raw.matcher, raw.if_expr, ...conditions.map((key) => match[key])]
-  return !given.some((value) =>
-    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value,
-  )
-}
-
-function needsMatcher(): Found {
-  const error = new HookError(
-    'config.prompt_needs_matcher',
-    'a prompt hook needs a matcher, a match or an if_expr',
-  )
-  return { path: ['handler_type'], part: 'value', error }
 }

@@ -5,12 +5,16 @@ import { nearest } from '../../engine/core/nearest.ts'
 import { readSchema } from '../../engine/core/schema.ts'
 import type { ResolveName } from '../../engine/events/names.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { builtInHandlers } from '../../handlers/handlers.ts'
 import { checkConditions } from './check-conditions.ts'
 import { type Found, foundProblem } from './issues.ts'
 
 export interface HookChecks {
   readonly resolve: ResolveName
-  /** Where handlers are known, each reads the config of its hooks as strictly as when they are registered. */
+  /**
+   * The handlers that will run the hooks. Without them the built-in handlers check the configs of their hooks, and other
+   * handler types are accepted.
+   */
   readonly handlers: ReadonlyMap<string, Handler> | undefined
 }
 
@@ -54,9 +58,8 @@ export function caught(path: Found['path'], check: () => unknown): Found[] {
 function checkConfig(raw: Raw, { handlers }: HookChecks): Found[] {
   const { handler_type: type, config } = raw
   if (typeof type !== 'string' || type === '') return []
-  const handler = handlers?.get(type)
-  if (handlers !== undefined && handler === undefined) return [unknownHandler(type, handlers)]
-  if (handler === undefined) return []
+  const handler = (handlers ?? builtInHandlers()).get(type)
+  if (handler === undefined) return handlers === undefined ? [] : [unknownHandler(type, handlers)]
   const { value, problems } =
     handler.schema === undefined ? { value: config, problems: [] } : readSchema(handler.schema, config ?? {})
   if (problems.length > 0) return problems.map((problem) => foundProblem(problem, ['config']))
@@ -64,10 +67,11 @@ function checkConfig(raw: Raw, { handlers }: HookChecks): Found[] {
   return caught(['config'], () => handler.read(value, raw as unknown as HookDefinition)).map(placed)
 }
 
-/** Handlers name the field as `config.url`. */
+/** Handlers name a field of the config as `config.url`. Another field of the hook may be missing, so its type is shown. */
 function placed(found: Found): Found {
   const [root, ...rest] = found.error.at?.split('.') ?? []
-  return root === 'config' ? { ...found, path: ['config', ...rest] } : found
+  if (root === undefined) return found
+  return { ...found, path: root === 'config' ? ['config', ...rest] : ['handler_type'] }
 }
 
 function unknownHandler(type: string, handlers: ReadonlyMap<string, Handler>): Found {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
+import { publishedHandlerTypes } from '../../../scripts/docs/hooks-schema.ts'
 import { hookSchema, readHookDefinition } from '../../engine/hook-definition.ts'
 import { readHookText } from '../read/read-text.ts'
 import { hookFileJsonSchema } from './json-schema.ts'
@@ -74,7 +75,7 @@ describe('the engine, the zod schema of the API and the file read the same hooks
 })
 
 describe('the published JSON Schema', () => {
-  const schema = hookFileJsonSchema(handlers)
+  const schema = hookFileJsonSchema(publishedHandlerTypes)
   const accepts = new Ajv2020({ strict: false }).compile(schema)
 
   test('is the one in the package', () => {
@@ -101,6 +102,17 @@ describe('the published JSON Schema', () => {
       false,
       { hooks: [{ event: 'stop', handler_type: 'http', config: { url: 5 } }] },
     ],
+    ['no config with a url', false, { hooks: [{ event: 'stop', handler_type: 'http' }] }],
+    [
+      'an unknown field of a config',
+      false,
+      { hooks: [{ ...least, handler_type: 'script', config: { source: '', sauce: '' } }] },
+    ],
+    [
+      'a prompt that is too long',
+      false,
+      { hooks: [{ ...least, handler_type: 'agent', config: { prompt: 'x'.repeat(32_769) } }] },
+    ],
     ['a timeout in words', false, { hooks: [{ ...least, config: { command: 'x' }, timeout_ms: '5s' }] }],
     ['recovery rules', false, { hooks: [], rules: { rules: [] } }],
     ['blueprints', false, { hooks: [], blueprints: [] }],
@@ -108,6 +120,6 @@ describe('the published JSON Schema', () => {
 
   test.each(files)('%s: agrees with the reader (%j)', (_, good, file) => {
     expect(accepts(file)).toBe(good)
-    expect(readHookText(JSON.stringify(file), 'hooks.json', { handlers }).kind).toBe(good ? 'good' : 'bad')
+    expect(readHookText(JSON.stringify(file), 'hooks.json').kind).toBe(good ? 'good' : 'bad')
   })
 })

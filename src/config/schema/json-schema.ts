@@ -69,7 +69,7 @@ export function hookFileJsonSchema(handlers: readonly Pick<Handler, 'type' | 'sc
   }
 }
 
-/** Adds the names of the events, of which any other spelling is accepted too, and the config of each handler type. */
+/** Adds the names of the events, which editors suggest and do not enforce, and the config of each handler type. */
 function withEventsAndConfigs(json: Json, handlers: readonly Pick<Handler, 'type' | 'schema'>[]): Json {
   const properties = json.properties as Readonly<Record<string, Json>>
   const { description, ...event } = properties.event ?? {}
@@ -86,7 +86,10 @@ function withEventsAndConfigs(json: Json, handlers: readonly Pick<Handler, 'type
             {
               if: { properties: { handler_type: { const: type } } },
               // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
-              then: { properties: { config: toJsonSchema(schema) } },
+              then: {
+                properties: { config: toJsonSchema(schema) },
+                ...(schema.kind === 'object' && schema.required.length > 0 ? { required: ['config'] } : {}),
+              },
             },
           ],
     ),

@@ -78,7 +78,7 @@ const rule = z
   })
   .readonly()
 
-/** Recovery rules, in the shape of a hook-chains file. Defaults are left to whoever runs them. */
+/** Recovery rules, in the shape of a hook-chains file. The engine of the rules fills in the defaults. */
 export const ruleSetSchema = z
   .strictObject({
     version: z.literal(1).exactOptional(),

@@ -9,7 +9,7 @@ export interface SchemaProblem {
   readonly path: SchemaPath
   /** Whether the key is wrong or its value. */
   readonly part: 'key' | 'value'
-  readonly code: 'config.field' | 'config.range'
+  readonly code: 'config.field' | 'config.range' | 'config.url'
   readonly message: string
   readonly hint?: string
 }
@@ -19,7 +19,7 @@ export type SchemaFields = Readonly<Record<string, Schema>>
 
 type SchemaNode =
   | { readonly kind: 'any' }
-  | { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number }
+  | { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number; readonly isUrl?: true }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'scalar' }
@@ -62,6 +62,8 @@ export const schema = {
   any: (about?: string): Schema<unknown> => described({ kind: 'any' }, about),
   text: (about?: string, limits: TextLimits = {}): Schema<string> =>
     described({ kind: 'text', ...limits }, about),
+  /** The text of a URL; its problems have the code `config.url`. The handler decides which URLs it accepts. */
+  url: (about?: string): Schema<string> => described({ kind: 'text', isUrl: true }, about),
   integer: (min: number, max: number, about?: string): Schema<number> =>
     described({ kind: 'integer', min, max }, about),
   boolean: (about?: string): Schema<boolean> => described({ kind: 'boolean' }, about),
@@ -131,7 +133,7 @@ function readNode(node: Schema, given: unknown, path: SchemaPath, problems: Sche
     case 'any':
       return given
     case 'text':
-      if (typeof given !== 'string') return refuse('be text')
+      if (typeof given !== 'string') return refuse('be text', fieldCode(node))
       if (given.length < (node.minLength ?? 0)) return refuse('not be empty')
       if (given.length > (node.maxLength ?? Number.POSITIVE_INFINITY))
         return refuse(`have at most ${node.maxLength} characters`, 'config.range')
@@ -190,9 +192,14 @@ function readFields(
   for (const key of required) {
     if (Object.hasOwn(given, key) && given[key] !== undefined) continue
     const message = `${key} is required`
-    problems.push({ path: [...path, key], part: 'value', code: 'config.field', message })
+    problems.push({ path: [...path, key], part: 'value', code: fieldCode(fields[key]), message })
   }
   return copy
+}
+
+/** The code of a field that is missing or has the wrong type. */
+function fieldCode(field: Schema | undefined): 'config.field' | 'config.url' {
+  return field?.kind === 'text' && field.isUrl ? 'config.url' : 'config.field'
 }
 
 function unknownField(path: SchemaPath, known: readonly string[]): SchemaProblem {

@@ -4,10 +4,7 @@ import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookParts } from '../parts.ts'
 
 /** Registers the hook as a snapshot will, and forgets it: what is saved can be loaded. */
-export function prove(
-  hook: HookDefinition,
-  { handlers, host }: Pick<HookParts, 'handlers' | 'host'>,
-): void {
+export function prove(hook: HookDefinition, { handlers, host }: Pick<HookParts, 'handlers' | 'host'>): void {
   try {
     createHooks({ handlers, host }).add(hook)
   } catch (error) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Handler } from '../../engine/core/handler.ts'
-import { createCommandHandler } from '../../handlers/command/command.ts'
-import { createHttpHandler } from '../../handlers/http/http.ts'
-import { createPromptHandler } from '../../handlers/prompt/prompt.ts'
-import { createScriptHandler } from '../../handlers/script/script.ts'
+import { commandHandler } from '../../handlers/command/command.ts'
+import { httpHandler } from '../../handlers/http/http.ts'
+import { promptHandler } from '../../handlers/prompt/prompt.ts'
+import { scriptHandler } from '../../handlers/script/script.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -60,13 +60,13 @@ export async function openTestMethods({
   ] as const)
     await store.createTenant({ id, name, created_at: clock.now() })
   const secrets = createSecrets(keyring)
-  const command = createCommandHandler({ showsOutput: true })
-  const http = createHttpHandler({
+  const command = commandHandler.create({ showsOutput: true })
+  const http = httpHandler.create({
     outbound: { allow: ['127.0.0.1'] },
     decrypt: secretOpener(store, secrets),
   })
-  const script = createScriptHandler()
-  const prompt = createPromptHandler({ models: { find: () => Promise.reject(new Error('no model')) } })
+  const script = scriptHandler.create({})
+  const prompt = promptHandler.create({ models: { find: () => Promise.reject(new Error('no model')) } })
   const handlers: readonly Handler[] = [command, http, script, prompt]
   const changed: string[] = []
   const parts: MethodParts = {

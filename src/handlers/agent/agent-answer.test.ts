@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guarded } from './guarded.fixture.ts'
+import { createAgentTest } from './agent-hook.fixture.ts'
 
 const invalid = { kind: 'block', code: 'agent.output_schema', by: 'a' }
 
@@ -11,11 +11,11 @@ describe('an agent answers', () => {
     ['ok', { ok: true, reason: 'fine' }],
     ['our own shape', { kind: 'allow' }],
   ])('%s: the run goes on', async (_, answer) => {
-    expect(await guarded(() => answer).run()).toEqual({ kind: 'allow' })
+    expect(await createAgentTest(() => answer).run()).toEqual({ kind: 'allow' })
   })
 
   test('other parameters, which replace the ones that were', async () => {
-    const decision = await guarded(() => ({ action: 'continue', parameters: { path: '/y' } })).run()
+    const decision = await createAgentTest(() => ({ action: 'continue', parameters: { path: '/y' } })).run()
     expect(decision).toMatchObject({ kind: 'allow', patch: { path: '/y' }, original: { path: '/x' } })
   })
 
@@ -27,7 +27,7 @@ describe('an agent answers', () => {
     [{ kind: 'block', reason: 'own' }, 'own'],
     [{ decision: 'deny', reason: 'dialect' }, 'dialect'],
   ])('%j: the run is blocked', async (answer, reason) => {
-    expect(await guarded(() => answer).run()).toMatchObject({ kind: 'block', reason, by: 'a' })
+    expect(await createAgentTest(() => answer).run()).toMatchObject({ kind: 'block', reason, by: 'a' })
   })
 
   test.each([
@@ -49,11 +49,11 @@ describe('an agent answers', () => {
     [7],
     [[{ action: 'continue' }]],
   ])('4.6 #100 %j is no answer, and closes the run', async (answer) => {
-    expect(await guarded(() => answer).run()).toMatchObject(invalid)
+    expect(await createAgentTest(() => answer).run()).toMatchObject(invalid)
   })
 
   test('4.6 #100 by on_error, with the parameters that were', async () => {
-    const { run } = guarded(() => ({ action: 'BLOCK' }), { on_error: 'allow' })
+    const { run } = createAgentTest(() => ({ action: 'BLOCK' }), { on_error: 'allow' })
     const decision = await run()
     expect(decision).toMatchObject({ kind: 'allow', opened: [{ code: 'agent.output_schema' }] })
     expect(decision.patch).toBeUndefined()
@@ -66,7 +66,7 @@ describe('an agent answers', () => {
       properties: { score: { type: 'number' } },
     }
     const config = { agent_name: 'v', output_schema: schema }
-    const { run, requests } = guarded(() => ({ action: 'continue' }), { config })
+    const { run, requests } = createAgentTest(() => ({ action: 'continue' }), { config })
     const decision = await run()
     expect(decision).toMatchObject(invalid)
     expect(decision.reason).toContain("must have required property 'score'")
@@ -74,7 +74,7 @@ describe('an agent answers', () => {
   })
 
   test('parameters where there are none to change are no answer', async () => {
-    const { hooks } = guarded(() => ({ action: 'continue', parameters: { a: 1 } }), {
+    const { hooks } = createAgentTest(() => ({ action: 'continue', parameters: { a: 1 } }), {
       event: 'user_prompt_submit',
     })
     expect(await hooks.dispatch('user_prompt_submit', { prompt: 'x' })).toMatchObject(invalid)

@@ -1,9 +1,33 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import { type OpenHarnessConfig, readOpenHarness } from '../prompt/prompt-config.ts'
-import { compileSchema, type JsonSchema, type SchemaCheck } from './json-schema.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { type OpenHarnessConfig, promptFields, readOpenHarness } from '../prompt/prompt-config.ts'
+import { compileSchema, type JsonSchema, type SchemaCheck } from './schema-check.ts'
 
-interface StartConfig {
+export const agentSchema = schema.object({
+  agent_name: schema.text('The agent that the host starts. Either `agent_name` or `prompt` is required.'),
+  prompt: {
+    ...promptFields.prompt,
+    about:
+      'What the agent should do. With `format: openharness` the question to the model, which may contain placeholders.',
+  },
+  model: promptFields.model,
+  input_schema: schema.any('A JSON Schema. The hook blocks an event that does not fit it.'),
+  output_schema: schema.any('A JSON Schema for the answer of the agent.'),
+  format: schema.choice(
+    ['openharness'],
+    'Ask a model one question instead of starting an agent, as OpenHarness does.',
+  ),
+  prompt_template: {
+    ...promptFields.prompt_template,
+    about: '`openharness` only: used if there is no `prompt`.',
+  },
+  block_on_failure: promptFields.block_on_failure,
+  can_block: promptFields.can_block,
+})
+type AgentSettings = SchemaType<typeof agentSchema>
+
+export interface StartAgentConfig {
   readonly format: 'start'
   readonly agentName: string | undefined
   readonly prompt: string | undefined
@@ -13,41 +37,28 @@ interface StartConfig {
   readonly checkOutput: SchemaCheck
 }
 
-/** `start` asks the host for an agent; `openharness` is one question to a model. */
-export type AgentConfig = StartConfig | OpenHarnessConfig
+/** `start` asks the host to start an agent; `openharness` asks a model one question. */
+export type AgentConfig = StartAgentConfig | OpenHarnessConfig
 
-export type { StartConfig }
-
-export function readAgentConfig(config: unknown): AgentConfig {
-  const fields = isRecord(config) ? config : {}
-  if (fields.format === 'openharness') return readOpenHarness(fields)
-  if (fields.format !== undefined) throw wrong('format', '"openharness" or absent')
-  const [agentName, prompt, model] = ['agent_name', 'prompt', 'model'].map((name) => text(fields, name))
-  if (agentName === undefined && prompt === undefined)
-    throw wrong('agent_name', 'the name of an agent, unless there is a prompt')
-  const { input_schema: input, output_schema: output } = fields
+export function readAgentConfig(settings: AgentSettings): AgentConfig {
+  if (settings.format === 'openharness') return readOpenHarness(settings)
+  const { agent_name: name, prompt, model, input_schema: input, output_schema: output } = settings
+  if (!name && !prompt) {
+    throw new HookError('config.field', 'config.agent_name is required unless there is a prompt', {
+      at: 'config.agent_name',
+    })
+  }
   return {
     format: 'start',
-    agentName,
-    prompt,
-    model,
+    agentName: name || undefined,
+    prompt: prompt || undefined,
+    model: model || undefined,
     outputSchema: isRecord(output) ? output : undefined,
-    checkInput: check(input, 'config.input_schema'),
-    checkOutput: check(output, 'config.output_schema'),
+    checkInput: compileOptional(input, 'config.input_schema'),
+    checkOutput: compileOptional(output, 'config.output_schema'),
   }
 }
 
-function check(schema: unknown, at: string): SchemaCheck {
-  return schema === undefined || schema === null ? () => undefined : compileSchema(schema, at)
-}
-
-function text(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string') throw wrong(name, 'text')
-  return value
-}
-
-function wrong(name: string, expected: string): HookError {
-  return new HookError('config.field', `config.${name} must be ${expected}`, { at: `config.${name}` })
+function compileOptional(jsonSchema: unknown, at: string): SchemaCheck {
+  return jsonSchema === undefined || jsonSchema === null ? () => undefined : compileSchema(jsonSchema, at)
 }

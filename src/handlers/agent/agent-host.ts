@@ -4,19 +4,18 @@ import type { Host } from '../../engine/core/handler.ts'
 import type { AgentAnswer } from '../../engine/core/host.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Models } from '../model/models.ts'
-import { createLedger } from '../prompt/ledger.ts'
-import type { TokenBudget } from '../prompt/token-budget.ts'
+import { createLedger, type TokenBudget } from '../prompt/token-budget.ts'
 import type { AgentRequest } from './agent-request.ts'
 import { type CommandAgent, type RunProcess, runCommandAgent } from './command-agent.ts'
 import { type AgentTool, runModelAgent } from './model-agent.ts'
 
 const MAX_STEPS = 8
 
-/** A model with an instruction, and which of the tools it may use. */
+/** A model with an instruction and the names of the tools it may use. */
 export interface ModelAgent {
   readonly prompt: string
   readonly model?: string
-  /** All of them unless given. */
+  /** Without it, all tools. */
   readonly tools?: readonly string[]
 }
 
@@ -29,13 +28,13 @@ export interface AgentHostOptions {
   readonly agents?: Readonly<Record<string, ModelAgent>>
   readonly models?: Models
   readonly tools?: Readonly<Record<string, AgentTool>>
-  /** How often a model may be asked before it must answer. */
+  /** After this many steps the model must answer. */
   readonly maxSteps?: number
   readonly budget?: TokenBudget
   readonly log?: Log
 }
 
-/** The part of a host that starts agents: a program, or a model in a loop. A prompt of the hook needs no name. */
+/** The part of a host that starts agents: programs, or models with tools. A hook with a prompt needs no agent name. */
 export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 'startAgent'>> {
   const { commands = {}, agents = {}, tools = {}, maxSteps = MAX_STEPS, models, runProcess } = options
   const ledger = createLedger(options.budget, options.log ?? (() => {}))
@@ -43,12 +42,12 @@ export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 
     async startAgent(request, signal) {
       assertRequest(request)
       const { agent_name: name } = request
-      const command = named(commands, name)
+      const command = findByName(commands, name)
       if (command !== undefined) {
         if (runProcess === undefined) throw new HookError('agent.no_host', 'this host starts no programs')
         return requireAnswer(await runCommandAgent(command, request, { runProcess, signal }))
       }
-      const agent = named(agents, name) ?? modelAgent(request)
+      const agent = findByName(agents, name) ?? modelAgent(request)
       if (models === undefined) throw new HookError('agent.no_host', 'this host has no models')
       const allowed = agent.tools ?? Object.keys(tools)
       const chosen = Object.fromEntries(Object.entries(tools).filter(([tool]) => allowed.includes(tool)))
@@ -59,12 +58,12 @@ export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 
 }
 
 function modelAgent({ agent_name: name, prompt }: AgentRequest): ModelAgent {
-  // A name that nobody knows is a mistake, even where a prompt could stand in for it.
+  // An unknown name is an error even if the hook has a prompt.
   if (prompt !== undefined && name === undefined) return { prompt }
   throw new HookError('agent.unknown', `there is no agent ${JSON.stringify(name ?? '')}`)
 }
 
-function named<T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
+function findByName<T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
   return name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../index.ts'
-import { judged, modelsOf } from '../prompt/judged.fixture.ts'
-import { createAgentHandler } from './agent.ts'
-import { guarded } from './guarded.fixture.ts'
+import { createPromptTest, modelsOf } from '../prompt/prompt-hook.fixture.ts'
+import { agentHandler } from './agent.ts'
+import { createAgentTest } from './agent-hook.fixture.ts'
 
 describe('an agent is asked', () => {
   test('with the envelope of a run, and whose run it is', async () => {
-    const { run, requests } = guarded(() => ({ ok: true }))
+    const { run, requests } = createAgentTest(() => ({ ok: true }))
     await run({ path: '/x' })
     expect(requests).toMatchObject([
       {
@@ -27,7 +27,7 @@ describe('an agent is asked', () => {
   })
 
   test('with the event, as commands see it, everywhere else', async () => {
-    const { hooks, requests } = guarded(() => ({ ok: true }), { event: 'pre_tool_use' })
+    const { hooks, requests } = createAgentTest(() => ({ ok: true }), { event: 'pre_tool_use' })
     await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: { command: 'ls' } })
     expect(requests[0]?.input).toMatchObject({ event: 'pre_tool_use', tool_name: 'Bash' })
   })
@@ -35,7 +35,7 @@ describe('an agent is asked', () => {
   test('and an input its schema refuses blocks, whatever on_error says', async () => {
     const input_schema = { properties: { parameters: { required: ['id'] } } }
     const config = { agent_name: 'v', input_schema }
-    const { run, requests } = guarded(() => ({ ok: true }), { config, on_error: 'allow' })
+    const { run, requests } = createAgentTest(() => ({ ok: true }), { config, on_error: 'allow' })
     const decision = await run()
     expect(decision).toMatchObject({ kind: 'block', by: 'a' })
     expect(decision.reason).toContain("/parameters must have required property 'id'")
@@ -43,13 +43,13 @@ describe('an agent is asked', () => {
   })
 
   test('4.6 #102 only where the host lends a launcher', async () => {
-    const decision = await guarded(undefined).run()
+    const decision = await createAgentTest(undefined).run()
     expect(decision).toMatchObject({ kind: 'block', code: 'agent.no_host' })
     expect(decision.reason).toContain('no agent launcher is registered')
   })
 
   test('and a launcher that fails closes the run', async () => {
-    const { run } = guarded(() => {
+    const { run } = createAgentTest(() => {
       throw new Error('out of seats')
     })
     const decision = await run()
@@ -59,7 +59,7 @@ describe('an agent is asked', () => {
 
   test('and told to stop at the deadline', async () => {
     const stopped = Promise.withResolvers<string>()
-    const { run } = guarded(
+    const { run } = createAgentTest(
       (_, signal) =>
         new Promise(() => {
           signal.addEventListener('abort', () => stopped.resolve('stopped'))
@@ -72,7 +72,7 @@ describe('an agent is asked', () => {
 
   test('4.6 #99 agents whose hooks start agents come to an end at depth 3', async () => {
     const depths: number[] = []
-    const { hooks, run, seen } = guarded(async ({ depth }) => {
+    const { hooks, run, seen } = createAgentTest(async ({ depth }) => {
       depths.push(depth)
       const inner = await hooks.dispatch('run_start', { parameters: {} }, { depth })
       return inner.kind === 'block' ? { action: 'block', block_reason: inner.reason } : { action: 'continue' }
@@ -93,7 +93,7 @@ describe('an agent hook is checked when it is saved', () => {
     [{ agent_name: 'a', output_schema: { pattern: '(?!a)' } }, 'agent.schema'],
     [{ agent_name: 'a', input_schema: 'x' }, 'agent.schema'],
   ])('%j is refused', (config, code) => {
-    expect(() => guarded(() => ({}), { config })).toThrow(expect.objectContaining({ code }))
+    expect(() => createAgentTest(() => ({}), { config })).toThrow(expect.objectContaining({ code }))
   })
 })
 
@@ -102,8 +102,8 @@ describe('OH-37 an agent of the OpenHarness form', () => {
   const definition = { id: 'o', event: 'pre_tool_use', handler_type: 'agent', config }
 
   test('OH-36 is one question, asked for more care', async () => {
-    const { fake } = await judged([{ text: '{"ok": false, "reason": "careful"}' }])
-    const hooks = createHooks({ handlers: [createAgentHandler({ models: modelsOf(fake) })] })
+    const { fake } = await createPromptTest([{ text: '{"ok": false, "reason": "careful"}' }])
+    const hooks = createHooks({ handlers: [agentHandler.create({ models: modelsOf(fake) })] })
     hooks.add(definition)
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
     expect(decision).toMatchObject({ kind: 'block', reason: 'careful' })
@@ -112,7 +112,7 @@ describe('OH-37 an agent of the OpenHarness form', () => {
   })
 
   test('needs a model', async () => {
-    const hooks = createHooks({ handlers: [createAgentHandler()] })
+    const hooks = createHooks({ handlers: [agentHandler.create({})] })
     hooks.add(definition)
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })
     expect(decision).toMatchObject({ kind: 'block', code: 'prompt.model' })

@@ -1,57 +1,61 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
-import type { Handler, HandlerCall } from '../../engine/core/handler.ts'
+import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { redact } from '../../safe/redact.ts'
-import { refusal } from '../block-answer.ts'
+import { defineHandlerType } from '../handler-type.ts'
 import type { Models } from '../model/models.ts'
-import type { Asking } from '../prompt/ask.ts'
-import { createLedger } from '../prompt/ledger.ts'
+import type { ModelAccess } from '../prompt/ask-within-budget.ts'
 import { askOpenHarness } from '../prompt/openharness.ts'
-import type { TokenBudget } from '../prompt/token-budget.ts'
+import { createLedger, type TokenBudget } from '../prompt/token-budget.ts'
+import { createRefusal } from '../refusal.ts'
 import { readAgentAnswer } from './agent-answer.ts'
-import { type AgentConfig, readAgentConfig, type StartConfig } from './agent-config.ts'
-import { type AgentRequest, agentInput, agentRequest } from './agent-request.ts'
+import { agentSchema, readAgentConfig, type StartAgentConfig } from './agent-config.ts'
+import { type AgentRequest, createAgentInput, createAgentRequest } from './agent-request.ts'
 
-/** For hooks of the OpenHarness form, which ask a model themselves. */
-export interface AgentOptions {
+/** For hooks with `format: openharness`, which ask a model themselves. */
+export interface AgentHandlerOptions {
   readonly models?: Models
   readonly budget?: TokenBudget
   readonly log?: Log
 }
 
-/** Asks the host to start an agent and waits for what it says. */
-export function createAgentHandler(options: AgentOptions = {}): Handler<AgentConfig> {
-  const { models, budget, log = () => {} } = options
-  const asking: Asking | undefined = models && { models, ledger: createLedger(budget, log) }
-  return {
-    type: 'agent',
-    timeoutCode: 'agent.timeout',
-    read: readAgentConfig,
-    run({ config, ...rest }) {
-      if (config.format === 'start') return start({ config, ...rest })
-      if (asking === undefined) throw new HookError('prompt.model', 'no model is configured to ask')
-      return askOpenHarness(asking, { config, ...rest }, { thorough: true })
-    },
-  }
-}
+export const agentHandler = defineHandlerType({
+  type: 'agent',
+  about: 'Asks the host to start an agent and waits for its decision.',
+  schema: agentSchema,
+  create({ models, budget, log = () => {} }: AgentHandlerOptions) {
+    const ledger = createLedger(budget, log)
+    const access: ModelAccess | undefined = models && { models, ledger }
+    return {
+      timeoutCode: 'agent.timeout',
+      read: readAgentConfig,
+      run({ config, ...rest }) {
+        if (config.format === 'start') return startAgent({ config, ...rest })
+        if (access === undefined) throw new HookError('prompt.model', 'no model is configured to ask')
+        return askOpenHarness(access, { config, ...rest }, { thorough: true })
+      },
+      dispose: () => ledger.reconcile(),
+    }
+  },
+})
 
-async function start(call: HandlerCall<StartConfig>): Promise<unknown> {
+async function startAgent(call: HandlerCall<StartAgentConfig>): Promise<unknown> {
   const { config, payload, context, hook } = call
-  const input = agentInput(payload, context)
+  const input = createAgentInput(payload, context)
   const problem = config.checkInput(input)
-  // No failure of the agent but an event it is not for, so no policy may let it pass.
+  // The event does not fit the agent. This is not a failure, so no policy may allow it.
   if (problem !== undefined) {
     context.report({ input_refused: problem })
-    return refusal('block', { reason: `the agent does not take this input: ${problem}` }, hook)
+    return createRefusal('block', { reason: `the agent does not take this input: ${problem}` }, hook)
   }
-  const request = agentRequest(config, input, context)
+  const request = createAgentRequest(config, input, context)
   context.report({ agent_name: config.agentName ?? '', agent_depth: request.depth })
-  const answer = await launched(call, request)
+  const answer = await askHost(call, request)
   return readAgentAnswer(answer, call, config.checkOutput)
 }
 
-async function launched(
-  { host, context }: HandlerCall<StartConfig>,
+async function askHost(
+  { host, context }: HandlerCall<StartAgentConfig>,
   request: AgentRequest,
 ): Promise<unknown> {
   if (host.startAgent === undefined)

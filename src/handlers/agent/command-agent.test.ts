@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createHooks } from '../../index.ts'
 import { createProcesses } from '../../safe/process/run-process.ts'
-import { createAgentHandler } from './agent.ts'
+import { agentHandler } from './agent.ts'
 import { createAgentHost } from './agent-host.ts'
 
 const { signal } = new AbortController()
@@ -67,7 +67,7 @@ describe('an agent on the command line', () => {
 
   test('is killed at the deadline of its hook', async () => {
     const { host } = commandHost(js('setInterval(() => {}, 1000)'))
-    const hooks = createHooks({ handlers: [createAgentHandler()], host })
+    const hooks = createHooks({ handlers: [agentHandler.create({})], host })
     const config = { agent_name: 'checker' }
     hooks.add({ event: 'pre_tool_use', handler_type: 'agent', config, timeout_ms: 200 })
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })

@@ -3,17 +3,16 @@ import { HookError } from '../../engine/core/error.ts'
 import { parseJson } from '../../safe/json.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import { redact } from '../../safe/redact.ts'
-import type { AgentRequest } from './agent-request.ts'
-import { describeTask } from './describe-task.ts'
-import { checkAnswer } from './json-schema.ts'
+import { type AgentRequest, describeTask } from './agent-request.ts'
+import { checkAnswer } from './schema-check.ts'
 
 export interface CommandAgent {
   readonly argv: readonly string[]
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** What it reads on stdin: the request as JSON, or the task as text. */
+  /** What the program reads on stdin: the request as JSON, or the task as text. */
   readonly stdin?: 'request' | 'task'
-  /** Where in the JSON it prints the answer stands, if not at the top. */
+  /** The field of the printed JSON that holds the answer; without it, the whole JSON. */
   readonly answer_field?: string
 }
 
@@ -35,7 +34,7 @@ export type RunProcess = (
   signal: AbortSignal,
 ) => Promise<ProcessEnd>
 
-interface Start {
+interface CommandAgentParts {
   readonly runProcess: RunProcess
   readonly signal: AbortSignal
 }
@@ -43,11 +42,11 @@ interface Start {
 export async function runCommandAgent(
   agent: CommandAgent,
   request: AgentRequest,
-  { runProcess, signal }: Start,
+  { runProcess, signal }: CommandAgentParts,
 ): Promise<unknown> {
   const { argv, cwd, env = {}, stdin = 'request' } = agent
   const task = stdin === 'request' ? JSON.stringify(request) : describeTask(request.prompt ?? '', request)
-  // A hook inside of the agent goes on counting where we are.
+  // Hooks inside of the agent continue our count.
   const own = { ...env, HOOKHELM_DEPTH: String(request.depth) }
   const end = await runProcess(
     { argv, env: childEnvironment([], own), stdin: task, ...(cwd === undefined ? {} : { cwd }) },
@@ -57,21 +56,21 @@ export async function runCommandAgent(
     const how = end.exitCode === undefined ? `signal ${end.signal}` : `exit code ${end.exitCode}`
     throw new HookError('agent.failed', `the agent ended with ${how}: ${redact(end.stderr)}`)
   }
-  return checkAnswer(answerOf(end.stdout, agent.answer_field), request.output_schema)
+  return checkAnswer(readPrintedAnswer(end.stdout, agent.answer_field), request.output_schema)
 }
 
-/** Programs wrap their answer in a report of the run, some of them as text in it. */
-function answerOf(stdout: string, field: string | undefined): unknown {
-  const printed = parsed(stdout)
+/** Many programs print a report with the answer in one field, sometimes as JSON text. */
+function readPrintedAnswer(stdout: string, field: string | undefined): unknown {
+  const printed = parsePrinted(stdout)
   if (field === undefined) return printed
   const inner = isRecord(printed) ? printed[field] : undefined
-  return typeof inner === 'string' ? parsed(inner) : inner
+  return typeof inner === 'string' ? parsePrinted(inner) : inner
 }
 
-function parsed(text: string): unknown {
+function parsePrinted(text: string): unknown {
   try {
     return parseJson(text)
   } catch {
-    throw new HookError('agent.output_schema', 'the agent printed no JSON')
+    throw new HookError('agent.output_schema', 'the agent printed something that is not JSON')
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createHooks } from '../../index.ts'
 import { type FakeAnswer, type FakeRequest, fakeClock, startFakeModel } from '../../testing/index.ts'
-import { modelsOf, providers } from '../prompt/judged.fixture.ts'
+import { modelsOf, providers } from '../prompt/prompt-hook.fixture.ts'
 import { memoryTokenBudget } from '../prompt/token-budget.ts'
-import { createAgentHandler } from './agent.ts'
+import { agentHandler } from './agent.ts'
 import { type AgentHostOptions, createAgentHost } from './agent-host.ts'
 
 const { signal } = new AbortController()
@@ -118,7 +118,7 @@ describe('a model agent', () => {
 
   test('that a hook started is dropped at the deadline', async () => {
     const { host, fake } = await modelHost([{ hang: true }])
-    const hooks = createHooks({ handlers: [createAgentHandler()], host })
+    const hooks = createHooks({ handlers: [agentHandler.create({})], host })
     const config = { prompt: 'Decide.' }
     hooks.add({ event: 'pre_tool_use', handler_type: 'agent', config, timeout_ms: 300 })
     const decision = await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })

@@ -3,7 +3,7 @@ import type { Clock } from '../../engine/core/clock.ts'
 const FIRST_MS = 100
 const LONGEST_MS = 30_000
 
-/** How long to wait before the next try. The first failure costs nothing, each further one twice the last. */
+/** The delay before the next start: none after the first failure, then doubling from 100 ms to 30 s. */
 export class Backoff {
   readonly #clock: Clock
   #failures = 0
@@ -24,22 +24,22 @@ export class Backoff {
     this.#failures = 0
   }
 
-  /** Settles when it is time; rejects with the reason of the signal. */
+  /** Resolves after the delay; rejects with the reason of the signal. */
   wait(signal: AbortSignal): Promise<void> | undefined {
     if (signal.aborted) return Promise.reject(signal.reason)
     const delay = this.#notBefore - this.#clock.elapsed()
     if (delay <= 0) return undefined
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const cancel = () => {
         timer.stop()
         reject(signal.reason)
       }
       const timer = this.#clock.every(Math.ceil(delay), () => {
         timer.stop()
-        signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', cancel)
         resolve()
       })
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', cancel, { once: true })
     })
   }
 }

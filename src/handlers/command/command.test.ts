@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runningGroups } from '../../safe/process/process-groups.ts'
 import { alive, oddSeconds } from '../../safe/process/processes.fixture.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
-import { commandHook } from './handler.fixture.ts'
+import { commandHook } from './command-hook.fixture.ts'
 
 const echo = (answer: unknown) => `cat >/dev/null; echo '${JSON.stringify(answer)}'`
 

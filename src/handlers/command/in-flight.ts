@@ -1,61 +1,61 @@
 import type { HookError } from '../../engine/core/error.ts'
-import type { Reply } from '../answer-dialects.ts'
+import type { HookAnswer } from '../answer-dialects.ts'
 
-interface Asked {
-  answer(reply: Reply): void
+interface Waiter {
+  answer(answer: HookAnswer): void
   fail(error: HookError): void
 }
 
 interface Entry {
-  /** Nothing once nobody waits; the place is kept for the late answer. */
-  asked: Asked | undefined
+  /** Undefined after the deadline; the entry stays to receive the late answer. */
+  waiter: Waiter | undefined
   readonly linesBefore: number
 }
 
-/** So many events that a worker never answered, and it is taken for stuck. */
+/** A worker that leaves more events than this unanswered counts as stuck. */
 const MAX_ABANDONED = 64
 
-/** The events a worker has been given and has not answered, oldest first. */
+/** The events that a worker has received and not answered, oldest first. */
 export class InFlight {
   readonly #entries = new Map<string, Entry>()
-  #last = 0
+  #lastId = 0
   #lines = 0
-  #namesEvents = false
+  #usesIds = false
   #abandoned = 0
 
   get size(): number {
     return this.#entries.size
   }
 
-  add(asked: Asked): string {
-    const id = String(++this.#last)
-    this.#entries.set(id, { asked, linesBefore: this.#lines })
+  add(waiter: Waiter): string {
+    const id = String(++this.#lastId)
+    this.#entries.set(id, { waiter, linesBefore: this.#lines })
     return id
   }
 
-  /** Gives a reply to whom it belongs: by its id, else to the oldest. Answers whether it can be an answer at all. */
-  settle({ id, ...reply }: Reply): boolean {
-    const named = typeof id === 'string' || typeof id === 'number'
-    if (named) this.#namesEvents = true
-    // Who names events once must go on: a line without a name may be anything.
-    else if (this.#namesEvents) return false
+  /** Gives an answer to its event: the one with its id, else the oldest. Returns false if it cannot be an answer. */
+  settle({ id, ...answer }: HookAnswer): boolean {
+    const hasId = typeof id === 'string' || typeof id === 'number'
+    if (hasId) this.#usesIds = true
+    // A worker that has used ids must keep using them: a line without one could belong to any event.
+    else if (this.#usesIds) return false
     const [oldest = ''] = this.#entries.keys()
-    const key = named ? String(id) : oldest
+    const key = hasId ? String(id) : oldest
     const entry = this.#entries.get(key)
-    // A name that nobody waits for can do no harm; a line without one belongs to the next event, and would answer it.
-    if (entry === undefined) return named
+    // An unknown id is harmless. A line without an id and without an event would answer the next event.
+    if (entry === undefined) return hasId
     this.#lines++
     this.#entries.delete(key)
-    if (entry.asked === undefined) this.#abandoned--
-    entry.asked?.answer(reply)
+    if (entry.waiter === undefined) this.#abandoned--
+    entry.waiter?.answer(answer)
     return true
   }
 
-  /** Nobody waits for this one any more. Answers whether the worker hangs: silent since then, or silent too often. */
+  /** The deadline of this event passed. Returns whether the worker hangs: silent since then, or silent too often. */
   abandon(id: string): boolean {
     const entry = this.#entries.get(id)
     if (entry === undefined) return false
-    entry.asked = undefined
+    entry.waiter = undefined
     this.#abandoned++
     return entry.linesBefore === this.#lines || this.#abandoned > MAX_ABANDONED
   }
@@ -63,8 +63,8 @@ export class InFlight {
   failAll(error: HookError): void {
     const entries = [...this.#entries.values()]
     this.#entries.clear()
-    this.#namesEvents = false
+    this.#usesIds = false
     this.#abandoned = 0
-    for (const { asked } of entries) asked?.fail(error)
+    for (const { waiter } of entries) waiter?.fail(error)
   }
 }

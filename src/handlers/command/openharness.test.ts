@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commandHook } from './handler.fixture.ts'
+import { commandHook } from './command-hook.fixture.ts'
 
 const real = { format: 'openharness' }
 const seed = { format: 'openharness-seed' }

@@ -2,12 +2,12 @@ import { HookError } from '../../engine/core/error.ts'
 import type { Placeholder } from '../placeholders.ts'
 
 /**
- * A shell line whose placeholders became variables. The shell expands them after it has read the line, so a payload
- * cannot become part of the line, whatever it contains and however the line is quoted.
+ * A shell line in which variables replace the placeholders. The shell expands variables after it has parsed the line, so
+ * a payload can never become shell code.
  */
 export interface ShellLine {
   readonly line: string
-  /** Variable → what it has to hold. */
+  /** Environment variable → the placeholder whose value it holds. */
   readonly variables: Readonly<Record<string, Placeholder>>
 }
 
@@ -21,13 +21,13 @@ const variableOf: Readonly<Record<Placeholder, string>> = {
 
 type Quote = '' | "'" | '"'
 
-/** Before a word that another shell or interpreter will read as code. */
+/** The text before a word that another shell or interpreter will run as code. */
 const readAsCode =
   /(?:^|[\s;|&(])(?:eval\b[^;|&]*|(?:\S*\/)?(?:(?:ba|da|z|k|a)?sh|python[\d.]*|node|perl|ruby|php)\b[^;|&]*\s-\w*[cer]\s+)$/
 
 export function shellLine(command: string, names: readonly Placeholder[]): ShellLine {
   const variables: Record<string, Placeholder> = {}
-  // One entry per open parenthesis: quotes inside of $(…) are not those around it.
+  // One entry per open parenthesis: `$(…)` has quotes of its own.
   const quotes: Quote[] = ['']
   let line = ''
   let word = 0
@@ -36,30 +36,30 @@ export function shellLine(command: string, names: readonly Placeholder[]): Shell
     const name = names.find((candidate) => command.startsWith(candidate, at))
     if (name === undefined) {
       const piece = pieceAt(command, at, quote)
-      turn(quotes, quote, piece)
+      updateQuotes(quotes, quote, piece)
       if (quote === '' && /\s/.test(piece)) word = at + 1
       line += piece
       at += piece.length
       continue
     }
-    refuseMisplaced(name, quote, command.slice(0, word))
+    assertSafePosition(name, quote, command.slice(0, word))
     const variable = variableOf[name]
     variables[variable] = name
-    // A mistake about the quotes could split the value into words; it could never run it.
+    // A wrong guess about the quotes could split the value into words but never run it.
     line += quote === '"' ? `\${${variable}}` : `"\${${variable}}"`
     at += name.length
   }
   return { line, variables }
 }
 
-/** The next character; with what it escapes, or as the beginning of a substitution. */
+/** The next character, an escaped pair, or `$(`. */
 function pieceAt(command: string, at: number, quote: Quote): string {
   const two = command.slice(at, at + 2)
   const whole = quote !== "'" && (two[0] === '\\' || two === '$(')
   return whole ? two : two.slice(0, 1)
 }
 
-function turn(quotes: Quote[], quote: Quote, piece: string): void {
+function updateQuotes(quotes: Quote[], quote: Quote, piece: string): void {
   if (piece === quote) quotes[quotes.length - 1] = ''
   else if (piece === '$(' || (piece === '(' && quote === '')) quotes.push('')
   else if (quote !== '') return
@@ -67,14 +67,18 @@ function turn(quotes: Quote[], quote: Quote, piece: string): void {
   else if (piece === "'" || piece === '"') quotes[quotes.length - 1] = piece
 }
 
-function refuseMisplaced(name: Placeholder, quote: Quote, before: string): void {
+function assertSafePosition(name: Placeholder, quote: Quote, before: string): void {
   const at = 'config.command'
   if (quote === "'") {
-    const hint = `Write ${name} outside of the quotes: it is one word there already.`
-    throw new HookError('config.field', `${at}: ${name} stands inside single quotes`, { at, hint })
+    const hint = `Write ${name} outside of the quotes; it is passed as one word.`
+    throw new HookError(
+      'config.field',
+      `${at}: ${name} is inside single quotes, where the shell does not expand it`,
+      { at, hint },
+    )
   }
   if (readAsCode.test(before)) {
-    const hint = 'Let the command read the event from stdin instead.'
+    const hint = 'Read the event from stdin instead.'
     throw new HookError('config.field', `${at}: ${name} would be run as code by a second shell`, { at, hint })
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { commandHook } from './handler.fixture.ts'
+import { commandHook } from './command-hook.fixture.ts'
 import { namedWorker, orderedWorker } from './worker.fixture.ts'
 import { Worker } from './worker.ts'
 
@@ -33,7 +33,7 @@ describe.each([
     const pid = await pidOf(scene)
     const dying = await act(scene, 'die')
     expect(dying).toMatchObject({ kind: 'block', code: 'process.exit' })
-    expect(dying.reason).toContain('ended with 3: out of luck')
+    expect(dying.reason).toContain('exited with 3: out of luck')
     const next = await pidOf(scene)
     expect(next).not.toBe(pid)
     expect(await act(scene, 'crash')).toMatchObject({ code: 'process.signal' })

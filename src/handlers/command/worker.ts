@@ -1,23 +1,30 @@
+import { isRecord } from '../../engine/core/check.ts'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
+import type { BaseHook } from '../../engine/core/hook.ts'
+import { parseJson } from '../../safe/json.ts'
+import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import type { ProcessSpec } from '../../safe/process/process-spec.ts'
+import { redact } from '../../safe/redact.ts'
 import { Semaphore } from '../../safe/semaphore.ts'
-import type { Reply } from '../answer-dialects.ts'
+import type { HookAnswer } from '../answer-dialects.ts'
 import type { WireEvent } from '../wire-event.ts'
 import { Backoff } from './backoff.ts'
+import type { CommandConfig } from './command-config.ts'
 import { InFlight } from './in-flight.ts'
-import { deathOf, expired } from './worker-errors.ts'
-import { parseLine } from './worker-line.ts'
 
 export interface WorkerOptions {
   readonly clock?: Clock
-  /** Without an event for so long the process is let go. */
+  /** After this time without an event the process is stopped. */
   readonly idleMs?: number
   readonly maxInFlight?: number
 }
 
-/** A command that stays: one JSON line per event in, one out. Started when asked, and again when it died. */
+/**
+ * A command that keeps running: one JSON line in per event, one JSON line out. It starts with the first event and starts
+ * again after it has died.
+ */
 export class Worker {
   readonly #spec: ProcessSpec
   readonly #clock: Clock
@@ -25,10 +32,10 @@ export class Worker {
   readonly #backoff: Backoff
   readonly #inFlight = new InFlight()
   readonly #idle: Ticker
-  /** Ends of processes that were told to stop. */
-  readonly #ends = new Map<LiveProcess, Promise<void>>()
+  /** Processes that are stopping. */
+  readonly #stopping = new Map<LiveProcess, Promise<void>>()
   #process: LiveProcess | undefined
-  #busy = false
+  #usedSinceTick = false
 
   constructor(spec: ProcessSpec, options: WorkerOptions = {}) {
     const { clock = systemClock, idleMs = 300_000, maxInFlight = 64 } = options
@@ -36,15 +43,15 @@ export class Worker {
     this.#clock = clock
     this.#slots = new Semaphore(maxInFlight)
     this.#backoff = new Backoff(clock)
-    this.#idle = clock.every(idleMs, () => this.#rest())
+    this.#idle = clock.every(idleMs, () => this.#stopIfIdle())
     this.#idle.hold(false)
   }
 
-  async ask(event: WireEvent, signal: AbortSignal): Promise<Reply> {
+  async ask(event: WireEvent, signal: AbortSignal): Promise<HookAnswer> {
     try {
       await this.#slots.take(signal)
     } catch {
-      throw expired(signal)
+      throw timeoutError(signal)
     }
     try {
       while (this.#process === undefined) {
@@ -53,7 +60,7 @@ export class Worker {
       }
       return await this.#send(this.#process, event, signal)
     } catch (thrown) {
-      throw thrown instanceof HookError ? thrown : expired(signal)
+      throw thrown instanceof HookError ? thrown : timeoutError(signal)
     } finally {
       this.#slots.release()
     }
@@ -63,32 +70,32 @@ export class Worker {
   async dispose(): Promise<void> {
     this.#idle.stop()
     this.#stop('the worker was closed')
-    await Promise.all(this.#ends.values())
+    await Promise.all(this.#stopping.values())
   }
 
-  #send(live: LiveProcess, event: WireEvent, signal: AbortSignal): Promise<Reply> {
-    this.#busy = true
+  #send(live: LiveProcess, event: WireEvent, signal: AbortSignal): Promise<HookAnswer> {
+    this.#usedSinceTick = true
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const abandon = () => {
         reject(signal.reason)
-        // Nothing at all since this event was sent: it hangs, and would keep the next ones waiting too.
+        // A worker that wrote nothing since this event hangs, and the next events would wait for it too.
         if (this.#inFlight.abandon(id) && live === this.#process) {
           this.#backoff.failed()
-          this.#stop('the worker no longer answered and is restarted')
+          this.#stop('the worker stopped answering and is restarted')
         }
       }
-      const settled = () => signal.removeEventListener('abort', leave)
+      const settled = () => signal.removeEventListener('abort', abandon)
       const id = this.#inFlight.add({
-        answer: (reply) => {
+        answer: (answer) => {
           settled()
-          resolve(reply)
+          resolve(answer)
         },
         fail: (error) => {
           settled()
           reject(error)
         },
       })
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', abandon, { once: true })
       live.hold(true)
       live.write(JSON.stringify({ ...event, id }))
     })
@@ -110,9 +117,9 @@ export class Worker {
 
   #read(text: string, live: LiveProcess): void {
     if (text.trim() === '') return
-    const reply = parseLine(text)
-    if (reply === undefined || !this.#inFlight.settle(reply)) {
-      // An answer that belongs to nobody would shift all that follow to the wrong events.
+    const answer = parseAnswerLine(text)
+    if (answer === undefined || !this.#inFlight.settle(answer)) {
+      // After an answer that belongs to no event, all later answers could reach the wrong events.
       this.#backoff.failed()
       this.#stop('the worker wrote a line that answers no event')
       return
@@ -125,7 +132,7 @@ export class Worker {
     if (live !== this.#process) return
     this.#process = undefined
     this.#backoff.failed()
-    this.#inFlight.failAll(deathOf(end))
+    this.#inFlight.failAll(exitError(end))
   }
 
   #stop(why: string): void {
@@ -134,14 +141,70 @@ export class Worker {
     this.#inFlight.failAll(new HookError('process.worker', why))
     if (live === undefined) return
     const end = live.ended.then(() => {
-      this.#ends.delete(live)
+      this.#stopping.delete(live)
     })
-    this.#ends.set(live, end)
+    this.#stopping.set(live, end)
     live.stop()
   }
 
-  #rest(): void {
-    if (!this.#busy && this.#inFlight.size === 0) this.#stop('the worker was idle')
-    this.#busy = false
+  #stopIfIdle(): void {
+    if (!this.#usedSinceTick && this.#inFlight.size === 0) this.#stop('the worker was idle')
+    this.#usedSinceTick = false
   }
+}
+
+/** The workers of all hooks of one handler. */
+export class Workers {
+  readonly #workers = new Map<string, Worker>()
+  readonly #root: string | undefined
+  readonly #options: WorkerOptions | undefined
+
+  constructor(root: string | undefined, options: WorkerOptions | undefined) {
+    this.#root = root
+    this.#options = options
+  }
+
+  async get({ argv, cwd, allowedEnv }: CommandConfig, { id }: BaseHook): Promise<Worker> {
+    // The key is the content, so a hook that was reloaded unchanged keeps its worker.
+    const key = JSON.stringify([id, argv, cwd, allowedEnv])
+    const known = this.#workers.get(key)
+    if (known !== undefined) return known
+    const directory = cwd === undefined ? {} : { cwd: await resolveDirectory(cwd, this.#root) }
+    const env = childEnvironment(allowedEnv, { HOOKHELM_WORKER: '1' })
+    const worker = this.#workers.get(key) ?? new Worker({ argv, env, ...directory }, this.#options)
+    this.#workers.set(key, worker)
+    return worker
+  }
+
+  async dispose(): Promise<void> {
+    const all = [...this.#workers.values()]
+    this.#workers.clear()
+    await Promise.all(all.map((worker) => worker.dispose()))
+  }
+}
+
+/** The line as an answer, if it is one JSON object. */
+function parseAnswerLine(text: string): HookAnswer | undefined {
+  try {
+    const answer = parseJson(text)
+    return isRecord(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function timeoutError(signal: AbortSignal): HookError {
+  if (signal.reason instanceof HookError) return signal.reason
+  return new HookError('process.timeout', 'the worker did not answer in time')
+}
+
+/** Why a worker ended, with the end of its stderr. */
+function exitError({ exitCode, signal, stderr, overrun, refused }: LiveEnd): HookError {
+  if (refused !== undefined)
+    return new HookError('process.start', `the worker could not be started: ${refused.slice(0, 200)}`)
+  if (overrun) return new HookError('process.output_limit', 'the worker wrote a line that is too long')
+  const output = redact(stderr.slice(-1_000))
+  const how = signal === undefined ? `exited with ${exitCode}` : `was ended by ${signal}`
+  const code = signal === undefined ? 'process.exit' : 'process.signal'
+  return new HookError(code, `the worker ${how}${output === '' ? '' : `: ${output}`}`)
 }

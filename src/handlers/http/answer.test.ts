@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Desk, openDesk } from './desk.fixture.ts'
+import { call, startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
-let desk: Desk
-let ask: Desk['ask']
+let webhook: WebhookTest
+let ask: WebhookTest['ask']
 beforeAll(async () => {
-  desk = await openDesk()
-  ask = desk.ask
+  webhook = await startWebhookTest()
+  ask = webhook.ask
 })
-afterAll(() => desk.receiver.close())
+afterAll(() => webhook.receiver.close())
 
-const last = () => desk.receiver.received.at(-1)
+const last = () => webhook.receiver.received.at(-1)
 
 describe('what is answered', () => {
   test.each([

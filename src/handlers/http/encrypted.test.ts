@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { createSecrets } from '../../safe/secret.ts'
 import { verifyWebhook } from '../../safe/webhook-signature.ts'
-import { type Desk, openDesk } from './desk.fixture.ts'
 import type { HttpHandlerOptions } from './http.ts'
+import { startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
-let desk: Desk
-let ask: Desk['ask']
+let webhook: WebhookTest
+let ask: WebhookTest['ask']
 beforeAll(async () => {
-  desk = await openDesk()
-  ask = desk.ask
+  webhook = await startWebhookTest()
+  ask = webhook.ask
 })
-afterAll(() => desk.receiver.close())
+afterAll(() => webhook.receiver.close())
 
-const last = () => desk.receiver.received.at(-1)
+const last = () => webhook.receiver.received.at(-1)
 
 describe('encrypted values', () => {
   const secrets = createSecrets({ current: { id: 'k1', key: Buffer.alloc(32, 7) } })
@@ -65,11 +65,11 @@ describe('encrypted values', () => {
     ['a decrypt that throws anything', { decrypt: throwing }, 'secret.unreadable'],
     ['a line break inside', { decrypt: () => 'a\r\nX-Evil: 1' }, 'secret.unreadable'],
   ])('4.11 #151 #152 %s closes the hook, and nothing is sent', async (_, options, code) => {
-    const before = desk.receiver.received.length
+    const before = webhook.receiver.received.length
     const outbound = { allow: ['127.0.0.1'] }
     const asking = { config: { headers: { Authorization } }, options: { outbound, ...options } }
     expect((await ask('/allow', asking)).decision).toMatchObject({ kind: 'block', code })
-    expect(desk.receiver.received).toHaveLength(before)
+    expect(webhook.receiver.received).toHaveLength(before)
   })
 
   test.each(['/echo-headers', '/400', '/reset', '/html', '/huge'])(
@@ -77,7 +77,7 @@ describe('encrypted values', () => {
     async (path) => {
       const headers = { Authorization, 'X-Other': secrets.encrypt('a canary with blanks', place) }
       const asking = {
-        config: { url: `${desk.receiver.origin}${path}?token=canary-in-the-query`, headers },
+        config: { url: `${webhook.receiver.origin}${path}?token=canary-in-the-query`, headers },
         options: { decrypt },
       }
       const { all } = await ask(path, { ...asking, hook: { timeout_ms: 900 } })

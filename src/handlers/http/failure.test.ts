@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type Desk, openDesk } from './desk.fixture.ts'
-import { createHttpHandler } from './http.ts'
+import { httpHandler } from './http.ts'
+import { startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
-let desk: Desk
-let ask: Desk['ask']
+let webhook: WebhookTest
+let ask: WebhookTest['ask']
 beforeAll(async () => {
-  desk = await openDesk()
-  ask = desk.ask
+  webhook = await startWebhookTest()
+  ask = webhook.ask
 })
-afterAll(() => desk.receiver.close())
+afterAll(() => webhook.receiver.close())
 
 describe('failures', () => {
   test.each([
@@ -23,11 +23,11 @@ describe('failures', () => {
     ['/redirect-self', 'outbound.redirect', 308],
     ['/304', 'outbound.redirect', 304],
   ])('4.5 #74 #83 GC-54 GC-58 %s closes without a second attempt: %s', async (path, code, status) => {
-    const before = desk.receiver.received.length
+    const before = webhook.receiver.received.length
     const { decision, facts } = await ask(path)
     expect(decision).toMatchObject({ kind: 'block', code })
     expect(facts).toMatchObject({ attempts: 1, http_status: status })
-    expect(desk.receiver.received).toHaveLength(before + 1)
+    expect(webhook.receiver.received).toHaveLength(before + 1)
   })
 
   test.each(['/huge', '/gzip-bomb', '/flood'])('GC-55 %s closes', async (path) => {
@@ -37,10 +37,10 @@ describe('failures', () => {
   })
 
   test('4.5 #66 GC-52 a private address closes, and nothing is sent', async () => {
-    const before = desk.receiver.connections()
+    const before = webhook.receiver.connections()
     const { decision } = await ask('/allow', { options: { outbound: {} } })
     expect(decision).toMatchObject({ kind: 'block', code: 'outbound.private_address' })
-    expect(desk.receiver.connections()).toBe(before)
+    expect(webhook.receiver.connections()).toBe(before)
   })
 
   test.each(['/hang', '/drip-headers', '/drip-body'])(
@@ -68,7 +68,7 @@ describe('one retry after a second', () => {
   /** Asks while the clock stands still, and moves it once the first attempt has come back. */
   async function askTwice(path: string, config: object = {}) {
     const clock = fakeClock()
-    const before = desk.receiver.received.length
+    const before = webhook.receiver.received.length
     // Far from the deadline, however many turns of the event loop the network takes.
     const asked = ask(path, { clock, config, hook: { timeout_ms: 600_000 } })
     let done = false
@@ -77,7 +77,7 @@ describe('one retry after a second', () => {
     })
     // Ticks of less than the pause: the second attempt can only come after a whole second.
     while (!done) await clock.advance(25)
-    return { ...(await settled), sent: desk.receiver.received.slice(before) }
+    return { ...(await settled), sent: webhook.receiver.received.slice(before) }
   }
 
   test.each(['/500-once', '/reset-once'])('4.5 #81 GC-54 %s, then an answer', async (path) => {
@@ -108,9 +108,9 @@ describe('one retry after a second', () => {
 
 test('a way out that others use is not closed by the handler', async () => {
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
-  const handler = createHttpHandler({ outbound })
+  const handler = httpHandler.create({ outbound })
   await handler.dispose()
-  const url = new URL('/allow', desk.receiver.origin)
+  const url = new URL('/allow', webhook.receiver.origin)
   expect((await outbound.request({ url, signal: AbortSignal.timeout(5_000) })).status).toBe(200)
   await outbound.dispose()
 })

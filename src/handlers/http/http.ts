@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isRecord } from '../../engine/core/check.ts'
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { Handler, HandlerCall } from '../../engine/core/handler.ts'
+import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { OutboundAnswer } from '../../safe/outbound/exchange.ts'
 import {
   createOutbound,
@@ -10,72 +10,74 @@ import {
   type OutboundOptions,
   requireSuccess,
 } from '../../safe/outbound/outbound.ts'
-import { redactLines, refusal } from '../block-answer.ts'
+import { defineHandlerType } from '../handler-type.ts'
 import { readAnswer } from '../read-answer.ts'
-import { type HttpConfig, readHttpConfig } from './config.ts'
-import { deliver } from './deliver.ts'
-import { type Decrypt, type Message, writeMessage } from './message.ts'
+import { createRefusal, redactLines } from '../refusal.ts'
+import { type HttpConfig, httpSchema, readHttpConfig } from './http-config.ts'
+import { sendWebhook } from './send-webhook.ts'
+import { createMessage, type DecryptValue, type WebhookMessage } from './webhook-message.ts'
 
 export interface HttpHandlerOptions {
-  /** The rules of the way out, or a way out that others use too. */
+  /** The rules for outgoing calls, or a client that other handlers share. */
   readonly outbound?: OutboundOptions | Outbound
-  readonly decrypt?: Decrypt
+  readonly decrypt?: DecryptValue
   readonly clock?: Clock
 }
 
 type Call = HandlerCall<HttpConfig>
 
-/** Posts the event to a webhook and reads the decision from its answer. */
-export function createHttpHandler(
-  options: HttpHandlerOptions = {},
-): Handler<HttpConfig> & { dispose(): Promise<void> } {
-  const { decrypt, clock = systemClock } = options
-  const isShared = options.outbound !== undefined && 'request' in options.outbound
-  const outbound = isShared ? options.outbound : createOutbound(options.outbound)
-  return {
-    type: 'http',
-    timeoutCode: 'outbound.timeout',
-    read: (config) => readHttpConfig(config, outbound.refuse),
-    async run(call) {
-      const message = await writeMessage(call, decrypt)
-      const answered = deliver(call, message, { outbound, clock })
-      if (call.config.format === 'openharness') return passOrFail(call, message, answered)
-      return decision(call, message, await answered)
-    },
-    dispose: async () => {
-      if (!isShared) await outbound.dispose()
-    },
-  }
-}
+export const httpHandler = defineHandlerType({
+  type: 'http',
+  about: 'Posts the event to a webhook and reads the decision from its answer.',
+  schema: httpSchema,
+  create({ outbound: given, decrypt, clock = systemClock }: HttpHandlerOptions) {
+    const isShared = given !== undefined && 'request' in given
+    const outbound = isShared ? given : createOutbound(given)
+    return {
+      timeoutCode: 'outbound.timeout',
+      read: (settings) => readHttpConfig(settings, outbound.refuse),
+      async run(call) {
+        const message = await createMessage(call, decrypt)
+        const answered = sendWebhook(call, message, { outbound, clock })
+        if (call.config.format === 'openharness') return readOpenHarnessStatus(call, message, answered)
+        return readWebhookAnswer(call, message, await answered)
+      },
+      dispose: async () => {
+        if (!isShared) await outbound.dispose()
+      },
+    }
+  },
+})
 
-function decision(call: Call, message: Message, { status, body }: OutboundAnswer): unknown {
+function readWebhookAnswer(call: Call, message: WebhookMessage, { status, body }: OutboundAnswer): unknown {
   requireSuccess(status, call.config.url.host)
-  const result = readAnswer(withoutSecrets(body, message), call, { sent: message.body })
-  // A block stands in any encoding; anything else might have been changed by reading it wrongly.
+  const result = readAnswer(redactSecrets(body, message), call, { sent: message.body })
+  // A block is a block in any encoding. A patch or a note could change if it is decoded wrongly.
   if (isRecord(result) && result.kind !== 'block' && !isUtf8(body))
     throw new HookError('handler.result', 'the answer is not UTF-8')
   return result
 }
 
-/** A receiver that answers what it was sent must not carry our secrets into records and to the model. */
-function withoutSecrets(body: Buffer, { secrets }: Message): string {
+/** A receiver that echoes the request must not put our secrets into records or in front of a model. */
+function redactSecrets(body: Buffer, { secrets }: WebhookMessage): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '[REDACTED]'), body.toString('utf8'))
 }
 
-/** OpenHarness: success is a 2xx; what the body says is only the reason, and only `block_on_failure` blocks. */
-async function passOrFail(
+/** OpenHarness: a 2xx is success, the body is only the reason, and only `block_on_failure` blocks. */
+async function readOpenHarnessStatus(
   { config, context, hook }: Call,
-  message: Message,
+  message: WebhookMessage,
   answered: Promise<OutboundAnswer>,
 ): Promise<unknown> {
   try {
     const { status, body } = await answered
     if (status >= 200 && status < 300) return undefined
-    const said = redactLines(withoutSecrets(body, message).trim())
-    if (config.mayBlock) return refusal('block', { reason: said || `http hook returned ${status}` }, hook)
+    const text = redactLines(redactSecrets(body, message).trim())
+    if (config.mayBlock)
+      return createRefusal('block', { reason: text || `http hook returned ${status}` }, hook)
     return requireSuccess(status, config.url.host)
   } catch (thrown) {
-    // The engine counts and shows what a policy let pass; without one the failure must not close the gate.
+    // Without `on_error: allow` the engine would block on a thrown error, so the failure is only reported.
     if (config.mayBlock || hook.on_error === 'allow' || !(thrown instanceof HookError)) throw thrown
     context.report({ failed: true, code: thrown.code })
     return undefined

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { startFakeModel } from '../../testing/index.ts'
-import { judged, modelsOf } from '../prompt/judged.fixture.ts'
+import { createPromptTest, modelsOf } from '../prompt/prompt-hook.fixture.ts'
 import { askModel } from './ask-model.ts'
 import { resolveModel } from './model-name.ts'
 import { createModels } from './models.ts'
@@ -54,7 +54,7 @@ describe('GC-67 the name of a model', () => {
     const fake = await fakeModel({ text: 'x' })
     const models = modelsOf(fake, { only: ['anthropic'] })
     expect(await models.find(undefined)).toMatchObject({ model: 'claude-haiku-4-5' })
-    const { call } = await judged([], { models, hook: { config: { model: 'gpt-4o' } } })
+    const { call } = await createPromptTest([], { models, hook: { config: { model: 'gpt-4o' } } })
     expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.model' })
   })
 })

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../engine/core/clock.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
-import type { Decided } from './decide-answer.ts'
+import type { ModelDecision } from './decide.ts'
 
 const TTL_MS = 60_000
 const MAX_ENTRIES = 1_000
 
-/** Parsed decisions, allow and block alike; never a failure. */
+/** Decisions of models, allow and block alike. Failures are never cached. */
 export interface DecisionCache {
-  get(key: string): Decided | undefined
-  set(key: string, decided: Decided): void
+  get(key: string): ModelDecision | undefined
+  set(key: string, decided: ModelDecision): void
 }
 
 export function memoryDecisionCache(clock: Clock): DecisionCache {
-  const entries = new LRUCache<string, Decided>({
+  const entries = new LRUCache<string, ModelDecision>({
     max: MAX_ENTRIES,
     ttl: TTL_MS,
     ttlResolution: 0,
-    // Nought would mean "no start" to the cache.
+    // The cache takes 0 for "no start time".
     perf: { now: () => clock.elapsed() + 1 },
   })
   return {
@@ -29,7 +29,7 @@ export function memoryDecisionCache(clock: Clock): DecisionCache {
   }
 }
 
-interface KeyParts {
+interface DecisionKeyParts {
   readonly tenant: string
   readonly hook: string
   readonly version: string
@@ -37,8 +37,8 @@ interface KeyParts {
   readonly input: unknown
 }
 
-/** Tenants never share a decision, nor do two versions of a hook. */
-export function cacheKey({ tenant, hook, version, tool, input }: KeyParts): string {
+/** Neither two tenants nor two versions of a hook share a decision. */
+export function decisionKey({ tenant, hook, version, tool, input }: DecisionKeyParts): string {
   return createHash('sha256')
     .update(stableJson([tenant, hook, version, tool, input]))
     .digest('hex')

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { HookDefinition } from '../../index.ts'
 import { type FakeAnswer, fakeClock } from '../../testing/index.ts'
-import { judged } from './judged.fixture.ts'
 import { readOk } from './openharness.ts'
+import { createPromptTest } from './prompt-hook.fixture.ts'
 import { memoryTokenBudget } from './token-budget.ts'
 
 function checked(script: readonly FakeAnswer[], config: object = {}, hook: Partial<HookDefinition> = {}) {
-  return judged(script, {
+  return createPromptTest(script, {
     hook: { ...hook, matcher: '.', config: { format: 'openharness', prompt: 'Safe? $ARGUMENTS', ...config } },
     budget: memoryTokenBudget({ total: 200, clock: fakeClock() }),
   })

@@ -3,11 +3,11 @@ import { errorText } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import { parseJson } from '../../safe/json.ts'
 import { redact } from '../../safe/redact.ts'
-import { refusal } from '../block-answer.ts'
 import type { Question } from '../model/ask-model.ts'
 import { anyPlaceholder, type Placeholder, placeholderValue } from '../placeholders.ts'
+import { createRefusal } from '../refusal.ts'
 import { toWireEvent } from '../wire-event.ts'
-import { type Asking, ask } from './ask.ts'
+import { askWithinBudget, type ModelAccess } from './ask-within-budget.ts'
 import type { OpenHarnessConfig } from './prompt-config.ts'
 
 const contract = `You check for OpenHarness whether the condition of a hook holds. The user message states the condition and shows the
@@ -18,59 +18,63 @@ const thoroughly = 'Take your time: go through the whole payload and reason abou
 
 type Call = Pick<HandlerCall<unknown>, 'payload' | 'context' | 'hook'>
 
-function openHarnessQuestion(
+function createOpenHarnessQuestion(
   { prompt }: OpenHarnessConfig,
   { payload, context }: Call,
   options: { thorough?: boolean } = {},
 ): Question {
   const event = toWireEvent(payload, context)
-  // In one pass, so that a value that looks like a placeholder stays what it is.
+  // One pass, so that placeholders inside of values are not replaced.
   const user = prompt.replaceAll(anyPlaceholder, (found) => {
-    // The pattern finds nothing but these names.
+    // The pattern matches only these names.
     return placeholderValue(found as Placeholder, event)
   })
   return { system: options.thorough ? `${contract} ${thoroughly}` : contract, user }
 }
 
-/** Also what an agent hook of this format does: it is no agent, only asked to be thorough. */
+/** Asks one question. Agent hooks of this format do the same with a request to be thorough; they start no agent. */
 export async function askOpenHarness(
-  parts: Asking,
+  access: ModelAccess,
   call: HandlerCall<OpenHarnessConfig>,
   options: { thorough?: boolean } = {},
 ): Promise<unknown> {
   const { config, context } = call
-  const question = openHarnessQuestion(config, call, options)
+  const question = createOpenHarnessQuestion(config, call, options)
   try {
-    const text = await ask(parts, context, { model: config.model, question, read: (answer) => answer.text })
-    return openHarnessResult(config, text, call)
+    const text = await askWithinBudget(access, context, {
+      model: config.model,
+      question,
+      read: (answer) => answer.text,
+    })
+    return readOpenHarnessAnswer(config, text, call)
   } catch (thrown) {
-    // A hook that may not block does not block by failing either; a deadline is the engine's to judge.
+    // A hook that may not block does not block by failing. The engine handles deadlines.
     if (config.canBlock || context.signal.aborted) throw thrown
     context.report({ ok: false, reason: redact(errorText(thrown)) })
     return undefined
   }
 }
 
-/** A check that fails blocks where the hook may block, and is noted everywhere. */
-function openHarnessResult({ canBlock }: OpenHarnessConfig, text: string, call: Call): unknown {
+/** A failed check is always recorded and blocks if the hook may block. */
+function readOpenHarnessAnswer({ canBlock }: OpenHarnessConfig, text: string, call: Call): unknown {
   const { ok, reason } = readOk(text)
   call.context.report({ ok, ...(ok ? {} : { reason }) })
   if (ok || !canBlock) return undefined
-  return refusal('block', { reason }, call.hook)
+  return createRefusal('block', { reason }, call.hook)
 }
 
-interface Ok {
+interface OkAnswer {
   readonly ok: boolean
   readonly reason: string
 }
 
-/** A JSON object with a boolean `ok`, or one of three words; everything else fails, fenced JSON too. */
-export function readOk(text: string): Ok {
-  const answer = parsed(text)
+/** A JSON object with a boolean `ok`, or one of three words. Everything else fails, also JSON in a code fence. */
+export function readOk(text: string): OkAnswer {
+  const answer = parseOrUndefined(text)
   if (isRecord(answer) && typeof answer.ok === 'boolean') {
     const { reason } = answer
-    const said = typeof reason === 'string' && reason !== '' ? reason : 'hook rejected the event'
-    return { ok: answer.ok, reason: said }
+    const shown = typeof reason === 'string' && reason !== '' ? reason : 'hook rejected the event'
+    return { ok: answer.ok, reason: shown }
   }
   const word = text.trim().toLowerCase()
   return {
@@ -79,7 +83,7 @@ export function readOk(text: string): Ok {
   }
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return parseJson(text)
   } catch {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readPromptConfig } from './prompt-config.ts'
+import type { HookDefinition } from '../../index.ts'
+import { prepareConfig } from '../handlers.fixture.ts'
 
 const hook = { event: 'pre_tool_use', handler_type: 'prompt', matcher: 'Bash' }
 const refused = (code: string, at: string) => expect.objectContaining({ code, at })
@@ -11,7 +12,7 @@ describe('GC-14 a prompt hook', () => {
     { matcher: '', match: { names: ['x'] } },
   ])('is narrowed by %j', (part) => {
     const config = { prompt_template: 'Judge.', model: 'haiku' }
-    expect(readPromptConfig(config, { ...hook, ...part } as typeof hook)).toMatchObject({
+    expect(prepareConfig({ ...hook, ...part, config } as HookDefinition)).toMatchObject({
       template: 'Judge.',
       model: 'haiku',
       perTurn: 5,
@@ -22,7 +23,7 @@ describe('GC-14 a prompt hook', () => {
     'that is not narrowed (%j) is refused',
     (part) => {
       const { matcher: _, ...bare } = hook
-      expect(() => readPromptConfig({ prompt_template: 'x' }, { ...bare, ...part })).toThrow(
+      expect(() => prepareConfig({ ...bare, ...part, config: { prompt_template: 'x' } })).toThrow(
         refused('config.prompt_needs_matcher', 'matcher'),
       )
     },
@@ -37,7 +38,7 @@ describe('GC-14 a prompt hook', () => {
     [{ prompt_template: 'x', format: 'yaml' }, 'config.field', 'config.format'],
     [
       { prompt_template: 'x', max_invocations_per_turn: '5' },
-      'config.field',
+      'config.range',
       'config.max_invocations_per_turn',
     ],
     [
@@ -47,12 +48,12 @@ describe('GC-14 a prompt hook', () => {
     ],
     [{ format: 'openharness', prompt: 'x', can_block: 'no' }, 'config.field', 'config.can_block'],
   ])('with config %j is refused', (config, code, at) => {
-    expect(() => readPromptConfig(config, hook)).toThrow(refused(code, at))
+    expect(() => prepareConfig({ ...hook, config })).toThrow(refused(code, at))
   })
 
   test('of the OpenHarness form needs no matcher', () => {
     const config = { format: 'openharness', prompt: 'Is this safe?' }
-    expect(readPromptConfig(config, { event: 'pre_tool_use', handler_type: 'prompt' })).toMatchObject({
+    expect(prepareConfig({ event: 'pre_tool_use', handler_type: 'prompt', config })).toMatchObject({
       prompt: 'Is this safe?',
       canBlock: true,
     })
@@ -60,6 +61,6 @@ describe('GC-14 a prompt hook', () => {
 
   test('GC-65 takes nought for the usual number', () => {
     const config = { prompt_template: 'x', max_invocations_per_turn: 0 }
-    expect(readPromptConfig(config, hook)).toMatchObject({ perTurn: 5 })
+    expect(prepareConfig({ ...hook, config })).toMatchObject({ perTurn: 5 })
   })
 })

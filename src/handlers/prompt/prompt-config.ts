@@ -2,90 +2,109 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 
-const MAX_TEMPLATE = 32_768
+const MAX_PROMPT = 32_768
 const MAX_PER_TURN = 1_000
 const PER_TURN = 5
 
-interface Common {
+/** The fields that prompt and agent hooks share. */
+export const promptFields = {
+  prompt: schema.text(
+    'The question to the model, with the placeholders `$ARGUMENTS`, `{tool_name}`, `{args}`, `{result}` and `{file}`.',
+    { maxLength: MAX_PROMPT },
+  ),
+  prompt_template: schema.text('The instruction to the evaluator: what to block.', { maxLength: MAX_PROMPT }),
+  model: schema.text('A model, such as `haiku` or `openai/gpt-5-mini`. Without it, the default model.'),
+  block_on_failure: schema.boolean('`openharness` only: `false` records a failed check and never blocks.'),
+  can_block: schema.boolean('Another spelling of `block_on_failure`.'),
+}
+
+export const promptSchema = schema.object({
+  prompt_template: promptFields.prompt_template,
+  model: promptFields.model,
+  max_invocations_per_turn: schema.integer(
+    0,
+    MAX_PER_TURN,
+    `How often prompt hooks may ask a model in one turn. 0 means the default, ${PER_TURN}.`,
+  ),
+  format: schema.choice(
+    ['decide', 'openharness'],
+    'How the model answers: `decide` (default) by calling a tool, `openharness` with `{"ok": …}` as text.',
+  ),
+  prompt: { ...promptFields.prompt, about: `\`openharness\` only. ${promptFields.prompt.about}` },
+  block_on_failure: promptFields.block_on_failure,
+  can_block: promptFields.can_block,
+})
+type PromptSettings = SchemaType<typeof promptSchema>
+
+interface PromptConfigBase {
   readonly model: string | undefined
-  /** Changes with every change of the definition, so that no decision outlives the hook that made it. */
+  /** A hash of the definition, so that no cached decision outlives a change of the hook. */
   readonly version: string
 }
 
-/** `judge` must call `decide`; `openharness` answers `{"ok": …}` as text. */
+/** `decide`: the model must call the tool `decide`. `openharness`: it answers `{"ok": …}` as text. */
 export type PromptConfig =
-  | (Common & { readonly format: 'judge'; readonly template: string; readonly perTurn: number })
-  | (Common & OpenHarnessConfig)
+  | (PromptConfigBase & { readonly format: 'decide'; readonly template: string; readonly perTurn: number })
+  | (PromptConfigBase & OpenHarnessConfig)
 
 export interface OpenHarnessConfig {
   readonly format: 'openharness'
   readonly prompt: string
   readonly model: string | undefined
-  /** Whether a failed check blocks; a hook of this format may also only look. */
+  /** Whether a failed check blocks; otherwise it is only recorded. */
   readonly canBlock: boolean
 }
 
-export function readPromptConfig(config: unknown, hook: BaseHook): PromptConfig {
-  const fields = isRecord(config) ? config : {}
+export function readPromptConfig(settings: PromptSettings, hook: BaseHook): PromptConfig {
   const version = createHash('sha256').update(stableJson(hook)).digest('hex')
-  if (fields.format === 'openharness') return { ...readOpenHarness(fields), version }
-  if (fields.format !== undefined && fields.format !== 'decide')
-    throw wrong('format', '"decide" or "openharness"')
+  if (settings.format === 'openharness') return { ...readOpenHarness(settings), version }
   if (!isNarrowed(hook)) {
     throw new HookError(
       'config.prompt_needs_matcher',
-      'a prompt hook needs a matcher or an if_expr, or it would ask a model about every event',
+      'a prompt hook needs a matcher, a match or an if_expr, or it would ask a model about every event',
       { at: 'matcher' },
     )
   }
-  const template = readText(fields, 'prompt_template')
-  return { format: 'judge', template, model: readModel(fields), perTurn: readPerTurn(fields), version }
+  return {
+    format: 'decide',
+    template: requirePrompt(settings, 'prompt_template'),
+    model: settings.model || undefined,
+    perTurn: settings.max_invocations_per_turn || PER_TURN,
+    version,
+  }
 }
 
-/** The form that prompt and agent hooks share; it asks about every event unless it is narrowed. */
-export function readOpenHarness(fields: Readonly<Record<string, unknown>>): OpenHarnessConfig {
-  const { block_on_failure: onFailure, can_block: may } = fields
-  for (const [name, value] of Object.entries({ block_on_failure: onFailure, can_block: may })) {
-    if (value !== undefined && typeof value !== 'boolean') throw wrong(name, 'true or false')
-  }
+type OpenHarnessSettings = Pick<
+  PromptSettings,
+  'prompt' | 'prompt_template' | 'model' | 'can_block' | 'block_on_failure'
+>
+
+/** The format that prompt and agent hooks share. It needs no matcher. */
+export function readOpenHarness(settings: OpenHarnessSettings): OpenHarnessConfig {
   return {
     format: 'openharness',
-    prompt: readText(fields, fields.prompt === undefined ? 'prompt_template' : 'prompt'),
-    model: readModel(fields),
-    canBlock: onFailure !== false && may !== false,
+    prompt: requirePrompt(settings, settings.prompt === undefined ? 'prompt_template' : 'prompt'),
+    model: settings.model || undefined,
+    canBlock: settings.block_on_failure !== false && settings.can_block !== false,
   }
 }
 
+/** Other fields of the hook may still be unchecked, so nothing here depends on their types. */
 function isNarrowed({ matcher, if_expr, match }: BaseHook): boolean {
-  if ([matcher, if_expr].some((text) => text !== undefined && text.trim() !== '')) return true
-  return match !== undefined && Object.keys(match).length > 0
+  return [matcher, if_expr, ...Object.values(match ?? {})].some((condition: unknown) =>
+    isRecord(condition) || Array.isArray(condition)
+      ? Object.keys(condition).length > 0
+      : String(condition ?? '').trim() !== '',
+  )
 }
 
-function readText(fields: Readonly<Record<string, unknown>>, name: string): string {
-  const text = fields[name]
-  if (typeof text !== 'string' || text.trim() === '') throw wrong(name, 'the instruction for the model')
-  if (text.length <= MAX_TEMPLATE) return text
-  throw new HookError('config.range', `config.${name} must have at most ${MAX_TEMPLATE} characters`, {
+function requirePrompt(settings: OpenHarnessSettings, name: 'prompt' | 'prompt_template'): string {
+  const text = settings[name] ?? ''
+  if (text.trim() !== '') return text
+  throw new HookError('config.field', `config.${name} is required: the instruction for the model`, {
     at: `config.${name}`,
   })
-}
-
-function readModel({ model }: Readonly<Record<string, unknown>>): string | undefined {
-  if (model === undefined || model === null || model === '') return undefined
-  if (typeof model !== 'string') throw wrong('model', 'the name of a model')
-  return model
-}
-
-function readPerTurn({ max_invocations_per_turn: limit }: Readonly<Record<string, unknown>>): number {
-  if (limit === undefined || limit === null || limit === 0) return PER_TURN
-  if (typeof limit !== 'number') throw wrong('max_invocations_per_turn', 'a number')
-  if (Number.isInteger(limit) && limit > 0 && limit <= MAX_PER_TURN) return limit
-  const at = 'config.max_invocations_per_turn'
-  throw new HookError('config.range', `${at} must be a whole number from 1 to ${MAX_PER_TURN}`, { at })
-}
-
-function wrong(name: string, expected: string): HookError {
-  return new HookError('config.field', `config.${name} must be ${expected}`, { at: `config.${name}` })
 }

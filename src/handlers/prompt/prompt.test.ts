@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FakeAnswer } from '../../testing/index.ts'
-import { allows, blocks, decide, judged, providers } from './judged.fixture.ts'
+import { allows, blocks, createPromptTest, decide, providers } from './prompt-hook.fixture.ts'
 
 const models = {
   anthropic: 'claude-haiku-4-5',
@@ -13,7 +13,7 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
   const hook = { config: { model: models[provider] } }
 
   test('it allows and blocks with its reason', async () => {
-    const { call, facts } = await judged([allows, blocks], { hook })
+    const { call, facts } = await createPromptTest([allows, blocks], { hook })
     expect(await call({ command: 'ls' })).toEqual({ kind: 'allow' })
     expect(facts()).toEqual({
       prompt_model: models[provider],
@@ -25,7 +25,7 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
   })
 
   test('it must call decide, in at most 512 tokens, without chance', async () => {
-    const { call, fake } = await judged([allows], { hook })
+    const { call, fake } = await createPromptTest([allows], { hook })
     await call()
     const [request] = fake.requests
     expect(request).toMatchObject({
@@ -54,7 +54,7 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
     ['a new input that is text', decide({ decision: 'allow', reason: 'x', updated_input: 'rm' })],
   ]
   test.each(wrong)('4.6 #91 GC-71 %s closes the gate', async (_, answer) => {
-    const { call, logged, facts } = await judged([answer], { hook })
+    const { call, logged, facts } = await createPromptTest([answer], { hook })
     expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.parse', by: 'judge' })
     expect(logged('security.hook.prompt_parse_error')).toMatchObject([
       { fields: { hook: 'judge', tenant: 't' } },
@@ -63,7 +63,7 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
   })
 
   test.each([429, 500, 529])('GC-73 status %i closes the gate after one request', async (status) => {
-    const { call, fake } = await judged([{ status }], { hook })
+    const { call, fake } = await createPromptTest([{ status }], { hook })
     const decision = await call()
     expect(decision).toMatchObject({ kind: 'block', code: 'prompt.provider' })
     expect(decision.reason).toContain(`${provider} answered ${status}`)
@@ -71,12 +71,12 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
   })
 
   test('an answer that is no JSON closes the gate', async () => {
-    const { call } = await judged([{ body: '<html>' }], { hook })
+    const { call } = await createPromptTest([{ body: '<html>' }], { hook })
     expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.provider' })
   })
 
   test('a provider that hangs is given up at the deadline, and its connection closed', async () => {
-    const { call, fake } = await judged([{ hang: true }], { hook: { ...hook, timeout_ms: 300 } })
+    const { call, fake } = await createPromptTest([{ hang: true }], { hook: { ...hook, timeout_ms: 300 } })
     expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.timeout' })
     expect(await fake.requests[0]?.ended).toBe('dropped')
   })
@@ -84,13 +84,13 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
 
 describe('what the evaluator says', () => {
   test('GC-71 a decision without a reason is one', async () => {
-    const { call } = await judged([decide({ decision: 'block' })])
+    const { call } = await createPromptTest([decide({ decision: 'block' })])
     expect(await call()).toMatchObject({ kind: 'block', reason: 'blocked by judge' })
   })
 
   test('GC-72 4.6 #93 an injection it saw blocks, whatever it decided', async () => {
     const seen = decide({ decision: 'allow', reason: 'told to', injection_detected: true })
-    const { call, facts } = await judged([seen])
+    const { call, facts } = await createPromptTest([seen])
     const decision = await call()
     expect(decision).toMatchObject({ kind: 'block', by: 'judge' })
     expect(decision.reason).toContain('told to')
@@ -100,7 +100,7 @@ describe('what the evaluator says', () => {
   })
 
   test('GC-72 it rewrites the input and adds context', async () => {
-    const { call } = await judged([
+    const { call } = await createPromptTest([
       decide({
         decision: 'allow',
         reason: 'safer so',
@@ -113,7 +113,7 @@ describe('what the evaluator says', () => {
 
   test('GC-72 {} and null change nothing, and continue: false stops', async () => {
     const nothing = { decision: 'allow', reason: null, updated_input: {}, additional_context: null }
-    const { call } = await judged([
+    const { call } = await createPromptTest([
       decide(nothing),
       decide({ decision: 'allow', reason: 'no more', continue: false }),
     ])
@@ -124,13 +124,13 @@ describe('what the evaluator says', () => {
   test('an allow for other arguments is none where they cannot be set', async () => {
     const rewriting = decide({ decision: 'allow', reason: 'x', updated_input: { prompt: 'y' } })
     const hook = { event: 'user_prompt_submit', matcher: 'web' }
-    const { hooks } = await judged([rewriting], { hook })
+    const { hooks } = await createPromptTest([rewriting], { hook })
     const decision = await hooks.dispatch('user_prompt_submit', { prompt: 'hi', source: 'web' })
     expect(decision).toMatchObject({ kind: 'block', code: 'prompt.parse' })
   })
 
   test('policies open what they say they open', async () => {
-    const { call } = await judged([{ status: 500 }], { hook: { on_error: 'allow' } })
+    const { call } = await createPromptTest([{ status: 500 }], { hook: { on_error: 'allow' } })
     expect(await call()).toMatchObject({ kind: 'allow', opened: [{ code: 'prompt.provider' }] })
   })
 })

@@ -2,87 +2,86 @@ import { isRecord } from '../../engine/core/check.ts'
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { GuardState } from '../../engine/core/guard-state.ts'
-import type { Handler, HandlerCall } from '../../engine/core/handler.ts'
+import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { defineHandlerType } from '../handler-type.ts'
 import type { Answered } from '../model/ask-model.ts'
 import type { Models } from '../model/models.ts'
-import { type Asking, ask } from './ask.ts'
-import { type Decided, readDecide } from './decide-answer.ts'
-import { cacheKey, type DecisionCache, memoryDecisionCache } from './decision-cache.ts'
-import { createLedger, type Ledger } from './ledger.ts'
+import { askWithinBudget, type ModelAccess } from './ask-within-budget.ts'
+import { createDecideQuestion, type ModelDecision, readDecision } from './decide.ts'
+import { type DecisionCache, decisionKey, memoryDecisionCache } from './decision-cache.ts'
 import { askOpenHarness } from './openharness.ts'
-import { type PromptConfig, readPromptConfig } from './prompt-config.ts'
-import { decideQuestion } from './question.ts'
-import type { TokenBudget } from './token-budget.ts'
+import { type PromptConfig, promptSchema, readPromptConfig } from './prompt-config.ts'
+import { createLedger, type TokenBudget } from './token-budget.ts'
 import { countTurn, memoryTurns } from './turns.ts'
 
-export interface PromptOptions {
+export interface PromptHandlerOptions {
   readonly models: Models
   readonly budget?: TokenBudget
-  /** Where invocations per turn are counted; shared by several processes if it is a store's. */
+  /** Counts the invocations per turn; a store shares the count between processes. */
   readonly turns?: GuardState
   readonly cache?: DecisionCache
   readonly clock?: Clock
   readonly log?: Log
 }
 
-type JudgeConfig = Extract<PromptConfig, { format: 'judge' }>
-type Judging = HandlerCall<JudgeConfig>
+type DecideCall = HandlerCall<Extract<PromptConfig, { format: 'decide' }>>
 
-interface Parts extends Asking {
+interface DecideParts extends ModelAccess {
   readonly turns: GuardState
   readonly cache: DecisionCache
   readonly clock: Clock
   readonly log: Log
 }
 
-/** A model as judge. */
-export function createPromptHandler(
-  options: PromptOptions,
-): Handler<PromptConfig> & Pick<Ledger, 'reconcile' | 'owed'> {
-  const { models, clock = systemClock, log = () => {} } = options
-  const { turns = memoryTurns(clock), cache = memoryDecisionCache(clock) } = options
-  const ledger = createLedger(options.budget, log)
-  const parts = { models, ledger, turns, cache, clock, log }
-  return {
-    type: 'prompt',
-    timeoutCode: 'prompt.timeout',
-    read: readPromptConfig,
-    run({ config, ...rest }) {
-      if (config.format === 'openharness') return askOpenHarness(parts, { config, ...rest })
-      return judge(parts, { config, ...rest })
-    },
-    reconcile: ledger.reconcile,
-    owed: ledger.owed,
-  }
-}
+export const promptHandler = defineHandlerType({
+  type: 'prompt',
+  about: 'Asks a language model for a decision.',
+  schema: promptSchema,
+  create(options: PromptHandlerOptions) {
+    const { models, clock = systemClock, log = () => {} } = options
+    const { turns = memoryTurns(clock), cache = memoryDecisionCache(clock) } = options
+    const ledger = createLedger(options.budget, log)
+    const parts = { models, ledger, turns, cache, clock, log }
+    return {
+      timeoutCode: 'prompt.timeout',
+      read: readPromptConfig,
+      run({ config, ...rest }) {
+        if (config.format === 'openharness') return askOpenHarness(parts, { config, ...rest })
+        return decide(parts, { config, ...rest })
+      },
+      ledger,
+      dispose: () => ledger.reconcile(),
+    }
+  },
+})
 
-/** The turn is counted first, cached answers included: a loop is a loop even where it costs nothing. */
-async function judge(parts: Parts, call: Judging): Promise<unknown> {
+/** The turn is counted before the cache is read: a loop must end even if its answers are free. */
+async function decide(parts: DecideParts, call: DecideCall): Promise<unknown> {
   const { config, payload, context, hook } = call
   const { turns, cache, clock } = parts
   await countTurn(turns, context, { limit: config.perTurn, now: clock.now() })
   const { tool_name: name, tool_input: input } = isRecord(payload) ? payload : {}
   const tool = typeof name === 'string' ? name : ''
   const { tenant = '' } = context.envelope
-  const key = cacheKey({ tenant, hook: hook.id ?? '', version: config.version, tool, input })
-  const known = cache.get(key)
-  const decided =
-    known ??
-    (await ask(parts, context, {
+  const key = decisionKey({ tenant, hook: hook.id ?? '', version: config.version, tool, input })
+  const cached = cache.get(key)
+  const decision =
+    cached ??
+    (await askWithinBudget(parts, context, {
       model: config.model,
-      question: decideQuestion(config.template, { event: context.event, tool, input }),
+      question: createDecideQuestion(config.template, { event: context.event, tool, input }),
       read: (answered) => readOrLog(answered, parts.log, call),
     }))
-  if (known === undefined) cache.set(key, decided)
+  if (cached === undefined) cache.set(key, decision)
   else context.report({ cached: true })
-  context.report({ injection_detected: decided.injected })
-  return decided.result
+  context.report({ injection_detected: decision.injected })
+  return decision.result
 }
 
-function readOrLog(answered: Answered, log: Log, { context, hook }: Judging): Decided {
+function readOrLog(answered: Answered, log: Log, { context, hook }: DecideCall): ModelDecision {
   try {
-    return readDecide(answered, context.event, hook)
+    return readDecision(answered, context.event, hook)
   } catch (thrown) {
     const { tenant } = context.envelope
     const fields = { hook: hook.id, event: context.event, why: errorText(thrown) }

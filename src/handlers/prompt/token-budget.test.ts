@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fakeClock, recorder } from '../../testing/index.ts'
-import { allows, blocks, decide, judged } from './judged.fixture.ts'
+import { allows, blocks, createPromptTest, decide } from './prompt-hook.fixture.ts'
 import { memoryTokenBudget } from './token-budget.ts'
 
 describe('GC-76 GC-77 the token budget', () => {
@@ -20,7 +20,7 @@ describe('GC-76 GC-77 the token budget', () => {
 
   test('4.6 #95 nothing left: closed, and nobody is asked', async () => {
     const budget = memoryTokenBudget({ total: 240, clock: fakeClock() })
-    const { call, fake } = await judged([allows], { budget })
+    const { call, fake } = await createPromptTest([allows], { budget })
     await call({ n: 1 })
     await call({ n: 2 })
     expect(budget.remaining('t')).toBe(0)
@@ -31,7 +31,7 @@ describe('GC-76 GC-77 the token budget', () => {
   })
 
   test('4.6 #95 nobody can say what is left: closed, and nobody is asked', async () => {
-    const { call, fake, logged } = await judged([allows], { budget: failing('check') })
+    const { call, fake, logged } = await createPromptTest([allows], { budget: failing('check') })
     expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.budget' })
     expect(logged('security.hook.budget_precheck_failed')).toMatchObject([{ fields: { tenant: 't' } }])
     expect(fake.requests).toHaveLength(0)
@@ -40,7 +40,7 @@ describe('GC-76 GC-77 the token budget', () => {
   test('GC-76 what a call used is taken, though it is more than was left', async () => {
     const budget = memoryTokenBudget({ total: 100, clock: fakeClock() })
     const usage = { input: 5_000, output: 100 }
-    const { call, facts } = await judged([{ ...blocks, usage }], { budget })
+    const { call, facts } = await createPromptTest([{ ...blocks, usage }], { budget })
     expect(await call()).toMatchObject({ kind: 'block', reason: 'dangerous' })
     expect(facts()).toMatchObject({ prompt_tokens: 5_100 })
     expect(budget.remaining('t')).toBe(-5_000)
@@ -48,34 +48,37 @@ describe('GC-76 GC-77 the token budget', () => {
 
   test('4.6 #96 what cannot be taken is owed, the decision stands, and the debt is paid later', async () => {
     const budget = failing('deduct')
-    const { call, handler, logged } = await judged([allows], { budget })
+    const { call, handler, logged } = await createPromptTest([allows], { budget })
     expect(await call({ n: 1 })).toEqual({ kind: 'allow' })
     expect(logged('security.hook.budget_deduct_failed')).toMatchObject([
       { fields: { tenant: 't', tokens: 120 } },
     ])
-    expect(handler.owed()).toEqual({ t: 120 })
+    expect(handler.ledger.owed()).toEqual({ t: 120 })
     budget.broken = false
-    await handler.reconcile()
-    expect(handler.owed()).toEqual({})
+    await handler.dispose()
+    expect(handler.ledger.owed()).toEqual({})
     expect(budget.inner.remaining('t')).toBe(1_000_000 - 120)
   })
 
   test('4.6 #96 the next call pays the debt before it asks', async () => {
     const budget = failing('deduct')
-    const { call, handler } = await judged([allows], { budget })
+    const { call, handler } = await createPromptTest([allows], { budget })
     await call({ n: 1 })
     await call({ n: 2 })
-    expect(handler.owed()).toEqual({ t: 240 })
+    expect(handler.ledger.owed()).toEqual({ t: 240 })
     budget.broken = false
     await call({ n: 3 })
-    expect(handler.owed()).toEqual({})
+    expect(handler.ledger.owed()).toEqual({})
     expect(budget.inner.remaining('t')).toBe(1_000_000 - 360)
   })
 
   test('an unreadable answer costs what it cost; one that nobody counted, about its length', async () => {
     const budget = memoryTokenBudget({ clock: fakeClock() })
     const hook = { config: { model: 'qwen3' } }
-    const { call, facts } = await judged([{ text: 'hm' }, { ...allows, usage: 'missing' }], { budget, hook })
+    const { call, facts } = await createPromptTest([{ text: 'hm' }, { ...allows, usage: 'missing' }], {
+      budget,
+      hook,
+    })
     await call({ n: 1 })
     expect(budget.remaining('t')).toBe(1_000_000 - 120)
     await call({ n: 2 })
@@ -89,7 +92,7 @@ describe('GC-76 GC-77 the token budget', () => {
       order.push(name)
       return value
     }
-    const { call } = await judged(() => note('model', decide({ decision: 'allow' })), {
+    const { call } = await createPromptTest(() => note('model', decide({ decision: 'allow' })), {
       turns: { take: () => note('turn', [{ pass: true }]) },
       cache: { get: () => note('look', undefined), set: () => note('keep', undefined) },
       budget: { check: () => note('check', true), deduct: () => note('deduct', undefined) },
@@ -130,7 +133,7 @@ describe('GC-75 the budget of a month', () => {
     expect(() => budget.check('')).toThrow(refused)
     expect(() => budget.deduct('t', -1)).toThrow(refused)
     expect(() => budget.deduct('t', Number.NaN)).toThrow(refused)
-    const { call } = await judged([allows], { budget })
+    const { call } = await createPromptTest([allows], { budget })
     expect(await call({}, { tenant: undefined })).toEqual({ kind: 'allow' })
   })
 })

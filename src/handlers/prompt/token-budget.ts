@@ -1,15 +1,15 @@
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { errorText, HookError } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 
 const MONTHLY_TOKENS = 1_000_000
 const WARN_BELOW = 0.2
 
-/** What a tenant may spend on models that judge. */
+/** How many tokens a tenant may use for prompt hooks. */
 export interface TokenBudget {
   /** Whether anything is left. */
   check(tenant: string): boolean | Promise<boolean>
-  /** Takes what a call really used, even if that is more than was left. */
+  /** Charges the tokens of a call, even if more than were left. */
   deduct(tenant: string, tokens: number): void | Promise<void>
 }
 
@@ -26,15 +26,14 @@ interface MemoryBudgetOptions {
   readonly log?: Log
 }
 
-/** The budget of one process. A new month begins with nothing used. */
+/** A budget in memory, for one process. It starts anew each month. */
 export function memoryTokenBudget(
   options: MemoryBudgetOptions = {},
 ): TokenBudget & { remaining(tenant: string): number } {
   const { total = MONTHLY_TOKENS, clock = systemClock, log } = options
   const accounts = new Map<string, Account>()
   const accountOf = (tenant: string): Account => {
-    if (tenant === '')
-      throw new HookError('prompt.budget', 'a token budget belongs to a tenant, none is named')
+    if (tenant === '') throw new HookError('prompt.budget', 'a token budget needs a tenant')
     const month = monthOf(clock.now())
     const known = accounts.get(tenant)
     if (known?.month === month) return known
@@ -57,9 +56,65 @@ export function memoryTokenBudget(
   }
 }
 
-/** `2026-08`; the number of milliseconds is all a clock of ours tells. */
+/** For example `2026-08`. */
 function monthOf(now: number): string {
   return utcMonth.format(now)
 }
 
 const utcMonth = new Intl.DateTimeFormat('en-CA', { timeZone: 'UTC', year: 'numeric', month: '2-digit' })
+
+/** Charges tenants for tokens. If the store of the budget fails, the ledger keeps the debt and charges it later. */
+export interface TokenLedger {
+  /** Throws `prompt.budget` if nothing is left or if the budget cannot be read. */
+  check(tenant: string | undefined): Promise<void>
+  /** Never fails: tokens that cannot be charged now become a debt. */
+  spend(tenant: string | undefined, tokens: number): Promise<void>
+  /** Tries to charge all debts. */
+  reconcile(): Promise<void>
+  /** Tokens used and not yet charged, by tenant. */
+  owed(): Readonly<Record<string, number>>
+}
+
+/** Events without a tenant are not charged. */
+export function createLedger(budget: TokenBudget | undefined, log: Log): TokenLedger {
+  const debts = new Map<string, number>()
+  const charge = async (tenant: string, tokens: number) => {
+    try {
+      await budget?.deduct(tenant, tokens)
+    } catch (thrown) {
+      debts.set(tenant, (debts.get(tenant) ?? 0) + tokens)
+      log('security.hook.budget_deduct_failed', { tenant, tokens, error: errorText(thrown) })
+    }
+  }
+  const settle = async (tenant: string) => {
+    const tokens = debts.get(tenant)
+    if (tokens === undefined) return
+    // Removed first, so that two concurrent calls do not charge the same debt twice.
+    debts.delete(tenant)
+    await charge(tenant, tokens)
+  }
+  return {
+    async check(tenant) {
+      if (budget === undefined || !tenant) return
+      await settle(tenant)
+      const left = await askBudget(budget, tenant, log)
+      if (!left) throw new HookError('prompt.budget', 'the token budget of this month is used up')
+    },
+    async spend(tenant, tokens) {
+      if (tenant) await charge(tenant, tokens)
+    },
+    async reconcile() {
+      for (const tenant of [...debts.keys()]) await settle(tenant)
+    },
+    owed: () => Object.fromEntries(debts),
+  }
+}
+
+async function askBudget(budget: TokenBudget, tenant: string, log: Log): Promise<boolean> {
+  try {
+    return await budget.check(tenant)
+  } catch (thrown) {
+    log('security.hook.budget_precheck_failed', { tenant, error: errorText(thrown) })
+    throw new HookError('prompt.budget', 'the token budget cannot be read')
+  }
+}

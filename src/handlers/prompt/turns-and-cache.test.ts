@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { fakeClock } from '../../testing/index.ts'
 import { memoryDecisionCache } from './decision-cache.ts'
-import { allows, blocks, judged } from './judged.fixture.ts'
+import { allows, blocks, createPromptTest } from './prompt-hook.fixture.ts'
 
 const quota = { kind: 'block', code: 'guard.quota' }
 
 describe('GC-65 a turn', () => {
   test('4.6 #97 the sixth call in a turn is closed without asking', async () => {
-    const { call, fake } = await judged([allows])
+    const { call, fake } = await createPromptTest([allows])
     for (let n = 0; n < 5; n++) expect(await call({ n })).toEqual({ kind: 'allow' })
     expect(await call({ n: 5 })).toMatchObject(quota)
     expect(fake.requests).toHaveLength(5)
@@ -17,7 +17,7 @@ describe('GC-65 a turn', () => {
   })
 
   test('is one for all prompt hooks, and cached answers count', async () => {
-    const { call, hooks, fake, base } = await judged([allows], {
+    const { call, hooks, fake, base } = await createPromptTest([allows], {
       hook: { config: { max_invocations_per_turn: 3 } },
     })
     hooks.add({ ...base, id: 'second', config: { prompt_template: 'Another.', max_invocations_per_turn: 3 } })
@@ -27,12 +27,14 @@ describe('GC-65 a turn', () => {
   })
 
   test('that the host does not name is not counted', async () => {
-    const { call } = await judged([allows], { hook: { config: { max_invocations_per_turn: 1 } } })
+    const { call } = await createPromptTest([allows], { hook: { config: { max_invocations_per_turn: 1 } } })
     for (let n = 0; n < 3; n++) expect(await call({ n }, { turn: undefined })).toEqual({ kind: 'allow' })
   })
 
   test('is forgotten after an hour', async () => {
-    const { call, clock } = await judged([allows], { hook: { config: { max_invocations_per_turn: 1 } } })
+    const { call, clock } = await createPromptTest([allows], {
+      hook: { config: { max_invocations_per_turn: 1 } },
+    })
     await call()
     expect(await call()).toMatchObject(quota)
     await clock.advance(3_600_001)
@@ -45,7 +47,7 @@ describe('GC-65 a turn', () => {
         throw new Error('the store is away')
       },
     }
-    const { call, fake } = await judged([allows], { turns })
+    const { call, fake } = await createPromptTest([allows], { turns })
     expect(await call()).toMatchObject({ kind: 'block', code: 'guard.state' })
     expect(fake.requests).toHaveLength(0)
   })
@@ -55,7 +57,7 @@ describe('GC-66 a decision', () => {
   const many = { hook: { config: { max_invocations_per_turn: 1000 } } }
 
   test('holds for a minute, allow and block alike', async () => {
-    const { call, clock, fake, facts } = await judged([blocks, allows], many)
+    const { call, clock, fake, facts } = await createPromptTest([blocks, allows], many)
     expect(await call({ a: 1, b: 2 })).toMatchObject({ kind: 'block', reason: 'dangerous' })
     await clock.advance(59_999)
     expect(await call({ b: 2, a: 1 })).toMatchObject({ kind: 'block', reason: 'dangerous' })
@@ -66,7 +68,7 @@ describe('GC-66 a decision', () => {
   })
 
   test('is of one tenant, one tool and one input', async () => {
-    const { call, hooks, fake } = await judged([allows], { hook: { ...many.hook, matcher: '.' } })
+    const { call, hooks, fake } = await createPromptTest([allows], { hook: { ...many.hook, matcher: '.' } })
     await call({ n: 1 })
     await call({ n: 2 })
     await call({ n: 1 }, { tenant: 'other' })
@@ -75,7 +77,7 @@ describe('GC-66 a decision', () => {
   })
 
   test('does not outlive the version of the hook that made it', async () => {
-    const { call, hooks, undo, fake, base } = await judged([allows, blocks], many)
+    const { call, hooks, undo, fake, base } = await createPromptTest([allows, blocks], many)
     await call()
     undo()
     hooks.add({ ...base, config: { prompt_template: 'Refuse all.' } })
@@ -84,7 +86,7 @@ describe('GC-66 a decision', () => {
   })
 
   test('is only kept when it was one', async () => {
-    const { call, fake } = await judged([{ text: 'hm' }, { status: 500 }, allows], many)
+    const { call, fake } = await createPromptTest([{ text: 'hm' }, { status: 500 }, allows], many)
     expect(await call()).toMatchObject({ code: 'prompt.parse' })
     expect(await call()).toMatchObject({ code: 'prompt.provider' })
     expect(await call()).toEqual({ kind: 'allow' })

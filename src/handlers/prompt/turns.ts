@@ -4,11 +4,11 @@ import type { HookContext } from '../../engine/core/context.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import type { GuardState, Pass } from '../../engine/core/guard-state.ts'
 
-/** A turn has no end that we see, so its count is forgotten after an hour. */
+/** The end of a turn is not reported, so its count expires after an hour. */
 const TURN_MS = 3_600_000
 const MAX_TURNS = 10_000
 
-/** One count for all prompt hooks of a turn. Where the host names no turn there is nothing to count by. */
+/** Counts all prompt hooks of a turn together. Without a turn in the envelope nothing is counted. */
 export async function countTurn(
   turns: GuardState,
   { envelope }: HookContext,
@@ -19,7 +19,10 @@ export async function countTurn(
   const key = JSON.stringify(['prompt', tenant, session, turn])
   const [pass] = await take(turns, key, { limit, now })
   if (pass === undefined || pass.pass) return
-  throw new HookError('guard.quota', `prompt hooks may ask a model ${limit} times in one turn, and have`)
+  throw new HookError(
+    'guard.quota',
+    `prompt hooks have asked a model ${limit} times in this turn, the most they may`,
+  )
 }
 
 async function take(
@@ -34,7 +37,7 @@ async function take(
   }
 }
 
-/** Counts in this process. */
+/** Counts in memory, for one process. */
 export function memoryTurns(clock: Clock): GuardState {
   const counts = new LRUCache<string, number>({
     max: MAX_TURNS,

@@ -1,16 +1,27 @@
 /**
- * Runs before the author's source: freezes the event, takes away what a policy has no use for, and keeps what is
- * printed. Names that begin with two underscores are ours and cannot be written.
+ * Runs before the author's source: freezes the event, adds GoClaw's spellings to it, removes globals that a policy does
+ * not need, and keeps what the script prints. Names that begin with two underscores are ours and read-only.
  */
 export const preamble = `
 (function (global) {
   var parse = JSON.parse, stringify = JSON.stringify, freeze = Object.freeze, keys = Object.keys
   var define = Object.defineProperty
   function freezeDeep(value) {
-    if (typeof value === 'object' && value !== null) { freeze(value); keys(value).forEach(function (key) { freezeDeep(value[key]) }) }
+    if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) { freeze(value); keys(value).forEach(function (key) { freezeDeep(value[key]) }) }
     return value
   }
-  var event = freezeDeep(parse(global.__event))
+  var event = parse(global.__event)
+  // Hidden from keys and JSON, so that a script that prints its event does not print a large input twice.
+  function alias(name, value) { define(event, name, { value: value, enumerable: false }) }
+  alias('hookEvent', event.event)
+  alias('eventId', event.event_id)
+  alias('sessionId', event.session_id ?? '')
+  alias('tenantId', event.tenant_id ?? '')
+  alias('agentId', event.agent_id ?? '')
+  alias('toolName', event.tool_name ?? '')
+  alias('toolInput', event.tool_input ?? freeze({}))
+  alias('rawInput', event.prompt ?? '')
+  freezeDeep(event)
   var lines = [], length = 0, handle
   function print() {
     if (length > 4096) return

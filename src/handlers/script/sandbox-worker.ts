@@ -1,4 +1,4 @@
-/** Runs inside a worker thread: one call, one fresh runtime, then silence until the next. */
+/** The worker thread of a sandbox: one fresh QuickJS runtime per call. */
 import { parentPort } from 'node:worker_threads'
 import {
   DefaultIntrinsics,
@@ -8,12 +8,12 @@ import {
 } from 'quickjs-emscripten-core'
 import { systemClock } from '../../engine/core/clock.ts'
 import { preamble } from './preamble.ts'
-import type { SandboxAnswer, SandboxCall } from './sandbox-call.ts'
+import type { SandboxAnswer, SandboxCall } from './sandbox.ts'
 
 const MEMORY_BYTES = 16 * 1024 * 1024
 const STACK_BYTES = 256 * 1024
 
-// What a policy needs. Promises stay in, out of reach: without them an async function breaks the runtime itself.
+// Promises stay in, because the runtime breaks on async functions without them; the preamble hides them from scripts.
 const intrinsics = { ...DefaultIntrinsics, Proxy: false, MapSet: false, TypedArrays: false }
 
 const quickjs = await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync'))
@@ -43,7 +43,7 @@ function evaluate(runtime: QuickJSRuntime, call: SandboxCall, isExpired: () => b
     json.dispose()
     const before = run(context, preamble, 'preamble.js')
     if (before.kind !== 'value') return { kind: 'error', text: before.text, printed: '' }
-    // Strict, so that writing to the frozen event throws; on the first line, so that line numbers stay the author's.
+    // Strict mode makes writes to the frozen event throw. It is on the first line to keep the author's line numbers.
     const loaded = run(
       context,
       `"use strict";${call.source}\n;__setHandle(typeof handle === "function" ? handle : undefined)`,
@@ -91,7 +91,7 @@ parentPort?.on('message', (call: SandboxCall) => {
   try {
     parentPort?.postMessage(answerCall(call))
   } catch (thrown) {
-    // The runtime itself broke; whoever waits must not use this thread again.
+    // The runtime itself broke, so this thread must not be used again.
     parentPort?.postMessage({ kind: 'broken', text: String(thrown), printed: '' } satisfies SandboxAnswer)
   }
 })

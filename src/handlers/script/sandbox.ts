@@ -1,12 +1,29 @@
 import { Worker } from 'node:worker_threads'
 import { HookError } from '../../engine/core/error.ts'
-import type { SandboxAnswer, SandboxCall } from './sandbox-call.ts'
 
-/** The same file beside this one, whether it runs from source or was compiled. */
+/** What the sandbox thread receives. Only text crosses the border. */
+export interface SandboxCall {
+  readonly source: string
+  /** The event as JSON. */
+  readonly event: string
+  readonly timeoutMs: number
+}
+
+export type SandboxAnswer = { readonly printed: string } & (
+  | { readonly kind: 'answer'; readonly json: string }
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'broken'; readonly text: string }
+)
+
+/** The thread's entry file, from source or compiled. */
 const entry = new URL(
   import.meta.url.endsWith('.ts') ? './sandbox-worker.ts' : './sandbox-worker.js',
   import.meta.url,
 )
+
+const MAX_CALLS = 10
+const MAX_CALLS_PER_TENANT = 3
 
 /** One worker thread that answers one call at a time. */
 export class Sandbox {
@@ -20,20 +37,20 @@ export class Sandbox {
       if (answer.kind === 'broken') this.isBroken = true
       this.#end(answer)
     })
-    this.#worker.on('error', (error) => this.#die(error.message))
-    this.#worker.on('exit', () => this.#die('the sandbox ended'))
+    this.#worker.on('error', (error) => this.#break(error.message))
+    this.#worker.on('exit', () => this.#break('the sandbox ended'))
   }
 
-  /** Rejects never: what goes wrong is an answer too. On abort the thread is ended, whatever it does. */
+  /** Never rejects: a failure is an answer too. On abort the thread is terminated. */
   call(call: SandboxCall, signal: AbortSignal): Promise<SandboxAnswer> {
     const { promise, resolve } = Promise.withResolvers<SandboxAnswer>()
-    const onAbort = () => this.#die('the deadline passed')
+    const onAbort = () => this.#break('the deadline passed')
     this.#settle = (answer) => {
       signal.removeEventListener('abort', onAbort)
       this.#worker.unref()
       resolve(answer)
     }
-    if (this.isBroken || signal.aborted) this.#die('the sandbox cannot be used')
+    if (this.isBroken || signal.aborted) this.#break('the sandbox cannot be used')
     else {
       signal.addEventListener('abort', onAbort, { once: true })
       this.#worker.ref()
@@ -47,7 +64,7 @@ export class Sandbox {
     await this.#worker.terminate()
   }
 
-  #die(text: string): void {
+  #break(text: string): void {
     this.isBroken = true
     void this.#worker.terminate()
     this.#end({ kind: 'broken', text, printed: '' })
@@ -60,30 +77,23 @@ export class Sandbox {
   }
 }
 
-/** Threads are kept for the next call, and so many calls at once as they are allowed to be. */
+/** Keeps threads for the next call and limits how many calls run at once. */
 export class SandboxPool {
   readonly #idle: Sandbox[] = []
   readonly #running = new Map<string, number>()
   readonly #waiting: { readonly tenant: string; readonly start: () => void }[] = []
   readonly #all = new Set<Sandbox>()
-  readonly #limit: number
-  readonly #perTenant: number
   #busy = 0
 
-  constructor(limits: { concurrency?: number; perTenant?: number } = {}) {
-    this.#limit = limits.concurrency ?? 10
-    this.#perTenant = limits.perTenant ?? 3
-  }
-
   async run(call: SandboxCall, tenant: string, signal: AbortSignal): Promise<SandboxAnswer> {
-    await this.#turn(tenant, signal)
+    await this.#waitForTurn(tenant, signal)
     const sandbox = this.#idle.pop() ?? this.#start()
     try {
       return await sandbox.call(call, signal)
     } finally {
       if (sandbox.isBroken) this.#all.delete(sandbox)
       else this.#idle.push(sandbox)
-      this.#leave(tenant)
+      this.#releaseTurn(tenant)
     }
   }
 
@@ -100,10 +110,10 @@ export class SandboxPool {
   }
 
   #mayStart(tenant: string): boolean {
-    return this.#busy < this.#limit && (this.#running.get(tenant) ?? 0) < this.#perTenant
+    return this.#busy < MAX_CALLS && (this.#running.get(tenant) ?? 0) < MAX_CALLS_PER_TENANT
   }
 
-  async #turn(tenant: string, signal: AbortSignal): Promise<void> {
+  async #waitForTurn(tenant: string, signal: AbortSignal): Promise<void> {
     if (!this.#mayStart(tenant)) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const waiting = { tenant, start: resolve }
@@ -119,7 +129,7 @@ export class SandboxPool {
     this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + 1)
   }
 
-  #leave(tenant: string): void {
+  #releaseTurn(tenant: string): void {
     this.#busy--
     const left = (this.#running.get(tenant) ?? 1) - 1
     if (left > 0) this.#running.set(tenant, left)

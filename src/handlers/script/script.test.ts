@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createHooks, type HookDefinition } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
-import { createScriptHandler } from './script.ts'
+import { scriptHandler } from './script.ts'
 
-const handler = createScriptHandler()
+const handler = scriptHandler.create({})
 afterAll(() => handler.dispose())
 
 function scripted(source: string, options: Partial<HookDefinition> = {}) {
@@ -46,7 +46,7 @@ describe('a script decides', () => {
 
   test('it rewrites the input', async () => {
     const source =
-      'function handle(e) { return { decision: "allow", updatedInput: { command: e.toolInput.command + " --dry-run" } } }'
+      'function handle(e) { return { decision: "allow", updatedInput: { command: e.tool_input.command + " --dry-run" } } }'
     expect(await scripted(source).dispatch({ command: 'rm x' })).toMatchObject({
       patch: { command: 'rm x --dry-run' },
     })
@@ -63,6 +63,30 @@ describe('a script decides', () => {
       'function handle(event) { event.toolInput.command = "x"; return { decision: "allow" } }',
     )
     expect(await writes.dispatch({ command: 'ls' })).toMatchObject({ kind: 'block', code: 'script.error' })
+  })
+
+  test('GC-81 the spellings of GoClaw are the same values and appear once in keys and JSON', async () => {
+    const source = `function handle(event) {
+      var same = event.toolInput === event.tool_input && event.toolName === event.tool_name
+      var once = Object.keys(event).indexOf('toolInput') < 0 && JSON.stringify(event).split('needle').length === 2
+      return { decision: 'block', reason: [same, once, event.sessionId, event.rawInput === ''].join() }
+    }`
+    expect(await scripted(source).dispatch({ command: 'needle' })).toMatchObject({
+      reason: 'true,true,one,true',
+    })
+  })
+
+  test.each(['event.tool_input', 'event.toolInput'])('GC-81 %s cannot be changed', async (input) => {
+    const source = `function handle(event) { ${input}.command = 'x'; return { decision: 'allow' } }`
+    expect(await scripted(source).dispatch({ command: 'ls' })).toMatchObject({ code: 'script.error' })
+  })
+
+  test('GC-81 a field of the client cannot replace a spelling of GoClaw', async () => {
+    const { hooks } = scripted(
+      'function handle(event) { return { decision: "block", reason: event.toolName } }',
+    )
+    const call = { tool_name: 'Bash', tool_input: {}, toolName: 'Read' }
+    expect(await hooks.dispatch('pre_tool_use', call)).toMatchObject({ reason: 'Bash' })
   })
 
   test('GC-82 what it prints is kept, up to 4 KiB', async () => {

@@ -1,83 +1,109 @@
 import { Script } from 'node:vm'
 import { isRecord } from '../../engine/core/check.ts'
-import type { HookContext } from '../../engine/core/context.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
-import type { Handler } from '../../engine/core/handler.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { defineHandlerType } from '../handler-type.ts'
 import { toWireEvent } from '../wire-event.ts'
 import { SandboxPool } from './sandbox.ts'
-import { readScriptAnswer } from './script-answer.ts'
 
 const MAX_SOURCE_BYTES = 32_768
 
-interface ScriptConfig {
-  readonly source: string
-}
+const scriptSchema = schema.object(
+  {
+    source: schema.text('JavaScript that defines a function `handle(event)`.', {
+      maxLength: MAX_SOURCE_BYTES,
+    }),
+    version: schema.integer(0, 1_000_000, 'The version of a built-in script. The gateway sets it.'),
+  },
+  ['source'],
+)
+type ScriptSettings = SchemaType<typeof scriptSchema>
 
-/** JavaScript where shell commands are not allowed: no file, no network, no process, bounded memory and time. */
-export function createScriptHandler(
-  limits: { concurrency?: number; perTenant?: number } = {},
-): Handler<ScriptConfig> & { dispose(): Promise<void> } {
-  const pool = new SandboxPool(limits)
-  return {
-    type: 'script',
-    timeoutCode: 'script.timeout',
-    read: readConfig,
-    async run({ config, payload, context }) {
-      const event = JSON.stringify(scriptEvent(payload, context))
-      const { signal, envelope, timeoutMs } = context
-      const answer = await pool.run(
-        { source: config.source, event, timeoutMs },
-        envelope.tenant ?? '',
-        signal,
-      )
-      context.report({
-        stdout_len: answer.printed.length,
-        ...(answer.printed ? { stdout: answer.printed } : {}),
-      })
-      if (answer.kind === 'answer') return readScriptAnswer(answer.json)
-      if (answer.kind === 'timeout')
-        throw new HookError('script.timeout', `the script ran longer than ${timeoutMs} ms`)
-      throw new HookError('script.error', `the script failed: ${answer.text}`)
-    },
-    dispose: () => pool.dispose(),
-  }
-}
+export const scriptHandler = defineHandlerType({
+  type: 'script',
+  about: 'Runs JavaScript in a sandbox without files, network or processes.',
+  schema: scriptSchema,
+  create() {
+    const pool = new SandboxPool()
+    return {
+      timeoutCode: 'script.timeout',
+      read: checkSource,
+      async run({ config, payload, context }) {
+        const { signal, envelope, timeoutMs } = context
+        const event = JSON.stringify(toWireEvent(payload, context))
+        const { source } = config
+        const answer = await pool.run({ source, event, timeoutMs }, envelope.tenant ?? '', signal)
+        const { printed } = answer
+        context.report({ stdout_len: printed.length, ...(printed === '' ? {} : { stdout: printed }) })
+        if (answer.kind === 'answer') return readScriptAnswer(answer.json)
+        if (answer.kind === 'timeout')
+          throw new HookError('script.timeout', `the script ran longer than ${timeoutMs} ms`)
+        throw new HookError('script.error', `the script failed: ${answer.text}`)
+      },
+      dispose: () => pool.dispose(),
+    }
+  },
+})
 
-function readConfig(config: unknown): ScriptConfig {
-  const source = isRecord(config) ? config.source : undefined
-  if (typeof source !== 'string' || source.trim() === '') {
-    throw new HookError('config.field', 'config.source must be JavaScript', { at: 'config.source' })
-  }
+function checkSource(settings: ScriptSettings): ScriptSettings {
+  const { source } = settings
+  if (source.trim() === '')
+    throw new HookError('config.field', 'config.source must not be empty', { at: 'config.source' })
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
-    throw new HookError('config.range', `config.source must be at most ${MAX_SOURCE_BYTES} bytes`, {
+    throw new HookError('config.range', `config.source must have at most ${MAX_SOURCE_BYTES} bytes`, {
       at: 'config.source',
     })
   }
   try {
-    // Only parsed, never run: a script that does not compile is refused when it is saved.
+    // Parsed but never run: a script with a syntax error is refused when the hook is registered.
     new Script(`"use strict";${source}`, { filename: 'hook.js' })
   } catch (error) {
-    const place = error instanceof Error ? /hook\.js:(\d+)/.exec(error.stack ?? '')?.[1] : undefined
-    const where = place === undefined ? '' : ` at line ${place}`
+    const line = error instanceof Error ? /hook\.js:(\d+)/.exec(error.stack ?? '')?.[1] : undefined
+    const where = line === undefined ? '' : ` at line ${line}`
     throw new HookError('script.compile', `the script does not compile${where}: ${errorText(error)}`, {
-      at: `config.source${place === undefined ? '' : `:${place}`}`,
+      at: `config.source${line === undefined ? '' : `:${line}`}`,
     })
   }
-  return { source }
+  return settings
 }
 
-/** Our names and, for scripts written for GoClaw, its own. */
-function scriptEvent(payload: unknown, context: HookContext): Record<string, unknown> {
-  const wire = toWireEvent(payload, context)
-  return {
-    ...wire,
-    hookEvent: wire.event,
-    eventId: wire.event_id,
-    sessionId: wire.session_id ?? '',
-    tenantId: wire.tenant_id ?? '',
-    agentId: wire.agent_id ?? '',
-    toolName: wire.tool_name ?? '',
-    toolInput: wire.tool_input ?? {},
-    rawInput: wire.prompt ?? '',
+/** `{decision, reason?, message?, updatedInput?, updatedToolOutput?, additionalContext?}`. Anything else throws. */
+function readScriptAnswer(json: string): unknown {
+  const answer: unknown = JSON.parse(json)
+  if (!isRecord(answer)) throw answerError('returned something that is not an object')
+  const { decision, reason, message, updatedInput, updatedToolOutput, additionalContext } = answer
+  // An event can change either its input or its output.
+  const patch = updatedToolOutput ?? updatedInput
+  const texts = { reason: readText(reason, 'reason'), message: readText(message, 'message') }
+  const present = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined))
+  switch (decision) {
+    case 'allow':
+      return {
+        kind: 'allow',
+        ...present,
+        ...(patch === undefined ? {} : { patch }),
+        ...(additionalContext === undefined
+          ? {}
+          : { context: readText(additionalContext, 'additionalContext') }),
+      }
+    case 'block':
+      return { kind: 'block', reason: 'blocked by a script', ...present }
+    case 'ask':
+      return { kind: 'ask', reason: 'a script asks', ...present }
+    case 'defer':
+      // A script has no later stage to defer to, so the strictest reading applies.
+      return { kind: 'block', reason: 'a script deferred the decision', ...present }
+    default:
+      throw answerError('returned no decision: allow, block or ask')
   }
+}
+
+function readText(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return value
+  throw answerError(`returned a ${field} that is not text`)
+}
+
+function answerError(what: string): HookError {
+  return new HookError('script.error', `the script ${what}`)
 }

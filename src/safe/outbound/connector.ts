@@ -1,8 +1,9 @@
 import { promises as dns } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
 import { Semaphore } from '../semaphore.ts'
+import { loadUndici } from './load-undici.ts'
 import { canonical, isOwn, type Listening } from './rules/address.ts'
 import type { AllowList } from './rules/allow-list.ts'
 
@@ -80,7 +81,7 @@ function fixedLookup(addresses: readonly string[]): LookupFunction {
 }
 
 function dialChecked({ lookup }: CheckedTarget, { ca }: ConnectorRules): Connector {
-  return buildConnector({
+  return loadUndici().buildConnector({
     lookup,
     timeout: CONNECT_MS,
     allowH2: false,

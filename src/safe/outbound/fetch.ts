@@ -1,5 +1,6 @@
-import { type Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
+import type { Agent, RequestInit as UndiciInit } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
+import { loadUndici } from './load-undici.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 
 interface FetchGuard {
@@ -11,7 +12,7 @@ interface FetchGuard {
 const never = new AbortController().signal
 
 /** A `fetch` through our agent, whose connector checks every address. */
-export function guardedFetch(agent: Agent, guard: FetchGuard): typeof globalThis.fetch {
+export function guardedFetch(getAgent: () => Agent, guard: FetchGuard): typeof globalThis.fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
     const text = request?.url ?? String(input)
@@ -19,7 +20,7 @@ export function guardedFetch(agent: Agent, guard: FetchGuard): typeof globalThis
     // The compiler's library and undici declare the same web types separately.
     const asked = { ...(request === undefined ? {} : requestInit(request)), ...init } as unknown as UndiciInit
     try {
-      const answer = await undiciFetch(url, { ...asked, dispatcher: agent, redirect: 'manual' })
+      const answer = await loadUndici().fetch(url, { ...asked, dispatcher: getAgent(), redirect: 'manual' })
       const { status, statusText, headers } = answer
       if (status >= 300 && status < 400) {
         await answer.body?.cancel()

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
 import type { EngineCode } from '../../engine/core/error-table.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import {
+  type ConnectorRules,
   createConnector,
   type Dial,
   type Resolve,
@@ -12,6 +13,7 @@ import {
 } from './connector.ts'
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
 import { guardedFetch } from './fetch.ts'
+import { loadUndici } from './load-undici.ts'
 import type { Listening } from './rules/address.ts'
 import { followAllowList, readAllowList } from './rules/allow-list.ts'
 import { type BlockReason, shownUrl } from './rules/url.ts'
@@ -48,7 +50,12 @@ const MAX_ORIGINS = 1_024
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { maxBytes = MAX_BYTES, log } = options
-  const agent = createAgent(options)
+  const rules = readRules(options)
+  let agent: Agent | undefined
+  const getAgent = () => {
+    agent ??= createAgent(rules, options)
+    return agent
+  }
   const refuse = (url: string, reason: BlockReason) =>
     log?.('security.hook.ssrf_block', { url: shownUrl(url), reason })
   const failed = (thrown: unknown, url: URL, signal: AbortSignal): HookError => {
@@ -59,29 +66,26 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
   return {
     request: (request) =>
-      exchange(agent, request, maxBytes).catch((thrown: unknown) => {
+      exchange(getAgent(), request, maxBytes).catch((thrown: unknown) => {
         throw failed(thrown, request.url, request.signal)
       }),
-    fetch: guardedFetch(agent, { maxBytes, failed, refuse }),
+    fetch: guardedFetch(getAgent, { maxBytes, failed, refuse }),
     refuse,
-    dispose: () => agent.destroy(),
+    dispose: async () => agent?.destroy(),
   }
 }
 
-function createAgent({
-  allow = [],
-  own = () => [],
-  dns,
-  ca,
-  connections = 32,
-  dial,
-}: OutboundOptions): Agent {
-  const rules = {
+function readRules({ allow = [], own = () => [], dns, ca }: OutboundOptions): ConnectorRules {
+  return {
     resolve: createResolver(dns),
     allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
     own,
     ca,
   }
+}
+
+function createAgent(rules: ConnectorRules, { connections = 32, dial }: OutboundOptions): Agent {
+  const { Agent } = loadUndici()
   return new Agent({
     connect: createConnector(rules, dial),
     connections,

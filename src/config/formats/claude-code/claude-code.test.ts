@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readCommandConfig } from '../../../handlers/command/config.ts'
-import { readPromptConfig } from '../../../handlers/prompt/prompt-config.ts'
+import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import { imported, refused } from '../imported.fixture.ts'
 import { importClaudeCode } from './claude-code.ts'
 
@@ -26,7 +25,7 @@ test('a command keeps its timeout in milliseconds and fails open, as it does the
     },
   ])
   expect(notes).toEqual([])
-  expect(readCommandConfig(definitions[0]!.config, definitions[0]!)).toMatchObject({ format: 'hookhelm' })
+  expect(prepareConfig(definitions[0]!)).toMatchObject({ format: 'hookhelm' })
 })
 
 describe('matchers', () => {
@@ -100,7 +99,7 @@ describe('handlers', () => {
       ['prompt', 30_000],
       ['agent', 60_000],
     ])
-    expect(readPromptConfig(definitions[2]!.config, definitions[2]!)).toMatchObject({
+    expect(prepareConfig(definitions[2]!)).toMatchObject({
       format: 'openharness',
       canBlock: true,
     })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compileMatcher } from '../../../engine/match/compile.ts'
-import { readCommandConfig } from '../../../handlers/command/config.ts'
+import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import { imported, refused } from '../imported.fixture.ts'
 import { importOpenHarness } from './openharness.ts'
 
@@ -64,7 +64,7 @@ test('OH-6 an agent that may run for twenty minutes is cut to ten, and the impor
 
 test('OH-22 $ARGUMENTS stays, and the handler takes the command', () => {
   const [hook] = from({ pre_tool_use: [{ ...command, block_on_failure: true }] }).definitions
-  expect(readCommandConfig(hook!.config, hook!)).toMatchObject({
+  expect(prepareConfig(hook!)).toMatchObject({
     mayBlock: true,
     variables: { HOOKHELM_ARGUMENTS: '$ARGUMENTS' },
   })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readCommandConfig } from '../../../handlers/command/config.ts'
-import { readPromptConfig } from '../../../handlers/prompt/prompt-config.ts'
+import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import { imported, refused, yaml } from '../imported.fixture.ts'
 import { importOpenHarnessSeed } from './seed.ts'
 
@@ -83,7 +82,7 @@ test('OH-5 all four types are read, and their handlers take what comes out', () 
 `)
   const [command, http, prompt, agent] = definitions
   expect(command).toMatchObject({ on_error: 'block', on_timeout: 'block', on_invalid: 'block' })
-  expect(readCommandConfig(command!.config, command!)).toMatchObject({
+  expect(prepareConfig(command!)).toMatchObject({
     format: 'openharness-seed',
     mayBlock: true,
   })
@@ -91,7 +90,7 @@ test('OH-5 all four types are read, and their handlers take what comes out', () 
     handler_type: 'http',
     config: { format: 'openharness', url: 'https://a.example/hook', headers: { 'X-Key': 'k' } },
   })
-  expect(readPromptConfig(prompt!.config, prompt!)).toMatchObject({ format: 'openharness', canBlock: true })
+  expect(prepareConfig(prompt!)).toMatchObject({ format: 'openharness', canBlock: true })
   expect(agent).toMatchObject({
     handler_type: 'agent',
     timeout_ms: 60_000,

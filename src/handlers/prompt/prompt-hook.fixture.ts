@@ -3,7 +3,7 @@ import { createHooks, type HookDefinition } from '../../index.ts'
 import { type FakeAnswer, type FakeModel, fakeClock, recorder, startFakeModel } from '../../testing/index.ts'
 import type { Provider } from '../model/model-name.ts'
 import { createModels } from '../model/models.ts'
-import { createPromptHandler, type PromptOptions } from './prompt.ts'
+import { type PromptHandlerOptions, promptHandler } from './prompt.ts'
 
 export const providers: readonly Provider[] = ['anthropic', 'openai', 'google', 'openai-compatible']
 
@@ -18,16 +18,19 @@ export const decide = (input: unknown): FakeAnswer => ({ calls: [{ tool: 'decide
 export const allows: FakeAnswer = decide({ decision: 'allow', reason: 'harmless' })
 export const blocks: FakeAnswer = decide({ decision: 'block', reason: 'dangerous' })
 
-type Options = Partial<PromptOptions> & { readonly hook?: Partial<HookDefinition> }
+type Options = Partial<PromptHandlerOptions> & { readonly hook?: Partial<HookDefinition> }
 
-/** A hook that asks a model, the model, and what is left behind. */
-export async function judged(script: Parameters<typeof startFakeModel>[0]['script'], options: Options = {}) {
+/** A prompt hook, the fake model that it asks, and what was recorded. */
+export async function createPromptTest(
+  script: Parameters<typeof startFakeModel>[0]['script'],
+  options: Options = {},
+) {
   const { hook = {}, ...rest } = options
   const fake = await startFakeModel({ script })
   onTestFinished(() => fake.close())
   const seen = recorder()
   const clock = fakeClock()
-  const handler = createPromptHandler({ models: modelsOf(fake), clock, log: seen.log, ...rest })
+  const handler = promptHandler.create({ models: modelsOf(fake), clock, log: seen.log, ...rest })
   const hooks = createHooks({ handlers: [handler], sink: seen.sink, log: seen.log, breaker: false })
   const { config, ...others } = hook
   const base = {

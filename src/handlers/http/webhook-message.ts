@@ -4,42 +4,46 @@ import type { BaseHook } from '../../engine/core/hook.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { readSigningKey, signWebhook, webhookId } from '../../safe/webhook-signature.ts'
 import { toWireEvent } from '../wire-event.ts'
-import { type HttpConfig, isHeaderValue } from './config.ts'
+import { type HttpConfig, isHeaderValue } from './http-config.ts'
 
-/** Shorter words are no secrets, and taking them out would tear other text apart. */
+/** Shorter words are not secrets, and removing them would damage other text. */
 const MIN_SECRET = 8
 
-/** Opens a value of a hook's config that is stored encrypted, or that names a secret of the tenant. */
-export type Decrypt = (value: string, hook: BaseHook, tenant: string | undefined) => string | Promise<string>
+/** Decrypts a value of a hook's config that is stored encrypted or that names a secret of the tenant. */
+export type DecryptValue = (
+  value: string,
+  hook: BaseHook,
+  tenant: string | undefined,
+) => string | Promise<string>
 
-/** What is sent: the same body and id at every attempt, signed with the time of each. */
-export interface Message {
+/** The request: every attempt has the same body and id, and is signed with its own time. */
+export interface WebhookMessage {
   readonly body: string
-  /** What was decrypted for this call and must not come back in the answer. */
+  /** Decrypted values, to be removed from the answer. */
   readonly secrets: readonly string[]
   headers(now: number): Record<string, string>
 }
 
-export async function writeMessage(
+export async function createMessage(
   { config, payload, context, hook }: HandlerCall<HttpConfig>,
-  decrypt: Decrypt | undefined,
-): Promise<Message> {
+  decrypt: DecryptValue | undefined,
+): Promise<WebhookMessage> {
   const event = toWireEvent(payload, context)
   const body = JSON.stringify(
     config.format === 'openharness' ? { event: context.event, payload: event } : event,
   )
   const secrets: string[] = []
-  const open = async (value: string) => {
-    if (!isHidden(value)) return value
-    const plain = await opened(value, hook, context.envelope.tenant, decrypt)
-    // The word behind `Bearer` is a secret by itself.
+  const reveal = async (value: string) => {
+    if (!isSealed(value)) return value
+    const plain = await decryptOrThrow(value, hook, context.envelope.tenant, decrypt)
+    // The word after `Bearer` is a secret too.
     secrets.push(...[plain, ...plain.split(' ')].filter((word) => word.length >= MIN_SECRET))
     return plain
   }
   const configured: Record<string, string> = {}
   for (const [name, value] of Object.entries(config.headers))
-    configured[name] = headerValue(await open(value), name)
-  const keys = (await Promise.all(config.secrets.map(open))).map(readSigningKey)
+    configured[name] = headerValue(await reveal(value), name)
+  const keys = (await Promise.all(config.secrets.map(reveal))).map(readSigningKey)
   const id = webhookId(hook.id ?? '', context.id)
   return {
     body,
@@ -58,29 +62,34 @@ export async function writeMessage(
   }
 }
 
-function isHidden(value: string): boolean {
+function isSealed(value: string): boolean {
   return isEncrypted(value) || secretName(value) !== undefined
 }
 
-/** Never answers the ciphertext: a receiver would be sent something it can only refuse, or keep. */
-async function opened(
+/** Never returns the ciphertext, which would go to the receiver. */
+async function decryptOrThrow(
   value: string,
   hook: BaseHook,
   tenant: string | undefined,
-  decrypt: Decrypt | undefined,
+  decrypt: DecryptValue | undefined,
 ): Promise<string> {
   if (decrypt === undefined)
-    throw new HookError('secret.no_key', `hook ${hook.id ?? ''} has hidden values and nobody here opens them`)
+    throw new HookError(
+      'secret.no_key',
+      `hook ${hook.id ?? ''} has encrypted values, and this process cannot decrypt them`,
+    )
   try {
     return await decrypt(value, hook, tenant)
   } catch (cause) {
     const code =
       cause instanceof HookError && cause.code === 'secret.no_key' ? cause.code : 'secret.unreadable'
-    throw new HookError(code, `hook ${hook.id ?? ''} has a hidden value that cannot be read`, { cause })
+    throw new HookError(code, `hook ${hook.id ?? ''} has an encrypted value that cannot be decrypted`, {
+      cause,
+    })
   }
 }
 
 function headerValue(value: string, name: string): string {
   if (isHeaderValue(value)) return value
-  throw new HookError('secret.unreadable', `the decrypted header ${name} is not a header value`)
+  throw new HookError('secret.unreadable', `the decrypted header ${name} cannot be sent in a header`)
 }

@@ -1,7 +1,7 @@
 import type { BaseHook } from '../engine/core/hook.ts'
 import { redact } from '../safe/redact.ts'
 
-/** As much as a model is given of what a hook says. */
+/** The longest message of a hook that reaches a model. */
 const MAX_MESSAGE = 10_000
 
 interface Refusal {
@@ -10,13 +10,13 @@ interface Refusal {
   readonly message?: string
 }
 
-/** A block or an ask with its words. The reason goes into rows and logs, so it is one redacted line. */
-export function refusal(
+/** A block or an ask with its texts. The reason goes into rows and logs, so it is one redacted line. */
+export function createRefusal(
   kind: 'block' | 'ask',
-  words: { reason?: string; message?: string },
+  texts: { reason?: string; message?: string },
   hook: BaseHook,
 ): Refusal {
-  const { reason: text = '', message = text } = words
+  const { reason: text = '', message = text } = texts
   const reason = redact(text) || redact(message) || defaultReason(kind, hook)
   const longer = message.trim().slice(0, MAX_MESSAGE).toWellFormed()
   return longer === '' || longer === reason ? { kind, reason } : { kind, reason, message: longer }
@@ -26,9 +26,9 @@ function defaultReason(kind: 'block' | 'ask', { name, id }: BaseHook): string {
   return `${kind === 'block' ? 'blocked' : 'asked for'} by ${name ?? id ?? 'a hook'}`
 }
 
-/** What a command printed, for a model to read: its lines stay, its secrets do not. */
+/** Redacts what a command printed line by line, so that a model can still read it. */
 export function redactLines(text: string): string {
-  // A key in a block of lines is only recognised as a whole.
+  // A key in several lines is only recognised as a whole.
   if (/-----BEGIN/.test(text)) return redact(text, MAX_MESSAGE)
   return text
     .split('\n')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileSchema } from './json-schema.ts'
+import { compileSchema } from './schema-check.ts'
 
 const refused = expect.objectContaining({ code: 'agent.schema', at: 'config.output_schema' })
 const compile = (schema: unknown) => compileSchema(schema, 'config.output_schema')

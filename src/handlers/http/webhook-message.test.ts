@@ -3,18 +3,18 @@ import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
 import { verifyWebhook } from '../../safe/webhook-signature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { call, type Desk, openDesk } from './desk.fixture.ts'
-import { createHttpHandler } from './http.ts'
+import { httpHandler } from './http.ts'
+import { call, startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
-let desk: Desk
-let ask: Desk['ask']
+let webhook: WebhookTest
+let ask: WebhookTest['ask']
 beforeAll(async () => {
-  desk = await openDesk()
-  ask = desk.ask
+  webhook = await startWebhookTest()
+  ask = webhook.ask
 })
-afterAll(() => desk.receiver.close())
+afterAll(() => webhook.receiver.close())
 
-const last = () => desk.receiver.received.at(-1)
+const last = () => webhook.receiver.received.at(-1)
 
 describe('what is sent', () => {
   test('GC-51 the event as JSON, with an id that stays', async () => {
@@ -41,12 +41,12 @@ describe('what is sent', () => {
   })
 
   test('4.1 #12 a number beyond 2⁵³ arrives digit by digit', async () => {
-    const handler = createHttpHandler({ outbound: { allow: ['127.0.0.1'] } })
+    const handler = httpHandler.create({ outbound: { allow: ['127.0.0.1'] } })
     const hooks = createHooks({ handlers: [handler] })
     hooks.add({
       event: 'pre_tool_use',
       handler_type: 'http',
-      config: { url: `${desk.receiver.origin}/allow` },
+      config: { url: `${webhook.receiver.origin}/allow` },
     })
     const input = parseJson('{"tool_name":"T","tool_input":{"id":9007199254740993}}') as typeof call
     await hooks.dispatch('pre_tool_use', input)

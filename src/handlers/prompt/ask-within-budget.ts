@@ -1,24 +1,25 @@
 import type { HookContext } from '../../engine/core/context.ts'
 import { type Answered, askModel, type Question } from '../model/ask-model.ts'
 import type { Models } from '../model/models.ts'
-import type { Ledger } from './ledger.ts'
+import type { TokenLedger } from './token-budget.ts'
 
-export interface Asking {
+/** The models that hooks may ask, and the ledger that charges for them. */
+export interface ModelAccess {
   readonly models: Models
-  readonly ledger: Ledger
+  readonly ledger: TokenLedger
 }
 
-interface Ask<T> {
+interface ModelRequest<T> {
   readonly model: string | undefined
   readonly question: Question
   readonly read: (answered: Answered) => T
 }
 
-/** Budget, provider, call, reading, deduction, in this order. What an answer cost is paid even if it is unreadable. */
-export async function ask<T>(
-  { models, ledger }: Asking,
+/** Checks the budget, asks the model, reads the answer and charges for it. An unreadable answer is charged too. */
+export async function askWithinBudget<T>(
+  { models, ledger }: ModelAccess,
   context: HookContext,
-  { model, question, read }: Ask<T>,
+  { model, question, read }: ModelRequest<T>,
 ): Promise<T> {
   const { tenant } = context.envelope
   await ledger.check(tenant)

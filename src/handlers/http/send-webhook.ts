@@ -3,46 +3,46 @@ import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { OutboundAnswer } from '../../safe/outbound/exchange.ts'
 import type { Outbound } from '../../safe/outbound/outbound.ts'
-import type { HttpConfig } from './config.ts'
-import type { Message } from './message.ts'
+import type { HttpConfig } from './http-config.ts'
+import type { WebhookMessage } from './webhook-message.ts'
 
 const RETRY_MS = 1_000
 
-/** Failures of the way there, which may be over a second later. */
-const passing: readonly string[] = ['outbound.connection', 'outbound.dns']
+/** Failures of the connection that may be over a second later. */
+const temporary: readonly string[] = ['outbound.connection', 'outbound.dns']
 
-interface Courier {
+interface Sender {
   readonly outbound: Outbound
   readonly clock: Clock
 }
 
-/** Sends, and once more a second later if the receiver or the way to it failed and there is still time. */
-export async function deliver(
+/** Sends the message, and once more after a second if the receiver or the connection failed and there is time. */
+export async function sendWebhook(
   call: HandlerCall<HttpConfig>,
-  message: Message,
-  courier: Courier,
+  message: WebhookMessage,
+  sender: Sender,
 ): Promise<OutboundAnswer> {
   const { config, context } = call
   const { timeoutMs } = context
-  const { clock } = courier
+  const { clock } = sender
   const started = clock.elapsed()
   const isTimeLeft = () => clock.elapsed() - started + RETRY_MS < timeoutMs
   for (let attempt = 1; ; attempt++) {
     context.report({ attempts: attempt })
-    const outcome = await send(call, message, courier)
+    const outcome = await sendOnce(call, message, sender)
     const failed = outcome instanceof HookError || outcome.status >= 500
     const again = failed && attempt === 1 && config.format !== 'openharness' && isTimeLeft()
-    if (again) await pause(clock, context.signal)
+    if (again) await waitForRetry(clock, context.signal)
     else if (outcome instanceof HookError) throw outcome
     else return outcome
   }
 }
 
-/** The answer, whatever its status, or a failure that may pass. */
-async function send(
+/** The answer with any status, or a temporary failure. */
+async function sendOnce(
   { config, context }: HandlerCall<HttpConfig>,
-  message: Message,
-  { outbound, clock }: Courier,
+  message: WebhookMessage,
+  { outbound, clock }: Sender,
 ): Promise<OutboundAnswer | HookError> {
   try {
     const headers = message.headers(clock.now())
@@ -55,12 +55,12 @@ async function send(
     context.report({ http_status: answer.status, response_len: answer.body.length })
     return answer
   } catch (thrown) {
-    if (thrown instanceof HookError && passing.includes(thrown.code)) return thrown
+    if (thrown instanceof HookError && temporary.includes(thrown.code)) return thrown
     throw thrown
   }
 }
 
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+function waitForRetry(clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       ticker.stop()

@@ -1,5 +1,6 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { createRequire } from 'node:module'
+import type * as AjvModule from 'ajv'
+import type * as Ajv2020Module from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
@@ -13,19 +14,21 @@ const MAX_UNIQUE = 1_000
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Says what is wrong with a value, or nothing. */
+/** Returns the first problem of a value, or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined
 
 const compiled = new WeakMap<JsonSchema, SchemaCheck>()
+const require = createRequire(import.meta.url)
 
-/** Compiles a schema that somebody else wrote; `at` is where it stands. */
+/** Compiles a JSON Schema from the config of a hook; `at` is its path. Throws `agent.schema`. */
 export function compileSchema(schema: unknown, at: string): SchemaCheck {
-  if (!isRecord(schema)) throw refused(at, 'is no object')
+  if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
   const known = compiled.get(schema)
   if (known !== undefined) return known
-  if (JSON.stringify(schema).length > MAX_SCHEMA) throw refused(at, `is larger than ${MAX_SCHEMA} characters`)
+  if (JSON.stringify(schema).length > MAX_SCHEMA)
+    throw jsonSchemaError(at, `is larger than ${MAX_SCHEMA} characters`)
   if (comparesTooMuch(schema))
-    throw refused(at, `has uniqueItems without a maxItems of at most ${MAX_UNIQUE}`)
+    throw jsonSchemaError(at, `has uniqueItems without a maxItems of at most ${MAX_UNIQUE}`)
   const validate = compile(schema, at)
   const check: SchemaCheck = (value) => {
     if (validate(value)) return undefined
@@ -42,18 +45,28 @@ export function checkAnswer(answer: unknown, schema: JsonSchema | undefined): un
   throw new HookError('agent.output_schema', `the answer of the agent does not fit its schema: ${problem}`)
 }
 
-function compile(schema: JsonSchema, at: string): ValidateFunction {
-  // A fresh one each time: what one schema calls itself must not be known to the next.
-  const newer = String(schema.$schema ?? '').includes('2020-12')
-  const ajv = newer ? new Ajv2020(options) : new Ajv(options)
+function compile(schema: JsonSchema, at: string): AjvModule.ValidateFunction {
+  // One Ajv per schema: the `$id` of one schema must not be visible to another.
+  const ajv = String(schema.$schema ?? '').includes('2020-12') ? createAjv2020() : createAjv()
   try {
     return ajv.compile(schema)
   } catch (thrown) {
-    throw refused(at, `cannot be used: ${redact(errorText(thrown))}`)
+    throw jsonSchemaError(at, `cannot be used: ${redact(errorText(thrown))}`)
   }
 }
 
-/** A native pattern on 24 characters can take a second; on RE2 its time grows with the length of the text. */
+/** Ajv loads with the first schema, because most hooks have none. Registering a hook is synchronous. */
+function createAjv(): AjvModule.Ajv {
+  const { Ajv }: typeof AjvModule = require('ajv')
+  return new Ajv(options)
+}
+
+function createAjv2020(): AjvModule.Ajv {
+  const { Ajv2020 }: typeof Ajv2020Module = require('ajv/dist/2020.js')
+  return new Ajv2020(options)
+}
+
+/** A native pattern can take a second for 24 characters. RE2 takes linear time. */
 const re2 = Object.assign(
   (pattern: string) => {
     if (pattern.length > MAX_PATTERN) throw new HookError('agent.schema', 'a pattern is too long')
@@ -61,11 +74,11 @@ const re2 = Object.assign(
     if (regex.programSize() > MAX_PROGRAM) throw new HookError('agent.schema', 'a pattern unrolls too far')
     return { test: (text: string) => regex.test(text) }
   },
-  // Names the engine in generated modules; we generate none.
+  // Required by Ajv for generated modules, which we do not use.
   { code: 'undefined' },
 )
 
-const options: Options = {
+const options: AjvModule.Options = {
   strict: false,
   validateFormats: false,
   logger: false,
@@ -80,6 +93,6 @@ function comparesTooMuch(value: unknown): boolean {
   return Object.values(value).some(comparesTooMuch)
 }
 
-function refused(at: string, why: string): HookError {
+function jsonSchemaError(at: string, why: string): HookError {
   return new HookError('agent.schema', `${at} ${why}`, { at })
 }

@@ -5,7 +5,7 @@ import type { Execution } from '../../engine/core/sink.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { type BadReceiver, badReceiver } from '../../testing/bad-receiver.ts'
 import { recorder } from '../../testing/recorder.ts'
-import { createHttpHandler, type HttpHandlerOptions } from './http.ts'
+import { type HttpHandlerOptions, httpHandler } from './http.ts'
 
 export const call = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
 
@@ -20,23 +20,23 @@ interface Asked {
   readonly decision: Decision
   readonly execution: Execution | undefined
   readonly facts: Execution['facts']
-  /** Everything that was recorded, logged or answered. */
+  /** Everything that was recorded, logged or answered, as text. */
   readonly all: string
 }
 
-export interface Desk {
+export interface WebhookTest {
   readonly receiver: BadReceiver
-  /** One hook that asks one path of the receiver, and what comes of it. */
+  /** Dispatches to one hook that calls this path of the receiver. */
   ask(path: string, asking?: Asking): Promise<Asked>
 }
 
-export async function openDesk(): Promise<Desk> {
+export async function startWebhookTest(): Promise<WebhookTest> {
   const receiver = await badReceiver()
   const ask = async (path: string, { config, options, hook, clock }: Asking = {}): Promise<Asked> => {
     const time = clock === undefined ? {} : { clock }
     const seen = recorder()
     const outbound = { allow: ['127.0.0.1'], log: seen.log }
-    const handler = createHttpHandler({ outbound, ...time, ...options })
+    const handler = httpHandler.create({ outbound, ...time, ...options })
     const hooks = createHooks({ handlers: [handler], sink: seen.sink, log: seen.log, ...time })
     hooks.add({
       id: 'guard',

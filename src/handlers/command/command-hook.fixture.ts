@@ -4,7 +4,7 @@ import type { Decision } from '../../engine/core/decision.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { createHooks, type Hooks } from '../../index.ts'
 import { type Recorder, recorder } from '../../testing/recorder.ts'
-import { type CommandHandlerOptions, createCommandHandler } from './command.ts'
+import { type CommandHandlerOptions, commandHandler } from './command.ts'
 
 interface Scene {
   readonly hooks: Hooks
@@ -22,7 +22,7 @@ export function commandHook(
   definition: Partial<BaseHook> = {},
   options: CommandHandlerOptions = {},
 ): Scene {
-  const handler = createCommandHandler(options)
+  const handler = commandHandler.create(options)
   const seen = recorder()
   const hooks = createHooks({ handlers: [handler], sink: seen.sink, log: seen.log, breaker: false })
   // The name comes from a test, which knows what it may dispatch.

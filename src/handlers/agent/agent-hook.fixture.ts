@@ -1,12 +1,12 @@
 import { type AgentAnswer, createHooks, type HookDefinition, type Host } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
-import { createAgentHandler } from './agent.ts'
+import { agentHandler } from './agent.ts'
 import type { AgentRequest } from './agent-request.ts'
 
 type Launch = (request: AgentRequest, signal: AbortSignal) => unknown
 
-/** A run that an agent hook guards, in a host that starts agents as told. */
-export function guarded(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
+/** An agent hook on `run_start`, with a host that starts agents by calling `launch`. */
+export function createAgentTest(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
   const requests: AgentRequest[] = []
   const seen = recorder()
   const startAgent = async (request: AgentRequest, signal: AbortSignal) => {
@@ -15,7 +15,7 @@ export function guarded(launch: Launch | undefined, options: Partial<HookDefinit
   }
   const host: Host = launch === undefined ? {} : { startAgent }
   const hooks = createHooks({
-    handlers: [createAgentHandler()],
+    handlers: [agentHandler.create({})],
     host,
     sink: seen.sink,
     log: seen.log,

@@ -1,0 +1,89 @@
+import { HookError } from '../../engine/core/error.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { assertPassableVariables } from '../../safe/process/child-environment.ts'
+import { shellArgv } from '../../safe/process/process-spec.ts'
+import type { Placeholder } from '../placeholders.ts'
+import { shellLine } from './shell-line.ts'
+
+const formats = ['hookhelm', 'openharness', 'openharness-seed'] as const
+type Format = (typeof formats)[number]
+
+export const commandSchema = schema.object({
+  command: schema.text(
+    'A line for `sh -c`. `$ARGUMENTS` is replaced with the event as JSON. Either `command` or `exec` is required.',
+  ),
+  exec: schema.list(schema.text(), 'A program and its arguments, started without a shell.', 1),
+  cwd: schema.text('The working directory. Without it, the directory of the session or of Hookhelm.'),
+  allowed_env_vars: schema.list(
+    schema.text(),
+    'Names of further environment variables that the command may see.',
+  ),
+  worker: schema.boolean('Keep one process running and send it one JSON line per event.'),
+  format: schema.choice(
+    formats,
+    'How the exit code and the output are read: `hookhelm` (default), or as OpenHarness and its older form do.',
+  ),
+  block_on_failure: schema.boolean('OpenHarness formats only: a failed command blocks.'),
+  can_block: schema.boolean('Another spelling of `block_on_failure`.'),
+})
+type CommandSettings = SchemaType<typeof commandSchema>
+
+/** The config of a command hook, prepared for running. */
+export interface CommandConfig {
+  readonly argv: readonly string[]
+  /** Environment variables that carry parts of the event to the shell line. */
+  readonly variables: Readonly<Record<string, Placeholder>>
+  /** Placeholders to replace in `argv`. This is safe only without a shell. */
+  readonly inArgv: readonly Placeholder[]
+  readonly cwd: string | undefined
+  readonly allowedEnv: readonly string[]
+  readonly worker: boolean
+  readonly format: Format
+  /** OpenHarness: a failure of this hook blocks. */
+  readonly mayBlock: boolean
+}
+
+const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
+  hookhelm: ['$ARGUMENTS'],
+  openharness: ['$ARGUMENTS'],
+  'openharness-seed': ['$ARGUMENTS', '{file}', '{tool_name}', '{args}', '{result}'],
+}
+
+export function readCommandConfig(settings: CommandSettings): CommandConfig {
+  const { format = 'hookhelm', worker = false, allowed_env_vars: allowedEnv = [], cwd } = settings
+  assertPassableVariables(allowedEnv, 'config.allowed_env_vars')
+  const program = readProgram(settings, format)
+  if (worker && format !== 'hookhelm')
+    throw commandError('worker', `config.worker cannot be used with the format ${format}`)
+  if (worker && (Object.keys(program.variables).length > 0 || program.inArgv.length > 0))
+    throw commandError('worker', '$ARGUMENTS is one event, and a worker reads many events from stdin')
+  const mayBlock = settings.can_block === true || settings.block_on_failure === true
+  return { ...program, cwd, allowedEnv, worker, format, mayBlock }
+}
+
+type Program = Pick<CommandConfig, 'argv' | 'variables' | 'inArgv'>
+
+function readProgram({ command, exec }: CommandSettings, format: Format): Program {
+  const names = placeholders[format]
+  if (exec !== undefined) {
+    if (command !== undefined)
+      throw commandError('exec', 'config has both command and exec; only one is allowed')
+    const [program = ''] = exec
+    if (program === '' || names.some((name) => program.includes(name)))
+      throw commandError('exec', 'config.exec must begin with a program, not with a part of the event')
+    const inArgv = names.filter((name) => exec.some((item) => item.includes(name)))
+    return { argv: exec, variables: {}, inArgv }
+  }
+  const text = command?.trim()
+  if (!text)
+    throw commandError(
+      'command',
+      'config.command is required: a shell line, or exec with a list of arguments',
+    )
+  const { line, variables } = shellLine(text, names)
+  return { argv: shellArgv(line), variables, inArgv: [] }
+}
+
+function commandError(field: string, message: string): HookError {
+  return new HookError('config.field', message, { at: `config.${field}` })
+}

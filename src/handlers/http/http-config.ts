@@ -1,0 +1,95 @@
+import { HookError } from '../../engine/core/error.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
+import { isEncrypted, secretName } from '../../safe/secret.ts'
+import { readSigningKey } from '../../safe/webhook-signature.ts'
+
+const formats = ['hookhelm', 'openharness'] as const
+
+export const httpSchema = schema.object(
+  {
+    url: schema.url('Where the event is posted: `http://` or `https://`, without a user name or password.'),
+    headers: schema.map(
+      schema.text(),
+      'Headers to send. A value `secret:NAME` is replaced with a stored secret of the tenant.',
+    ),
+    secret: schema.union(
+      [schema.text(), schema.list(schema.text())],
+      'text or a list of texts',
+      'The signing secret, `whsec_…` or `secret:NAME`; a list, newest first, while one replaces another.',
+    ),
+    format: schema.choice(
+      formats,
+      'How the answer is read: `hookhelm` (default) reads a decision from the body, `openharness` only the status.',
+    ),
+    block_on_failure: schema.boolean('`openharness` only: a failed call blocks.'),
+    can_block: schema.boolean('Another spelling of `block_on_failure`.'),
+    method: schema.any('Ignored. Accepted because forms of older gateways send it.'),
+    body_template: schema.any('Ignored. Accepted because forms of older gateways send it.'),
+  },
+  ['url'],
+)
+type HttpSettings = SchemaType<typeof httpSchema>
+
+/** The config of an http hook, prepared for sending. */
+export interface HttpConfig {
+  readonly url: URL
+  /** Names in lower case. A value `aes-gcm:…` or `secret:NAME` is decrypted for each call. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Signing secrets, the newest first. */
+  readonly secrets: readonly string[]
+  readonly format: (typeof formats)[number]
+  /** OpenHarness: a failure of this hook blocks. */
+  readonly mayBlock: boolean
+}
+
+/** Headers that frame the message, or that we guarantee to the receiver. */
+const reservedHeader =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|webhook-.*)$/
+const MAX_HEADERS = 50
+const MAX_VALUE = 8_192
+
+export function readHttpConfig(
+  { url, headers = {}, secret = [], format = 'hookhelm', can_block, block_on_failure }: HttpSettings,
+  refuse: (url: string, reason: BlockReason) => void,
+): HttpConfig {
+  return {
+    url: readUrl(url, (reason) => refuse(url, reason)),
+    headers: readHeaders(headers),
+    secrets: readSecrets(typeof secret === 'string' ? [secret] : secret),
+    format,
+    mayBlock: can_block === true || block_on_failure === true,
+  }
+}
+
+function readHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {}
+  for (const [written, value] of Object.entries(given)) {
+    const name = written.toLowerCase()
+    if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw headerError(name, 'is not a valid header name')
+    if (reservedHeader.test(name)) throw headerError(name, 'is reserved: Hookhelm sets it itself')
+    if (Object.hasOwn(headers, name)) throw headerError(name, 'is given twice')
+    if (!isHeaderValue(value)) throw headerError(name, 'has a value that cannot be sent in a header')
+    headers[name] = value
+  }
+  if (Object.keys(headers).length <= MAX_HEADERS) return headers
+  throw new HookError('config.field', `config.headers has more than ${MAX_HEADERS} entries`, {
+    at: 'config.headers',
+  })
+}
+
+function headerError(name: string, problem: string): HookError {
+  const at = `config.headers.${name.slice(0, 80)}`
+  return new HookError('config.field', `${at} ${problem}`, { at })
+}
+
+/** A line break would begin another header. */
+export function isHeaderValue(value: string): boolean {
+  return value.length <= MAX_VALUE && /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
+}
+
+function readSecrets(secrets: readonly string[]): readonly string[] {
+  for (const secret of secrets)
+    if (!isEncrypted(secret) && secretName(secret) === undefined) readSigningKey(secret)
+  return secrets
+}
