@@ -25,13 +25,13 @@ const arrows = {
   delivery: ['store', ...grounds],
   rules: stores,
   runs: stores,
-  // The Claude Agent SDK speaks as Claude Code does.
-  'agents/sdk': ['client', 'engine', 'agents/agent', 'agents/claude-code', 'agents/native'],
-  'agents/mcp': ['client', ...grounds],
   agents: stores,
+  sdk: ['agents', 'client', 'engine'],
+  connect: ['agents', ...stores],
+  mcp: ['agents', 'client', ...grounds],
   gateway: domains,
-  app: ['gateway', 'handlers', ...domains],
-  cli: ['app', 'gateway', 'handlers', ...domains],
+  app: ['gateway', 'connect', 'mcp', 'handlers', ...domains],
+  cli: ['app', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
 }
 
 /** Part of src → the parts of which it may import types and nothing that runs. */
@@ -53,10 +53,10 @@ const edges = {
       'gateway/server/http-server',
       'gateway/ws/websockets',
       'gateway/socket/socket-server',
-      'agents/mcp/http/http-proxy',
+      'mcp/http/http-proxy',
       // A knock at our own socket, and a gateway that is broken on purpose.
-      'agents/connect/knock',
-      'agents/connect/doctor/silent-socket',
+      'connect/knock',
+      'connect/doctor/silent-socket',
       // They call the gateway that their user names, which may well be at a private address.
       'agents/client/hookhelm-hook',
       'agents/plugin/link',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent.ts'
-import { isGateRow } from '../../src/agents/connect/call-plan.ts'
 import { agents } from '../../src/agents/table.ts'
 import { connectedByDefault } from '../../src/agents/warnings.ts'
+import { isGateRow } from '../../src/connect/call-plan.ts'
 import { cases as knownCases } from '../../test/agents-real/cases.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 

@@ -1,4 +1,4 @@
-import type { Change } from '../agents/connect/connection.ts'
+import type { Change } from '../connect/connection.ts'
 
 /** Changes as a unified diff. */
 export function changesText(changes: readonly Change[]): string {

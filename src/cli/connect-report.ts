@@ -1,9 +1,9 @@
 import type { AgentAdapter } from '../agents/agent.ts'
-import { abilitiesOf } from '../agents/connect/abilities.ts'
-import { type ConnectSettings, plannedCalls } from '../agents/connect/call-plan.ts'
-import type { Change } from '../agents/connect/connection.ts'
-import type { Host, Place } from '../agents/connect/host.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
+import { abilitiesOf } from '../connect/abilities.ts'
+import { type ConnectSettings, plannedCalls } from '../connect/call-plan.ts'
+import type { Change } from '../connect/connection.ts'
+import type { Host, Place } from '../connect/host.ts'
+import { connectedAgents } from '../connect/state.ts'
 import type { Meant } from './agent-places.ts'
 
 export interface Done {

@@ -1,7 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { hostNamed } from '../agents/connect/hosts/table.ts'
-import { ownHooks } from '../agents/connect/own-hooks.ts'
 import {
   type AgentFormat,
   agentFormats,
@@ -12,6 +10,8 @@ import type { Foreign, ImportResult } from '../config/formats/foreign.ts'
 import { type FormatName, formatNames, importFile } from '../config/formats/import-file.ts'
 import { printHookFile } from '../config/print.ts'
 import { problemLine } from '../config/problem.ts'
+import { hostNamed } from '../connect/hosts/table.ts'
+import { ownHooks } from '../connect/own-hooks.ts'
 import { HookError } from '../engine/core/error.ts'
 import { meantBy } from './agent-places.ts'
 import { command } from './command.ts'

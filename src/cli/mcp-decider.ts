@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { type Decider, gatewayDecider, localDecider } from '../agents/mcp/decider.ts'
 import { createClient } from '../client/client.ts'
 import { dataFolder } from '../config/find.ts'
 import { HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { socketPath } from '../gateway/socket/socket-path.ts'
+import { type Decider, gatewayDecider, localDecider } from '../mcp/decider.ts'
 import { connection } from './remote/connection.ts'
 
 /** How long a decision may take: less than what clients wait for a call. */

@@ -1,6 +1,6 @@
-import { connectedAgents } from '../agents/connect/state.ts'
 import { agentNamed, agents } from '../agents/table.ts'
 import { connectedByDefault, type ReachingAgent } from '../agents/warnings.ts'
+import { connectedAgents } from '../connect/state.ts'
 import { meantBy, requireHost } from './agent-places.ts'
 
 /** The agents whose events would pass the hooks: those that are named, or else those that are connected here. */

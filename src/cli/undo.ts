@@ -1,4 +1,4 @@
-import { undo } from '../agents/connect/connection.ts'
+import { undo } from '../connect/connection.ts'
 import { meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
 import { command } from './command.ts'

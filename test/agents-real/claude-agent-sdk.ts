@@ -7,9 +7,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ClaudeAgentOptions, hookhelm } from '../../src/agents/sdk/claude-agent-sdk.ts'
 import { createClient } from '../../src/client/index.ts'
 import { addContext, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type ClaudeAgentOptions, hookhelm } from '../../src/sdk/claude-agent-sdk.ts'
 import { type FakeRequest, startFake } from './fake-servers/all.mjs'
 
 const folder = process.argv[2]

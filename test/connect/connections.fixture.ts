@@ -1,8 +1,8 @@
-import { wantedConnection } from '../../src/agents/connect/connectable.ts'
-import type { Connection } from '../../src/agents/connect/connection.ts'
-import type { Level } from '../../src/agents/connect/host.ts'
-import { hostNamed } from '../../src/agents/connect/hosts/table.ts'
 import { agentNamed } from '../../src/agents/table.ts'
+import { wantedConnection } from '../../src/connect/connectable.ts'
+import type { Connection } from '../../src/connect/connection.ts'
+import type { Level } from '../../src/connect/host.ts'
+import { hostNamed } from '../../src/connect/hosts/table.ts'
 import type { TemporaryHome } from './home.fixture.ts'
 
 interface Options {

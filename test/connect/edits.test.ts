@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
-import { codexHost } from '../../src/agents/connect/hosts/codex.ts'
-import { copilotCliHost } from '../../src/agents/connect/hosts/copilot-cli.ts'
-import { hooksTarget, oursIn } from '../../src/agents/connect/target.ts'
+import { codexHost } from '../../src/connect/hosts/codex.ts'
+import { copilotCliHost } from '../../src/connect/hosts/copilot-cli.ts'
+import { hooksTarget, oursIn } from '../../src/connect/target.ts'
 import { settings, writings } from './jsonc.fixture.ts'
 
 const line = "'/opt/a b/hookhelm-hook' codex PreToolUse --socket /s --within 1 || { exit 2; }"

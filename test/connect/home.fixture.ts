@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Where } from '../../src/agents/connect/host.ts'
+import type { Where } from '../../src/connect/host.ts'
 
 export interface Ran {
   readonly code: number | null

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { hosts } from '../../src/agents/connect/hosts/table.ts'
-import { unreadBecause } from '../../src/agents/connect/text/readable.ts'
+import { hosts } from '../../src/connect/hosts/table.ts'
+import { unreadBecause } from '../../src/connect/text/readable.ts'
 
 /** As the agents were seen to do: what they cannot read they ignore as a whole, with every hook in it. */
 const seen = {

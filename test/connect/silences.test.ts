@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { connect } from '../../src/agents/connect/connection.ts'
-import type { Level } from '../../src/agents/connect/host.ts'
-import { hostNamed } from '../../src/agents/connect/hosts/table.ts'
-import { connectedAgents } from '../../src/agents/connect/state.ts'
+import { connect } from '../../src/connect/connection.ts'
+import type { Level } from '../../src/connect/host.ts'
+import { hostNamed } from '../../src/connect/hosts/table.ts'
+import { connectedAgents } from '../../src/connect/state.ts'
 import { connectionOf } from './connections.fixture.ts'
 import { type TemporaryHome, temporaryHome } from './home.fixture.ts'
 

@@ -9,11 +9,11 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { localDecider } from '../../src/agents/mcp/decider.ts'
-import { type HttpProxy, openHttpProxy } from '../../src/agents/mcp/http/http-proxy.ts'
-import { ServerName } from '../../src/agents/mcp/server-name.ts'
 import { systemClock } from '../../src/engine/core/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
+import { localDecider } from '../../src/mcp/decider.ts'
+import { type HttpProxy, openHttpProxy } from '../../src/mcp/http/http-proxy.ts'
+import { ServerName } from '../../src/mcp/server-name.ts'
 import { httpFiles, listening } from './http-server.fixture.ts'
 import { folder } from './proxied.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ClaudeAgentOptions, hookhelm } from '../../src/agents/sdk/claude-agent-sdk.ts'
 import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type ClaudeAgentOptions, hookhelm } from '../../src/sdk/claude-agent-sdk.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { payload } from '../agents/payloads.fixture.ts'
 import { shared } from '../gateway/running.fixture.ts'

@@ -1,0 +1,54 @@
+import { isRecord } from '../engine/core/check.ts'
+
+/**
+ * A copy for hooks. An event is frozen, and what belongs to the program must stay as it was. What cannot be copied as it is
+ * becomes what JSON makes of it.
+ */
+export function plain<T>(value: T): T {
+  try {
+    return structuredClone(value)
+  } catch {
+    const text: string | undefined = JSON.stringify(value)
+    return JSON.parse(text ?? 'null')
+  }
+}
+
+/**
+ * A change as it came back, with everything that was not changed as it was before: on its way to a gateway a date became a
+ * text and bytes became a list.
+ */
+export function restored(changed: unknown, original: unknown): unknown {
+  if (sameText(changed, original)) return original
+  if (Array.isArray(changed)) {
+    const before = Array.isArray(original) ? original : []
+    return changed.map((item, index) => restored(item, before[index]))
+  }
+  if (!isRecord(changed)) return changed
+  const before = isRecord(original) ? original : {}
+  return Object.fromEntries(
+    Object.entries(changed).map(([key, value]) => [
+      key,
+      restored(value, Object.hasOwn(before, key) ? before[key] : undefined),
+    ]),
+  )
+}
+
+function sameText(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  try {
+    return a !== undefined && JSON.stringify(a) === JSON.stringify(b)
+  } catch {
+    return false
+  }
+}
+
+/** What a tool is called with, as `tool_input` wants it. */
+export function inputRecord(input: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(input) ? input : { input }
+}
+
+/** And back. */
+export function inputOf(patch: unknown, original: unknown): unknown {
+  const changed = plain(patch)
+  return isRecord(original) || !isRecord(changed) ? changed : changed.input
+}
