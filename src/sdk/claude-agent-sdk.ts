@@ -1,8 +1,8 @@
 /** The door for programs on the Claude Agent SDK: the `hooks` of its `query()`. */
 
-import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent.ts'
-import { claudeCode } from '../agents/claude-code/adapter.ts'
-import { deliver } from '../agents/native/outcome.ts'
+import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
+import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
+import { deliver } from '../agents/translate/outcome.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { type About, type Asker, createAsker, type HelmOptions } from './asker.ts'
 
@@ -38,7 +38,7 @@ export type ClaudeAgentOptions = HelmOptions & {
 /** To be the `hooks` of `query()`, beside or in place of the program's own. */
 export function hookhelm({ timeout = 60, ...options }: ClaudeAgentOptions): Record<string, HookMatcher[]> {
   const asker = createAsker(options, 'claude-agent-sdk')
-  const rows: readonly (readonly [string, NativeEvent])[] = Object.entries(claudeCode.events)
+  const rows: readonly (readonly [string, NativeEvent])[] = Object.entries(claudeCodeAdapter.events)
   return Object.fromEntries(
     rows.flatMap(([name, row]) => {
       if (row.chatty) return []
@@ -63,7 +63,7 @@ function callbackFor(name: string, row: NativeEvent, { asker, options }: Means):
   return async (input, _toolUseId, { signal }) => {
     if (!asker.listens(event)) return {}
     const native: NativePayload = { ...input }
-    const reading = claudeCode.read(name, native)
+    const reading = claudeCodeAdapter.read(name, native)
     const payload = row.event === undefined ? { name, ...reading.payload } : reading.payload
     const about: About = { envelope: { ...reading.envelope, ...momentOf(native, options) }, signal }
     if (honours.length === 0) {
@@ -74,7 +74,7 @@ function callbackFor(name: string, row: NativeEvent, { asker, options }: Means):
     const decision = await asks(event, payload as never, about)
     const { outcome, undelivered } = deliver(decision, honours, 'the Claude Agent SDK')
     if (undelivered.length > 0) asker.log('agent.undelivered', { event, effects: undelivered })
-    return outputOf(claudeCode.reply(name, outcome, native))
+    return outputOf(claudeCodeAdapter.reply(name, outcome, native))
   }
 }
 

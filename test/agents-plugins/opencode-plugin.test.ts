@@ -235,7 +235,7 @@ describe('the gateway comes and goes', () => {
 describe('what only observes', () => {
   const idle = (id: string) => ({ event: { type: 'session.idle', properties: { sessionID: id } } })
 
-  test('is told, and waits on disk when nobody listens', async () => {
+  test('is told, and waits on disk when no gateway listens', async () => {
     const where = place('opencode')
     const hooks = await opencode(where)
     await Promise.all(Array.from({ length: 5 }, (_, n) => hooks.event?.(idle(`ses_${n}`))))

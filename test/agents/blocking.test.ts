@@ -1,18 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CommandAgent } from '../../src/agents/agent.ts'
-import { claudeCode } from '../../src/agents/claude-code/adapter.ts'
-import { codex } from '../../src/agents/codex/adapter.ts'
-import { copilotCli } from '../../src/agents/copilot-cli/adapter.ts'
-import { cursor } from '../../src/agents/cursor/adapter.ts'
-import { geminiCli } from '../../src/agents/gemini-cli/adapter.ts'
-import { deliver } from '../../src/agents/native/outcome.ts'
-import { own } from '../../src/agents/native/own.ts'
+import type { CommandAgentAdapter } from '../../src/agents/agent-adapter.ts'
+import { claudeCodeAdapter } from '../../src/agents/claude-code/adapter.ts'
+import { codexAdapter } from '../../src/agents/codex/adapter.ts'
+import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
+import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
+import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
+import { deliver } from '../../src/agents/translate/outcome.ts'
+import { own } from '../../src/agents/translate/own.ts'
 import type { Decision } from '../../src/engine/core/decision.ts'
 import { clients } from './clients.fixture.ts'
 import { anyText, eventOf, payload, payloadNames } from './payloads.fixture.ts'
 
-const commandAgents: readonly CommandAgent[] = [claudeCode, codex, geminiCli, copilotCli, cursor]
+const commandAgents: readonly CommandAgentAdapter[] = [
+  claudeCodeAdapter,
+  codexAdapter,
+  geminiCliAdapter,
+  copilotCliAdapter,
+  cursorAdapter,
+]
 
 const texts = {
   'several lines': 'first\nsecond\r\nthird',
@@ -73,7 +79,7 @@ describe.each(gates)('$agent.title $name', ({ honours, answer, isBlocked }) => {
 
 test('what is refused is one line, whatever was said', () => {
   for (const message of Object.values(texts)) {
-    const { stdout, stderr } = codex.reply('PreToolUse', { kind: 'block', message }, {})
+    const { stdout, stderr } = codexAdapter.reply('PreToolUse', { kind: 'block', message }, {})
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^[^\n]+\n$/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left

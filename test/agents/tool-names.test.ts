@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { patchedFiles, patchText, readPatch } from '../../src/agents/native/apply-patch.ts'
-import { mcpName } from '../../src/agents/native/mcp-name.ts'
-import { outputText } from '../../src/agents/native/output-text.ts'
-import { toCanonical, toNative } from '../../src/agents/native/tool-names.ts'
-import { agents } from '../../src/agents/table.ts'
+import { agentAdapters } from '../../src/agents/table.ts'
+import { patchedFiles, patchText, readPatch } from '../../src/agents/translate/apply-patch.ts'
+import { mcpName } from '../../src/agents/translate/mcp-name.ts'
+import { outputText } from '../../src/agents/translate/output-text.ts'
+import { toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
 
 const tools = {
   view: { name: 'Read', keys: { path: 'file_path' } },
@@ -41,7 +41,7 @@ describe('names of tools and arguments', () => {
     )
   })
 
-  const listed = agents.flatMap((agent) =>
+  const listed = agentAdapters.flatMap((agent) =>
     Object.entries(agent.tools).map(([native, { keys }]) => ({
       agent,
       native,

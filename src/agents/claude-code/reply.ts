@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { own } from '../translate/own.ts'
+import { refusing, saying, silence } from '../translate/process-reply.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 /** Where nothing can be refused, words can still be added. */
 const context =
@@ -100,6 +100,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** In exactly the shape that Claude Code honours for this event. */
-export function claudeCodeReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+export function claudeCodeReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return own(replies, event)?.(outcome, native) ?? silence
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent.ts'
+import type { NativePayload } from '../agent-adapter.ts'
 
 /** The text of a patch, where the call is one. */
 export function patchOf(native: NativePayload): string | undefined {

@@ -1,14 +1,14 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { patchText } from '../native/apply-patch.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { patchText } from '../translate/apply-patch.ts'
+import { outputText } from '../translate/output-text.ts'
+import { own } from '../translate/own.ts'
+import { refusing, saying, silence } from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { patchOf } from './patch.ts'
 import { codexTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 // One field that Codex does not know makes the whole answer invalid, and an invalid answer is none: the action goes on.
 // So each answer holds the least that says it.
@@ -84,6 +84,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** In exactly the shape that Codex honours for this event. */
-export function codexReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+export function codexReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return own(replies, event)?.(outcome, native) ?? silence
 }

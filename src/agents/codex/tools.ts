@@ -1,4 +1,4 @@
-import type { ToolNames } from '../native/tool-names.ts'
+import type { ToolNames } from '../translate/tool-names.ts'
 
 const agent = { name: 'Agent', keys: { message: 'prompt', agent_type: 'subagent_type' } }
 

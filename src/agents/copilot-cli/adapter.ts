@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CommandAgent, NativePayload } from '../agent.ts'
-import { readPatch } from '../native/apply-patch.ts'
-import { own } from '../native/own.ts'
-import { textOf } from '../native/read-fields.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
+import { readPatch } from '../translate/apply-patch.ts'
+import { own } from '../translate/own.ts'
+import { textOf } from '../translate/read-fields.ts'
+import { readSnake } from '../translate/snake-payload.ts'
 import { copilotCliEvents } from './events.ts'
 import { argumentsOf, asSnake } from './payload.ts'
 import { copilotCliReply } from './reply.ts'
@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Copilot CLI: command hooks in two dialects. We connect its own, in camelCase: it has every event, and the tools by the
  * names and with the arguments that a rewrite must have.
  */
-export const copilotCli: CommandAgent = {
+export const copilotCliAdapter: CommandAgentAdapter = {
   name: 'copilot-cli',
   title: 'Copilot CLI',
   checked: '1.0.102',

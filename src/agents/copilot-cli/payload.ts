@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { fromJson } from '../native/read-fields.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import { own } from '../translate/own.ts'
+import { fromJson } from '../translate/read-fields.ts'
 
 /** Where a camelCase key is not ours in snake_case. */
 const names: Readonly<Record<string, string>> = {

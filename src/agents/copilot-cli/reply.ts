@@ -1,13 +1,13 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { outputText } from '../translate/output-text.ts'
+import { own } from '../translate/own.ts'
+import { saying, silence } from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { argumentsOf } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /** What is said, unless it is nothing. */
@@ -88,6 +88,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** In exactly the shape that Copilot CLI honours for this event. */
-export function copilotCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+export function copilotCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return own(replies, event)?.(outcome, native) ?? silence
 }

@@ -1,12 +1,12 @@
-import type { CommandAgent } from '../agent.ts'
-import { only, textOf } from '../native/read-fields.ts'
+import type { CommandAgentAdapter } from '../agent-adapter.ts'
+import { only, textOf } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'
 import { cursorTools } from './tools.ts'
 
 /** Cursor: command hooks of its own kind. Written from its documentation, and not run. */
-export const cursor: CommandAgent = {
+export const cursorAdapter: CommandAgentAdapter = {
   name: 'cursor',
   title: 'Cursor',
   checked: 'documentation of 2026',

@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent.ts'
-import { mcpName } from '../native/mcp-name.ts'
-import { own } from '../native/own.ts'
-import { fromJson, inputOf, nameOf } from '../native/read-fields.ts'
-import { toCanonical } from '../native/tool-names.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import { mcpName } from '../translate/mcp-name.ts'
+import { own } from '../translate/own.ts'
+import { fromJson, inputOf, nameOf } from '../translate/read-fields.ts'
+import { toCanonical } from '../translate/tool-names.ts'
 import { cursorTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>

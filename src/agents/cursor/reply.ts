@@ -1,12 +1,12 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { saying } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { own } from '../translate/own.ts'
+import { saying } from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { argumentsOf } from './payload.ts'
 import { cursorTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => object
+type Reply = (outcome: ClientOutcome, native: NativePayload) => object
 
 const NOTHING = {}
 
@@ -51,6 +51,6 @@ const replies: Readonly<Record<string, Reply>> = {
  * In exactly the shape that Cursor documents for this event. Nothing to say is an empty object: an entry that fails closed
  * may take no output at all for a failure.
  */
-export function cursorReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+export function cursorReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return saying(own(replies, event)?.(outcome, native) ?? NOTHING)
 }

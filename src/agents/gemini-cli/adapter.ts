@@ -1,8 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CommandAgent, NativePayload, Reading } from '../agent.ts'
-import { mcpName } from '../native/mcp-name.ts'
-import { own } from '../native/own.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativePayload, NativeReading } from '../agent-adapter.ts'
+import { mcpName } from '../translate/mcp-name.ts'
+import { own } from '../translate/own.ts'
+import { readSnake } from '../translate/snake-payload.ts'
 import { geminiCliEvents } from './events.ts'
 import { geminiCliReply } from './reply.ts'
 import { geminiCliTools } from './tools.ts'
@@ -10,7 +10,7 @@ import { geminiCliTools } from './tools.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Gemini CLI: command hooks with names, tools and answers of its own. */
-export const geminiCli: CommandAgent = {
+export const geminiCliAdapter: CommandAgentAdapter = {
   name: 'gemini-cli',
   title: 'Gemini CLI',
   checked: '0.61.0',
@@ -25,7 +25,7 @@ export const geminiCli: CommandAgent = {
   reply: geminiCliReply,
 }
 
-type View = (payload: Fields, native: NativePayload) => Omit<Reading, 'envelope'>
+type View = (payload: Fields, native: NativePayload) => Omit<NativeReading, 'envelope'>
 
 const views: Readonly<Record<string, View>> = {
   BeforeTool: (payload, native) => ({ payload: { ...payload, ...serverTool(native) } }),

@@ -1,12 +1,12 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { outputText } from '../translate/output-text.ts'
+import { own } from '../translate/own.ts'
+import { refusing, saying, silence } from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { geminiCliTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -82,6 +82,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** In exactly the shape that Gemini CLI honours for this event. */
-export function geminiCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
+export function geminiCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return own(replies, event)?.(outcome, native) ?? silence
 }

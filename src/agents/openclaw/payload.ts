@@ -1,9 +1,9 @@
 import type { Envelope } from '../../engine/core/context.ts'
-import type { NativePayload } from '../agent.ts'
-import { inputOf, nameOf, only, pathOf, textOf } from '../native/read-fields.ts'
+import type { NativePayload } from '../agent-adapter.ts'
 import { type Fields, part } from '../plugin/fields.ts'
 import type { NativeCall } from '../plugin/plugin-reply.ts'
 import { subAgentOf } from '../plugin/sub-agent.ts'
+import { inputOf, nameOf, only, pathOf, textOf } from '../translate/read-fields.ts'
 import { openclawTools } from './tools.ts'
 
 /** The call that a tool hook is about. */

@@ -1,14 +1,14 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { NativePayload, Reading } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { only, textOf } from '../native/read-fields.ts'
+import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { type Fields, part } from '../plugin/fields.ts'
 import { canonicalCall } from '../plugin/native-call.ts'
+import { outputText } from '../translate/output-text.ts'
+import { own } from '../translate/own.ts'
+import { only, textOf } from '../translate/read-fields.ts'
 import { callOf, envelopeOf, resultCallOf } from './payload.ts'
 
-type Said = Pick<Reading, 'payload' | 'event'>
+type Said = Pick<NativeReading, 'payload' | 'event'>
 type Read = (event: Fields, native: NativePayload) => Said
 
 const toolResult: Read = (event, native) => afterCall(canonicalCall(resultCallOf(native)), event)
@@ -87,7 +87,7 @@ const reads: Readonly<Record<string, Read>> = {
   }),
 }
 
-export function readOpenclaw(name: string, native: NativePayload): Reading {
+export function readOpenclaw(name: string, native: NativePayload): NativeReading {
   const event = part(native, 'event')
   return { ...(own(reads, name)?.(event, native) ?? { payload: event }), envelope: envelopeOf(native) }
 }

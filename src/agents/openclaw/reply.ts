@@ -1,12 +1,12 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, PluginReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
+import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
 import { type Fields, part } from '../plugin/fields.ts'
 import { addition, changedArgs, pass, refusal } from '../plugin/plugin-reply.ts'
+import { outputText } from '../translate/output-text.ts'
+import { own } from '../translate/own.ts'
 import { callOf } from './payload.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => PluginReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
 const beforeTool: Reply = ({ kind, message, patch }, native) => {
   if (kind === 'block') return refusal(message)
@@ -46,6 +46,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** What the plugin carries out; anything else it would take for no answer. */
-export function openclawReply(event: string, outcome: Outcome, native: NativePayload): PluginReply {
+export function openclawReply(event: string, outcome: ClientOutcome, native: NativePayload): PluginReply {
   return own(replies, event)?.(outcome, native) ?? pass
 }

@@ -1,14 +1,14 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { NativePayload, Reading } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { inputOf, nameOf, only, pathOf, textOf } from '../native/read-fields.ts'
+import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { type Fields, part } from '../plugin/fields.ts'
 import { canonicalCall } from '../plugin/native-call.ts'
 import { laneAbove, subAgentOf } from '../plugin/sub-agent.ts'
+import { own } from '../translate/own.ts'
+import { inputOf, nameOf, only, pathOf, textOf } from '../translate/read-fields.ts'
 import { callOf, callWith, envelopeOf, propertiesOf } from './payload.ts'
 
-type Said = Pick<Reading, 'payload' | 'event'>
+type Said = Pick<NativeReading, 'payload' | 'event'>
 type Read = (native: NativePayload) => Said
 
 const afterTool: Read = (native) => {
@@ -101,7 +101,7 @@ const reads: Readonly<Record<string, Read>> = {
   },
 }
 
-export function readOpencode(event: string, native: NativePayload): Reading {
+export function readOpencode(event: string, native: NativePayload): NativeReading {
   const said = own(reads, event)?.(native) ?? { payload: propertiesOf(native) }
   const { lane, ...envelope } = envelopeOf(native)
   const isAboutLane = said.event === 'subagent_start' || said.event === 'subagent_stop'

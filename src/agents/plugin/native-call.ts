@@ -1,5 +1,5 @@
-import { readPatch } from '../native/apply-patch.ts'
-import { toCanonical } from '../native/tool-names.ts'
+import { readPatch } from '../translate/apply-patch.ts'
+import { toCanonical } from '../translate/tool-names.ts'
 import { type NativeCall, patchIn } from './plugin-reply.ts'
 
 /** The call as every hook sees it. */

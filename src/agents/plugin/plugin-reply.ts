@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { PluginReply } from '../agent.ts'
-import { patchText } from '../native/apply-patch.ts'
-import { type ToolNames, toNative } from '../native/tool-names.ts'
+import type { PluginReply } from '../agent-adapter.ts'
+import { patchText } from '../translate/apply-patch.ts'
+import { type ToolNames, toNative } from '../translate/tool-names.ts'
 
 /** No objection: the client goes on as if we were not there. */
 export const pass: PluginReply = Object.freeze({})

@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent.ts'
-import { textOf } from '../native/read-fields.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import { textOf } from '../translate/read-fields.ts'
 
 /** Whose sub-agent a session is, as the plugin found out. */
 export interface SubAgent {

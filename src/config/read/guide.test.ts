@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { formatNames } from '../formats/import-file.ts'
+import { importFormats } from '../../agents/import-file.ts'
 import { hookSchema } from '../schema/hook.ts'
 import { readHookText } from './read-text.ts'
 
@@ -15,5 +15,5 @@ test('the examples of the page are hook files', () => {
 
 test('the page names every field and every format', () => {
   const fields = Object.keys(hookSchema.unwrap().shape).filter((field) => field !== 'disabled_reason')
-  expect([...fields, ...formatNames].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  expect([...fields, ...importFormats].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })

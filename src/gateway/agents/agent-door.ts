@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { AgentAdapter, NativeEvent, NativePayload } from '../../agents/agent.ts'
-import { deliver } from '../../agents/native/outcome.ts'
-import { agentNamed, agents } from '../../agents/table.ts'
+import type { AgentAdapter, NativeEvent, NativePayload } from '../../agents/agent-adapter.ts'
+import { agentAdapters, findAdapter } from '../../agents/table.ts'
+import { deliver } from '../../agents/translate/outcome.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
@@ -119,10 +119,10 @@ function observed(agent: AgentAdapter, name: string, native: NativePayload) {
 
 /** The adapter of a name, or an error that says which names there are. */
 export function requireAgent(name: unknown): AgentAdapter {
-  const agent = typeof name === 'string' ? agentNamed(name) : undefined
+  const agent = typeof name === 'string' ? findAdapter(name) : undefined
   if (agent !== undefined) return agent
   throw serverError('gateway.request', `there is no coding agent ${String(name).slice(0, 80)}`, {
     at: 'agent',
-    hint: `There are ${agents.map((known) => known.name).join(', ')}.`,
+    hint: `There are ${agentAdapters.map((known) => known.name).join(', ')}.`,
   })
 }

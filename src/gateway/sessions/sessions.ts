@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Reading } from '../../agents/agent.ts'
+import type { NativeReading } from '../../agents/agent-adapter.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
@@ -8,7 +8,7 @@ import { timeUuid } from '../../safe/time-uuid.ts'
 /** Joins the events of one session of a coding agent: turn, tool call, sub-agent and how deep it is. */
 export interface Sessions {
   /** The envelope with what the client did not say and earlier events tell. */
-  join(where: Where, event: string, reading: Reading): Envelope
+  join(where: Where, event: string, reading: NativeReading): Envelope
   /** The folder where a session was first seen; `/` is none. */
   startOf(where: Where, envelope: Envelope, folder: string): string
   /** A call that was joined does not take place: it starts nobody. */
@@ -152,7 +152,7 @@ function begin(session: Session, lane: string | undefined, above?: string): Lane
   return place
 }
 
-function startedLane({ payload }: Reading): string | undefined {
+function startedLane({ payload }: NativeReading): string | undefined {
   return typeof payload.agent_id === 'string' ? payload.agent_id : undefined
 }
 
@@ -161,7 +161,7 @@ function note(
   event: string,
   lane: string | undefined,
   toolCall: string | undefined,
-  { payload }: Reading,
+  { payload }: NativeReading,
 ): void {
   if (ends.has(event) && toolCall !== undefined)
     session.spawning = session.spawning.filter(({ call }) => call !== toolCall)
@@ -172,7 +172,7 @@ function note(
 }
 
 /** A permission that is asked for a call names its tool and arguments, and not always its id. */
-function callOf(session: Session, event: string, { payload }: Reading): string | undefined {
+function callOf(session: Session, event: string, { payload }: NativeReading): string | undefined {
   if (event !== 'permission_request') return undefined
   return session.call?.what === whatOf(payload) ? session.call.id : undefined
 }

@@ -1,0 +1,31 @@
+import type { ProcessReply } from '../agent-adapter.ts'
+
+/** Nothing to say: the client goes on as if we were not there. */
+export const silence: ProcessReply = Object.freeze({ exit: 0, stdout: '', stderr: '' })
+
+export function saying(output: object): ProcessReply {
+  return { exit: 0, stdout: JSON.stringify(output), stderr: '' }
+}
+
+/** What blocks in every client with command hooks: code 2, a line on stderr, nothing on stdout. */
+export function refusing(message: string): ProcessReply {
+  return { exit: 2, stdout: '', stderr: `${notJson(oneLine(message))}\n` }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
+function oneLine(message: string): string {
+  // Half a character is refused by the client, which could then say no reason at all.
+  return message.toWellFormed().replace(CONTROL, ' ').trim() || 'blocked'
+}
+
+/** Gemini CLI reads stderr as JSON where it can: a message that happens to be some must not decide. */
+function notJson(line: string): string {
+  try {
+    JSON.parse(line)
+  } catch {
+    return line
+  }
+  return `blocked: ${line}`
+}
