@@ -36,8 +36,8 @@ const arrows = {
 
 /** Part of src → the parts of which it may import types and nothing that runs. */
 const typeArrows = {
-  // The client is typed by the table of methods, and carries neither it nor the gateway.
-  client: ['gateway/methods'],
+  // The client takes only types from the gateway's methods and from the catalogue.
+  client: ['gateway/methods', 'engine/events'],
 }
 
 /** Modules with an edge to the world → the only places that may import more than their types. */
@@ -49,14 +49,14 @@ const edges = {
     modules: 'http|https|http2|net|tls|dgram|dns|dns/promises|undici|ws',
     only: [
       'safe/outbound',
-      // They listen and call nobody, but for one knock at a socket that may be stale.
+      // They listen and call nobody, but for one ping of a socket that may be stale.
       'gateway/server/http-server',
       'gateway/ws/websockets',
       'gateway/socket/socket-server',
       'mcp/http/http-proxy',
-      // A knock at our own socket, and a gateway that is broken on purpose.
-      'connect/knock',
-      'connect/doctor/silent-socket',
+      // A ping of our own socket, and a gateway that is broken on purpose.
+      'connect/ping-socket',
+      'connect/doctor/broken-gateways',
       // They call the gateway that their user names, which may well be at a private address.
       'agents/client/hookhelm-hook',
       'agents/plugin/link',

@@ -1,4 +1,4 @@
-/** The door for programs that talk to a gateway. */
+/** Entry point `hookhelm/client`: a typed client of a gateway. */
 export { HookError } from '../engine/core/error.ts'
 export { retryAfterOf } from '../engine/core/retry-after.ts'
 export {
@@ -6,8 +6,9 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type DispatchResult,
+  type EventPayload,
   type EventToSend,
-  type Execution,
-  type Sent,
+  type GatewayExecution,
 } from './client.ts'
-export type { Tailed } from './tail.ts'
+export type { TailedExecution } from './tail.ts'

@@ -3,20 +3,20 @@ import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import { parseJson } from '../safe/json.ts'
-import { errorOf } from './wire-error.ts'
+import { errorFromWire } from './wire-error.ts'
 
-export interface TailOptions {
+export interface ClientTailOptions {
   readonly url: string
   readonly token: string | undefined
   readonly tenant: string | undefined
   readonly clock: Clock
-  /** Where to go on; without one, from now. */
+  /** Continue after this cursor. If omitted, start with the next execution. */
   readonly cursor?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** One execution, and where to go on after it. */
-export interface Tailed<Execution> {
+/** One execution, and the cursor that continues after it. */
+export interface TailedExecution<Execution> {
   readonly execution: Execution
   readonly cursor: string
 }
@@ -35,9 +35,9 @@ const MOST_WAIT_MS = 10_000
  * cursor; rows around the loss may come twice, none is left out.
  */
 export async function* tailExecutions<Execution>(
-  options: TailOptions,
+  options: ClientTailOptions,
   isExecution: (value: unknown) => value is Execution,
-): AsyncGenerator<Tailed<Execution>> {
+): AsyncGenerator<TailedExecution<Execution>> {
   const { clock, signal } = options
   let cursor = options.cursor
   let wait = LEAST_WAIT_MS
@@ -66,14 +66,14 @@ export async function* tailExecutions<Execution>(
   }
 }
 
-/** The answer to our one request; a refusal of it is final. */
+/** The cursor in the answer to the subscription. Throws if the gateway refused it. */
 function cursorOfAnswer(frame: unknown): string | undefined {
   if (!isRecord(frame) || frame.type !== 'res') return undefined
-  if (frame.ok !== true) throw errorOf(frame.error)
+  if (frame.ok !== true) throw errorFromWire(frame.error)
   return isRecord(frame.payload) ? String(frame.payload.cursor) : undefined
 }
 
-function openFeed({ url, token, tenant }: TailOptions, cursor: string | undefined): Feed {
+function openFeed({ url, token, tenant }: ClientTailOptions, cursor: string | undefined): Feed {
   const ws = new WebSocket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
     perMessageDeflate: false,
     headers: {
@@ -97,14 +97,14 @@ function openFeed({ url, token, tenant }: TailOptions, cursor: string | undefine
     try {
       push(parseJson(String(data)))
     } catch {
-      // Whoever sends that is no gateway, or one that is broken: the cursor leads past it or back here.
+      // Not JSON: reconnect, and continue at the cursor.
       ws.terminate()
     }
   })
   ws.on('unexpected-response', (_, response) => {
-    // A wrong token stays wrong; anything else may pass.
+    // A wrong token stays wrong; other refusals may be temporary.
     if (response.statusCode === 401 || response.statusCode === 403)
-      refusal = errorOf({ message: 'the gateway does not let us in', code: 'auth.token' })
+      refusal = errorFromWire({ message: 'the gateway refused the token', code: 'auth.token' })
     ws.terminate()
   })
   ws.on('error', () => {})
@@ -129,9 +129,9 @@ function openFeed({ url, token, tenant }: TailOptions, cursor: string | undefine
 
 function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const callOff = after(clock, ms, resolve)
+    const cancelTimeout = after(clock, ms, resolve)
     signal?.addEventListener('abort', () => {
-      callOff()
+      cancelTimeout()
       resolve()
     })
   })

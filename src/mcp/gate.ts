@@ -1,3 +1,4 @@
+import type { Decider } from '../client/decider.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
@@ -6,7 +7,7 @@ import { scanJson } from '../safe/json-scan.ts'
 import { redact } from '../safe/redact.ts'
 import { withoutBlobs } from './blobs.ts'
 import type { ToolCall } from './calls.ts'
-import type { Decider, McpEvent } from './decider.ts'
+import type { McpEvent } from './mcp-event.ts'
 import { errorResult, type Result, resultOf, textOf, withContext, withOpened } from './result.ts'
 
 /** What hooks say about a call that the server has not seen yet. */
@@ -21,9 +22,9 @@ export interface Verdict {
 }
 
 export interface GateOptions {
-  readonly decider: Decider
+  readonly decider: Pick<Decider, 'decide' | 'limits'>
   readonly clock: Clock
-  /** Go on where nobody could decide. */
+  /** Let calls pass if no decision is made. */
   readonly failOpen: boolean
   /** A line for the person. */
   tell(line: string): void
@@ -46,7 +47,7 @@ export class Gate {
     } catch (thrown) {
       const why = oneLine(thrown)
       if (!this.#options.failOpen || signal.aborted)
-        return { kind: 'block', text: `hookhelm: blocked, nobody could decide: ${why}`, context: [] }
+        return { kind: 'block', text: `hookhelm: blocked, no decision: ${why}`, context: [] }
       this.#options.tell(`${call.tool} goes on although nobody decided (--fail-open): ${why}`)
       return { kind: 'allow', text: '', context: [], opened: why }
     }
@@ -69,7 +70,7 @@ export class Gate {
     } catch (thrown) {
       const why = oneLine(thrown)
       // A hook that redacts must not be got round by stopping the gateway.
-      if (!this.#options.failOpen) return withheld(`nobody could decide: ${why}`)
+      if (!this.#options.failOpen) return withheld(`no decision: ${why}`)
       this.#options.tell(`the result of ${call.tool} goes on although nobody saw it (--fail-open): ${why}`)
       return this.#changed(result, result, { ...call, opened: call.opened ?? why }, [])
     }
@@ -109,7 +110,7 @@ export class Gate {
   async #send(event: McpEvent, envelope: Envelope, signal: AbortSignal): Promise<Decision> {
     const { decider } = this.#options
     if (decider.limits !== undefined) checkSize({ ...event, envelope }, decider.limits)
-    return decider.decide(event, envelope, signal)
+    return decider.decide({ ...event, envelope, signal })
   }
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createDecider, type Decider } from '../client/decider.ts'
 import { HookError } from '../engine/core/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { type Decider, localDecider } from './decider.ts'
 import type { Admitted } from './passage.ts'
 import { readPacket } from './rpc/packet.ts'
 import { ServerName } from './server-name.ts'
@@ -13,7 +13,7 @@ const never = new AbortController().signal
 
 function sessionWith(hooks: Hooks, name: string | undefined = 'files'): Session {
   const told = { tell: () => {}, clock: fakeClock(), failOpen: false }
-  return new Session({ ...told, decider: localDecider(hooks), server: new ServerName(name) })
+  return new Session({ ...told, decider: createDecider({ hooks }), server: new ServerName(name) })
 }
 
 /** Hooks that change everything they get to see. */
@@ -143,13 +143,10 @@ test('a hook that throws while it redacts is no reason to lose a result, as its 
 })
 
 test.each([
-  [
-    false,
-    { isError: true, content: [{ text: expect.stringContaining('withheld: nobody could decide: gone') }] },
-  ],
+  [false, { isError: true, content: [{ text: expect.stringContaining('withheld: no decision: gone') }] }],
   [true, { content: [{ text: 'secret' }], _meta: { a: 1, 'hookhelm/opened': 'gone' } }],
 ])('a result that nobody could look at; with --fail-open: %s', async (failOpen, expected) => {
-  const decider: Decider = {
+  const decider: Pick<Decider, 'decide'> = {
     decide: async ({ event }) => {
       if (event === 'post_tool_use') throw new HookError('engine.aborted', 'gone')
       return { kind: 'allow' }

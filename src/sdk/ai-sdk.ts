@@ -1,55 +1,77 @@
-/** The door for programs on the AI SDK: hooks around its models and tools. */
+/** Entry point `hookhelm/ai-sdk`: hooks around the models and tools of the AI SDK. */
 import { type ToolApprovalConfiguration, type ToolSet, wrapLanguageModel } from 'ai'
+import { type AgentHooks, type AgentHooksOptions, createAgentHooks, subagentHooks } from './agent-hooks.ts'
 import { approve, type OwnApproval } from './ai-sdk/approval.ts'
 import { guardedTool } from './ai-sdk/guarded-tool.ts'
 import { hooksMiddleware } from './ai-sdk/middleware.ts'
-import { createToolGate } from './ai-sdk/tool-gate.ts'
-import { type Asker, createAsker, type HelmOptions, innerOf } from './asker.ts'
+import { createAiToolGate } from './ai-sdk/tool-gate.ts'
 import { blocked, refusalOf } from './refusal.ts'
 
-export type { HelmOptions } from './asker.ts'
+export type { AgentHooksOptions } from './agent-hooks.ts'
 
 type WrappedModel = ReturnType<typeof wrapLanguageModel>
 type AnyModel = Parameters<typeof wrapLanguageModel>[0]['model']
 
-export type AiSdkOptions = HelmOptions & {
+/** Options of `createAiSdkSession`. */
+export type AiSdkOptions = AgentHooksOptions & {
   /**
-   * Keep streamed answers back until `model_response` hooks have seen the whole of them. If omitted: when there are such hooks
-   * in this process; never for those of a gateway, which then only see what was streamed.
+   * Hold a streamed answer back until the `model_response` hooks have seen all of it. Default: true if this process has such
+   * hooks. With a gateway the default is false, and its hooks see the answer but cannot change it.
    */
   readonly holdStreams?: boolean
 }
 
-export interface Guarded<T extends ToolSet, C> {
+/** Spread this into `generateText` or `streamText`. */
+export interface GuardedTools<T extends ToolSet, C> {
+  /** The same tools behind the hooks. */
   readonly tools: T
+  /** Asks the hooks before each call. `ask` becomes an approval request of the AI SDK. */
   readonly toolApproval: ToolApprovalConfiguration<T, C>
 }
 
-/** Hooks for one session of an agent. */
-export interface Helm {
-  /** The same model: prompts are asked about, requests and answers may be changed, and it may have to go on. */
+/** The hooks of one session of an agent. */
+export interface AiSdkSession {
+  /**
+   * Wraps a model: hooks see prompts, requests and answers. They may block a prompt, change a request or an answer, and make
+   * the model continue at `stop`.
+   */
   model(model: AnyModel): WrappedModel
-  /** To spread into the call. The program's own approvals still apply. */
+  /** Puts tools behind the hooks. Approvals of your own, given in `own.toolApproval`, still apply. */
   guard<T extends ToolSet, C = unknown>(
     tools: T,
     own?: { readonly toolApproval?: ToolApprovalConfiguration<T, C> },
-  ): Guarded<T, C>
-  /** Runs a sub-agent, if the hooks let it start, with hooks one level deeper. */
-  subagent<R>(agent: string, prompt: string, run: (helm: Helm, prompt: string) => Promise<R>): Promise<R>
-  /** The session is over. Resolves when all observers have been told. */
+  ): GuardedTools<T, C>
+  /**
+   * Runs a sub-agent with hooks one level deeper. Throws `agent.blocked` if a `subagent_start` hook blocks it, and whatever
+   * `run` throws.
+   */
+  subagent<R>(
+    agent: string,
+    prompt: string,
+    run: (session: AiSdkSession, prompt: string) => Promise<R>,
+  ): Promise<R>
+  /** Sends `session_end`. Resolves when all observers have finished. */
   end(reason?: string): Promise<void>
 }
 
-export function hookhelm(options: AiSdkOptions): Helm {
+/**
+ * Creates hooks for one session of an agent on the AI SDK. Gates fail closed: if no decision is made, the call is blocked.
+ *
+ * @example
+ * const session = createAiSdkSession({ hooks })
+ * await generateText({ model: session.model(openai('gpt-5')), ...session.guard({ deploy }), prompt })
+ * await session.end()
+ */
+export function createAiSdkSession(options: AiSdkOptions): AiSdkSession {
   const { holdStreams, ...rest } = options
-  const asker = createAsker(rest, 'ai-sdk')
-  const holds = () => holdStreams ?? (options.hooks !== undefined && asker.listens('model_response'))
-  return helmOf(asker, holds)
+  const agentHooks = createAgentHooks(rest, 'ai-sdk')
+  const holds = () => holdStreams ?? (options.hooks !== undefined && agentHooks.listens('model_response'))
+  return sessionWith(agentHooks, holds)
 }
 
-function helmOf(asker: Asker, holds: () => boolean): Helm {
-  const gate = createToolGate(asker)
-  const middleware = hooksMiddleware(asker, holds)
+function sessionWith(agentHooks: AgentHooks, holds: () => boolean): AiSdkSession {
+  const gate = createAiToolGate(agentHooks)
+  const middleware = hooksMiddleware(agentHooks, holds)
   const guarded = new WeakSet<object>()
 
   return {
@@ -58,7 +80,7 @@ function helmOf(asker: Asker, holds: () => boolean): Helm {
     guard(tools, own = {}) {
       const wrapped = Object.fromEntries(
         Object.entries(tools).map(([name, tool]) => {
-          const inner = guardedTool(name, tool, { asker, gate })
+          const inner = guardedTool(name, tool, { agentHooks, gate })
           if (inner !== tool) guarded.add(inner)
           return [name, inner]
         }),
@@ -72,14 +94,14 @@ function helmOf(asker: Asker, holds: () => boolean): Helm {
     },
 
     async subagent(agent, prompt, run) {
-      const decision = await asker.gate('subagent_start', { agent_type: agent, prompt })
+      const decision = await agentHooks.gate('subagent_start', { agent_type: agent, prompt })
       const refusal = refusalOf(decision)
       if (refusal !== undefined) throw blocked(refusal)
-      const inner = innerOf(asker, agent)
+      const inner = subagentHooks(agentHooks, agent)
       const { patch = prompt, context = [] } = decision
       const given = [String(patch), ...context].join('\n\n')
       try {
-        const result = await run(helmOf(inner, holds), given)
+        const result = await run(sessionWith(inner, holds), given)
         inner.observe('subagent_stop', { agent_type: agent, status: 'success' })
         return result
       } catch (thrown) {
@@ -89,8 +111,8 @@ function helmOf(asker: Asker, holds: () => boolean): Helm {
     },
 
     async end(reason = 'other') {
-      asker.observe('session_end', { reason })
-      await asker.drain()
+      agentHooks.observe('session_end', { reason })
+      await agentHooks.drain()
     },
   }
 }

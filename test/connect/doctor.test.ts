@@ -180,7 +180,7 @@ describe('what is wrong', () => {
       expect.arrayContaining([
         "bad: PreToolUse is missing in the gateway's history",
         'bad: PreToolUse lets calls pass when no gateway listens (exit 0)',
-        expect.stringMatching(/^bad: 0 of \d+ observed events were kept for later$/),
+        expect.stringMatching(/^bad: 0 of \d+ observed events were spooled$/),
       ]),
     )
   })

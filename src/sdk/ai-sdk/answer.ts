@@ -1,26 +1,26 @@
 import type { LanguageModelMiddleware } from 'ai'
 import { isRecord } from '../../engine/core/check.ts'
-import type { About, Asker } from '../asker.ts'
-import { restored } from '../plain.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
+import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { messageOf } from '../refusal.ts'
 import type { Request } from './prompt.ts'
 
 export type Model = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]['model']
-export type Answer = Awaited<ReturnType<Model['doGenerate']>>
-export type Content = Answer['content']
-type Usage = Answer['usage']
+export type ModelAnswer = Awaited<ReturnType<Model['doGenerate']>>
+export type Content = ModelAnswer['content']
+type Usage = ModelAnswer['usage']
 
 /** `model_response`: nothing when it stays as it is. */
 export async function transformAnswer(
-  asker: Asker,
-  answer: Pick<Answer, 'content' | 'finishReason' | 'usage'>,
-  { model, about }: { readonly model: string; readonly about: About },
-): Promise<Pick<Answer, 'content' | 'finishReason'> | undefined> {
+  agentHooks: AgentHooks,
+  answer: Pick<ModelAnswer, 'content' | 'finishReason' | 'usage'>,
+  { model, about }: { readonly model: string; readonly about: HookCallOptions },
+): Promise<Pick<ModelAnswer, 'content' | 'finishReason'> | undefined> {
   const { content, finishReason, usage } = answer
   const response = { content, finishReason, usage }
-  const { patch } = await asker.transform('model_response', { model, response }, about)
+  const { patch } = await agentHooks.transform('model_response', { model, response }, about)
   if (patch === undefined) return undefined
-  const changed = restored(structuredClone(patch), response)
+  const changed = restoreUnchanged(structuredClone(patch), response)
   if (!isRecord(changed)) return undefined
   return {
     content: Array.isArray(changed.content) ? changed.content : content,
@@ -28,7 +28,7 @@ export async function transformAnswer(
   }
 }
 
-function isFinish(value: unknown): value is Answer['finishReason'] {
+function isFinish(value: unknown): value is ModelAnswer['finishReason'] {
   return isRecord(value) && typeof value.unified === 'string'
 }
 
@@ -38,25 +38,25 @@ function saidIn(content: Content): string {
 
 interface Ending {
   readonly content: Content
-  readonly finishReason: Answer['finishReason'] | undefined
+  readonly finishReason: ModelAnswer['finishReason'] | undefined
   /** Whether it goes on because of a hook already. */
   readonly again: boolean
-  readonly about: About
+  readonly about: HookCallOptions
 }
 
 /** `stop`: what to tell the model when it must go on; nothing when it may end, or goes on anyway to run its tools. */
 export async function mustGoOn(
-  asker: Asker,
+  agentHooks: AgentHooks,
   { content, finishReason, again, about }: Ending,
 ): Promise<string | undefined> {
-  if (!asker.listens('stop') || finishReason?.unified !== 'stop') return undefined
+  if (!agentHooks.listens('stop') || finishReason?.unified !== 'stop') return undefined
   if (content.some((part) => part.type === 'tool-call')) return undefined
   const payload = {
     stop_hook_active: again,
     last_assistant_message: saidIn(content),
     stop_reason: finishReason.unified,
   }
-  const decision = await asker.gate('stop', payload, about)
+  const decision = await agentHooks.gate('stop', payload, about)
   return decision.kind === 'block' ? messageOf(decision) : undefined
 }
 

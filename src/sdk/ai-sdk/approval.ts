@@ -1,6 +1,6 @@
 import type { GenericToolApprovalFunction, ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from 'ai'
 import { blocked } from '../refusal.ts'
-import { type AnyTool, type ToolGate, validated } from './tool-gate.ts'
+import { type AiToolGate, type AnyTool, validated } from './tool-gate.ts'
 
 /** What the SDK passes to an approval function. */
 type Approvable = Parameters<GenericToolApprovalFunction<ToolSet, never, unknown>>[0]
@@ -9,7 +9,7 @@ export type OwnApproval = ToolApprovalConfiguration<ToolSet, never>
 type Status = Exclude<ToolApprovalStatus, string | undefined>
 
 interface Means {
-  readonly gate: ToolGate
+  readonly gate: AiToolGate
   readonly own: OwnApproval | undefined
   readonly isGuarded: (tool: AnyTool) => boolean
 }

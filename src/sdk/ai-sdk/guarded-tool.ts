@@ -1,12 +1,12 @@
 import type { ToolExecutionOptions } from 'ai'
 import { systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { Asker } from '../asker.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { inputRecord } from '../clone-for-hooks.ts'
 import { copyWith } from '../copy-with.ts'
-import { inputRecord } from '../plain.ts'
 import { blocked } from '../refusal.ts'
-import type { AnyTool, ToolGate, Verdict } from './tool-gate.ts'
-import { type ToolOutput, usualOutput, withContext } from './tool-output.ts'
+import type { AiToolGate, AiToolVerdict, AnyTool } from './tool-gate.ts'
+import { outputWithContext, type ToolOutput, usualOutput } from './tool-output.ts'
 import { turnOf } from './turn.ts'
 
 type Options = ToolExecutionOptions<unknown>
@@ -19,12 +19,12 @@ interface ToolResult {
 }
 
 interface Means {
-  readonly asker: Asker
-  readonly gate: ToolGate
+  readonly agentHooks: AgentHooks
+  readonly gate: AiToolGate
 }
 
 /** The same tool, which asks before it runs and tells what came of it. One that runs elsewhere stays as it is. */
-export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { asker, gate }: Means): T {
+export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { agentHooks, gate }: Means): T {
   if (typeof tool.execute !== 'function') return tool
   // By the input that the SDK knows the call by; what hooks add is read when the result goes to the model.
   const notes = new WeakMap<object, readonly string[]>()
@@ -43,7 +43,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { aske
     })
   }
 
-  function run(verdict: Verdict, given: unknown, options: Options): unknown {
+  function run(verdict: AiToolVerdict, given: unknown, options: Options): unknown {
     if (verdict.kind === 'block') throw blocked(verdict.message)
     const since = systemClock.elapsed()
     const call = {
@@ -51,7 +51,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { aske
       tool_input: inputRecord(verdict.input),
       tool_use_id: options.toolCallId,
     }
-    const about = { envelope: { ...turnOf(asker, options.messages), toolCall: options.toolCallId } }
+    const about = { envelope: { ...turnOf(agentHooks, options.messages), toolCall: options.toolCallId } }
     const add = (context: readonly string[] = []) => {
       if (context.length > 0 && isObject(given)) notes.set(given, [...(notes.get(given) ?? []), ...context])
     }
@@ -59,14 +59,18 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { aske
 
     const done = async (tool_response: unknown): Promise<unknown> => {
       const duration_ms = Math.round(systemClock.elapsed() - since)
-      const decision = await asker.transform('post_tool_use', { ...call, tool_response, duration_ms }, about)
+      const decision = await agentHooks.transform(
+        'post_tool_use',
+        { ...call, tool_response, duration_ms },
+        about,
+      )
       add(decision.context)
       return decision.patch === undefined ? tool_response : structuredClone(decision.patch)
     }
     const failed = async (thrown: unknown): Promise<never> => {
       const is_interrupt = options.abortSignal?.aborted ?? false
       const failure = { ...call, error: errorText(thrown), is_interrupt }
-      const { context = [] } = await asker.transform('post_tool_use_failure', failure, about)
+      const { context = [] } = await agentHooks.transform('post_tool_use_failure', failure, about)
       if (context.length === 0) throw thrown
       throw new Error([errorText(thrown), ...context].join('\n\n'), { cause: thrown })
     }
@@ -93,7 +97,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { aske
   const toModelOutput = async (result: ToolResult): Promise<ToolOutput> => {
     const output = await (tool.toModelOutput?.(result) ?? usualOutput(result.output))
     const context = isObject(result.input) ? notes.get(result.input) : undefined
-    return context === undefined ? output : withContext(output, context)
+    return context === undefined ? output : outputWithContext(output, context)
   }
 
   return copyWith(tool, { execute, toModelOutput })

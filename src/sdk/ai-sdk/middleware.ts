@@ -1,29 +1,32 @@
 import type { LanguageModelMiddleware } from 'ai'
-import type { Asker } from '../asker.ts'
-import { type Answer, bothUsages, goingOn, mustGoOn, transformAnswer } from './answer.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { bothUsages, goingOn, type ModelAnswer, mustGoOn, transformAnswer } from './answer.ts'
 import { createRequests } from './request.ts'
 import { streamed } from './streamed.ts'
 import { turnOf } from './turn.ts'
 
 /** Hooks around a language model. `holdsStreams` keeps streamed answers back until hooks have seen the whole of them. */
-export function hooksMiddleware(asker: Asker, holdsStreams: () => boolean): LanguageModelMiddleware {
-  const requests = createRequests(asker)
+export function hooksMiddleware(
+  agentHooks: AgentHooks,
+  holdsStreams: () => boolean,
+): LanguageModelMiddleware {
+  const requests = createRequests(agentHooks)
 
   return {
     specificationVersion: 'v4',
     transformParams: ({ params, model }) => requests.prepare({ model: model.modelId, params }),
 
     async wrapGenerate({ doGenerate, params, model }) {
-      let answer: Answer = await doGenerate()
+      let answer: ModelAnswer = await doGenerate()
       let request = params
-      const about = { envelope: turnOf(asker, params.prompt) }
+      const about = { envelope: turnOf(agentHooks, params.prompt) }
       for (let again = false; ; again = true) {
-        if (asker.listens('model_response')) {
-          const changed = await transformAnswer(asker, answer, { model: model.modelId, about })
+        if (agentHooks.listens('model_response')) {
+          const changed = await transformAnswer(agentHooks, answer, { model: model.modelId, about })
           if (changed !== undefined) answer = { ...answer, ...changed }
         }
         const { content, finishReason } = answer
-        const message = await mustGoOn(asker, { content, finishReason, again, about })
+        const message = await mustGoOn(agentHooks, { content, finishReason, again, about })
         if (message === undefined) return answer
         request = await requests.transform({
           model: model.modelId,
@@ -40,9 +43,9 @@ export function hooksMiddleware(asker: Asker, holdsStreams: () => boolean): Lang
 
     async wrapStream({ doStream, params, model }) {
       const result = await doStream()
-      if (!asker.listens('stop') && !asker.listens('model_response')) return result
-      const about = { envelope: turnOf(asker, params.prompt) }
-      const streaming = { asker, requests, model, about, holds: holdsStreams() }
+      if (!agentHooks.listens('stop') && !agentHooks.listens('model_response')) return result
+      const about = { envelope: turnOf(agentHooks, params.prompt) }
+      const streaming = { agentHooks, requests, model, about, holds: holdsStreams() }
       return { ...result, stream: streamed(streaming, params, result.stream) }
     },
   }

@@ -6,7 +6,7 @@ export type Prompt = Request['prompt']
 type Message = Prompt[number]
 type UserMessage = Extract<Message, { role: 'user' }>
 
-export function textOf(message: UserMessage): string {
+export function promptText(message: UserMessage): string {
   return message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
@@ -32,6 +32,6 @@ export function instructed(prompt: Prompt, context: readonly string[]): Prompt {
 }
 
 export const spelling: Spelling<Message> = {
-  userText: (message) => (message.role === 'user' ? textOf(message) : undefined),
+  userText: (message) => (message.role === 'user' ? promptText(message) : undefined),
   edited: (message, edit) => (message.role === 'user' ? edited(message, edit) : message),
 }

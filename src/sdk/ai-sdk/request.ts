@@ -1,8 +1,8 @@
-import type { Asker } from '../asker.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { Edits } from '../edits.ts'
-import { restored } from '../plain.ts'
 import { blocked, refusalOf } from '../refusal.ts'
-import { instructed, newest, type Prompt, type Request, spelling, textOf } from './prompt.ts'
+import { instructed, newest, type Prompt, promptText, type Request, spelling } from './prompt.ts'
 import { turnOf } from './turn.ts'
 
 export interface Ask {
@@ -18,23 +18,23 @@ export interface Requests {
   transform(ask: Ask): Promise<Request>
 }
 
-export function createRequests(asker: Asker): Requests {
+export function createRequests(agentHooks: AgentHooks): Requests {
   const edits = new Edits(spelling)
   // A request that is tried again has the same prompt, which was asked about already.
   const asked = new WeakMap<Prompt, Promise<void>>()
   let begun: Promise<readonly string[]> | undefined
 
   async function begin(model: string): Promise<readonly string[]> {
-    const { context = [] } = await asker.transform('session_start', { source: 'startup', model })
+    const { context = [] } = await agentHooks.transform('session_start', { source: 'startup', model })
     return context
   }
 
   async function askAbout(prompt: Prompt, signal: AbortSignal | undefined): Promise<void> {
     const message = newest(prompt)
-    if (message === undefined || !asker.listens('user_prompt_submit')) return
-    const text = textOf(message)
-    const about = { envelope: turnOf(asker, prompt), signal }
-    const decision = await asker.gate('user_prompt_submit', { prompt: text, source: 'sdk' }, about)
+    if (message === undefined || !agentHooks.listens('user_prompt_submit')) return
+    const text = promptText(message)
+    const about = { envelope: turnOf(agentHooks, prompt), signal }
+    const decision = await agentHooks.gate('user_prompt_submit', { prompt: text, source: 'sdk' }, about)
     signal?.throwIfAborted()
     const refusal = refusalOf(decision)
     if (refusal !== undefined) throw blocked(refusal)
@@ -44,13 +44,16 @@ export function createRequests(asker: Asker): Requests {
   }
 
   async function transform({ model, params }: Ask): Promise<Request> {
-    if (!asker.listens('model_request')) return params
+    if (!agentHooks.listens('model_request')) return params
     // Neither keys nor signals are anybody's business.
     const { abortSignal, headers, ...request } = params
-    const about = { envelope: turnOf(asker, params.prompt), signal: abortSignal }
-    const { patch } = await asker.transform('model_request', { model, request }, about)
+    const about = { envelope: turnOf(agentHooks, params.prompt), signal: abortSignal }
+    const { patch } = await agentHooks.transform('model_request', { model, request }, about)
     if (patch === undefined) return params
-    const changed = restored(structuredClone(patch), request) as Omit<Request, 'abortSignal' | 'headers'>
+    const changed = restoreUnchanged(structuredClone(patch), request) as Omit<
+      Request,
+      'abortSignal' | 'headers'
+    >
     return {
       ...changed,
       ...(abortSignal === undefined ? {} : { abortSignal }),

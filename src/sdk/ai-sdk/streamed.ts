@@ -1,10 +1,10 @@
-import type { About, Asker } from '../asker.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
 import {
-  type Answer,
   bothUsages,
   type Content,
   goingOn,
   type Model,
+  type ModelAnswer,
   mustGoOn,
   transformAnswer,
 } from './answer.ts'
@@ -16,10 +16,10 @@ type Part = Stream extends ReadableStream<infer P> ? P : never
 type Finish = Extract<Part, { type: 'finish' }>
 
 export interface Streaming {
-  readonly asker: Asker
+  readonly agentHooks: AgentHooks
   readonly requests: Requests
   readonly model: Model
-  readonly about: About
+  readonly about: HookCallOptions
   /** Keep the answer back until hooks have seen the whole of it. */
   readonly holds: boolean
 }
@@ -30,16 +30,16 @@ export function streamed(streaming: Streaming, params: Request, first: Stream): 
 }
 
 async function* pieces(streaming: Streaming, first: Request, stream: Stream): AsyncGenerator<Part> {
-  const { asker, requests, model, about } = streaming
+  const { agentHooks, requests, model, about } = streaming
   let params = first
   let current = stream
-  let usage: Answer['usage'] | undefined
+  let usage: ModelAnswer['usage'] | undefined
   for (let again = false; ; again = true) {
     const heard = yield* oneAnswer(streaming, current, again)
     const { finish } = heard
     if (finish === undefined) return
     usage = usage === undefined ? finish.usage : bothUsages(usage, finish.usage)
-    const message = await mustGoOn(asker, {
+    const message = await mustGoOn(agentHooks, {
       content: heard.content,
       finishReason: finish.finishReason,
       again,
@@ -62,7 +62,7 @@ interface Heard {
 
 /** Passes on one answer without its end. */
 async function* oneAnswer(
-  { asker, model, about, holds }: Streaming,
+  { agentHooks, model, about, holds }: Streaming,
   stream: Stream,
   again: boolean,
 ): AsyncGenerator<Part, Heard> {
@@ -81,15 +81,18 @@ async function* oneAnswer(
     else yield part
   }
   const { content } = parts
-  if (finish === undefined || !asker.listens('model_response')) {
+  if (finish === undefined || !agentHooks.listens('model_response')) {
     yield* held
     return { content, finish }
   }
-  const asked = transformAnswer(asker, { ...finish, content }, { model: model.modelId, about })
+  const asked = transformAnswer(agentHooks, { ...finish, content }, { model: model.modelId, about })
   if (!holds) {
     void asked.then((changed) => {
       if (changed !== undefined)
-        asker.log('agent.undelivered', { event: 'model_response', reason: 'the answer was streamed already' })
+        agentHooks.log('agent.undelivered', {
+          event: 'model_response',
+          reason: 'the answer was streamed already',
+        })
     })
     return { content, finish }
   }

@@ -1,13 +1,13 @@
 import { asSchema, type ToolSet } from 'ai'
 import { errorText } from '../../engine/core/error.ts'
-import type { Asker } from '../asker.ts'
-import { inputOf, inputRecord, restored } from '../plain.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { inputRecord, restoreUnchanged, toolInputFrom } from '../clone-for-hooks.ts'
 import { messageOf } from '../refusal.ts'
 import { turnOf } from './turn.ts'
 
 export type AnyTool = ToolSet[string]
 
-export interface Call {
+export interface AiToolCall {
   readonly toolName: string
   readonly toolCallId: string
   readonly input: unknown
@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** What the hooks say about one tool call, with the input that may run. */
-export interface Verdict {
+export interface AiToolVerdict {
   readonly kind: 'allow' | 'ask' | 'block'
   readonly grant: boolean
   readonly message: string
@@ -28,26 +28,26 @@ export interface Verdict {
 }
 
 /** `pre_tool_use`, asked once per call: the approval asks, and the tool finds the answer when it runs. */
-export interface ToolGate {
-  ask(call: Call): Promise<Verdict>
+export interface AiToolGate {
+  ask(call: AiToolCall): Promise<AiToolVerdict>
   /** Leaves a verdict for the tool that is called with this very input. */
-  leave(input: unknown, verdict: Verdict): void
-  take(input: unknown): Verdict | undefined
+  leave(input: unknown, verdict: AiToolVerdict): void
+  take(input: unknown): AiToolVerdict | undefined
 }
 
-export function createToolGate(asker: Asker): ToolGate {
+export function createAiToolGate(agentHooks: AgentHooks): AiToolGate {
   // By identity: the parsed input of a call is an object of its own, while ids of calls repeat with some providers.
-  const left = new WeakMap<object, Verdict>()
+  const left = new WeakMap<object, AiToolVerdict>()
   return {
     async ask(call) {
       const { toolName, toolCallId, input, messages, signal } = call
-      const decision = await asker.gate(
+      const decision = await agentHooks.gate(
         'pre_tool_use',
         { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
-        { envelope: { ...turnOf(asker, messages), toolCall: toolCallId }, signal },
+        { envelope: { ...turnOf(agentHooks, messages), toolCall: toolCallId }, signal },
       )
       const { kind, grant = false, patch, context = [] } = decision
-      const verdict: Verdict = { kind, grant, message: messageOf(decision), input, context }
+      const verdict: AiToolVerdict = { kind, grant, message: messageOf(decision), input, context }
       return kind === 'block' || patch === undefined ? verdict : rewritten(verdict, call, patch)
     },
     leave(input, verdict) {
@@ -64,13 +64,13 @@ export function createToolGate(asker: Asker): ToolGate {
 
 /** A changed input is held against the tool's own schema, as the one that the model wrote was. */
 async function rewritten(
-  verdict: Verdict,
-  { tool, input, takesRewrite }: Call,
+  verdict: AiToolVerdict,
+  { tool, input, takesRewrite }: AiToolCall,
   patch: unknown,
-): Promise<Verdict> {
-  const refuse = (message: string): Verdict => ({ ...verdict, kind: 'block', grant: false, message })
+): Promise<AiToolVerdict> {
+  const refuse = (message: string): AiToolVerdict => ({ ...verdict, kind: 'block', grant: false, message })
   if (!takesRewrite) return refuse('a hook changed the input of a tool that does not run here')
-  const checked = await validated(tool?.inputSchema, restored(inputOf(patch, input), input))
+  const checked = await validated(tool?.inputSchema, restoreUnchanged(toolInputFrom(patch, input), input))
   if ('error' in checked) return refuse(`a hook changed the input to one the tool refuses: ${checked.error}`)
   return { ...verdict, input: checked.value }
 }

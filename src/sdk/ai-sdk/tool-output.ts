@@ -11,7 +11,7 @@ export function usualOutput(output: unknown): ToolOutput {
 }
 
 /** The result with what hooks have to say about it. */
-export function withContext(output: ToolOutput, context: readonly string[]): ToolOutput {
+export function outputWithContext(output: ToolOutput, context: readonly string[]): ToolOutput {
   const notes = context.join('\n')
   switch (output.type) {
     case 'text':

@@ -1,10 +1,10 @@
-import type { About, Asker } from '../asker.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
 
 /** A turn is a message of the user with all that follows; it has its number unless the program gave it a name. */
 export function turnOf(
-  asker: Asker,
+  agentHooks: AgentHooks,
   messages: readonly { readonly role: string }[],
-): NonNullable<About['envelope']> {
-  const { turn = String(messages.filter(({ role }) => role === 'user').length) } = asker.moment
+): NonNullable<HookCallOptions['envelope']> {
+  const { turn = String(messages.filter(({ role }) => role === 'user').length) } = agentHooks.envelope
   return { turn }
 }

@@ -1,7 +1,7 @@
 import { type AIMessage, SystemMessage } from '@langchain/core/messages'
 import type { AgentMiddleware } from 'langchain'
 import { isRecord } from '../../engine/core/check.ts'
-import type { About, Asker } from '../asker.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
 import { changedMessages, plainMessage, withFields } from './messages.ts'
 
 type Wrap = NonNullable<AgentMiddleware['wrapModelCall']>
@@ -16,13 +16,13 @@ export function modelName(model: unknown): string {
 
 /** `model_request`, with what the start of the session added to the instructions. */
 export async function changedRequest(
-  asker: Asker,
+  agentHooks: AgentHooks,
   given: Request,
-  { about, context }: { about: About; context: readonly string[] },
+  { about, context }: { about: HookCallOptions; context: readonly string[] },
 ): Promise<Request> {
   const added = context.length === 0 ? undefined : new SystemMessage(context.join('\n'))
   const request = added === undefined ? given : { ...given, systemMessage: given.systemMessage.concat(added) }
-  if (!asker.listens('model_request')) return request
+  if (!agentHooks.listens('model_request')) return request
   const { systemMessage, messages } = request
   const payload = {
     system: systemMessage.content,
@@ -30,7 +30,7 @@ export async function changedRequest(
     tools: request.tools.map(toolName),
   }
   const model = modelName(request.model)
-  const { patch } = await asker.transform('model_request', { model, request: payload }, about)
+  const { patch } = await agentHooks.transform('model_request', { model, request: payload }, about)
   if (!isRecord(patch)) return request
   const changed: Record<string, unknown> = structuredClone(patch)
   const { system = '', messages: said } = changed
@@ -46,13 +46,13 @@ export async function changedRequest(
 
 /** `model_response` */
 export async function changedResponse(
-  asker: Asker,
+  agentHooks: AgentHooks,
   message: AIMessage,
-  { about, model }: { about: About; model: string },
+  { about, model }: { about: HookCallOptions; model: string },
 ): Promise<AIMessage> {
-  if (!asker.listens('model_response')) return message
+  if (!agentHooks.listens('model_response')) return message
   const response = plainMessage(message)
-  const { patch } = await asker.transform('model_response', { model, response }, about)
+  const { patch } = await agentHooks.transform('model_response', { model, response }, about)
   if (!isRecord(patch)) return message
   const { type, ...fields }: Record<string, unknown> = structuredClone(patch)
   return withFields(message, fields)

@@ -4,9 +4,9 @@ import { isRecord } from '../../engine/core/check.ts'
 import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { About, Asker } from '../asker.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
+import { cloneForHooks } from '../clone-for-hooks.ts'
 import { copyWith } from '../copy-with.ts'
-import { plain } from '../plain.ts'
 import { messageOf, refusalOf } from '../refusal.ts'
 import { appended, withFields } from './messages.ts'
 
@@ -22,20 +22,24 @@ interface Call {
 
 /** One tool call past the hooks. */
 export async function guardToolCall(
-  asker: Asker,
+  agentHooks: AgentHooks,
   request: ToolCallRequest,
-  { handler, about, asks }: { handler: Handler; about: About; asks: boolean },
+  { handler, about, asks }: { handler: Handler; about: HookCallOptions; asks: boolean },
 ): Promise<Outcome> {
   const { toolCall, runtime } = request
   const { id, name, args } = toolCall
   const identity = id === undefined ? {} : { tool_use_id: id }
-  const where: About = {
+  const where: HookCallOptions = {
     ...about,
     envelope: { ...about.envelope, ...(id === undefined ? {} : { toolCall: id }) },
   }
-  const decision = await asker.gate('pre_tool_use', { tool_name: name, tool_input: args, ...identity }, where)
+  const decision = await agentHooks.gate(
+    'pre_tool_use',
+    { tool_name: name, tool_input: args, ...identity },
+    where,
+  )
   const { patch } = decision
-  const input: Record<string, unknown> = isRecord(patch) ? plain(patch) : args
+  const input: Record<string, unknown> = isRecord(patch) ? cloneForHooks(patch) : args
   const refusal =
     asks && decision.kind === 'ask' ? askPerson(runtime, name, input, decision) : refusalOf(decision)
   if (refusal !== undefined) return refused(toolCall, refusal)
@@ -47,7 +51,7 @@ export async function guardToolCall(
     outcome = await handler({ ...request, toolCall: { ...toolCall, args: input } })
   } catch (thrown) {
     if (isControlFlow(thrown) || about.signal?.aborted) throw thrown
-    const context = await failed(asker, call, errorText(thrown), where)
+    const context = await failed(agentHooks, call, errorText(thrown), where)
     // As it would have been without a middleware around the tool.
     const text = ToolInvocationError.isInstance(thrown)
       ? thrown.message
@@ -57,10 +61,10 @@ export async function guardToolCall(
   const said = decision.context ?? []
   return answered(outcome, id, async (message) => {
     if (message.status === 'error')
-      return noted(message, [...said, ...(await failed(asker, call, message.content, where))])
+      return noted(message, [...said, ...(await failed(agentHooks, call, message.content, where))])
     const duration_ms = Math.round(systemClock.elapsed() - since)
     const payload = { ...call, tool_response: message.content, duration_ms }
-    const after = await asker.transform('post_tool_use', payload, where)
+    const after = await agentHooks.transform('post_tool_use', payload, where)
     const changed =
       after.patch === undefined ? message : withFields(message, { content: contentOf(after.patch) })
     return noted(changed, [...said, ...(after.context ?? [])])
@@ -87,8 +91,13 @@ function askPerson(
     : `refused: ${messageOf(decision)}`
 }
 
-async function failed(asker: Asker, call: Call, error: unknown, about: About): Promise<readonly string[]> {
-  const { context = [] } = await asker.transform('post_tool_use_failure', { ...call, error }, about)
+async function failed(
+  agentHooks: AgentHooks,
+  call: Call,
+  error: unknown,
+  about: HookCallOptions,
+): Promise<readonly string[]> {
+  const { context = [] } = await agentHooks.transform('post_tool_use_failure', { ...call, error }, about)
   return context
 }
 

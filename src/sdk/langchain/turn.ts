@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage } from '@langchain/core/messages'
-import type { About, Asker } from '../asker.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
 import { messageOf, refusalOf } from '../refusal.ts'
 import { appended, reworded, withFields } from './messages.ts'
 
@@ -10,14 +10,14 @@ interface Change {
 
 /** `user_prompt_submit`: what becomes of the newest message, when something does. */
 export async function submitted(
-  asker: Asker,
+  agentHooks: AgentHooks,
   messages: readonly BaseMessage[],
-  about: About,
+  about: HookCallOptions,
 ): Promise<Change | undefined> {
   const message = messages.at(-1)
-  if (!HumanMessage.isInstance(message) || !asker.listens('user_prompt_submit')) return undefined
+  if (!HumanMessage.isInstance(message) || !agentHooks.listens('user_prompt_submit')) return undefined
   const payload = { prompt: message.text, source: 'sdk' }
-  const decision = await asker.gate('user_prompt_submit', payload, about)
+  const decision = await agentHooks.gate('user_prompt_submit', payload, about)
   const refusal = refusalOf(decision)
   if (refusal !== undefined) {
     // A refused prompt is taken out, or the model would read it with the next one.
@@ -33,16 +33,16 @@ export async function submitted(
 
 /** `stop`: a message that makes the model go on, when it must. */
 export async function stopped(
-  asker: Asker,
+  agentHooks: AgentHooks,
   messages: readonly BaseMessage[],
-  about: About,
+  about: HookCallOptions,
 ): Promise<Change | undefined> {
   const message = messages.at(-1)
-  if (!AIMessage.isInstance(message) || !asker.listens('stop')) return undefined
+  if (!AIMessage.isInstance(message) || !agentHooks.listens('stop')) return undefined
   if ((message.tool_calls?.length ?? 0) > 0) return undefined
   const again = messages.at(-2)?.additional_kwargs.hookhelm === 'go on'
   const payload = { stop_hook_active: again, last_assistant_message: message.text }
-  const decision = await asker.gate('stop', payload, about)
+  const decision = await agentHooks.gate('stop', payload, about)
   if (decision.kind !== 'block') return undefined
   const goOn = new HumanMessage({
     content: messageOf(decision),

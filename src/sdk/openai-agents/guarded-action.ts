@@ -3,14 +3,14 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { copyWith } from '../copy-with.ts'
 import { blocked, messageOf } from '../refusal.ts'
-import type { ToolGate } from './tool-gate.ts'
+import type { AgentsToolGate } from './tool-gate.ts'
 
 type ActionTool = ShellTool | ApplyPatchTool | ComputerTool
 type Needs = (context: RunContext, action: unknown, callId?: string) => Promise<boolean>
 type OnApproval = (context: RunContext, item: unknown) => Promise<{ approve?: boolean; reason?: string }>
 
 /** Shell, patches and the computer: they can be refused and asked about; an input that a hook changed cannot be delivered. */
-export function guardedAction<T extends ActionTool>(tool: T, gate: ToolGate): T {
+export function guardedAction<T extends ActionTool>(tool: T, gate: AgentsToolGate): T {
   const { name } = tool
   const own = tool as { readonly needsApproval?: unknown; readonly onApproval?: OnApproval }
   const refusing = new WeakMap<RunContext, Map<string, string>>()

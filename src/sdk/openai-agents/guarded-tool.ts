@@ -3,25 +3,25 @@ import { isRecord } from '../../engine/core/check.ts'
 import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { Asker } from '../asker.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { inputRecord, toolInputFrom } from '../clone-for-hooks.ts'
 import { copyWith } from '../copy-with.ts'
-import { inputOf, inputRecord } from '../plain.ts'
 import { blocked, messageOf, refusalOf } from '../refusal.ts'
-import { aboutCall, parsed, type ToolGate } from './tool-gate.ts'
+import { type AgentsToolGate, aboutCall, parsed } from './tool-gate.ts'
 
 type Invoke = FunctionTool['invoke']
 type Guardrail = NonNullable<FunctionTool['inputGuardrails']>[number]
 
 interface Means {
-  readonly asker: Asker
-  readonly gate: ToolGate
+  readonly agentHooks: AgentHooks
+  readonly gate: AgentsToolGate
 }
 
 /** How the SDK words a failure of a tool that does not word its own. */
 const FAILED = 'An error occurred while running the tool.'
 
 /** The same tool, which asks before it runs and tells what came of it. */
-export function guardedFunction(tool: FunctionTool, { asker, gate }: Means): FunctionTool {
+export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means): FunctionTool {
   const { name } = tool
   const ask = (context: RunContext, callId: string, text: string) =>
     gate.ask(context, { name, callId, input: parsed(text) })
@@ -30,7 +30,7 @@ export function guardedFunction(tool: FunctionTool, { asker, gate }: Means): Fun
     const decision = await gate.ask(context, { name, callId, input })
     // The guardrail refuses it, with words for the model.
     if (decision.kind === 'block' || decision.grant === true) return false
-    const wanted = decision.patch === undefined ? input : inputOf(decision.patch, input)
+    const wanted = decision.patch === undefined ? input : toolInputFrom(decision.patch, input)
     const needed = decision.kind === 'ask' || (await tool.needsApproval(context, wanted as never, callId))
     if (needed) gate.forget(context, callId)
     return needed
@@ -65,13 +65,17 @@ export function guardedFunction(tool: FunctionTool, { asker, gate }: Means): Fun
     const refusal = refusalIn(decision, context, { name, callId })
     if (refusal !== undefined) throw blocked(refusal)
     const { patch } = decision
-    const input = patch === undefined ? parsed(text) : inputOf(patch, parsed(text))
+    const input = patch === undefined ? parsed(text) : toolInputFrom(patch, parsed(text))
     const call = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
     const about = aboutCall(callId)
     const since = systemClock.elapsed()
     const failed = async (error: string): Promise<readonly string[]> => {
       const is_interrupt = details?.signal?.aborted ?? false
-      const after = await asker.transform('post_tool_use_failure', { ...call, error, is_interrupt }, about)
+      const after = await agentHooks.transform(
+        'post_tool_use_failure',
+        { ...call, error, is_interrupt },
+        about,
+      )
       return after.context ?? []
     }
     let result: unknown
@@ -85,7 +89,7 @@ export function guardedFunction(tool: FunctionTool, { asker, gate }: Means): Fun
     if (typeof result === 'string' && result.startsWith(FAILED))
       return noted(result, [...before, ...(await failed(result))])
     const duration_ms = Math.round(systemClock.elapsed() - since)
-    const after = await asker.transform(
+    const after = await agentHooks.transform(
       'post_tool_use',
       { ...call, tool_response: result, duration_ms },
       about,
@@ -93,7 +97,10 @@ export function guardedFunction(tool: FunctionTool, { asker, gate }: Means): Fun
     const changed = after.patch === undefined ? result : structuredClone(after.patch)
     const notes = [...before, ...(after.context ?? [])]
     if (tool.outputSchema === undefined || notes.length === 0) return noted(changed, notes)
-    asker.log('agent.undelivered', { event: 'post_tool_use', reason: `${name} has a schema for its output` })
+    agentHooks.log('agent.undelivered', {
+      event: 'post_tool_use',
+      reason: `${name} has a schema for its output`,
+    })
     return changed
   }
 
@@ -111,7 +118,7 @@ function refusalIn(
 }
 
 function rewritten<T extends { readonly arguments: string }>(call: T, patch: unknown): T {
-  return { ...call, arguments: JSON.stringify(inputOf(patch, parsed(call.arguments))) }
+  return { ...call, arguments: JSON.stringify(toolInputFrom(patch, parsed(call.arguments))) }
 }
 
 /** The result with what hooks have to say about it. */

@@ -1,8 +1,8 @@
 import type { AgentInputItem, CallModelInputFilter, InputGuardrail } from '@openai/agents'
 import { isRecord } from '../../engine/core/check.ts'
-import type { Asker } from '../asker.ts'
+import type { AgentHooks } from '../agent-hooks.ts'
+import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { type Edit, Edits, type Spelling } from '../edits.ts'
-import { restored } from '../plain.ts'
 import { refusalOf } from '../refusal.ts'
 
 /** The guardrail for prompts and the filter for requests: what the one learns, the other carries out. */
@@ -14,11 +14,11 @@ export interface Prompts {
 /** Something must stand there, or a saved run cannot be read again. */
 const PASSED = { tripwireTriggered: false, outputInfo: {} }
 
-export function createPrompts(askerOf: (agent: unknown) => Asker): Prompts {
+export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts {
   const edits = new Edits(spelling)
   let begun: Promise<readonly string[]> | undefined
-  const begin = (asker: Asker): Promise<readonly string[]> => {
-    begun ??= asker
+  const begin = (agentHooks: AgentHooks): Promise<readonly string[]> => {
+    begun ??= agentHooks
       .transform('session_start', { source: 'startup' })
       .then((decision) => decision.context ?? [])
     return begun
@@ -30,12 +30,12 @@ export function createPrompts(askerOf: (agent: unknown) => Asker): Prompts {
       // The model must not begin before the answer is there.
       runInParallel: false,
       async execute({ agent, input }) {
-        const asker = askerOf(agent)
-        await begin(asker)
+        const agentHooks = hooksOf(agent)
+        await begin(agentHooks)
         const items = typeof input === 'string' ? [userMessage(input)] : input
         const text = spelling.userText(items.at(-1) as AgentInputItem)
         if (text === undefined) return PASSED
-        const decision = await asker.gate('user_prompt_submit', { prompt: text, source: 'sdk' })
+        const decision = await agentHooks.gate('user_prompt_submit', { prompt: text, source: 'sdk' })
         const refusal = refusalOf(decision)
         if (refusal !== undefined) return { tripwireTriggered: true, outputInfo: { message: refusal } }
         const { patch, context = [] } = decision
@@ -49,19 +49,19 @@ export function createPrompts(askerOf: (agent: unknown) => Asker): Prompts {
     },
 
     filter: (own) => async (args) => {
-      const asker = askerOf(args.agent)
+      const agentHooks = hooksOf(args.agent)
       const modelData = (await own?.(args)) ?? args.modelData
-      const context = await begin(asker)
+      const context = await begin(agentHooks)
       const instructions = [modelData.instructions, ...context].filter(Boolean).join('\n\n')
       const request = {
         input: edits.apply(modelData.input),
         ...(instructions === '' ? {} : { instructions }),
       }
-      if (!asker.listens('model_request')) return request
+      if (!agentHooks.listens('model_request')) return request
       const model = typeof args.agent.model === 'string' ? args.agent.model : ''
-      const { patch } = await asker.transform('model_request', { model, request })
+      const { patch } = await agentHooks.transform('model_request', { model, request })
       if (patch === undefined) return request
-      return restored(structuredClone(patch), request) as typeof request
+      return restoreUnchanged(structuredClone(patch), request) as typeof request
     },
   }
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../engine/core/check.ts'
  * A copy for hooks. An event is frozen, and what belongs to the program must stay as it was. What cannot be copied as it is
  * becomes what JSON makes of it.
  */
-export function plain<T>(value: T): T {
+export function cloneForHooks<T>(value: T): T {
   try {
     return structuredClone(value)
   } catch {
@@ -17,18 +17,18 @@ export function plain<T>(value: T): T {
  * A change as it came back, with everything that was not changed as it was before: on its way to a gateway a date became a
  * text and bytes became a list.
  */
-export function restored(changed: unknown, original: unknown): unknown {
+export function restoreUnchanged(changed: unknown, original: unknown): unknown {
   if (sameText(changed, original)) return original
   if (Array.isArray(changed)) {
     const before = Array.isArray(original) ? original : []
-    return changed.map((item, index) => restored(item, before[index]))
+    return changed.map((item, index) => restoreUnchanged(item, before[index]))
   }
   if (!isRecord(changed)) return changed
   const before = isRecord(original) ? original : {}
   return Object.fromEntries(
     Object.entries(changed).map(([key, value]) => [
       key,
-      restored(value, Object.hasOwn(before, key) ? before[key] : undefined),
+      restoreUnchanged(value, Object.hasOwn(before, key) ? before[key] : undefined),
     ]),
   )
 }
@@ -48,7 +48,7 @@ export function inputRecord(input: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** And back. */
-export function inputOf(patch: unknown, original: unknown): unknown {
-  const changed = plain(patch)
+export function toolInputFrom(patch: unknown, original: unknown): unknown {
+  const changed = cloneForHooks(patch)
   return isRecord(original) || !isRecord(changed) ? changed : changed.input
 }
