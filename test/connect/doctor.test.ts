@@ -1,4 +1,5 @@
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { chooseClient } from '../../src/agents/client/find-client.ts'
 import { connect } from '../../src/connect/connection.ts'
@@ -23,6 +24,7 @@ async function stage(reply: (agent: string) => object | undefined = allow) {
   const { path: original } = chooseClient('node')
   const client = home.write('bin/hookhelm-hook.cjs', '')
   copyFileSync(original, client)
+  copyFileSync(join(dirname(original), 'gateway-link.cjs'), home.path('bin', 'gateway-link.cjs'))
   chmodSync(client, 0o644)
   const command = [process.execPath, client]
   return {

@@ -24,9 +24,14 @@ export interface PluginFile {
 }
 
 /** The modules that every plugin contains, each after those it needs. */
-const sharedModules = ['one-line', 'spool', 'place', 'reply', 'family', 'in-place', 'link'].map(
-  (name) => new URL(`./${name}.js`, import.meta.url),
-)
+const sharedModules = [
+  '../client/gateway-link.cjs',
+  ...['one-line', 'spool', 'trusted-socket', 'reply', 'family', 'in-place', 'link'].map(
+    (name) => `./${name}.js`,
+  ),
+].map((path) => new URL(path, import.meta.url))
+/** Lines that only make sense in a module of its own. */
+const MODULE_LINES = /^(?:import |'use strict'$|module\.exports = )/
 const SETTINGS = /\/\* hookhelm:settings \*\/ \{\}/
 
 /**
@@ -38,7 +43,7 @@ export function bundlePlugin(plugin: URL, settings: PluginSettings): string {
   const bodies = [...sharedModules, plugin].map((file) => {
     const lines = readFileSync(file, 'utf8').split('\n')
     for (const line of lines) if (line.startsWith('import ') && line.includes("'node:")) imports.add(line)
-    const body = lines.filter((line) => !line.startsWith('import ') && !line.includes('biome-ignore'))
+    const body = lines.filter((line) => !MODULE_LINES.test(line) && !line.includes('biome-ignore'))
     return body.join('\n').trim()
   })
   const [host = '', ...parts] = bodies.toReversed()
