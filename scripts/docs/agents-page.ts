@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent-adapter.ts'
-import { connectedByDefault } from '../../src/agents/capability-warnings.ts'
+import { defaultEvents } from '../../src/agents/capability-warnings.ts'
 import { agentAdapters } from '../../src/agents/table.ts'
 import { isGateEvent } from '../../src/connect/hook-command.ts'
 import { cases as knownCases } from '../../test/agents-real/cases.ts'
@@ -69,7 +69,7 @@ function canDo(rows: readonly (readonly [string, NativeEvent])[]): string {
 }
 
 function connectedRows(agent: AgentAdapter): (readonly [string, NativeEvent])[] {
-  const connected = connectedByDefault(agent)
+  const connected = defaultEvents(agent)
   return Object.entries(agent.events).filter(([name]) => connected.includes(name))
 }
 
@@ -92,7 +92,7 @@ function tools(): string {
 }
 
 function eventsOf(agent: AgentAdapter): string {
-  const connected = connectedByDefault(agent)
+  const connected = defaultEvents(agent)
   const table = markdownTable({
     head: [
       'event',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HookDefinition } from '../engine/core/hook.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
-import { agentWarnings, connectedByDefault } from './capability-warnings.ts'
+import { agentWarnings, defaultEvents } from './capability-warnings.ts'
 import { claudeCodeAdapter } from './claude-code/adapter.ts'
 import { codexAdapter } from './codex/adapter.ts'
 import { copilotCliAdapter } from './copilot-cli/adapter.ts'
@@ -17,7 +17,7 @@ const hook = (event: string, more: Partial<HookDefinition> = {}): HookDefinition
 const messages = (hooks: readonly HookDefinition[], ...agents: readonly AgentAdapter[]) =>
   agentWarnings(
     hooks,
-    agents.map((agent) => ({ agent, events: connectedByDefault(agent) })),
+    agents.map((agent) => ({ agent, events: defaultEvents(agent) })),
   ).map(({ message }) => message)
 
 describe('a hook is warned about', () => {

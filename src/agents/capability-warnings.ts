@@ -4,7 +4,7 @@ import { eventNames } from '../engine/events/names.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent-adapter.ts'
 
 /** An agent, and the events of its own that reach us. */
-export interface ReachingAgent {
+export interface ConnectedEvents {
   readonly agent: AgentAdapter
   readonly events: readonly string[]
 }
@@ -20,7 +20,7 @@ export interface AgentWarning {
 }
 
 /** The events of an agent that are connected unless somebody asks for more. */
-export function connectedByDefault({ events }: AgentAdapter): readonly string[] {
+export function defaultEvents({ events }: AgentAdapter): readonly string[] {
   return Object.entries(events)
     .filter(([, { event, chatty }]) => event !== undefined && chatty !== true)
     .map(([name]) => name)
@@ -37,7 +37,7 @@ const resolve = eventNames(catalogue)
 /** What cannot be delivered, as far as the tables alone can tell. Hooks that are off or only watch decide nothing. */
 export function agentWarnings(
   hooks: readonly HookDefinition[],
-  reaching: readonly ReachingAgent[],
+  reaching: readonly ConnectedEvents[],
 ): readonly AgentWarning[] {
   const meant = hooks.flatMap((hook, index): Meant[] => {
     const event = nameOf(hook.event)
@@ -73,7 +73,7 @@ function isFor({ agent_ids: ids = [] }: HookDefinition, { name }: AgentAdapter):
   return ids.length === 0 || ids.includes(name)
 }
 
-function warnAbout(meant: Meant, reaching: readonly ReachingAgent[]): AgentWarning[] {
+function warnAbout(meant: Meant, reaching: readonly ConnectedEvents[]): AgentWarning[] {
   if (reaching.length === 0) return []
   const { event } = meant
   const told = reaching.map((each) => ({ ...each, rows: rowsOf(each, event) }))
@@ -102,7 +102,7 @@ function neededEffect({ hook, event }: Meant): Extract<Effect, 'block' | 'rewrit
   return awaitsOnlyTransformers && hook.transform ? 'rewrite' : undefined
 }
 
-function unheard(meant: Meant, reaching: readonly ReachingAgent[]): AgentWarning {
+function unheard(meant: Meant, reaching: readonly ConnectedEvents[]): AgentWarning {
   const asked = reaching.flatMap(({ agent }) =>
     Object.entries(agent.events)
       .filter(([, row]) => isAbout(row, meant.event))
@@ -114,7 +114,7 @@ function unheard(meant: Meant, reaching: readonly ReachingAgent[]): AgentWarning
 }
 
 /** Said once for all hooks: which of them changes its input, only running them would tell. */
-function grantingRewrites(meant: readonly Meant[], { agent, events }: ReachingAgent): AgentWarning[] {
+function grantingRewrites(meant: readonly Meant[], { agent, events }: ConnectedEvents): AgentWarning[] {
   return Object.entries(agent.events).flatMap(([native, row]) => {
     if (!row.rewriteGrants || !events.includes(native)) return []
     const first = meant.find(({ hook, event }) => isAbout(row, event) && isFor(hook, agent))
@@ -124,7 +124,7 @@ function grantingRewrites(meant: readonly Meant[], { agent, events }: ReachingAg
   })
 }
 
-function rowsOf({ agent, events }: ReachingAgent, event: string): readonly [string, NativeEvent][] {
+function rowsOf({ agent, events }: ConnectedEvents, event: string): readonly [string, NativeEvent][] {
   return Object.entries(agent.events).filter(([name, row]) => events.includes(name) && isAbout(row, event))
 }
 

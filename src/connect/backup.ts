@@ -5,7 +5,7 @@ import { z } from 'zod'
 import {
   type ConfigFileState,
   decodeConfig,
-  readConfigFile,
+  readConfigState,
   unusableConfig,
 } from '../agents/config/read-config.ts'
 import { errorText } from '../engine/core/error.ts'
@@ -47,7 +47,7 @@ export function backupFolder(dataFolder: string): string {
 
 export function readBackup(folder: string, name: BackupKey): ConnectionBackup | undefined {
   const path = join(folder, backupFileName(name))
-  const state = readConfigFile(path)
+  const state = readConfigState(path)
   if (state === undefined) return undefined
   try {
     const backup = backupSchema.parse(JSON.parse(decodeConfig(path, state)))
@@ -66,7 +66,7 @@ export function writeBackup(folder: string, backup: ConnectionBackup): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, backupFileName(backup))
   const bytes = Buffer.from(`${JSON.stringify(backup, undefined, 2)}\n`)
-  replaceFile({ path, expected: readConfigFile(path), next: { bytes, mode: 0o600 } })
+  replaceFile({ path, expected: readConfigState(path), next: { bytes, mode: 0o600 } })
 }
 
 export function removeBackup(folder: string, name: BackupKey): void {

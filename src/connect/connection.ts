@@ -4,7 +4,7 @@ import type { AgentConfigFile, AgentHost, PluginHost } from '../agents/agent-hos
 import {
   type ConfigFileState,
   decodeConfig,
-  readConfigFile,
+  readConfigState,
   unusableConfig,
 } from '../agents/config/read-config.ts'
 import type { PluginSettings } from '../agents/plugin/plugin-files.ts'
@@ -128,7 +128,7 @@ export function undo(
     if (known === undefined) throw serverError('connect.agent', `there is no backup of ${config.file}`)
     const steps = known.files.map(({ path, before }) => ({
       path,
-      before: readConfigFile(path),
+      before: readConfigState(path),
       after: decodeState(before),
     }))
     const foreign = steps.filter((step, index) => isForeign(step, known.files[index]))
@@ -154,7 +154,7 @@ interface PlannedFile extends FileStep {
 
 function plan(target: ConfigTarget, config: AgentConfigFile, known: FileBackup | undefined): PlannedFile {
   const { path } = target
-  const before = readConfigFile(resolveLink(path))
+  const before = readConfigState(resolveLink(path))
   const base = baseOf(target, before, known)
   assertReadable(target, before)
   if (before !== undefined && target.isMerged(decodeConfig(path, before)))
@@ -190,7 +190,7 @@ function baseOf(
 }
 
 function strip(target: ConfigTarget, known: FileBackup | undefined): FileStep {
-  const before = readConfigFile(resolveLink(target.path))
+  const before = readConfigState(resolveLink(target.path))
   return { path: target.path, before, after: baseOf(target, before, known) }
 }
 

@@ -10,7 +10,7 @@ import {
   decodeConfig,
   parseConfig,
   propertyOf,
-  readConfigFile,
+  readConfigState,
   splitByteOrderMark,
 } from '../agents/config/read-config.ts'
 import { agentProfiles } from '../agents/table.ts'
@@ -77,7 +77,7 @@ function readConnection(
   config: AgentConfigFile,
   dataFolder: string,
 ): ConnectedAgent | undefined {
-  const state = readConfigFile(config.file)
+  const state = readConfigState(config.file)
   if (state === undefined) return undefined
   const text = decodeConfig(config.file, state)
   const base = { agent: host.agent, ...config }
@@ -110,7 +110,7 @@ export interface ForeignConfig {
 export function findForeignHooks(host: CommandHost, paths: HostPaths): readonly ForeignConfig[] {
   const files = [...new Set(host.configFiles(paths).map(({ file }) => file))]
   return files.flatMap((path) => {
-    const state = readConfigFile(path)
+    const state = readConfigState(path)
     if (state === undefined) return []
     const text = hooksTarget(host, path, []).strip(decodeConfig(path, state))
     return text === undefined || !hasHooks(text, path) ? [] : [{ path, text }]

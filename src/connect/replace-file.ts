@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type ConfigFileState, readConfigFile, unusableConfig } from '../agents/config/read-config.ts'
+import { type ConfigFileState, readConfigState, unusableConfig } from '../agents/config/read-config.ts'
 import { errorText } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 
@@ -108,7 +108,7 @@ export function removeEmptyFolders(folders: readonly string[]): void {
 }
 
 function assertUnchanged(path: string, expected: ConfigFileState | undefined): void {
-  if (hasSameContent(readConfigFile(path), expected)) return
+  if (hasSameContent(readConfigState(path), expected)) return
   throw serverError('connect.changed', `${path} changed while it was edited; nothing was written`, {
     hint: 'Try again.',
   })

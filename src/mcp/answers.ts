@@ -2,24 +2,24 @@ import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import { errorText } from '../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
-import type { Calls, ToolCall } from './calls.ts'
-import type { Gate } from './gate.ts'
-import { listOf } from './passage.ts'
-import { errorAnswer, rpcCodes } from './rpc/answer.ts'
-import { keyOf } from './rpc/id.ts'
-import { MESSAGE_LIMITS, type Message } from './rpc/packet.ts'
+import type { Calls, McpToolCall } from './calls.ts'
+import type { CallGate } from './gate.ts'
+import { messageList } from './passage.ts'
+import { rpcCodes, rpcErrorText } from './rpc/answer.ts'
+import { requestKey } from './rpc/id.ts'
+import { MESSAGE_LIMITS, type RpcMessage } from './rpc/packet.ts'
 import { itemsOf, looksLikeJson, type Skimmed, skim } from './rpc/skim.ts'
 import type { ServerName } from './server-name.ts'
 
 /** What is needed to look at the answers of a server. */
 export interface Answering {
   readonly calls: Calls
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly server: ServerName
-  envelope(call?: ToolCall): Envelope
+  envelope(call?: McpToolCall): Envelope
   tell(line: string): void
   /** For streams that are resumed: a call that a result may belong to which nobody here knows. */
-  readonly stranger?: () => ToolCall
+  readonly stranger?: () => McpToolCall
 }
 
 type Given = Buffer | undefined
@@ -43,7 +43,7 @@ export function answersOf(raw: Buffer, answering: Answering): Given | Promise<Gi
   return Promise.all(given).then((all) => {
     const kept = all.filter((part) => part !== undefined)
     if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return raw
-    return kept.length === 0 ? undefined : listOf(kept)
+    return kept.length === 0 ? undefined : messageList(kept)
   })
 }
 
@@ -53,7 +53,7 @@ function one(
   answering: Answering,
 ): Given | Promise<Given> {
   if (hasMethod || !isAnswer) return raw
-  const key = keyOf(id)
+  const key = requestKey(id)
   const entry = key === undefined ? undefined : answering.calls.answer(key)
   if (entry === undefined)
     return answering.stranger === undefined || key === undefined
@@ -65,20 +65,20 @@ function one(
 }
 
 /** Only what looks like the result of a tool: other answers come by this way too. */
-function resumed(raw: Buffer, answering: Answering, stranger: () => ToolCall): Given | Promise<Given> {
+function resumed(raw: Buffer, answering: Answering, stranger: () => McpToolCall): Given | Promise<Given> {
   const message = read(raw)
   if (typeof message !== 'string' && isRecord(message.result) && !('content' in message.result)) return raw
   return result(raw, { ...stranger(), id: typeof message === 'string' ? null : message.id }, answering)
 }
 
-async function result(raw: Buffer, call: ToolCall, answering: Answering): Promise<Given> {
+async function result(raw: Buffer, call: McpToolCall, answering: Answering): Promise<Given> {
   const { gate, calls } = answering
   const envelope = answering.envelope(call)
   const message = read(raw)
   if (typeof message === 'string') {
     await gate.failed(call, message, envelope)
     return Buffer.from(
-      errorAnswer(call.id, rpcCodes.internal, `the server's answer cannot be read: ${message}`),
+      rpcErrorText(call.id, rpcCodes.internal, `the server's answer cannot be read: ${message}`),
     )
   }
   const { result, error } = message
@@ -88,7 +88,7 @@ async function result(raw: Buffer, call: ToolCall, answering: Answering): Promis
   }
   if (!isRecord(result)) {
     await gate.failed(call, 'the result is no object', envelope)
-    return Buffer.from(errorAnswer(call.id, rpcCodes.internal, "the server's result is no object"))
+    return Buffer.from(rpcErrorText(call.id, rpcCodes.internal, "the server's result is no object"))
   }
   const { task } = result
   if (call.isTask && isRecord(task) && typeof task.taskId === 'string') {
@@ -100,14 +100,14 @@ async function result(raw: Buffer, call: ToolCall, answering: Answering): Promis
 }
 
 /** An error has no place for more than its message. */
-function withMessage(message: Message, error: unknown, context: readonly string[]): Buffer {
+function withMessage(message: RpcMessage, error: unknown, context: readonly string[]): Buffer {
   const known = isRecord(error) ? error : {}
   const text = [String(known.message ?? ''), ...context].join('\n')
   return Buffer.from(JSON.stringify({ ...message, error: { ...known, message: text } }))
 }
 
 /** The message, or why it cannot be read. */
-function read(raw: Buffer): Message | string {
+function read(raw: Buffer): RpcMessage | string {
   try {
     const value = parseJson(decodeUtf8(raw), MESSAGE_LIMITS)
     return isRecord(value) ? value : 'it is no object'

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
-import type { Message } from './rpc/packet.ts'
+import type { RpcMessage } from './rpc/packet.ts'
 
 /** A person who is away is a no. */
 const ANSWER_MS = 5 * 60_000
 const MAX_SHOWN = 1_000
 
-export interface Question {
+export interface ApprovalQuestion {
   readonly text: string
   readonly tool: string
   readonly input: unknown
 }
 
 /** Asks the person at the client, by a request of our own that the server does not hear of. */
-export class Asks {
+export class ApprovalRequests {
   readonly #clock: Clock
-  readonly #waiting = new Map<string, (answer: Message) => void>()
+  readonly #waiting = new Map<string, (answer: RpcMessage) => void>()
   readonly #closed = new AbortController()
 
   constructor(clock: Clock) {
@@ -25,7 +25,7 @@ export class Asks {
   }
 
   /** Whether the person agreed. */
-  ask(question: Question, send: (text: string) => void, caller: AbortSignal): Promise<boolean> {
+  ask(question: ApprovalQuestion, send: (text: string) => void, caller: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([caller, this.#closed.signal])
     return new Promise((resolve) => {
       const id = `hookhelm-${randomUUID()}`
@@ -54,7 +54,7 @@ export class Asks {
   }
 
   /** Takes an answer of the client; false when it is one for the server. */
-  take(id: unknown, answer: Message): boolean {
+  take(id: unknown, answer: RpcMessage): boolean {
     const settle = typeof id === 'string' ? this.#waiting.get(id) : undefined
     settle?.(answer)
     return settle !== undefined
@@ -67,7 +67,7 @@ export function canAsk(capabilities: unknown): boolean {
   return isRecord(elicitation) && (isRecord(elicitation.form) || !('url' in elicitation))
 }
 
-function requestText(id: string, { text, tool, input }: Question): string {
+function requestText(id: string, { text, tool, input }: ApprovalQuestion): string {
   const written = JSON.stringify(input)
   const rest = written.length - MAX_SHOWN
   const shown = rest > 0 ? `${written.slice(0, MAX_SHOWN)}… and ${rest} characters more` : written

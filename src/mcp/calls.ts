@@ -1,5 +1,5 @@
 /** A tool call on its way. */
-export interface ToolCall {
+export interface McpToolCall {
   readonly kind: 'call'
   readonly id: unknown
   readonly tool: string
@@ -26,17 +26,17 @@ interface Other {
   readonly id: unknown
 }
 
-export type Entry = ToolCall | Held | Other
+export type PendingCall = McpToolCall | Held | Other
 
 const MAX_WAITING = 10_000
 const MAX_KEPT = 1_000
 
 /** The requests of one client that wait for an answer, by the key of their id, and the tool calls answered lately. */
 export class Calls {
-  readonly #waiting = new Map<string, Entry>()
+  readonly #waiting = new Map<string, PendingCall>()
   /** A stream that is resumed brings a result once more, and it must pass the hooks once more. */
-  readonly #answered = new Map<string, ToolCall>()
-  readonly #tasks = new Map<string, ToolCall>()
+  readonly #answered = new Map<string, McpToolCall>()
+  readonly #tasks = new Map<string, McpToolCall>()
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0 && this.#answered.size === 0
@@ -50,11 +50,11 @@ export class Calls {
     return this.#waiting.has(key)
   }
 
-  get(key: string): Entry | undefined {
+  get(key: string): PendingCall | undefined {
     return this.#waiting.get(key)
   }
 
-  put(key: string, entry: Entry): void {
+  put(key: string, entry: PendingCall): void {
     this.#waiting.set(key, entry)
   }
 
@@ -63,7 +63,7 @@ export class Calls {
   }
 
   /** What an answer of the server is about. */
-  answer(key: string): Entry | undefined {
+  answer(key: string): PendingCall | undefined {
     const entry = this.#waiting.get(key) ?? this.#answered.get(key)
     // The server has not seen it, so the answer is about something else.
     if (entry === undefined || entry.kind === 'held') return undefined
@@ -72,16 +72,16 @@ export class Calls {
     return entry
   }
 
-  task(id: unknown): ToolCall | undefined {
+  task(id: unknown): McpToolCall | undefined {
     return typeof id === 'string' ? this.#tasks.get(id) : undefined
   }
 
-  keepTask(id: string, call: ToolCall): void {
+  keepTask(id: string, call: McpToolCall): void {
     keep(this.#tasks, id, call)
   }
 
   /** What was not answered, taken out: nobody will answer it any more. */
-  abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly Entry[] {
+  abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly PendingCall[] {
     return keys.flatMap((key) => {
       const entry = this.#waiting.get(key)
       if (entry === undefined) return []
@@ -92,7 +92,7 @@ export class Calls {
   }
 }
 
-function keep(map: Map<string, ToolCall>, key: string, call: ToolCall): void {
+function keep(map: Map<string, McpToolCall>, key: string, call: McpToolCall): void {
   map.delete(key)
   map.set(key, call)
   const [oldest] = map.keys()

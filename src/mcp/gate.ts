@@ -6,12 +6,19 @@ import { errorText, HookError } from '../engine/core/error.ts'
 import { scanJson } from '../safe/json-scan.ts'
 import { redact } from '../safe/redact.ts'
 import { withoutBlobs } from './blobs.ts'
-import type { ToolCall } from './calls.ts'
+import type { McpToolCall } from './calls.ts'
 import type { McpEvent } from './mcp-event.ts'
-import { errorResult, type Result, resultOf, textOf, withContext, withOpened } from './result.ts'
+import {
+  errorResult,
+  type McpResult,
+  mcpResultFrom,
+  resultText,
+  resultWithContext,
+  withOpened,
+} from './result.ts'
 
 /** What hooks say about a call that the server has not seen yet. */
-export interface Verdict {
+export interface CallVerdict {
   readonly kind: 'allow' | 'ask' | 'block'
   /** For the model and the person. */
   readonly text: string
@@ -30,17 +37,17 @@ export interface GateOptions {
   tell(line: string): void
 }
 
-type Asked = Pick<ToolCall, 'tool' | 'input' | 'useId'>
+type Asked = Pick<McpToolCall, 'tool' | 'input' | 'useId'>
 
 /** Asks the hooks, and knows what it means when nobody answers. */
-export class Gate {
+export class CallGate {
   readonly #options: GateOptions
 
   constructor(options: GateOptions) {
     this.#options = options
   }
 
-  async before(call: Asked, envelope: Envelope, signal: AbortSignal): Promise<Verdict> {
+  async before(call: Asked, envelope: Envelope, signal: AbortSignal): Promise<CallVerdict> {
     try {
       const payload = payloadOf(call)
       return verdictOf(await this.#send({ event: 'pre_tool_use', payload }, envelope, signal))
@@ -54,9 +61,9 @@ export class Gate {
   }
 
   /** The result as the client is to see it; nothing when it is the one that came. */
-  async after(call: ToolCall, result: Result, envelope: Envelope): Promise<Result | undefined> {
+  async after(call: McpToolCall, result: McpResult, envelope: Envelope): Promise<McpResult | undefined> {
     if (result.isError === true) {
-      const context = await this.failed(call, textOf(result), envelope)
+      const context = await this.failed(call, resultText(result), envelope)
       return this.#changed(result, result, call, context)
     }
     const { result: light, restore } = withoutBlobs(result)
@@ -65,7 +72,7 @@ export class Gate {
     try {
       const decision = await this.#send({ event: 'post_tool_use', payload }, envelope, never)
       if (decision.kind !== 'allow') return withheld(decision.message ?? decision.reason ?? 'a hook says so')
-      const given = decision.patch === undefined ? result : resultOf(restore(decision.patch), result)
+      const given = decision.patch === undefined ? result : mcpResultFrom(restore(decision.patch), result)
       return this.#changed(result, given, call, decision.context)
     } catch (thrown) {
       const why = oneLine(thrown)
@@ -77,7 +84,7 @@ export class Gate {
   }
 
   /** What hooks have to say about a failure. There is nothing to keep from anybody, so silence changes nothing. */
-  async failed(call: ToolCall, error: unknown, envelope: Envelope): Promise<readonly string[]> {
+  async failed(call: McpToolCall, error: unknown, envelope: Envelope): Promise<readonly string[]> {
     try {
       const payload = { ...payloadOf(call), error }
       const { context } = await this.#send({ event: 'post_tool_use_failure', payload }, envelope, never)
@@ -98,12 +105,12 @@ export class Gate {
   }
 
   #changed(
-    original: Result,
-    given: Result,
-    call: ToolCall,
+    original: McpResult,
+    given: McpResult,
+    call: McpToolCall,
     context: readonly string[] = [],
-  ): Result | undefined {
-    const result = withOpened(withContext(given, [...call.context, ...context]), call.opened)
+  ): McpResult | undefined {
+    const result = withOpened(resultWithContext(given, [...call.context, ...context]), call.opened)
     return result === original ? undefined : result
   }
 
@@ -130,7 +137,7 @@ function payloadOf({ tool, input, useId }: Asked) {
   return { tool_name: tool, tool_input: input, tool_use_id: useId }
 }
 
-function verdictOf(decision: Decision): Verdict {
+function verdictOf(decision: Decision): CallVerdict {
   const { kind, message, reason, patch, context = [] } = decision
   return {
     kind,
@@ -140,7 +147,7 @@ function verdictOf(decision: Decision): Verdict {
   }
 }
 
-function withheld(why: string): Result {
+function withheld(why: string): McpResult {
   return errorResult(`hookhelm: the tool ran, but its result was withheld: ${why}`)
 }
 

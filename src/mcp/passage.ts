@@ -1,4 +1,4 @@
-import type { Calls, Held, ToolCall } from './calls.ts'
+import type { Calls, Held, McpToolCall } from './calls.ts'
 import type { Packet } from './rpc/packet.ts'
 
 /** What becomes of one message of a client. */
@@ -7,7 +7,7 @@ export type Fate =
       readonly kind: 'pass'
       readonly key?: string
       /** It is a tool call that was let through. */
-      readonly call?: ToolCall
+      readonly call?: McpToolCall
       readonly held?: Held
       /** What to send instead of the bytes that came. */
       readonly text?: string
@@ -17,7 +17,7 @@ export type Fate =
 export const passed: Fate = { kind: 'pass' }
 
 /** What becomes of a packet. */
-export interface Admitted {
+export interface AdmittedMessage {
   readonly forward: Buffer | undefined
   readonly answer: string | undefined
   /** Ids of the tool calls that go to the server. */
@@ -25,7 +25,7 @@ export interface Admitted {
 }
 
 /** Puts a packet together again; the bytes that came where nothing of it was changed. */
-export function assemble(packet: Packet, fates: readonly Fate[], calls: Calls): Admitted {
+export function assembleMessage(packet: Packet, fates: readonly Fate[], calls: Calls): AdmittedMessage {
   const { raw, parts } = packet
   // Decided one by one, and sent together: what was cancelled meanwhile stays here.
   const final = fates.map((fate) => (isCancelled(fate, calls) ? dropped : fate))
@@ -57,7 +57,7 @@ function changed(parts: readonly Buffer[] | undefined, fates: readonly Fate[]): 
     return fate.text !== undefined ? [Buffer.from(fate.text)] : part === undefined ? [] : [part]
   })
   if (kept.length === 0) return undefined
-  return parts === undefined ? kept[0] : listOf(kept)
+  return parts === undefined ? kept[0] : messageList(kept)
 }
 
 function answerOf(fates: readonly Fate[], isBatch: boolean): string | undefined {
@@ -68,7 +68,7 @@ function answerOf(fates: readonly Fate[], isBatch: boolean): string | undefined 
 }
 
 /** The bytes of messages as the bytes of a list of them. */
-export function listOf(parts: readonly Buffer[]): Buffer {
+export function messageList(parts: readonly Buffer[]): Buffer {
   const comma = Buffer.from(',')
   const between = parts.flatMap((part, index) => (index === 0 ? [part] : [comma, part]))
   return Buffer.concat([Buffer.from('['), ...between, Buffer.from(']')])

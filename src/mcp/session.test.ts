@@ -4,7 +4,7 @@ import { createDecider, type Decider } from '../client/decider.ts'
 import { HookError } from '../engine/core/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { Admitted } from './passage.ts'
+import type { AdmittedMessage } from './passage.ts'
 import { readPacket } from './rpc/packet.ts'
 import { ServerName } from './server-name.ts'
 import { Session } from './session.ts'
@@ -24,7 +24,11 @@ function meddling(): Hooks {
   return hooks
 }
 
-function admit(session: Session, line: string | Buffer, signal = never): Admitted | Promise<Admitted> {
+function admit(
+  session: Session,
+  line: string | Buffer,
+  signal = never,
+): AdmittedMessage | Promise<AdmittedMessage> {
   const packet = readPacket(Buffer.from(line))
   if (packet.kind === 'refused') return { forward: undefined, answer: packet.answer, sent: [] }
   return session.admit(packet, { signal })

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { mcpToolName } from '../agents/translate/mcp-name.ts'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import { answersOf } from './answers.ts'
-import { Asks, canAsk } from './ask.ts'
-import { Calls, type ToolCall } from './calls.ts'
-import { Gate, type GateOptions } from './gate.ts'
-import { type Admitted, assemble, type Fate, passed } from './passage.ts'
+import { ApprovalRequests, canAsk } from './ask.ts'
+import { Calls, type McpToolCall } from './calls.ts'
+import { CallGate, type GateOptions } from './gate.ts'
+import { type AdmittedMessage, assembleMessage, type Fate, passed } from './passage.ts'
 import { errorResult } from './result.ts'
-import { errorAnswer, resultText, rpcCodes } from './rpc/answer.ts'
-import type { CallItem, Item, Message, Packet } from './rpc/packet.ts'
+import { rpcCodes, rpcErrorText, rpcResultText } from './rpc/answer.ts'
+import type { CallItem, Item, Packet, RpcMessage } from './rpc/packet.ts'
 import type { ServerName } from './server-name.ts'
-import { toolName } from './tool-name.ts'
 
 export interface SessionOptions extends GateOptions {
   readonly server: ServerName
@@ -31,7 +31,7 @@ interface ClientFacts {
 /** Who speaks; the same for all exchanges of one client. */
 interface Who {
   readonly id: string
-  readonly asks: Asks
+  readonly asks: ApprovalRequests
   client: ClientFacts
 }
 
@@ -49,7 +49,7 @@ const FAREWELL_MS = 1_000
 export class Session {
   readonly calls = new Calls()
   readonly #options: SessionOptions
-  readonly #gate: Gate
+  readonly #gate: CallGate
   readonly #who: Who
   /** What runs beside, for nobody to wait for but the end. */
   readonly #beside = new Set<Promise<unknown>>()
@@ -57,8 +57,12 @@ export class Session {
 
   constructor(options: SessionOptions, who?: Who) {
     this.#options = options
-    this.#gate = new Gate(options)
-    this.#who = who ?? { id: randomUUID(), asks: new Asks(options.clock), client: { asks: false } }
+    this.#gate = new CallGate(options)
+    this.#who = who ?? {
+      id: randomUUID(),
+      asks: new ApprovalRequests(options.clock),
+      client: { asks: false },
+    }
   }
 
   /** The same client in another exchange, where its ids may mean something else. */
@@ -67,11 +71,11 @@ export class Session {
   }
 
   /** What of a client's packet goes to the server, and what the client is answered. At once where no hook is asked. */
-  admit(packet: Packet, link: Link): Admitted | Promise<Admitted> {
+  admit(packet: Packet, link: Link): AdmittedMessage | Promise<AdmittedMessage> {
     const fates = packet.items.map((item) => this.#admitItem(item, link))
     const settled = fates.filter(isSettled)
-    if (settled.length === fates.length) return assemble(packet, settled, this.calls)
-    return Promise.all(fates).then((all) => assemble(packet, all, this.calls))
+    if (settled.length === fates.length) return assembleMessage(packet, settled, this.calls)
+    return Promise.all(fates).then((all) => assembleMessage(packet, all, this.calls))
   }
 
   /** What the client gets for a message of the server: at once and the same bytes where it is no result of a tool. */
@@ -169,14 +173,14 @@ export class Session {
     const server = await this.#options.server.known(link.signal)
     if (server === undefined) return refusal(id, 'initialize comes first, or start the proxy with --name')
     const isTask = params.task !== undefined
-    const call = { tool: toolName(server, item.name), input: item.input, useId: useIdOf(params) }
+    const call = { tool: mcpToolName(server, item.name), input: item.input, useId: useIdOf(params) }
     const verdict = await this.#gate.before(call, this.#envelope(call.useId), link.signal)
     const input = verdict.input ?? item.input
     const blocked = verdict.kind === 'ask' ? await this.#ask({ ...call, input }, verdict.text, link) : verdict
     if (blocked.kind === 'block') return { kind: 'drop', answer: blockedAnswer(id, blocked.text, isTask) }
     const { context, opened } = verdict
     const began = this.#options.clock.elapsed()
-    const sent: ToolCall = {
+    const sent: McpToolCall = {
       kind: 'call',
       id,
       ...call,
@@ -192,7 +196,7 @@ export class Session {
   }
 
   async #ask(
-    { tool, input }: Pick<ToolCall, 'tool' | 'input'>,
+    { tool, input }: Pick<McpToolCall, 'tool' | 'input'>,
     text: string,
     { send, signal }: Link,
   ): Promise<{ readonly kind: 'allow' | 'block'; readonly text: string }> {
@@ -207,7 +211,7 @@ export class Session {
       : { kind: 'block', text: `hookhelm: the person did not agree: ${text}` }
   }
 
-  #begin({ params }: Message): void {
+  #begin({ params }: RpcMessage): void {
     const { clientInfo, capabilities, protocolVersion } = isRecord(params) ? params : {}
     const name = isRecord(clientInfo) ? clientInfo.name : undefined
     this.#who.client = {
@@ -224,13 +228,13 @@ export class Session {
   }
 
   /** The call whose result `tasks/result` asks for; the result of one that we did not see is a result all the same. */
-  #taskCall(id: unknown, { params }: Message): ToolCall {
+  #taskCall(id: unknown, { params }: RpcMessage): McpToolCall {
     const call = this.calls.task(isRecord(params) ? params.taskId : undefined) ?? this.#strangerCall()
     return { ...call, id, isTask: false }
   }
 
-  #strangerCall(): ToolCall {
-    const tool = toolName(this.#options.server.now ?? 'unknown', 'unknown')
+  #strangerCall(): McpToolCall {
+    const tool = mcpToolName(this.#options.server.now ?? 'unknown', 'unknown')
     const began = this.#options.clock.elapsed()
     return { kind: 'call', id: null, tool, input: {}, useId: randomUUID(), began, isTask: false, context: [] }
   }
@@ -257,16 +261,16 @@ function isSettled(fate: Fate | Promise<Fate>): fate is Fate {
 }
 
 /** The id that the agent itself gave the call, where its client says so. */
-function useIdOf({ _meta: meta }: Message): string {
+function useIdOf({ _meta: meta }: RpcMessage): string {
   const given = isRecord(meta) ? meta['claudecode/toolUseId'] : undefined
   return typeof given === 'string' && given.length <= 256 ? given : randomUUID()
 }
 
 function refusal(id: unknown, why: string): Fate {
-  return { kind: 'drop', answer: errorAnswer(id, rpcCodes.invalid, why) }
+  return { kind: 'drop', answer: rpcErrorText(id, rpcCodes.invalid, why) }
 }
 
 function blockedAnswer(id: unknown, text: string, isTask: boolean): string {
-  if (!isTask) return resultText(id, errorResult(text))
+  if (!isTask) return rpcResultText(id, errorResult(text))
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpcCodes.blocked, message: text } })
 }

@@ -2,7 +2,7 @@
 
 import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
 import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
-import { deliver } from '../agents/translate/outcome.ts'
+import { deliverDecision } from '../agents/translate/outcome.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import {
   type AgentHooks,
@@ -89,7 +89,7 @@ function callbackFor(name: string, row: NativeEvent, { agentHooks, options }: Ca
     }
     const asks = catalogue[event].mode === 'gate' ? agentHooks.gate : agentHooks.transform
     const decision = await asks(event, payload as never, about)
-    const { outcome, undelivered } = deliver(decision, honours, 'the Claude Agent SDK')
+    const { outcome, undelivered } = deliverDecision(decision, honours, 'the Claude Agent SDK')
     if (undelivered.length > 0) agentHooks.log('agent.undelivered', { event, effects: undelivered })
     return outputOf(claudeCodeAdapter.reply(name, outcome, native))
   }

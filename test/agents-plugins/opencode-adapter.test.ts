@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapter.ts'
 import { opencodeAdapter } from '../../src/agents/opencode/adapter.ts'
 import { findAdapter } from '../../src/agents/table.ts'
-import { deliver } from '../../src/agents/translate/outcome.ts'
+import { deliverDecision } from '../../src/agents/translate/outcome.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { outcomes, payload, payloadNames, rewriting } from '../agents/payloads.fixture.ts'
 
@@ -304,7 +304,7 @@ describe('it is answered in words that the plugin carries out', () => {
   })
 
   test('what OpenCode cannot do is blocked where it can block', () => {
-    const { outcome } = deliver(
+    const { outcome } = deliverDecision(
       { kind: 'ask', reason: 'a deploy' },
       opencodeAdapter.events['tool.execute.before']?.honours ?? [],
       opencodeAdapter.title,

@@ -142,7 +142,7 @@ describe('no clear answer refuses the call', () => {
     const where = place('opencode')
     await expect(tool(await opencode(where))).rejects.toThrow('hookhelm: the gateway is not running (ENOENT)')
     writeFileSync(where.settings.socket, '')
-    await expect(tool(await opencode(where))).rejects.toThrow('no socket')
+    await expect(tool(await opencode(where))).rejects.toThrow('is not a socket')
   })
 
   test('a socket that was left behind', async () => {

@@ -6,8 +6,8 @@ import { codexAdapter } from '../../src/agents/codex/adapter.ts'
 import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
 import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
 import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
-import { deliver } from '../../src/agents/translate/outcome.ts'
-import { own } from '../../src/agents/translate/own.ts'
+import { deliverDecision } from '../../src/agents/translate/outcome.ts'
+import { lookUp } from '../../src/agents/translate/own.ts'
 import type { Decision } from '../../src/engine/core/decision.ts'
 import { clients } from './clients.fixture.ts'
 import { anyText, eventOf, payload, payloadNames } from './payloads.fixture.ts'
@@ -38,10 +38,10 @@ const texts = {
 const gates = commandAgents.flatMap((agent) =>
   payloadNames(agent.name).flatMap((name) => {
     const event = eventOf(name)
-    const honours = own(agent.events, event)?.honours ?? []
+    const honours = lookUp(agent.events, event)?.honours ?? []
     const native = payload(agent.name, name)
     const answer = (decision: Decision) =>
-      agent.reply(event, deliver(decision, honours, agent.title).outcome, native)
+      agent.reply(event, deliverDecision(decision, honours, agent.title).outcome, native)
     const isBlocked = (decision: Decision) => clients[agent.name]?.(event, answer(decision)) === true
     return honours.includes('block') ? [{ agent, name, honours, answer, isBlocked }] : []
   }),

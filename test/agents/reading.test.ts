@@ -5,7 +5,7 @@ import { codexAdapter } from '../../src/agents/codex/adapter.ts'
 import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
 import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
 import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
-import { own } from '../../src/agents/translate/own.ts'
+import { lookUp } from '../../src/agents/translate/own.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { eventOf, payload, payloadNames } from './payloads.fixture.ts'
 
@@ -18,7 +18,7 @@ function read(agent: AgentAdapter, name: string) {
   const event = eventOf(name)
   const native = payload(agent.name, name)
   const reading = agent.read(event, native)
-  return { ...reading, native, event: reading.event ?? own(agent.events, event)?.event }
+  return { ...reading, native, event: reading.event ?? lookUp(agent.events, event)?.event }
 }
 
 /** What each recorded payload is, in our words. */
@@ -202,7 +202,7 @@ describe('turn, tool call and lane', () => {
     expect(parentSession).toBeUndefined()
   })
 
-  test('a sub-agent of Cursor that has a conversation of its own tells whose it is', () => {
+  test('a sub-agent of Cursor that has a conversation of its lookUp tells whose it is', () => {
     const native = { ...payload('cursor', 'subagentStart'), conversation_id: 'own' }
     expect(cursorAdapter.read('subagentStart', native)).toMatchObject({
       envelope: { session: 'own' },
@@ -292,7 +292,7 @@ describe('tool calls look the same, whoever makes them', () => {
   })
 })
 
-describe('what a client says in its own words', () => {
+describe('what a client says in its lookUp words', () => {
   test('Gemini CLI: a tool that reports an error has failed, and the error is a text', () => {
     expect(read(geminiCliAdapter, 'AfterTool.error').payload).toMatchObject({
       error: 'File not found: a.txt',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agentAdapters } from '../../src/agents/table.ts'
 import { patchedFiles, patchText, readPatch } from '../../src/agents/translate/apply-patch.ts'
-import { mcpName } from '../../src/agents/translate/mcp-name.ts'
+import { mcpToolName } from '../../src/agents/translate/mcp-name.ts'
 import { outputText } from '../../src/agents/translate/output-text.ts'
 import { toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
 
@@ -63,8 +63,8 @@ describe('names of tools and arguments', () => {
   })
 
   test('tools of servers have the name that hooks are written with', () => {
-    expect(mcpName('github', 'create_issue')).toBe('mcp__github__create_issue')
-    expect(mcpName('my server.v2', 'a/b')).toBe('mcp__my_server_v2__a_b')
+    expect(mcpToolName('github', 'create_issue')).toBe('mcp__github__create_issue')
+    expect(mcpToolName('my server.v2', 'a/b')).toBe('mcp__my_server_v2__a_b')
   })
 })
 

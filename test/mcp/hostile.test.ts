@@ -216,7 +216,7 @@ describe('when nobody can decide', () => {
     const { client } = await proxied({ socket: join(open, 'gateway.sock') })
     expect(await client.callTool(call)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('others may write') }],
+      content: [{ text: expect.stringContaining('other users may write') }],
     })
   })
 

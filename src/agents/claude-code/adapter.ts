@@ -1,5 +1,5 @@
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
-import { readSnake } from '../translate/snake-payload.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
 import { claudeCodeEvents } from './events.ts'
 import { claudeCodeReply } from './reply.ts'
 
@@ -13,6 +13,6 @@ export const claudeCodeAdapter: CommandAgentAdapter = {
   events: claudeCodeEvents,
   // Its names are the ones that hooks are written in.
   tools: {},
-  read: (event, native: NativePayload) => readSnake(event, native, { tools: {}, turn: 'prompt_id' }),
+  read: (event, native: NativePayload) => readSnakePayload(event, native, { tools: {}, turn: 'prompt_id' }),
   reply: claudeCodeReply,
 }

@@ -1,8 +1,8 @@
 import type { CommandAgentAdapter, NativeReading } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
-import { readSnake } from '../translate/snake-payload.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
 import { codexEvents } from './events.ts'
-import { patchOf } from './patch.ts'
+import { codexPatch } from './patch.ts'
 import { codexReply } from './reply.ts'
 import { codexTools } from './tools.ts'
 
@@ -16,8 +16,8 @@ export const codexAdapter: CommandAgentAdapter = {
   events: codexEvents,
   tools: codexTools,
   read(event, native) {
-    const reading = readSnake(event, native, { tools: codexTools, turn: 'turn_id' })
-    const patch = patchOf(native)
+    const reading = readSnakePayload(event, native, { tools: codexTools, turn: 'turn_id' })
+    const patch = codexPatch(native)
     return patch === undefined ? reading : withPatch(reading, patch)
   },
   reply: codexReply,

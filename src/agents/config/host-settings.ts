@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isRecord } from '../../engine/core/check.ts'
 import type { HostEnvironment } from '../agent-host.ts'
-import { decodeConfig, nodeValue, parseConfig, readConfigFile, splitByteOrderMark } from './read-config.ts'
+import { decodeConfig, nodeValue, parseConfig, readConfigState, splitByteOrderMark } from './read-config.ts'
 
 /** The folder that a variable names, or else one below the user's home. */
 export function folderFromEnv(env: HostEnvironment, variable: string, ...below: readonly string[]): string {
@@ -29,7 +29,7 @@ export function readSettings(path: string): Readonly<Record<string, unknown>> {
 /** The text of a file. A missing or unreadable file counts as empty. */
 export function readTextOrEmpty(path: string): string {
   try {
-    const state = readConfigFile(path)
+    const state = readConfigState(path)
     return state === undefined ? '' : decodeConfig(path, state)
   } catch {
     return ''

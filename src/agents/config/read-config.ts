@@ -24,7 +24,7 @@ const MAX_CHARACTERS = 8 * 1_048_576
 const BOM = '\uFEFF'
 
 /** Returns undefined if the file does not exist. */
-export function readConfigFile(path: string): ConfigFileState | undefined {
+export function readConfigState(path: string): ConfigFileState | undefined {
   let file: number
   try {
     // O_NONBLOCK: opening a named pipe would block otherwise.

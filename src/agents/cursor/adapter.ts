@@ -1,5 +1,5 @@
 import type { CommandAgentAdapter } from '../agent-adapter.ts'
-import { only, textOf } from '../translate/read-fields.ts'
+import { definedFields, textField } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'
@@ -15,15 +15,15 @@ export const cursorAdapter: CommandAgentAdapter = {
   events: cursorEvents,
   tools: cursorTools,
   read(event, native) {
-    const session = textOf(native, 'conversation_id') ?? textOf(native, 'session_id')
-    const parent = textOf(native, 'parent_conversation_id')
+    const session = textField(native, 'conversation_id') ?? textField(native, 'session_id')
+    const parent = textField(native, 'parent_conversation_id')
     return {
       payload: cursorPayload(event, native),
       envelope: {
-        ...only({
+        ...definedFields({
           session,
-          turn: textOf(native, 'generation_id'),
-          toolCall: textOf(native, 'tool_use_id') ?? textOf(native, 'tool_call_id'),
+          turn: textField(native, 'generation_id'),
+          toolCall: textField(native, 'tool_use_id') ?? textField(native, 'tool_call_id'),
           cwd: cursorCwd(native),
         }),
         raw: native,

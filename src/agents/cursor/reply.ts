@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { own } from '../translate/own.ts'
-import { saying } from '../translate/process-reply.ts'
+import { lookUp } from '../translate/own.ts'
+import { jsonReply } from '../translate/process-reply.ts'
 import { toNative } from '../translate/tool-names.ts'
-import { argumentsOf } from './payload.ts'
+import { cursorArguments } from './payload.ts'
 import { cursorTools } from './tools.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => object
@@ -27,7 +27,7 @@ const preToolUse: Reply = (outcome, native) => {
   const { kind, patch, message } = outcome
   if (kind === 'block' || kind === 'ask' || patch === undefined) return strict(outcome, native)
   if (!isRecord(patch)) return denied(`a hook changed the arguments into something else: ${message}`)
-  const input = toNative(cursorTools, String(native.tool_name), patch, argumentsOf(native))
+  const input = toNative(cursorTools, String(native.tool_name), patch, cursorArguments(native))
   return { permission: 'allow', updated_input: input }
 }
 
@@ -52,5 +52,5 @@ const replies: Readonly<Record<string, Reply>> = {
  * may take no output at all for a failure.
  */
 export function cursorReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return saying(own(replies, event)?.(outcome, native) ?? NOTHING)
+  return jsonReply(lookUp(replies, event)?.(outcome, native) ?? NOTHING)
 }

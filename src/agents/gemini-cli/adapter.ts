@@ -1,8 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { CommandAgentAdapter, NativePayload, NativeReading } from '../agent-adapter.ts'
-import { mcpName } from '../translate/mcp-name.ts'
-import { own } from '../translate/own.ts'
-import { readSnake } from '../translate/snake-payload.ts'
+import { mcpToolName } from '../translate/mcp-name.ts'
+import { lookUp } from '../translate/own.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
 import { geminiCliEvents } from './events.ts'
 import { geminiCliReply } from './reply.ts'
 import { geminiCliTools } from './tools.ts'
@@ -19,8 +19,8 @@ export const geminiCliAdapter: CommandAgentAdapter = {
   events: geminiCliEvents,
   tools: geminiCliTools,
   read(event, native) {
-    const reading = readSnake(event, native, { tools: geminiCliTools })
-    return { ...reading, ...own(views, event)?.(reading.payload, native) }
+    const reading = readSnakePayload(event, native, { tools: geminiCliTools })
+    return { ...reading, ...lookUp(views, event)?.(reading.payload, native) }
   },
   reply: geminiCliReply,
 }
@@ -52,7 +52,7 @@ function serverTool({ tool_name, mcp_context: context }: NativePayload): Fields 
   if (!isRecord(context)) return {}
   const { server_name: server, tool_name: tool } = context
   return typeof server === 'string' && typeof tool === 'string'
-    ? { tool_name: mcpName(server, tool), native_tool_name: tool_name }
+    ? { tool_name: mcpToolName(server, tool), native_tool_name: tool_name }
     : {}
 }
 

@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
+export type PayloadRecord = Readonly<Record<string, unknown>>
 
 /** An object of the payload; one that is not there is empty. */
-export function part(fields: Fields, key: string): Fields {
+export function recordField(fields: PayloadRecord, key: string): PayloadRecord {
   const value = fields[key]
   return isRecord(value) ? value : {}
 }

@@ -4,14 +4,14 @@ import { patchText } from '../translate/apply-patch.ts'
 import { type ToolNames, toNative } from '../translate/tool-names.ts'
 
 /** No objection: the client goes on as if we were not there. */
-export const pass: PluginReply = Object.freeze({})
+export const passReply: PluginReply = Object.freeze({})
 
-export function refusal(message: string): PluginReply {
+export function pluginRefusal(message: string): PluginReply {
   return { block: message.trim() || 'a hook decided so' }
 }
 
-export function addition(context: string | undefined): PluginReply {
-  return context === undefined || context.trim() === '' ? pass : { context }
+export function contextReply(context: string | undefined): PluginReply {
+  return context === undefined || context.trim() === '' ? passReply : { context }
 }
 
 /** A tool call as the client makes it. */
@@ -24,8 +24,11 @@ export interface NativeCall {
 }
 
 /** The arguments a hook wants instead, in the client's spelling; none where the client cannot have them. */
-export function changedArgs(call: NativeCall, patch: unknown): Readonly<Record<string, unknown>> | undefined {
-  const text = patchIn(call)
+export function changedArguments(
+  call: NativeCall,
+  patch: unknown,
+): Readonly<Record<string, unknown>> | undefined {
+  const text = patchInCall(call)
   if (text !== undefined) {
     const changed = patchText(text, patch)
     return changed === undefined ? undefined : { ...call.args, [call.patchKey]: changed }
@@ -34,7 +37,7 @@ export function changedArgs(call: NativeCall, patch: unknown): Readonly<Record<s
 }
 
 /** The text of a patch, where the call is one. */
-export function patchIn({
+export function patchInCall({
   tool,
   args,
   patchKey,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { NativePayload } from '../agent-adapter.ts'
-import { textOf } from '../translate/read-fields.ts'
+import { textField } from '../translate/read-fields.ts'
 
 /** Whose sub-agent a session is, as the plugin found out. */
 export interface SubAgent {
@@ -13,7 +13,7 @@ export interface SubAgent {
 
 export function subAgentOf({ sub }: NativePayload): SubAgent | undefined {
   if (!isRecord(sub)) return undefined
-  const [root, parent, lane] = [textOf(sub, 'root'), textOf(sub, 'parent'), textOf(sub, 'lane')]
+  const [root, parent, lane] = [textField(sub, 'root'), textField(sub, 'parent'), textField(sub, 'lane')]
   return root === undefined || parent === undefined || lane === undefined ? undefined : { root, parent, lane }
 }
 

@@ -1,5 +1,5 @@
 /** The name that hooks know a tool of an MCP server by, as Claude Code spells it. */
-export function mcpName(server: string, tool: string): string {
+export function mcpToolName(server: string, tool: string): string {
   return `mcp__${plain(server)}__${plain(tool)}`
 }
 

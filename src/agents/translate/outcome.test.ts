@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Decision } from '../../engine/core/decision.ts'
 import type { Effect } from '../agent-adapter.ts'
-import { deliver } from './outcome.ts'
+import { deliverDecision } from './outcome.ts'
 
 const gate: readonly Effect[] = ['block', 'ask', 'grant', 'rewrite', 'context']
 const asked: Decision = { kind: 'ask', reason: 'really?' }
 const changed: Decision = { kind: 'allow', reason: 'safer so', patch: { command: 'ls' } }
 
-const to = (decision: Decision, honours: readonly Effect[]) => deliver(decision, honours, 'Robot')
+const to = (decision: Decision, honours: readonly Effect[]) => deliverDecision(decision, honours, 'Robot')
 
 describe('a client that can do everything gets everything', () => {
   test.each<[Decision, object]>([

@@ -3,7 +3,7 @@ import { stableJson } from '../../engine/core/stable-json.ts'
 import type { ClientOutcome, Effect } from '../agent-adapter.ts'
 
 /** What a client will do, and what of the decision it cannot. */
-export interface Delivered {
+export interface DeliveredOutcome {
   readonly outcome: ClientOutcome
   readonly undelivered: readonly Effect[]
 }
@@ -12,7 +12,11 @@ export interface Delivered {
  * The decision as far as a client carries it out. What it cannot ask or change is blocked where it can block: an input that
  * a hook did not want must not run because the client knows no better.
  */
-export function deliver(decision: Decision, honours: readonly Effect[], title: string): Delivered {
+export function deliverDecision(
+  decision: Decision,
+  honours: readonly Effect[],
+  title: string,
+): DeliveredOutcome {
   const can = (effect: Effect) => honours.includes(effect)
   const { kind, grant, context = [] } = decision
   const patch = isChange(decision) ? decision.patch : undefined
@@ -20,7 +24,7 @@ export function deliver(decision: Decision, honours: readonly Effect[], title: s
   const notes = context.length > 0 && can('context') ? { context: context.join('\n') } : {}
   const unheard: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
 
-  const refuse = (text: string, missing: Effect): Delivered =>
+  const refuse = (text: string, missing: Effect): DeliveredOutcome =>
     can('block')
       ? { outcome: { kind: 'block', message: text }, undelivered: [] }
       : { outcome: { kind: 'pass', message, ...notes }, undelivered: [missing, ...unheard] }

@@ -1,14 +1,14 @@
 import type { ProcessReply } from '../agent-adapter.ts'
 
 /** Nothing to say: the client goes on as if we were not there. */
-export const silence: ProcessReply = Object.freeze({ exit: 0, stdout: '', stderr: '' })
+export const silentReply: ProcessReply = Object.freeze({ exit: 0, stdout: '', stderr: '' })
 
-export function saying(output: object): ProcessReply {
+export function jsonReply(output: object): ProcessReply {
   return { exit: 0, stdout: JSON.stringify(output), stderr: '' }
 }
 
 /** What blocks in every client with command hooks: code 2, a line on stderr, nothing on stdout. */
-export function refusing(message: string): ProcessReply {
+export function blockingReply(message: string): ProcessReply {
   return { exit: 2, stdout: '', stderr: `${notJson(oneLine(message))}\n` }
 }
 

@@ -6,23 +6,23 @@ import type { NativePayload } from '../agent-adapter.ts'
 const MAX_TEXT = 500
 
 /** A text of the payload that may be missing, for the envelope: clipped, because a client may send anything. */
-export function textOf(native: NativePayload, key: string): string | undefined {
+export function textField(native: NativePayload, key: string): string | undefined {
   const value = native[key]
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined
 }
 
 /** A path is never clipped: half of one is another one. */
-export function pathOf(native: NativePayload, key: string): string | undefined {
+export function pathField(native: NativePayload, key: string): string | undefined {
   const value = native[key]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** Arguments of a tool call. One that cannot be read is no event that a hook could judge. */
-export function inputOf(native: NativePayload, key: string): Readonly<Record<string, unknown>> {
+export function inputField(native: NativePayload, key: string): Readonly<Record<string, unknown>> {
   const value = native[key]
   if (isRecord(value)) return value
   if (value === undefined || value === null) return {}
-  const inside = typeof value === 'string' ? fromJson(value) : undefined
+  const inside = typeof value === 'string' ? parseJsonOrUndefined(value) : undefined
   if (isRecord(inside)) return inside
   throw new HookError('input.schema', `${key} must be an object`, { at: key })
 }
@@ -30,7 +30,7 @@ export function inputOf(native: NativePayload, key: string): Readonly<Record<str
 const LIMITS = { maxBytes: 16 * 1_048_576, maxKeys: 200_000, maxDepth: 128 } as const
 
 /** What a text says, where it is JSON: some clients send values as texts. */
-export function fromJson(text: string): unknown {
+export function parseJsonOrUndefined(text: string): unknown {
   try {
     // Which keeps the digits of a number that is handed back.
     return parseJson(text, LIMITS)
@@ -49,14 +49,14 @@ function asTheClientReads(text: string): unknown {
 }
 
 /** The name of a tool. */
-export function nameOf(native: NativePayload, key: string): string {
+export function nameField(native: NativePayload, key: string): string {
   const value = native[key]
   if (typeof value === 'string' && value !== '') return value
   throw new HookError('input.schema', `${key} must be a text`, { at: key })
 }
 
 /** The given keys with a value, under the same names. */
-export function only(
+export function definedFields(
   fields: Readonly<Record<string, string | number | undefined>>,
 ): Readonly<Record<string, string | number>> {
   return Object.fromEntries(

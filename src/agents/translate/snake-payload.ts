@@ -1,6 +1,6 @@
 import type { Envelope } from '../../engine/core/context.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { inputOf, nameOf, only, pathOf, textOf } from './read-fields.ts'
+import { definedFields, inputField, nameField, pathField, textField } from './read-fields.ts'
 import { type ToolNames, toCanonical } from './tool-names.ts'
 
 interface Dialect {
@@ -16,7 +16,11 @@ const known = new Set(['session_id', 'cwd', 'hook_event_name', 'transcript_path'
 const aboutLane = /^subagent(start|stop)$/i
 
 /** The payload that Claude Code began and others follow: snake_case, one flat object. */
-export function readSnake(event: string, native: NativePayload, { tools, turn }: Dialect): NativeReading {
+export function readSnakePayload(
+  event: string,
+  native: NativePayload,
+  { tools, turn }: Dialect,
+): NativeReading {
   const rest = Object.fromEntries(
     Object.entries(native).filter(([key, value]) => !known.has(key) && value !== null),
   )
@@ -25,17 +29,17 @@ export function readSnake(event: string, native: NativePayload, { tools, turn }:
 }
 
 function toolOf(native: NativePayload, tools: ToolNames): Readonly<Record<string, unknown>> {
-  return { ...toCanonical(tools, nameOf(native, 'tool_name'), inputOf(native, 'tool_input')) }
+  return { ...toCanonical(tools, nameField(native, 'tool_name'), inputField(native, 'tool_input')) }
 }
 
 function envelopeOf(native: NativePayload, turn: string | undefined, event: string): Envelope {
   return {
-    ...only({
-      session: textOf(native, 'session_id'),
-      cwd: pathOf(native, 'cwd'),
-      turn: turn === undefined ? undefined : textOf(native, turn),
-      toolCall: textOf(native, 'tool_use_id'),
-      lane: aboutLane.test(event) ? undefined : textOf(native, 'agent_id'),
+    ...definedFields({
+      session: textField(native, 'session_id'),
+      cwd: pathField(native, 'cwd'),
+      turn: turn === undefined ? undefined : textField(native, turn),
+      toolCall: textField(native, 'tool_use_id'),
+      lane: aboutLane.test(event) ? undefined : textField(native, 'agent_id'),
     }),
     raw: native,
   }

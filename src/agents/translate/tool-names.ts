@@ -1,5 +1,5 @@
 import { HookError } from '../../engine/core/error.ts'
-import { own } from './own.ts'
+import { lookUp } from './own.ts'
 
 /** How one tool of a client is called here, and its arguments where they are spelled differently. */
 export interface ToolName {
@@ -15,7 +15,7 @@ type Input = Readonly<Record<string, unknown>>
 
 /** The tool call as every hook sees it, whichever client it comes from. */
 export function toCanonical(tools: ToolNames, native: string, input: Input): CanonicalTool {
-  const known = own(tools, native)
+  const known = lookUp(tools, native)
   if (known === undefined) return { tool_name: native, tool_input: input }
   const renamed = known.keys === undefined ? input : rename(input, known.keys)
   return known.name === native
@@ -32,7 +32,7 @@ export interface CanonicalTool {
 
 /** Changed arguments, spelled as the client wants them: as in `original`, where there are several ways. */
 export function toNative(tools: ToolNames, native: string, input: Input, original: Input = {}): Input {
-  const known = own(tools, native)
+  const known = lookUp(tools, native)
   if (known?.keys === undefined) return input
   const back = new Map<string, string>()
   for (const [theirs, ours] of Object.entries(known.keys))
@@ -58,7 +58,7 @@ function rename(input: Input, keys: Readonly<Record<string, string>>): Input {
   }
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => {
-      const wanted = own(keys, key)
+      const wanted = lookUp(keys, key)
       if (wanted !== undefined) return [wanted, value]
       return [taken.has(key) ? `${key}_unused` : key, value]
     }),

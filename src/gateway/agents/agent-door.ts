@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { AgentAdapter, NativeEvent, NativePayload } from '../../agents/agent-adapter.ts'
 import { agentAdapters, findAdapter } from '../../agents/table.ts'
-import { deliver } from '../../agents/translate/outcome.ts'
+import { deliverDecision } from '../../agents/translate/outcome.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
@@ -81,7 +81,7 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
         isLocal ? { ...how, folder: placeOf(where, envelope) } : how,
       )
-      const { outcome, undelivered } = deliver(decision, row.honours ?? [], agent.title)
+      const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && isCall.has(event)) sessions.refused(where, envelope)
       if (undelivered.length > 0)
         log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })

@@ -1,26 +1,26 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
 import { redact } from '../../safe/redact.ts'
-import type { Admitted } from '../passage.ts'
-import { listOf } from '../passage.ts'
-import { errorAnswer, rpcCodes } from '../rpc/answer.ts'
+import type { AdmittedMessage } from '../passage.ts'
+import { messageList } from '../passage.ts'
+import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
 import { MAX_MESSAGE_BYTES, type Packet } from '../rpc/packet.ts'
 import { isBlank, itemsOf } from '../rpc/skim.ts'
 import type { Session } from '../session.ts'
 import { dataOf, EventSplitter, isEndpoint, withData } from './event-stream.ts'
 import { headersForClient, isEventStream } from './headers.ts'
-import type { Reply } from './reply.ts'
+import type { HttpReply } from './reply.ts'
 
 /** One request of the client that went to the server. */
 export interface Exchange {
   readonly session: Session
-  readonly reply: Reply
+  readonly reply: HttpReply
   /** What the client sent; nothing where it only listens. */
   readonly packet?: Packet
-  readonly admitted?: Admitted
+  readonly admitted?: AdmittedMessage
 }
 
 /** Gives the client what the server answered, results of tools as the hooks want them. */
-export async function deliver(answer: Response, exchange: Exchange): Promise<void> {
+export async function deliverAnswer(answer: Response, exchange: Exchange): Promise<void> {
   if (isEventStream(answer.headers)) return deliverEvents(answer, exchange)
   const { session, reply, packet, admitted } = exchange
   const body = await whole(answer)
@@ -31,7 +31,7 @@ export async function deliver(answer: Response, exchange: Exchange): Promise<voi
     if (given !== undefined && answer.ok && !isBlank(given)) reply.event(given.toString('utf8'))
     else
       for (const id of lost)
-        reply.event(errorAnswer(id, rpcCodes.internal, `the server answered ${answer.status}`))
+        reply.event(rpcErrorText(id, rpcCodes.internal, `the server answered ${answer.status}`))
     if (admitted?.answer !== undefined) reply.event(admitted.answer)
     return reply.end()
   }
@@ -76,15 +76,15 @@ async function passEvent(event: Buffer, session: Session, isResumed: boolean): P
 }
 
 /** The exchange failed on the way to the server or back. */
-export function fail(thrown: unknown, { session, reply, packet }: Exchange): void {
+export function failExchange(thrown: unknown, { session, reply, packet }: Exchange): void {
   const why = redact(errorText(thrown))
   const ids = session.lose(why, keysOf(packet))
   if (reply.left.aborted) return
   if (!reply.isStream) {
-    const told = errorAnswer(ids[0], rpcCodes.internal, `the server cannot be reached: ${why}`)
+    const told = rpcErrorText(ids[0], rpcCodes.internal, `the server cannot be reached: ${why}`)
     return reply.json(502, told)
   }
-  for (const id of ids) reply.event(errorAnswer(id, rpcCodes.gone, why))
+  for (const id of ids) reply.event(rpcErrorText(id, rpcCodes.gone, why))
   reply.end()
 }
 
@@ -97,7 +97,7 @@ function keysOf(packet: Packet | undefined): string[] {
 /** The server's answers and ours in one list: a batch was sent. */
 function joinedAnswer(given: Buffer | undefined, ours: string): string {
   const theirs = given === undefined || isBlank(given) ? [] : (itemsOf(given) ?? [given])
-  return listOf([...theirs, ...(itemsOf(Buffer.from(ours)) ?? [])]).toString('utf8')
+  return messageList([...theirs, ...(itemsOf(Buffer.from(ours)) ?? [])]).toString('utf8')
 }
 
 async function whole(answer: Response): Promise<Buffer> {

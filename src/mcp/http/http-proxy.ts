@@ -3,14 +3,14 @@ import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
-import { errorAnswer, rpcCodes } from '../rpc/answer.ts'
+import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
 import { type Packet, readPacket } from '../rpc/packet.ts'
 import type { Session, SessionOptions } from '../session.ts'
-import { deliver, type Exchange, fail } from './exchange.ts'
+import { deliverAnswer, type Exchange, failExchange } from './exchange.ts'
 import { headersForServer } from './headers.ts'
 import { checkCaller, checkLoopback } from './own-name.ts'
-import { Reply } from './reply.ts'
-import { Sessions } from './sessions.ts'
+import { HttpReply } from './reply.ts'
+import { ProxySessions } from './sessions.ts'
 
 export interface HttpProxyOptions extends SessionOptions {
   readonly listen: { readonly host: string; readonly port: number }
@@ -40,7 +40,7 @@ export async function openHttpProxy(options: HttpProxyOptions): Promise<HttpProx
     maxBytes: Number.MAX_SAFE_INTEGER,
     connections: 256,
   })
-  const proxy = new Door(to, outbound, new Sessions(options))
+  const proxy = new Door(to, outbound, new ProxySessions(options))
   const server = createServer(
     { maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: true },
     (request, response) => void proxy.answer(request, response),
@@ -63,16 +63,16 @@ export async function openHttpProxy(options: HttpProxyOptions): Promise<HttpProx
 class Door {
   readonly #to: URL
   readonly #outbound: Outbound
-  readonly #sessions: Sessions
+  readonly #sessions: ProxySessions
 
-  constructor(to: URL, outbound: Outbound, sessions: Sessions) {
+  constructor(to: URL, outbound: Outbound, sessions: ProxySessions) {
     this.#to = to
     this.#outbound = outbound
     this.#sessions = sessions
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const reply = new Reply(response)
+    const reply = new HttpReply(response)
     try {
       checkCaller(request)
       if (request.url?.split('?')[0] !== this.#to.pathname) return refuse(reply, 404, 'there is nothing here')
@@ -90,7 +90,7 @@ class Door {
     return this.#sessions.endAll()
   }
 
-  async #post(request: IncomingMessage, reply: Reply): Promise<void> {
+  async #post(request: IncomingMessage, reply: HttpReply): Promise<void> {
     if (!PLAIN_JSON.test(request.headers['content-type'] ?? ''))
       return refuse(reply, 415, 'the content type must be application/json in UTF-8')
     const packet = readPacket(await bodyOf(request))
@@ -117,12 +117,12 @@ class Door {
     return this.#sessions.find(id)
   }
 
-  async #get(request: IncomingMessage, reply: Reply): Promise<void> {
+  async #get(request: IncomingMessage, reply: HttpReply): Promise<void> {
     const session = this.#sessions.find(request.headers[SESSION]?.toString()) ?? this.#sessions.begin()
     await this.#forward(request, undefined, { session, reply })
   }
 
-  async #delete(request: IncomingMessage, reply: Reply): Promise<void> {
+  async #delete(request: IncomingMessage, reply: HttpReply): Promise<void> {
     const id = request.headers[SESSION]?.toString()
     const session = this.#sessions.find(id) ?? this.#sessions.begin()
     await this.#forward(request, undefined, { session, reply })
@@ -139,15 +139,15 @@ class Door {
       })
       if (exchange.packet?.items.some(({ kind }) => kind === 'initialize') && answer.ok)
         this.#sessions.keep(answer.headers.get(SESSION) ?? undefined, exchange.session)
-      await deliver(answer, exchange)
+      await deliverAnswer(answer, exchange)
     } catch (thrown) {
-      fail(thrown, exchange)
+      failExchange(thrown, exchange)
     }
   }
 }
 
-function refuse(reply: Reply, status: number, why: string): void {
-  reply.json(status, errorAnswer(null, rpcCodes.gone, why))
+function refuse(reply: HttpReply, status: number, why: string): void {
+  reply.json(status, rpcErrorText(null, rpcCodes.gone, why))
 }
 
 function statusOf(thrown: unknown): number {

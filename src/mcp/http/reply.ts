@@ -4,7 +4,7 @@ import { eventText } from './event-stream.ts'
 const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
 
 /** The answer to one request of a client: one body, or a stream of events. */
-export class Reply {
+export class HttpReply {
   readonly #response: ServerResponse
   readonly #left = new AbortController()
 

@@ -3,7 +3,7 @@ import { Session, type SessionOptions } from '../session.ts'
 const MAX_SESSIONS = 10_000
 
 /** The sessions of a server, by the id that it gave them. */
-export class Sessions {
+export class ProxySessions {
   readonly #options: SessionOptions
   readonly #known = new Map<string, Session>()
   /** Who said hello to a server that keeps no sessions. */

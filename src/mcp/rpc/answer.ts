@@ -13,10 +13,10 @@ export const rpcCodes = {
 
 export type RpcCode = (typeof rpcCodes)[keyof typeof rpcCodes]
 
-export function resultText(id: unknown, result: unknown): string {
+export function rpcResultText(id: unknown, result: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result })
 }
 
-export function errorAnswer(id: unknown, code: RpcCode, message: string): string {
+export function rpcErrorText(id: unknown, code: RpcCode, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message: `hookhelm: ${message}` } })
 }

@@ -3,7 +3,7 @@
  * ids that some client takes for the same are the same here: an answer must not pass for one that nobody waits for.
  * Nothing for a value that is no id.
  */
-export function keyOf(id: unknown): string | undefined {
+export function requestKey(id: unknown): string | undefined {
   if (typeof id === 'string') {
     const number = Number(id)
     return Number.isNaN(number) ? `text ${id}` : `number ${number}`

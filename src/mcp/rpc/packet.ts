@@ -1,20 +1,20 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
-import { errorAnswer, type RpcCode, rpcCodes } from './answer.ts'
-import { keyOf } from './id.ts'
+import { type RpcCode, rpcCodes, rpcErrorText } from './answer.ts'
+import { requestKey } from './id.ts'
 import { lookalikeOf } from './lookalike.ts'
 import { itemsOf } from './skim.ts'
 
-export type Message = Readonly<Record<string, unknown>>
+export type RpcMessage = Readonly<Record<string, unknown>>
 
 /** A tool call as the client wrote it. */
 export interface CallItem {
   readonly kind: 'call'
   readonly id: unknown
   readonly key: string
-  readonly message: Message
-  readonly params: Message
+  readonly message: RpcMessage
+  readonly params: RpcMessage
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
@@ -25,10 +25,10 @@ export type Item =
       readonly kind: 'initialize' | 'task_result' | 'request'
       readonly id: unknown
       readonly key: string
-      readonly message: Message
+      readonly message: RpcMessage
     }
   | { readonly kind: 'cancelled'; readonly key: string | undefined }
-  | { readonly kind: 'answer'; readonly id: unknown; readonly message: Message }
+  | { readonly kind: 'answer'; readonly id: unknown; readonly message: RpcMessage }
   | { readonly kind: 'notification' }
 
 /** What a client sent in one piece: a message, or a list of them. */
@@ -79,7 +79,7 @@ export function readPacket(raw: Buffer): Packet | Refusal {
 function readItem(message: unknown): Item | Refusal {
   if (!isRecord(message)) return refused(null, rpcCodes.invalid, 'a message is an object')
   const { id, method } = message
-  const key = keyOf(id)
+  const key = requestKey(id)
   const known = key === undefined ? null : id
   const lookalike = Object.keys(message).find(isLikeMessageKey)
   if (lookalike !== undefined)
@@ -105,14 +105,14 @@ function kindOf(method: string): 'initialize' | 'task_result' | 'request' {
   return method === 'tasks/result' ? 'task_result' : 'request'
 }
 
-function readNotification(method: string, { params }: Message): Item | Refusal {
+function readNotification(method: string, { params }: RpcMessage): Item | Refusal {
   // Nobody could be told that it was blocked, and a lenient server might do it all the same.
   if (method === 'tools/call') return { kind: 'refused', answer: undefined }
   if (method !== 'notifications/cancelled') return { kind: 'notification' }
-  return { kind: 'cancelled', key: isRecord(params) ? keyOf(params.requestId) : undefined }
+  return { kind: 'cancelled', key: isRecord(params) ? requestKey(params.requestId) : undefined }
 }
 
-function readCall(message: Message, id: unknown, key: string): Item | Refusal {
+function readCall(message: RpcMessage, id: unknown, key: string): Item | Refusal {
   const { params } = message
   if (!isRecord(params)) return refused(id, rpcCodes.invalidParams, 'params must be an object')
   const lookalike = Object.keys(params).find(isLikeParameter)
@@ -126,5 +126,5 @@ function readCall(message: Message, id: unknown, key: string): Item | Refusal {
 }
 
 function refused(id: unknown, code: RpcCode, why: string): Refusal {
-  return { kind: 'refused', answer: errorAnswer(id, code, why) }
+  return { kind: 'refused', answer: rpcErrorText(id, code, why) }
 }

@@ -2,8 +2,8 @@ import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { Lines } from '../../safe/lines.ts'
 import { type PipedEnd, PipedProcess } from '../../safe/process/piped-process.ts'
-import type { Admitted } from '../passage.ts'
-import { errorAnswer, rpcCodes } from '../rpc/answer.ts'
+import type { AdmittedMessage } from '../passage.ts'
+import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
 import { MAX_MESSAGE_BYTES, readPacket } from '../rpc/packet.ts'
 import { isBlank } from '../rpc/skim.ts'
 import { Session, type SessionOptions } from '../session.ts'
@@ -67,7 +67,7 @@ class StdioProxy {
     clientIn.removeAllListeners('data').pause()
     // The server answers nothing more; what hooks are still being asked about it never saw.
     const why = `the server is gone: ${howItEnded(end)}`
-    for (const id of this.#session.lose(why)) this.#toClient.write(errorAnswer(id, rpcCodes.gone, why))
+    for (const id of this.#session.lose(why)) this.#toClient.write(rpcErrorText(id, rpcCodes.gone, why))
     await Promise.allSettled(this.#pending)
     this.#gone.abort()
     await this.#session.end('other')
@@ -80,7 +80,7 @@ class StdioProxy {
     clientIn.on('data', (chunk: Buffer) => {
       if (lines.push(chunk, this.#fromClient)) return
       const why = `a message has more than ${MAX_MESSAGE_BYTES} bytes`
-      this.#toClient.write(errorAnswer(null, rpcCodes.invalid, why))
+      this.#toClient.write(rpcErrorText(null, rpcCodes.invalid, why))
       this.#stop()
     })
     clientIn.once('end', () => void this.#leave())
@@ -104,7 +104,7 @@ class StdioProxy {
     if (isBlank(line)) return
     if (hasInnerBreak(line)) {
       const why = 'a line break within a message, which some servers take for its end'
-      this.#toClient.write(errorAnswer(null, rpcCodes.unreadable, why))
+      this.#toClient.write(rpcErrorText(null, rpcCodes.unreadable, why))
       return
     }
     const packet = readPacket(line)
@@ -123,7 +123,7 @@ class StdioProxy {
     else this.#give(given)
   }
 
-  readonly #forward = ({ forward, answer }: Admitted): void => {
+  readonly #forward = ({ forward, answer }: AdmittedMessage): void => {
     const { clientIn } = this.#options
     if (answer !== undefined) this.#toClient.write(answer)
     if (forward === undefined) return

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ClientOutcome, CommandAgentAdapter } from '../../../src/agents/agent-adapter.ts'
 import { agentAdapters } from '../../../src/agents/table.ts'
 import { patchedFiles } from '../../../src/agents/translate/apply-patch.ts'
-import { deliver } from '../../../src/agents/translate/outcome.ts'
+import { deliverDecision } from '../../../src/agents/translate/outcome.ts'
 import { toCanonical, toNative } from '../../../src/agents/translate/tool-names.ts'
 import type { Decision } from '../../../src/engine/core/decision.ts'
 import { isHookError } from '../../../src/engine/core/error.ts'
@@ -71,7 +71,7 @@ describe.each(commands)('$name', (agent) => {
           if (!isHookError(thrown)) throw thrown
         }
         const honours = Object.hasOwn(agent.events, event) ? (agent.events[event]?.honours ?? []) : []
-        const { outcome } = deliver(decided, honours, agent.title)
+        const { outcome } = deliverDecision(decided, honours, agent.title)
         let reply = '{"exit":0,"stdout":"","stderr":""}'
         try {
           reply = JSON.stringify(agent.reply(event, outcome, sent))
@@ -89,7 +89,7 @@ describe.each(commands)('$name', (agent) => {
     const blocking = events.filter((event) => agent.events[event]?.honours?.includes('block'))
     fc.assert(
       fc.property(fc.constantFrom(...blocking), native, text, (event, sent, message) => {
-        const { outcome } = deliver({ kind: 'block', reason: message }, ['block'], agent.title)
+        const { outcome } = deliverDecision({ kind: 'block', reason: message }, ['block'], agent.title)
         const { exit, stdout, stderr } = agent.reply(event, outcome, sent)
         expect(exit === 0 ? JSON.stringify(JSON.parse(stdout)) : stderr.trim()).not.toMatch(/^(\{\})?$/)
       }),
