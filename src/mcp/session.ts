@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mcpToolName } from '../agents/translate/mcp-name.ts'
+import { mcpToolName } from '../agents/translate/tool-names.ts'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'

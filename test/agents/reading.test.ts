@@ -5,7 +5,7 @@ import { codexAdapter } from '../../src/agents/codex/adapter.ts'
 import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
 import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
 import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
-import { lookUp } from '../../src/agents/translate/own.ts'
+import { lookUp } from '../../src/agents/translate/tool-names.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { eventOf, payload, payloadNames } from './payloads.fixture.ts'
 

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agentAdapters } from '../../src/agents/table.ts'
 import { patchedFiles, patchText, readPatch } from '../../src/agents/translate/apply-patch.ts'
-import { mcpToolName } from '../../src/agents/translate/mcp-name.ts'
-import { outputText } from '../../src/agents/translate/output-text.ts'
-import { toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
+import { outputText } from '../../src/agents/translate/process-reply.ts'
+import { mcpToolName, toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
 
 const tools = {
   view: { name: 'Read', keys: { path: 'file_path' } },

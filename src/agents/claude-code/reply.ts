@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { lookUp } from '../translate/own.ts'
 import { blockingReply, jsonReply, silentReply } from '../translate/process-reply.ts'
+import { lookUp } from '../translate/tool-names.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 

@@ -2,9 +2,8 @@ import type { CommandAgentAdapter, NativeReading } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'
 import { codexEvents } from './events.ts'
-import { codexPatch } from './patch.ts'
 import { codexReply } from './reply.ts'
-import { codexTools } from './tools.ts'
+import { codexPatch, codexTools } from './tools.ts'
 
 /** Codex: command hooks in the family of Claude Code's, with an answer that may hold nothing unknown. */
 export const codexAdapter: CommandAgentAdapter = {

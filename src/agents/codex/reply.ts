@@ -1,12 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { patchText } from '../translate/apply-patch.ts'
-import { outputText } from '../translate/output-text.ts'
-import { lookUp } from '../translate/own.ts'
-import { blockingReply, jsonReply, silentReply } from '../translate/process-reply.ts'
-import { toNative } from '../translate/tool-names.ts'
-import { codexPatch } from './patch.ts'
-import { codexTools } from './tools.ts'
+import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
+import { codexPatch, codexTools } from './tools.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { NativePayload } from '../agent-adapter.ts'
-import { lookUp } from '../translate/own.ts'
 import { parseJsonOrUndefined } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
 
 /** Where a camelCase key is not ours in snake_case. */
 const names: Readonly<Record<string, string>> = {

@@ -1,9 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { outputText } from '../translate/output-text.ts'
-import { lookUp } from '../translate/own.ts'
-import { jsonReply, silentReply } from '../translate/process-reply.ts'
-import { toNative } from '../translate/tool-names.ts'
+import { jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
 import { copilotArguments } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 

@@ -1,9 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { NativePayload } from '../agent-adapter.ts'
-import { mcpToolName } from '../translate/mcp-name.ts'
-import { lookUp } from '../translate/own.ts'
 import { inputField, nameField, parseJsonOrUndefined } from '../translate/read-fields.ts'
-import { toCanonical } from '../translate/tool-names.ts'
+import { lookUp, mcpToolName, toCanonical } from '../translate/tool-names.ts'
 import { cursorTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>

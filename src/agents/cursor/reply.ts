@@ -1,8 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { lookUp } from '../translate/own.ts'
 import { jsonReply } from '../translate/process-reply.ts'
-import { toNative } from '../translate/tool-names.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
 import { cursorArguments } from './payload.ts'
 import { cursorTools } from './tools.ts'
 

@@ -1,11 +1,10 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { type PayloadRecord, recordField } from '../plugin/fields.ts'
-import { canonicalCall } from '../plugin/native-call.ts'
-import { outputText } from '../translate/output-text.ts'
-import { lookUp } from '../translate/own.ts'
-import { definedFields, textField } from '../translate/read-fields.ts'
+import { canonicalCall } from '../plugin/plugin-reply.ts'
+import { outputText } from '../translate/process-reply.ts'
+import { definedFields, type PayloadRecord, recordField, textField } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
 import { openclawCall, openclawEnvelope, openclawResultCall } from './payload.ts'
 
 type Said = Pick<NativeReading, 'payload' | 'event'>

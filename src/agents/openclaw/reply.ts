@@ -1,9 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
-import { type PayloadRecord, recordField } from '../plugin/fields.ts'
 import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
-import { outputText } from '../translate/output-text.ts'
-import { lookUp } from '../translate/own.ts'
+import { outputText } from '../translate/process-reply.ts'
+import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
 import { openclawCall } from './payload.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply

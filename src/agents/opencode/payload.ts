@@ -1,9 +1,16 @@
 import type { Envelope } from '../../engine/core/context.ts'
 import type { NativePayload } from '../agent-adapter.ts'
-import { type PayloadRecord, recordField } from '../plugin/fields.ts'
 import type { NativeCall } from '../plugin/plugin-reply.ts'
-import { subAgentOf } from '../plugin/sub-agent.ts'
-import { definedFields, inputField, nameField, pathField, textField } from '../translate/read-fields.ts'
+import { subAgentOf } from '../plugin/plugin-reply.ts'
+import {
+  definedFields,
+  inputField,
+  nameField,
+  type PayloadRecord,
+  pathField,
+  recordField,
+  textField,
+} from '../translate/read-fields.ts'
 import { opencodeTools } from './tools.ts'
 
 /** What an event of the bus is about. */

@@ -1,11 +1,17 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { type PayloadRecord, recordField } from '../plugin/fields.ts'
-import { canonicalCall } from '../plugin/native-call.ts'
-import { laneAbove, subAgentOf } from '../plugin/sub-agent.ts'
-import { lookUp } from '../translate/own.ts'
-import { definedFields, inputField, nameField, pathField, textField } from '../translate/read-fields.ts'
+import { canonicalCall, laneAbove, subAgentOf } from '../plugin/plugin-reply.ts'
+import {
+  definedFields,
+  inputField,
+  nameField,
+  type PayloadRecord,
+  pathField,
+  recordField,
+  textField,
+} from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
 import { opencodeCall, opencodeCallWith, opencodeEnvelope, opencodeProperties } from './payload.ts'
 
 type Said = Pick<NativeReading, 'payload' | 'event'>

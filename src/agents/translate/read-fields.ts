@@ -63,3 +63,11 @@ export function definedFields(
     Object.entries(fields).filter((entry): entry is [string, string | number] => entry[1] !== undefined),
   )
 }
+
+export type PayloadRecord = Readonly<Record<string, unknown>>
+
+/** An object of the payload; one that is not there is empty. */
+export function recordField(fields: PayloadRecord, key: string): PayloadRecord {
+  const value = fields[key]
+  return isRecord(value) ? value : {}
+}

@@ -1,5 +1,4 @@
 import { HookError } from '../../engine/core/error.ts'
-import { lookUp } from './own.ts'
 
 /** How one tool of a client is called here, and its arguments where they are spelled differently. */
 export interface ToolName {
@@ -63,4 +62,18 @@ function rename(input: Input, keys: Readonly<Record<string, string>>): Input {
       return [taken.has(key) ? `${key}_unused` : key, value]
     }),
   )
+}
+
+/** A row of a table. The name comes from outside, and `constructor` must not be found. */
+export function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** The name that hooks know a tool of an MCP server by, as Claude Code spells it. */
+export function mcpToolName(server: string, tool: string): string {
+  return `mcp__${plain(server)}__${plain(tool)}`
+}
+
+function plain(name: string): string {
+  return name.replace(/[^\w-]/g, '_')
 }

@@ -1,10 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
-import { type RpcCode, rpcCodes, rpcErrorText } from './answer.ts'
-import { requestKey } from './id.ts'
-import { lookalikeOf } from './lookalike.ts'
-import { itemsOf } from './skim.ts'
+import { type RpcCode, requestKey, rpcCodes, rpcErrorText } from './answer.ts'
+import { itemsOf, lookalikeOf } from './skim.ts'
 
 export type RpcMessage = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import type { ApplyPatchTool, ComputerTool, RunContext, ShellTool } from '@openai/agents'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { copyWith } from '../copy-with.ts'
+import { copyWith } from '../clone-for-hooks.ts'
 import { blocked, messageOf } from '../refusal.ts'
 import type { AgentsToolGate } from './tool-gate.ts'
 
