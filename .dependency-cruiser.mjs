@@ -26,19 +26,19 @@ const arrows = {
   delivery: ['store', ...grounds],
   rules: stores,
   runs: stores,
-  // The Claude Agent SDK speaks as Claude Code does.
-  'agents/sdk': ['client', 'engine', 'agents/agent', 'agents/claude-code', 'agents/native'],
-  'agents/mcp': ['client', ...grounds],
   agents: stores,
+  sdk: ['agents', 'client', 'engine'],
+  connect: ['agents', ...stores],
+  mcp: ['agents', 'client', ...grounds],
   gateway: domains,
-  app: ['gateway', 'handlers', ...domains],
-  cli: ['app', 'gateway', 'handlers', ...domains],
+  app: ['gateway', 'connect', 'mcp', 'handlers', ...domains],
+  cli: ['app', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
 }
 
 /** Part of src → the parts of which it may import types and nothing that runs. */
 const typeArrows = {
-  // The client is typed by the table of methods, and carries neither it nor the gateway.
-  client: ['gateway/methods'],
+  // The client takes only types from the gateway's methods and from the catalogue.
+  client: ['gateway/methods', 'engine/events'],
 }
 
 /** Modules with an edge to the world → the only places that may import more than their types. */
@@ -50,14 +50,14 @@ const edges = {
     modules: 'http|https|http2|net|tls|dgram|dns|dns/promises|undici|ws',
     only: [
       'safe/outbound',
-      // They listen and call nobody, but for one knock at a socket that may be stale.
+      // They listen and call nobody, but for one ping of a socket that may be stale.
       'gateway/server/http-server',
       'gateway/ws/websockets',
       'gateway/socket/socket-server',
-      'agents/mcp/http/http-proxy',
-      // A knock at our own socket, and a gateway that is broken on purpose.
-      'agents/connect/knock',
-      'agents/connect/doctor/silent-socket',
+      'mcp/http/http-proxy',
+      // A ping of our own socket, and a gateway that is broken on purpose.
+      'connect/ping-socket',
+      'connect/doctor/broken-gateways',
       // They call the gateway that their user names, which may well be at a private address.
       'agents/client/hookhelm-hook',
       'agents/plugin/link',

@@ -25,7 +25,7 @@ const plants: readonly Plant[] = [
   { rule: 'testing knows the store by type', file: 'testing/b.ts', imports: '../store/z.ts' },
   { rule: 'arrow: safe', file: 'safe/a.ts', imports: '../engine/events/z.ts' },
   { rule: 'arrow: handlers', file: 'handlers/a.ts', imports: '../engine/dispatch/z.ts' },
-  { rule: 'arrow: agents/sdk', file: 'agents/sdk/a.ts', imports: '../../store/z.ts' },
+  { rule: 'arrow: sdk', file: 'sdk/a.ts', imports: '../store/z.ts' },
   { rule: 'arrow: delivery', file: 'delivery/a.ts', imports: '../config/z.ts' },
   { rule: 'arrow: runs', file: 'runs/a.ts', imports: '../rules/z.ts' },
   { rule: 'arrow: gateway', file: 'gateway/a.ts', imports: '../app/z.ts' },

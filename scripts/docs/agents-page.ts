@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent.ts'
-import { isGateRow } from '../../src/agents/connect/call-plan.ts'
-import { agents } from '../../src/agents/table.ts'
-import { connectedByDefault } from '../../src/agents/warnings.ts'
+import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent-adapter.ts'
+import { defaultEvents } from '../../src/agents/capability-warnings.ts'
+import { agentAdapters } from '../../src/agents/table.ts'
+import { isGateEvent } from '../../src/connect/hook-command.ts'
 import { cases as knownCases } from '../../test/agents-real/cases.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 
 const RESULTS = 'test/agents/results.json'
 
-/** What the tables of the agents say, between words that are written by hand beside this file. */
+/** What the tables of the agentAdapters say, between words that are written by hand beside this file. */
 export function agentsPage(): Page {
   const template = readFileSync(new URL('agents-page.md', import.meta.url), 'utf8')
   const parts: Readonly<Record<string, string>> = {
     overview: overview(),
     tools: tools(),
-    events: agents.map(eventsOf).join('\n\n'),
+    events: agentAdapters.map(eventsOf).join('\n\n'),
     ran: ran(),
   }
   const text = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '')
@@ -46,9 +46,11 @@ const moments = [
 function overview(): string {
   return markdownTable({
     head: ['agent', 'checked', 'by', ...moments.map(code), 'failing closed'],
-    rows: agents.map((agent) => {
+    rows: agentAdapters.map((agent) => {
       const rows = connectedRows(agent)
-      const closed = new Set(rows.filter(([, row]) => isGateRow(row)).map(([, row]) => code(row.event ?? '')))
+      const closed = new Set(
+        rows.filter(([, row]) => isGateEvent(row)).map(([, row]) => code(row.event ?? '')),
+      )
       return [
         `${agent.title} (${code(agent.name)})`,
         agent.checked,
@@ -67,15 +69,15 @@ function canDo(rows: readonly (readonly [string, NativeEvent])[]): string {
 }
 
 function connectedRows(agent: AgentAdapter): (readonly [string, NativeEvent])[] {
-  const connected = connectedByDefault(agent)
+  const connected = defaultEvents(agent)
   return Object.entries(agent.events).filter(([name]) => connected.includes(name))
 }
 
 function tools(): string {
   const ours = [
-    ...new Set(agents.flatMap((agent) => Object.values(agent.tools).map(({ name }) => name))),
+    ...new Set(agentAdapters.flatMap((agent) => Object.values(agent.tools).map(({ name }) => name))),
   ].sort()
-  const others = agents.filter((agent) => Object.keys(agent.tools).length > 0)
+  const others = agentAdapters.filter((agent) => Object.keys(agent.tools).length > 0)
   return markdownTable({
     head: ['tool', ...others.map(({ title }) => title)],
     rows: ours.map((name) => [
@@ -90,7 +92,7 @@ function tools(): string {
 }
 
 function eventsOf(agent: AgentAdapter): string {
-  const connected = connectedByDefault(agent)
+  const connected = defaultEvents(agent)
   const table = markdownTable({
     head: [
       'event',
@@ -104,7 +106,7 @@ function eventsOf(agent: AgentAdapter): string {
       code(name),
       [row.event, row.also].flatMap((event) => (event === undefined ? [] : [code(event)])).join(' '),
       ...effects.map((effect) => yes(row.honours?.includes(effect) === true)),
-      yes(isGateRow(row)),
+      yes(isGateEvent(row)),
       yes(connected.includes(name)),
       notes(row),
     ]),
@@ -127,7 +129,7 @@ interface Ran {
 }
 
 const runText =
-  'The real agents, offline and against a model that is not one. What counts is what the tool left behind: a file.'
+  'The real agentAdapters, offline and against a model that is not one. What counts is what the tool left behind: a file.'
 
 /** `npm run test:agents` leaves its results; whoever was not run says so. */
 function ran(): string {
@@ -137,7 +139,7 @@ function ran(): string {
   const cases = [...new Set(Object.values(results).flatMap((each) => Object.keys(each.cases)))]
   const table = markdownTable({
     head: ['agent', 'package', ...cases],
-    rows: agents.map(({ name, title }) => {
+    rows: agentAdapters.map(({ name, title }) => {
       const result = results[name]
       if (result === undefined) return [title, '', ...cases.map(() => 'not run')]
       return [title, result.packages.map(code).join(' '), ...cases.map((each) => outcome(result.cases[each]))]

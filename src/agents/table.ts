@@ -1,14 +1,16 @@
-import type { AgentAdapter } from './agent.ts'
-import { claudeCode } from './claude-code/adapter.ts'
-import { codex } from './codex/adapter.ts'
-import { copilotCli } from './copilot-cli/adapter.ts'
-import { cursor } from './cursor/adapter.ts'
-import { geminiCli } from './gemini-cli/adapter.ts'
-import { openclaw } from './openclaw/adapter.ts'
-import { opencode } from './opencode/adapter.ts'
+import type { AgentAdapter } from './agent-adapter.ts'
+import type { AgentHost } from './agent-host.ts'
+import type { AgentProfile } from './agent-profile.ts'
+import { claudeCode } from './claude-code/profile.ts'
+import { codex } from './codex/profile.ts'
+import { copilotCli } from './copilot-cli/profile.ts'
+import { cursor } from './cursor/profile.ts'
+import { geminiCli } from './gemini-cli/profile.ts'
+import { openclaw } from './openclaw/profile.ts'
+import { opencode } from './opencode/profile.ts'
 
-/** Every coding agent that can be connected. */
-export const agents: readonly AgentAdapter[] = [
+/** Every coding agent that Hookhelm can connect. To add one, add its folder and list its profile here. */
+export const agentProfiles: readonly AgentProfile[] = [
   claudeCode,
   codex,
   geminiCli,
@@ -18,8 +20,18 @@ export const agents: readonly AgentAdapter[] = [
   openclaw,
 ]
 
-const byName = new Map(agents.map((agent) => [agent.name, agent]))
+export const agentAdapters: readonly AgentAdapter[] = agentProfiles.map(({ adapter }) => adapter)
 
-export function agentNamed(name: string): AgentAdapter | undefined {
+const byName = new Map(agentProfiles.map((profile) => [profile.adapter.name, profile]))
+
+export function findProfile(name: string): AgentProfile | undefined {
   return byName.get(name)
+}
+
+export function findAdapter(name: string): AgentAdapter | undefined {
+  return byName.get(name)?.adapter
+}
+
+export function findHost(name: string): AgentHost | undefined {
+  return byName.get(name)?.host
 }

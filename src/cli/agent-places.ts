@@ -1,39 +1,45 @@
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Host, Level, Place, Where } from '../agents/connect/host.ts'
-import { hostNamed, hosts } from '../agents/connect/hosts/table.ts'
+import type { AgentConfigFile, AgentHost, ConfigLevel, HostPaths } from '../agents/agent-host.ts'
+import { agentProfiles, findHost } from '../agents/table.ts'
 import { dataFolder } from '../config/find.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { socketPath } from '../gateway/socket/socket-path.ts'
 
-interface Given {
+interface SelectionFlags {
   readonly cwd?: string | undefined
   readonly project?: boolean | undefined
   readonly local?: boolean | undefined
 }
 
-/** What is meant by the flags that all commands about agents share. */
-export interface Meant {
-  readonly where: Where
+/** The flags that all commands about agents share, resolved. */
+export interface AgentSelection {
+  readonly paths: HostPaths
   readonly dataFolder: string
-  readonly level: Level
+  readonly level: ConfigLevel
 }
 
-export const placeArgs = {
-  project: { type: 'boolean', description: 'in the project around here, or the folder that follows' },
-  local: { type: 'boolean', description: "a project's file that is not shared (Claude Code)" },
+export const agentLevelArgs = {
+  project: {
+    type: 'boolean',
+    description: 'use the configuration of this project, or of the folder that follows',
+  },
+  local: { type: 'boolean', description: "use a project's file that is not shared (Claude Code)" },
 } as const
 
-export function meantBy({ cwd = '.', project = false, local = false }: Given, folder?: string): Meant {
+export function resolveSelection(
+  { cwd = '.', project = false, local = false }: SelectionFlags,
+  folder?: string,
+): AgentSelection {
   const here = resolve(cwd)
   if (folder !== undefined && !project)
-    throw serverError('connect.agent', `there is no agent ${folder}`, {
-      hint: 'A folder goes with --project.',
+    throw serverError('connect.agent', `there is no agent called ${folder}`, {
+      hint: 'If this is a folder, add --project.',
     })
   return {
-    where: {
+    paths: {
       env: process.env,
       project: folder === undefined ? projectRoot(here) : resolve(here, folder),
       system: '/',
@@ -43,43 +49,40 @@ export function meantBy({ cwd = '.', project = false, local = false }: Given, fo
   }
 }
 
-/** Which agents are named; a path among the names is the folder that `--project` is about. */
-export function named(rest: readonly string[]): {
+/** Splits the words of a command line into agent names and the folder for `--project`. */
+export function splitAgentNames(rest: readonly string[]): {
   readonly names: readonly string[]
   readonly folder?: string
 } {
   const isPath = (word: string) => /^\.{1,2}$|\//.test(word)
-  // The parser drops the value of a flag that may stand alone.
+  // The parser drops the value of an optional-value flag.
   const given = process.argv.find((word) => word.startsWith('--project='))?.slice('--project='.length)
   const folder = given ?? rest.find(isPath)
   return { names: rest.filter((word) => !isPath(word)), ...(folder === undefined ? {} : { folder }) }
 }
 
-export function requireHost(name: string): Host {
-  const host = hostNamed(name)
+export function requireHost(name: string): AgentHost {
+  const host = findHost(name)
   if (host !== undefined) return host
-  const names = hosts.map(({ agent }) => agent)
+  const names = agentProfiles.map(({ adapter }) => adapter.name)
   const near = nearest(name, names)
-  throw serverError('connect.agent', `there is no agent ${name.slice(0, 80)}`, {
+  throw serverError('connect.agent', `there is no agent called ${name.slice(0, 80)}`, {
     hint: near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`,
   })
 }
 
-export function placeOf(host: Host, { where, level }: Meant): Place {
-  const places = host.places(where)
-  const place = places.find((each) => each.level === level)
-  // In the home folder the project's file is the user's.
-  if (place !== undefined) return places.find(({ file }) => file === place.file) ?? place
-  throw serverError('connect.agent', `${host.agent} has no configuration of its own at the level ${level}`, {
-    hint: `It has one at ${host
-      .places(where)
-      .map((each) => each.level)
-      .join(', ')}.`,
+export function selectConfigFile(host: AgentHost, { paths, level }: AgentSelection): AgentConfigFile {
+  const files = host.configFiles(paths)
+  const config = files.find((each) => each.level === level)
+  // In the home folder the project's file is the user's file.
+  if (config !== undefined) return files.find(({ file }) => file === config.file) ?? config
+  throw serverError('connect.agent', `${host.agent} has no configuration file at the level ${level}`, {
+    hint: `It has one at ${files.map((each) => each.level).join(', ')}.`,
   })
 }
 
-/** Where the gateway of this user listens, whether it runs or not. */
-export function defaultSocket(env: Where['env']): string {
+/** The socket of this user's gateway, whether it runs or not. */
+export function defaultSocket(env: HostPaths['env']): string {
   const uid = process.getuid?.() ?? 0
   return socketPath({ home: dataFolder(env), runtimeDir: env.XDG_RUNTIME_DIR, tempDir: tmpdir(), uid })
 }

@@ -1,9 +1,7 @@
-import { hosts } from '../agents/connect/hosts/table.ts'
-import { installed } from '../agents/connect/installed.ts'
-import { programVersion } from '../agents/connect/program-version.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
-import { agentNamed } from '../agents/table.ts'
-import { meantBy } from './agent-places.ts'
+import { agentProfiles } from '../agents/table.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import { findInstalled, programVersion } from '../connect/installed-agent.ts'
+import { resolveSelection } from './agent-places.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { openLocalGateway } from './local-gateway.ts'
@@ -16,29 +14,29 @@ interface Row {
   readonly version?: string
   readonly connected: readonly { readonly level: string; readonly file: string }[]
   readonly unreadable: readonly string[]
-  /** Milliseconds since 1970; nothing when the gateway could not be asked or knows of none. */
+  /** Milliseconds since 1970. Undefined if the gateway does not answer or has no event of this agent. */
   readonly lastEventAt?: number
 }
 
 export const agentsCommand = command({
   name: 'agents',
-  about: 'The coding agents that can be connected: which are here, and which are connected',
+  about: 'List the coding agents: which are installed, and which are connected',
   async run(args) {
-    const { where, dataFolder } = meantBy(args)
-    const { connected, unreadable } = connectedAgents(where, dataFolder)
+    const { paths, dataFolder } = resolveSelection(args)
+    const { connected, unreadable } = findConnections(paths, dataFolder)
     const gateway = openLocalGateway()
     try {
-      const last = await gateway.lastEvents(hosts.map(({ agent }) => agent))
+      const last = await gateway.lastEvents(agentProfiles.map(({ adapter }) => adapter.name))
       const rows = await Promise.all(
-        hosts.map(async (host): Promise<Row> => {
+        agentProfiles.map(async ({ host, adapter }): Promise<Row> => {
           const { agent } = host
-          const found = installed(host, where.env)
+          const found = findInstalled(host, paths.env)
           const version =
-            found?.program === undefined ? undefined : await programVersion(found.program, where.env)
+            found?.program === undefined ? undefined : await programVersion(found.program, paths.env)
           const at = last?.get(agent)
           return {
             agent,
-            title: agentNamed(agent)?.title ?? agent,
+            title: adapter.title,
             installed: found !== undefined,
             ...(version === undefined ? {} : { version }),
             connected: connected

@@ -1,7 +1,7 @@
-import type { Change } from '../agents/connect/connection.ts'
+import type { FileChange } from '../connect/connection.ts'
 
 /** Changes as a unified diff. */
-export function changesText(changes: readonly Change[]): string {
+export function changesText(changes: readonly FileChange[]): string {
   if (changes.length === 0) return 'nothing would change'
   return changes
     .map(({ path, kind, diff }) =>

@@ -1,52 +1,54 @@
-import type { AgentAdapter } from '../agents/agent.ts'
-import { abilitiesOf } from '../agents/connect/abilities.ts'
-import { type ConnectSettings, plannedCalls } from '../agents/connect/call-plan.ts'
-import type { Change } from '../agents/connect/connection.ts'
-import type { Host, Place } from '../agents/connect/host.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
-import type { Meant } from './agent-places.ts'
+import type { AgentAdapter } from '../agents/agent-adapter.ts'
+import type { AgentConfigFile, AgentHost } from '../agents/agent-host.ts'
+import { describeAbilities } from '../connect/agent-abilities.ts'
+import type { FileChange } from '../connect/connection.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import { type ConnectSettings, planHookCommands } from '../connect/hook-command.ts'
+import type { AgentSelection } from './agent-places.ts'
 
-export interface Done {
-  readonly host: Host
+/** A finished or simulated `connect` of one agent. */
+export interface ConnectResult {
+  readonly host: AgentHost
   readonly adapter: AgentAdapter
-  readonly place: Place
+  readonly config: AgentConfigFile
   readonly settings: ConnectSettings
-  readonly changes: readonly Change[]
+  readonly changes: readonly FileChange[]
 }
 
-/** What a connection means, as data. */
+/** The report of `connect` as data. */
 export interface ConnectReport {
   readonly agent: string
   readonly level: string
   readonly file: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly FileChange[]
   readonly gates: readonly string[]
   readonly observed: readonly string[]
   readonly warnings: readonly string[]
 }
 
-export function reportOf(done: Done, meant: Meant): ConnectReport {
-  const { host, adapter, place, settings, changes } = done
-  const calls = host.transport === 'command' ? plannedCalls(adapter, host, settings) : []
-  const named = (wanted: boolean) => calls.filter(({ isGate }) => isGate === wanted).map(({ event }) => event)
+export function reportOf(done: ConnectResult, selection: AgentSelection): ConnectReport {
+  const { host, adapter, config, settings, changes } = done
+  const commands = host.transport === 'command' ? planHookCommands(adapter, host, settings) : []
+  const named = (wanted: boolean) =>
+    commands.filter(({ isGate }) => isGate === wanted).map(({ event }) => event)
   return {
     agent: host.agent,
-    level: place.level,
-    file: place.file,
+    level: config.level,
+    file: config.file,
     changes,
     gates: named(true),
     observed: named(false),
-    warnings: warningsOf(done, meant),
+    warnings: warningsOf(done, selection),
   }
 }
 
-/** What is now enforced, what cannot be, and what may keep the hooks from running. */
-export function reportText({ adapter, settings }: Done, report: ConnectReport): string {
+/** The report as text: what is enforced, what cannot be, and what may stop the hooks from running. */
+export function reportText({ adapter, settings }: ConnectResult, report: ConnectReport): string {
   const { file, changes, gates, observed, warnings } = report
-  const { can, cannot } = abilitiesOf(adapter)
+  const { can, cannot } = describeAbilities(adapter)
   const state = changes.length === 0 ? 'is connected already' : 'is connected'
   const written = changes.length === 0 ? [file] : changes.map(({ path }) => path)
-  const fate = settings.failOpen ? '' : ' (closed when nobody answers)'
+  const fate = settings.failOpen ? '' : ' (blocked when the gateway does not answer)'
   return [
     `${adapter.title} ${state}: ${written.join(', ')}`,
     ...(gates.length === 0 ? [] : [`  gates      ${gates.join(', ')}${fate}`]),
@@ -57,22 +59,24 @@ export function reportText({ adapter, settings }: Done, report: ConnectReport): 
   ].join('\n')
 }
 
-function warningsOf({ host, place, settings }: Done, { where, dataFolder }: Meant): string[] {
-  const trust = host.trust(place.level)
-  const elsewhere = connectedAgents(where, dataFolder, [host.agent]).connected.filter(
-    ({ file }) => file !== place.file,
+function warningsOf(
+  { host, config, settings }: ConnectResult,
+  { paths, dataFolder }: AgentSelection,
+): string[] {
+  const trust = host.trustNotice(config.level)
+  const elsewhere = findConnections(paths, dataFolder, [host.agent]).connected.filter(
+    ({ file }) => file !== config.file,
   )
   return [
-    ...(settings.failOpen ? ['gates let calls pass when the gateway does not answer (--fail-open)'] : []),
+    ...(settings.failOpen ? ['calls pass when the gateway does not answer (--fail-open)'] : []),
     ...(trust === undefined ? [] : [trust]),
-    ...(place.level === 'project'
-      ? ['This file names paths of this machine, and is usually shared with others.']
+    ...(config.level === 'project'
+      ? ['This file contains paths of this machine, and projects usually share it.']
       : []),
     ...elsewhere.map(
-      ({ level, file }) =>
-        `It is also connected at the level ${level} (${file}): every hook would run twice.`,
+      ({ level, file }) => `It is also connected at the level ${level} (${file}): every hook runs twice.`,
     ),
-    ...host.switchedOff(where, place).map(({ text, hint }) => `${text}. ${hint ?? ''}`),
+    ...host.findDisabled(paths, config).map(({ text, hint }) => `${text}. ${hint ?? ''}`),
   ]
 }
 

@@ -1,70 +1,86 @@
 import { isAbsolute, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import type { ConnectSettings } from '../agents/connect/call-plan.ts'
-import { chooseClient } from '../agents/connect/choose-client.ts'
-import { wantedConnection } from '../agents/connect/connectable.ts'
-import { connect } from '../agents/connect/connection.ts'
-import type { Host, Place } from '../agents/connect/host.ts'
-import { hosts } from '../agents/connect/hosts/table.ts'
-import { installed } from '../agents/connect/installed.ts'
-import { answers } from '../agents/connect/knock.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
-import { agentNamed } from '../agents/table.ts'
+import type { AgentConfigFile, AgentHost } from '../agents/agent-host.ts'
+import { chooseClient } from '../agents/client/find-client.ts'
+import { agentProfiles, findAdapter } from '../agents/table.ts'
+import { connect, planConnection } from '../connect/connection.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import type { ConnectSettings } from '../connect/hook-command.ts'
+import { findInstalled } from '../connect/installed-agent.ts'
+import { pingSocket } from '../connect/ping-socket.ts'
 import { serverError } from '../engine/core/server-errors.ts'
-import { defaultSocket, type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
+import {
+  type AgentSelection,
+  agentLevelArgs,
+  defaultSocket,
+  requireHost,
+  resolveSelection,
+  selectConfigFile,
+  splitAgentNames,
+} from './agent-places.ts'
 import { changesText } from './changes-text.ts'
 import { command } from './command.ts'
-import { type Done, reportOf, reportText } from './connect-report.ts'
+import { type ConnectResult, reportOf, reportText } from './connect-report.ts'
 import { exitCodes } from './exit-codes.ts'
 import { print, tell } from './output.ts'
 import { version } from './version.ts'
 
+const agentNames = agentProfiles.map(({ adapter }) => adapter.name)
+
 export const connectCommand = command({
   name: 'connect',
-  about: 'Let every tool call of a coding agent pass your hooks',
+  about: 'Send every tool call of a coding agent through your hooks',
   args: {
-    agent: { type: 'positional', required: false, description: hosts.map(({ agent }) => agent).join(', ') },
-    ...placeArgs,
-    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
+    agent: { type: 'positional', required: false, description: agentNames.join(', ') },
+    ...agentLevelArgs,
+    'dry-run': { type: 'boolean', description: 'report the changes without making them' },
     'fail-open': { type: 'boolean', description: 'let calls pass when the gateway does not answer' },
-    timeout: { type: 'string', description: 'seconds that the agent waits for an answer (60)' },
+    timeout: { type: 'string', description: 'seconds that the agent waits for an answer (default 60)' },
     'all-events': {
       type: 'boolean',
-      description: 'also events that come very often or that we have no name for',
+      description: 'also connect events that are very frequent or unknown to Hookhelm',
     },
-    socket: { type: 'string', description: 'where the gateway listens, if not in its usual place' },
-    client: { type: 'enum', options: ['native', 'node'], description: 'the best one available otherwise' },
+    socket: { type: 'string', description: 'socket of the gateway, if it is not the default one' },
+    client: {
+      type: 'enum',
+      options: ['native', 'node'],
+      description: 'the client that the agent starts (default: the fastest one available)',
+    },
   },
   async run(args, rest) {
-    const { names, folder } = named(rest)
-    const meant = meantBy(args, folder)
-    const chosen = names.length > 0 ? names : await offered(meant)
+    const { names, folder } = splitAgentNames(rest)
+    const selection = resolveSelection(args, folder)
+    const chosen = names.length > 0 ? names : await askForAgents(selection)
     if (chosen.length === 0) return exitCodes.ok
-    const settings = settingsOf(args, meant)
+    const settings = settingsOf(args, selection)
     const dryRun = args['dry-run'] === true
-    // All names before the first change.
-    const all = chosen.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
-    const done = all.map(({ host, place }) => connectOne(host, place, { settings, meant, dryRun }))
-    if (args.json) print(done.map((each) => reportOf(each, meant)))
+    // Check all names before the first change.
+    const all = chosen.map(requireHost).map((host) => ({ host, config: selectConfigFile(host, selection) }))
+    const done = all.map(({ host, config }) => connectOne(host, config, { settings, selection, dryRun }))
+    if (args.json) print(done.map((each) => reportOf(each, selection)))
     else if (dryRun) for (const { changes } of done) print(changesText(changes))
-    else for (const each of done) tell(reportText(each, reportOf(each, meant)))
-    if (!dryRun && !(await answers(settings.socket))) warnDown(settings)
+    else for (const each of done) tell(reportText(each, reportOf(each, selection)))
+    if (!dryRun && !(await pingSocket(settings.socket))) warnDown(settings)
     return exitCodes.ok
   },
 })
 
 interface Task {
   readonly settings: ConnectSettings
-  readonly meant: Meant
+  readonly selection: AgentSelection
   readonly dryRun: boolean
 }
 
-function connectOne(host: Host, place: Place, { settings, meant, dryRun }: Task): Done {
-  const adapter = agentNamed(host.agent)
+function connectOne(
+  host: AgentHost,
+  config: AgentConfigFile,
+  { settings, selection, dryRun }: Task,
+): ConnectResult {
+  const adapter = findAdapter(host.agent)
   if (adapter === undefined) throw serverError('connect.agent', `${host.agent} cannot be connected yet`)
-  const wanted = { host, adapter, place, dataFolder: meant.dataFolder, settings, version: version() }
-  const changes = connect(wantedConnection(wanted), { dryRun })
-  return { host, adapter, place, settings, changes }
+  const request = { host, adapter, config, dataFolder: selection.dataFolder, settings, version: version() }
+  const changes = connect(planConnection(request), { dryRun })
+  return { host, adapter, config, settings, changes }
 }
 
 function settingsOf(
@@ -75,12 +91,12 @@ function settingsOf(
     readonly 'fail-open'?: boolean | undefined
     readonly 'all-events'?: boolean | undefined
   },
-  { where, dataFolder }: Meant,
+  { paths, dataFolder }: AgentSelection,
 ): ConnectSettings {
   const seconds = args.timeout === undefined ? 60 : Number(args.timeout)
   if (!Number.isFinite(seconds) || seconds < 2 || seconds > 600)
     throw serverError('gateway.setting', '--timeout must be a number of seconds from 2 to 600')
-  const socket = args.socket ?? defaultSocket(where.env)
+  const socket = args.socket ?? defaultSocket(paths.env)
   if (!isAbsolute(socket)) throw serverError('gateway.setting', '--socket must be an absolute path')
   return {
     client: chooseClient(args.client),
@@ -95,19 +111,21 @@ function settingsOf(
 function warnDown({ socket, failOpen }: ConnectSettings): void {
   tell(
     failOpen
-      ? `! no gateway listens on ${socket}: no hook runs until \`hookhelm up\` does`
-      : `! no gateway listens on ${socket}: every call will be blocked until \`hookhelm up\` runs`,
+      ? `! no gateway listens on ${socket}: no hook runs until you start it with \`hookhelm up\``
+      : `! no gateway listens on ${socket}: every call is blocked until you start it with \`hookhelm up\``,
   )
 }
 
-/** Without a name: what is on this machine. A person is asked, a program is told how. */
-async function offered({ where, dataFolder }: Meant): Promise<readonly string[]> {
-  const found = hosts.filter((host) => installed(host, where.env) !== undefined).map(({ agent }) => agent)
+/** Asks which of the installed agents to connect. Without a terminal, prints the command to run. */
+async function askForAgents({ paths, dataFolder }: AgentSelection): Promise<readonly string[]> {
+  const found = agentProfiles
+    .filter(({ host }) => findInstalled(host, paths.env) !== undefined)
+    .map(({ adapter }) => adapter.name)
   if (found.length === 0) {
-    tell(`no coding agent found; known are ${hosts.map(({ agent }) => agent).join(', ')}`)
+    tell(`no coding agent found; Hookhelm supports ${agentNames.join(', ')}`)
     return []
   }
-  const { connected } = connectedAgents(where, dataFolder)
+  const { connected } = findConnections(paths, dataFolder)
   const isConnected = (name: string) => connected.some(({ agent }) => agent === name)
   for (const name of found) tell(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
   const open = found.filter((name) => !isConnected(name))

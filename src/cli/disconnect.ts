@@ -1,8 +1,14 @@
-import { anyConnection } from '../agents/connect/connectable.ts'
-import { disconnect } from '../agents/connect/connection.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
+import { disconnect, disconnectTargets } from '../connect/connection.ts'
+import { findConnections } from '../connect/find-connections.ts'
 import { serverError } from '../engine/core/server-errors.ts'
-import { type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
+import {
+  type AgentSelection,
+  agentLevelArgs,
+  requireHost,
+  resolveSelection,
+  selectConfigFile,
+  splitAgentNames,
+} from './agent-places.ts'
 import { changesText } from './changes-text.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -10,21 +16,23 @@ import { print, tell } from './output.ts'
 
 export const disconnectCommand = command({
   name: 'disconnect',
-  about: 'Take our hooks out of the configuration of a coding agent, and leave the rest',
+  about: 'Remove our hooks from the configuration of a coding agent, and keep the rest',
   args: {
-    agent: { type: 'positional', required: true, description: 'which one' },
-    ...placeArgs,
-    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
+    agent: { type: 'positional', required: true, description: 'the agent to disconnect' },
+    ...agentLevelArgs,
+    'dry-run': { type: 'boolean', description: 'report the changes without making them' },
   },
   run(args, rest) {
-    const { names, folder } = named(rest)
-    const meant = meantBy(args, folder)
+    const { names, folder } = splitAgentNames(rest)
+    const selection = resolveSelection(args, folder)
     const dryRun = args['dry-run'] === true
-    const all = names.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
-    for (const { host, place } of all) {
-      const changes = disconnect(anyConnection(host, place, meant.dataFolder), { dryRun })
-      if (changes.length === 0) throw notConnected(host.agent, place.file, meant)
-      if (args.json) print({ agent: host.agent, level: place.level, changes })
+    const all = names.map(requireHost).map((host) => ({ host, config: selectConfigFile(host, selection) }))
+    for (const { host, config } of all) {
+      const { dataFolder } = selection
+      const targets = disconnectTargets(host, config, dataFolder)
+      const changes = disconnect({ agent: host.agent, config, targets, dataFolder }, { dryRun })
+      if (changes.length === 0) throw notConnected(host.agent, config.file, selection)
+      if (args.json) print({ agent: host.agent, level: config.level, changes })
       else if (dryRun) print(changesText(changes))
       else tell(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
     }
@@ -32,13 +40,12 @@ export const disconnectCommand = command({
   },
 })
 
-/** It may well be connected elsewhere. */
-function notConnected(agent: string, file: string, { where, dataFolder }: Meant): Error {
-  const [other] = connectedAgents(where, dataFolder, [agent]).connected
+function notConnected(agent: string, file: string, { paths, dataFolder }: AgentSelection): Error {
+  const [other] = findConnections(paths, dataFolder, [agent]).connected
   return serverError('connect.agent', `${agent} is not connected in ${file}`, {
     hint:
       other === undefined
-        ? 'It is not connected anywhere; `hookhelm agents` shows all.'
-        : `It is in ${other.file}: add ${other.level === 'user' ? 'no flag' : `--${other.level}`}.`,
+        ? 'It is not connected at all; `hookhelm agents` lists every agent.'
+        : `It is connected in ${other.file}: use ${other.level === 'user' ? 'no flag' : `--${other.level}`}.`,
   })
 }

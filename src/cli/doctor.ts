@@ -1,14 +1,13 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { chooseClient } from '../agents/connect/choose-client.ts'
-import { bad, type Check, doubtful, good } from '../agents/connect/doctor/check.ts'
-import { examine } from '../agents/connect/doctor/doctor.ts'
-import type { Finding } from '../agents/connect/host.ts'
-import { answers } from '../agents/connect/knock.ts'
-import { connectedAgents } from '../agents/connect/state.ts'
-import { agentNamed } from '../agents/table.ts'
+import { badFinding, type HostFinding, okFinding, warnFinding } from '../agents/agent-host.ts'
+import { chooseClient } from '../agents/client/find-client.ts'
+import { findAdapter } from '../agents/table.ts'
 import { visible } from '../config/line-diff.ts'
-import { defaultSocket, meantBy, requireHost } from './agent-places.ts'
+import { type DoctorCheck, runDoctor } from '../connect/doctor/run-doctor.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import { pingSocket } from '../connect/ping-socket.ts'
+import { defaultSocket, requireHost, resolveSelection } from './agent-places.ts'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type LocalGateway, openLocalGateway } from './local-gateway.ts'
@@ -18,30 +17,36 @@ import { version as ownVersion } from './version.ts'
 export const doctorCommand = command({
   name: 'doctor',
   about:
-    'Prove that calls of the connected agents pass your hooks, and that they are blocked when nobody answers',
+    'Test that calls of the connected agents pass your hooks, and are blocked when the gateway does not answer',
   args: {
-    agent: { type: 'positional', required: false, description: 'all that are connected otherwise' },
+    agent: {
+      type: 'positional',
+      required: false,
+      description: 'the agent to test (default: all that are connected)',
+    },
   },
   async run(args, rest) {
     const names = rest.map((name) => requireHost(name).agent)
-    const { where, dataFolder } = meantBy(args)
+    const { paths, dataFolder } = resolveSelection(args)
     const gateway = openLocalGateway()
     try {
-      const about = await aboutGateway(gateway, defaultSocket(where.env))
-      const checks: Check[] = [
+      const about = await aboutGateway(gateway, defaultSocket(paths.env))
+      const checks: DoctorCheck[] = [
         ...about,
-        ...(await examine({
-          where,
+        ...(await runDoctor({
+          paths,
           dataFolder,
           ...(names.length === 0 ? {} : { names }),
-          gateway: { answers, knows: (session) => gateway.knows(session) },
+          gateway: { isListening: pingSocket, hasSession: (session) => gateway.knows(session) },
           client: chooseClient(undefined),
         })),
       ]
       const isAny = checks.some(({ agent }) => agent !== undefined)
-      const all = isAny ? checks : [...checks, doubtful('no agent is connected', 'Run `hookhelm connect`.')]
+      const all = isAny
+        ? checks
+        : [...checks, warnFinding('no agent is connected', 'Run `hookhelm connect`.')]
       if (args.json) print({ ok: !all.some(isBad), checks: all })
-      else print(told(all, filesOf(where, dataFolder)))
+      else print(formatChecks(all, filesOf(paths, dataFolder)))
       return all.some(isBad) ? exitCodes.failed : exitCodes.ok
     } finally {
       await gateway.close()
@@ -49,65 +54,70 @@ export const doctorCommand = command({
   },
 })
 
-/** How the gateway itself is, and every hook that does not do its full work. */
-async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Finding[]> {
-  if (!(await answers(socket)))
+/** Gateway health, and every disabled or failing hook. */
+async function aboutGateway(gateway: LocalGateway, socket: string): Promise<HostFinding[]> {
+  if (!(await pingSocket(socket)))
     return [
-      bad(`no gateway listens on ${socket}`, 'Start it with `hookhelm up`: until then every gate is closed.'),
+      badFinding(
+        `no gateway listens on ${socket}`,
+        'Start it with `hookhelm up`. Until then every gate blocks.',
+      ),
     ]
-  const listens = [good(`the gateway listens on ${socket}`), ...permissions(socket)]
+  const listens = [okFinding(`the gateway listens on ${socket}`), ...checkPermissions(socket)]
   const status = await gateway.status()
   if ('problem' in status)
     return [
       ...listens,
-      doubtful(`it cannot be asked how it is: ${status.problem}`, 'Set HOOKHELM_URL and HOOKHELM_TOKEN.'),
+      warnFinding(`its status cannot be read: ${status.problem}`, 'Set HOOKHELM_URL and HOOKHELM_TOKEN.'),
     ]
   const { version, ready, lines, hooks } = status
   return [
     ...listens,
     ready
-      ? good(`version ${version}, ready`)
-      : bad(`version ${version}, not ready`, 'See `hookhelm status`.'),
+      ? okFinding(`version ${version}, ready`)
+      : badFinding(`version ${version}, not ready`, 'See `hookhelm status`.'),
     ...(version === ownVersion()
       ? []
-      : [doubtful(`this is version ${ownVersion()}, the gateway another one`, 'Start the gateway again.')]),
+      : [warnFinding(`this command is version ${ownVersion()}, the gateway is not`, 'Restart the gateway.')]),
     ...lines
       .filter(({ state }) => state !== 'ok')
       .map(({ name, state, text }) => aboutLine(name, state, text)),
     ...hooks.tripped.map(({ hookId, event, name, reason }) =>
-      bad(
+      badFinding(
         `hook ${name ?? hookId} on ${event}: ${reason}`,
-        `Mend it, then \`hookhelm hooks toggle ${hookId}\`.`,
+        `Fix it, then run \`hookhelm hooks toggle ${hookId}\`.`,
       ),
     ),
   ]
 }
 
-function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): Finding {
+function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): HostFinding {
   return { state, text: `${name}: ${text}`, hint: 'See `hookhelm status`.' }
 }
 
-/** Whoever else may write there could answer in the place of the gateway. */
-function permissions(socket: string): Finding[] {
+/** Another user with write permission could answer instead of the gateway. */
+function checkPermissions(socket: string): HostFinding[] {
   const uid = process.getuid?.()
   return [socket, dirname(socket)].flatMap((path) => {
     const { uid: owner, mode } = lstatSync(path)
     if (owner !== uid && owner !== 0)
-      return [bad(`${path} belongs to user ${owner}`, 'Remove it and start again.')]
-    return (mode & 0o022) === 0 ? [] : [bad(`others may write to ${path}`, `Run \`chmod go-w ${path}\`.`)]
+      return [badFinding(`${path} belongs to user ${owner}`, 'Remove it and restart the gateway.')]
+    return (mode & 0o022) === 0
+      ? []
+      : [badFinding(`others may write to ${path}`, `Run \`chmod go-w ${path}\`.`)]
   })
 }
 
 const signs = { ok: '✓', warn: '!', bad: '✗' } as const
 
-function told(checks: readonly Check[], files: ReadonlyMap<string, string>): string {
+function formatChecks(checks: readonly DoctorCheck[], files: ReadonlyMap<string, string>): string {
   const groups = Map.groupBy(checks, ({ agent, level }) =>
     agent === undefined ? '' : `${agent} ${level ?? ''}`,
   )
   return [...groups]
     .map(([key, list]) => {
       const [name = '', level = ''] = key.split(' ')
-      const title = agentNamed(name)?.title ?? name
+      const title = findAdapter(name)?.title ?? name
       const file = files.get(key)
       const head =
         key === '' ? 'Gateway' : `${title}${level === '' ? '' : `, ${level}`}${file ? ` (${file})` : ''}`
@@ -116,16 +126,16 @@ function told(checks: readonly Check[], files: ReadonlyMap<string, string>): str
     .join('\n\n')
 }
 
-function line({ state, text, hint }: Check): string {
+function line({ state, text, hint }: DoctorCheck): string {
   const first = `  ${signs[state]} ${visible(text)}`
   return state === 'ok' || hint === undefined ? first : `${first}\n      ${hint}`
 }
 
-function filesOf(...about: Parameters<typeof connectedAgents>): ReadonlyMap<string, string> {
-  const { connected, unreadable } = connectedAgents(...about)
+function filesOf(...about: Parameters<typeof findConnections>): ReadonlyMap<string, string> {
+  const { connected, unreadable } = findConnections(...about)
   return new Map([...connected, ...unreadable].map(({ agent, level, file }) => [`${agent} ${level}`, file]))
 }
 
-function isBad({ state }: Check): boolean {
+function isBad({ state }: DoctorCheck): boolean {
   return state === 'bad'
 }

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { type Decider, gatewayDecider, localDecider } from '../agents/mcp/decider.ts'
-import { createClient } from '../client/client.ts'
+import { type Client, createClient } from '../client/client.ts'
+import { createDecider, type Decider } from '../client/decider.ts'
 import { dataFolder } from '../config/find.ts'
 import { HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
@@ -13,11 +13,11 @@ import { connection } from './remote/connection.ts'
 /** How long a decision may take: less than what clients wait for a call. */
 export const WITHIN_MS = 30_000
 
-interface Deciding extends Decider {
+interface OpenDecider extends Decider {
   close(): Promise<void>
 }
 
-interface Where {
+interface DeciderFlags {
   readonly cwd: string
   readonly local?: boolean | undefined
   readonly url?: string | undefined
@@ -26,37 +26,40 @@ interface Where {
   readonly within?: string | undefined
 }
 
-/** Who decides for the proxy: a gateway by its socket or address, or hook files. */
-export async function openDecider(where: Where, tell: (line: string) => void): Promise<Deciding> {
-  if (where.local) {
-    // Brings every handler along, which only those need who ask for it.
+/** Opens the source of decisions that the flags name: a gateway, by socket or address, or hook files. */
+export async function openDecider(flags: DeciderFlags, tell: (line: string) => void): Promise<OpenDecider> {
+  if (flags.local) {
+    // Loaded on demand: it brings every handler along.
     const { openLocal } = await import('../app/local.ts')
-    const local = await openLocal({ cwd: where.cwd, log: warning(tell) })
-    return { ...localDecider(local.hooks), close: () => local.close() }
+    const local = await openLocal({ cwd: flags.cwd, log: warning(tell) })
+    return { ...createDecider({ hooks: local.hooks }), close: () => local.close() }
   }
-  const timeoutMs = Number(where.within ?? WITHIN_MS)
-  if (!(timeoutMs > 0)) throw wrong('--within takes milliseconds')
-  const hasUrl = where.socket === undefined && (where.url ?? process.env.HOOKHELM_URL) !== undefined
-  const socket = hasUrl ? undefined : (where.socket ?? ownSocket())
-  const client = createClient({ ...(socket === undefined ? connection(where) : { socket }), timeoutMs })
-  const check = () => (socket === undefined ? undefined : checkSocket(socket))
-  return { ...gatewayDecider(client, check), close: () => client.close() }
+  const timeoutMs = Number(flags.within ?? WITHIN_MS)
+  if (!(timeoutMs > 0)) throw wrong('--within must be a number of milliseconds')
+  const hasUrl = flags.socket === undefined && (flags.url ?? process.env.HOOKHELM_URL) !== undefined
+  const socket = hasUrl ? undefined : (flags.socket ?? ownSocket())
+  const client = createClient({ ...(socket === undefined ? connection(flags) : { socket }), timeoutMs })
+  const dispatch: Client['dispatch'] = async (event, options) => {
+    if (socket !== undefined) checkSocket(socket)
+    return client.dispatch(event, options)
+  }
+  return { ...createDecider({ client: { dispatch } }), close: () => client.close() }
 }
 
 function ownSocket(): string {
   const { env } = process
   const uid = process.getuid?.()
-  if (uid === undefined) throw wrong('there are no sockets here; give --url')
+  if (uid === undefined) throw wrong('this system has no unix sockets; use --url')
   return socketPath({ home: dataFolder(env), runtimeDir: env.XDG_RUNTIME_DIR, tempDir: tmpdir(), uid })
 }
 
-/** Whoever could put a socket there could decide in the gateway's place. */
+/** Another user with write permission could put a socket there and decide instead of the gateway. */
 function checkSocket(path: string): void {
   const directory = lstatSync(dirname(path), { throwIfNoEntry: false })
   if (directory === undefined) return
   const isOurs = directory.uid === process.getuid?.() || directory.uid === 0
   if (!directory.isDirectory() || !isOurs || (directory.mode & 0o022) !== 0)
-    throw serverError('gateway.socket', `others may write to the directory of ${path}`)
+    throw serverError('gateway.socket', `other users may write to the directory of ${path}`)
 }
 
 function warning(tell: (line: string) => void): Log {

@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
-import { ServerName } from '../agents/mcp/server-name.ts'
-import type { SessionOptions } from '../agents/mcp/session.ts'
-import { runStdioProxy } from '../agents/mcp/stdio/stdio-proxy.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
+import { ServerName } from '../mcp/server-name.ts'
+import type { SessionOptions } from '../mcp/session.ts'
+import { runStdioProxy } from '../mcp/stdio/stdio-proxy.ts'
 import { command } from './command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { openDecider, WITHIN_MS } from './mcp-decider.ts'
@@ -82,7 +82,7 @@ async function serve(
   if (host === undefined || to === undefined)
     throw usage('--listen takes 127.0.0.1:8808, --to the address of a server')
   const { signal } = untilSignal()
-  const { openHttpProxy } = await import('../agents/mcp/http/http-proxy.ts')
+  const { openHttpProxy } = await import('../mcp/http/http-proxy.ts')
   const proxy = await openHttpProxy({ ...options, to, listen: { host, port: Number(port) } })
   say(`listens on ${proxy.url}`)
   await new Promise((ended) => signal.addEventListener('abort', ended))

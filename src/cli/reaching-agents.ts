@@ -1,32 +1,32 @@
-import { connectedAgents } from '../agents/connect/state.ts'
-import { agentNamed, agents } from '../agents/table.ts'
-import { connectedByDefault, type ReachingAgent } from '../agents/warnings.ts'
-import { meantBy, requireHost } from './agent-places.ts'
+import { type ConnectedEvents, defaultEvents } from '../agents/capability-warnings.ts'
+import { agentAdapters, findAdapter } from '../agents/table.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import { requireHost, resolveSelection } from './agent-places.ts'
 
-/** The agents whose events would pass the hooks: those that are named, or else those that are connected here. */
-export function reachingAgents(names: readonly string[], cwd: string): readonly ReachingAgent[] {
+/** The agents whose events pass the hooks: the named ones, or else those that are connected here. */
+export function reachingAgents(names: readonly string[], cwd: string): readonly ConnectedEvents[] {
   return names.length === 0 ? connectedHere(cwd) : namedAgents(names)
 }
 
-function namedAgents(names: readonly string[]): ReachingAgent[] {
-  const wanted = names.includes('all') ? agents.map(({ name }) => name) : names
+function namedAgents(names: readonly string[]): ConnectedEvents[] {
+  const wanted = names.includes('all') ? agentAdapters.map(({ name }) => name) : names
   return [...new Set(wanted)].flatMap((name) => {
-    const agent = agentNamed(requireHost(name).agent)
-    return agent === undefined ? [] : [{ agent, events: connectedByDefault(agent) }]
+    const agent = findAdapter(requireHost(name).agent)
+    return agent === undefined ? [] : [{ agent, events: defaultEvents(agent) }]
   })
 }
 
-/** With the events that really stand in its configuration; a plugin has them all. */
-function connectedHere(cwd: string): ReachingAgent[] {
-  const { where, dataFolder } = meantBy({ cwd })
-  const { connected } = connectedAgents(where, dataFolder)
-  return agents.flatMap((agent) => {
-    const places = connected.filter((place) => place.agent === agent.name)
-    if (places.length === 0) return []
+/** Connected agents with the events that their configuration registers. A plugin registers all of them. */
+function connectedHere(cwd: string): ConnectedEvents[] {
+  const { paths, dataFolder } = resolveSelection({ cwd })
+  const { connected } = findConnections(paths, dataFolder)
+  return agentAdapters.flatMap((agent) => {
+    const files = connected.filter((file) => file.agent === agent.name)
+    if (files.length === 0) return []
     const events =
       agent.transport === 'plugin'
-        ? connectedByDefault(agent)
-        : places.flatMap(({ calls }) => calls.map(({ event }) => event))
+        ? defaultEvents(agent)
+        : files.flatMap(({ commands }) => commands.map(({ event }) => event))
     return [{ agent, events }]
   })
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { agentWarnings } from '../agents/warnings.ts'
+import { agentWarnings } from '../agents/capability-warnings.ts'
 import { localHandlers } from '../app/local-handlers.ts'
 import { findHookPlaces, hookFileIn } from '../config/find.ts'
 import { pointerOf, problemLine } from '../config/problem.ts'

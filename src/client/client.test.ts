@@ -63,7 +63,7 @@ describe.each([
     const block = (code: string) => ({
       kind: 'block',
       code,
-      reason: expect.stringContaining('nobody could decide'),
+      reason: expect.stringContaining('no decision'),
     })
     expect(await open(nobody()).decide(toolCall)).toMatchObject(block('gateway.unreachable'))
     const clock = fakeClock()

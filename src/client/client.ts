@@ -2,51 +2,77 @@ import { isRecord } from '../engine/core/check.ts'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
+import type { PayloadOf } from '../engine/core/event.ts'
 import { serverError } from '../engine/core/server-errors.ts'
+import type { Catalogue } from '../engine/events/catalogue.ts'
 import type { Methods, Subscriptions } from '../gateway/methods/table.ts'
-import type { Patience } from './deadline.ts'
-import { decideOrBlock } from './decide.ts'
+import type { CallDeadline } from './deadline.ts'
+import { decideOrBlock } from './decider.ts'
 import { createHttp } from './http.ts'
 import { LineSocket } from './line-socket.ts'
 import { type SubscriptionItem, subscribe } from './subscribe.ts'
 
 export interface ClientOptions {
-  /** `http://127.0.0.1:4665` if omitted. */
+  /** Address of the gateway. Default: `http://127.0.0.1:4665`. */
   readonly url?: string
-  /** Path of the unix socket: dispatches go there, several times faster. */
+  /** Path of the gateway's unix socket. `dispatch` and `decide` use it, because it is several times faster than HTTP. */
   readonly socket?: string
-  /** Needed for everything but dispatches over the unix socket. */
+  /** A token of the gateway. Dispatches over the unix socket need none. */
   readonly token?: string
-  /** For master tokens: id or name of the tenant to work for. */
+  /** With a master token: id or name of the tenant to work for. */
   readonly tenant?: string
-  /** How long to wait for an answer; 30 s if omitted. */
+  /** How long a call waits for its answer, in milliseconds. Default: 30 000. */
   readonly timeoutMs?: number
+  /** For tests. */
   readonly clock?: Clock
 }
 
-export interface EventToSend {
-  readonly event: string
-  readonly payload: unknown
+/** The payload of an event: typed for events of the catalogue, `unknown` for events that only the gateway knows. */
+export type EventPayload<E extends string> = E extends keyof Catalogue ? PayloadOf<Catalogue[E]> : unknown
+
+/** One event for the gateway. */
+export interface EventToSend<E extends string = string> {
+  /** The event's name, for example `pre_tool_use`. */
+  readonly event: E
+  readonly payload: EventPayload<E>
+  /** Agent, session, working directory and other facts about the event. */
   readonly envelope?: Envelope
+  /** Include in the decision what each hook did. */
   readonly trace?: boolean
+  /** If the gateway already has an event with this key, it returns that event's decision again. */
   readonly idempotency_key?: string
 }
 
-export interface Sent {
+/** The gateway's answer to a dispatch. */
+export interface DispatchResult {
+  /** The id of the event in the gateway's history. */
   readonly eventId: string
   readonly decision: Decision
 }
 
 export interface CallOptions {
+  /** Aborts the call, which then rejects with `engine.aborted`. */
   readonly signal?: AbortSignal
+  /** Overrides the client's `timeoutMs`. */
   readonly timeoutMs?: number
 }
 
-/** A gateway as a program sees it. Everything rejects with a `HookError` of the gateway's own code. */
+/** A client of a gateway. Every method but `decide` rejects with a `HookError` that has the gateway's code. */
 export interface Client {
-  dispatch(event: EventToSend, options?: CallOptions): Promise<Sent>
-  /** For gates: never rejects. What keeps the gateway from answering is a block. */
-  decide(event: EventToSend, options?: CallOptions): Promise<Decision>
+  /**
+   * Sends an event through the hooks of the gateway and returns their decision. Rejects if the gateway refuses the event
+   * (`input.schema`, `auth.token`, …), does not answer in time, or is not there (`gateway.unreachable`).
+   */
+  dispatch<E extends string>(event: EventToSend<E>, options?: CallOptions): Promise<DispatchResult>
+  /**
+   * The same for gates: never rejects. If the gateway makes no decision, the result is a block with the error's code.
+   *
+   * @example
+   * const { kind, reason } = await client.decide({ event: 'pre_tool_use', payload: { tool_name: 'Bash' } })
+   * if (kind === 'block') throw new Error(reason)
+   */
+  decide<E extends string>(event: EventToSend<E>, options?: CallOptions): Promise<Decision>
+  /** Calls a method of the gateway, for example `hooks.list`. Parameters and result are typed by the method. */
   call<M extends keyof Methods>(
     method: M,
     params: Methods[M]['params'],
@@ -64,26 +90,37 @@ export interface Client {
 const DEFAULT_URL = 'http://127.0.0.1:4665'
 const DEFAULT_TIMEOUT_MS = 30_000
 
+/**
+ * Creates a client of a gateway. It connects with the first call.
+ *
+ * @example
+ * const client = createClient({ token: process.env.HOOKHELM_TOKEN })
+ * const { decision } = await client.dispatch({ event: 'pre_tool_use', payload: { tool_name: 'Bash' } })
+ */
 export function createClient(options: ClientOptions = {}): Client {
   const { url = DEFAULT_URL, token, tenant, timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock } = options
   const http = createHttp({ url, token, tenant })
   const socket = options.socket === undefined ? undefined : new LineSocket(options.socket, token)
-  const patience = (call: CallOptions): Patience => ({ clock, timeoutMs, ...call })
+  const deadline = (call: CallOptions): CallDeadline => ({ clock, timeoutMs, ...call })
 
-  async function dispatch(event: EventToSend, call: CallOptions = {}): Promise<Sent> {
+  async function dispatch<E extends string>(
+    event: EventToSend<E>,
+    call: CallOptions = {},
+  ): Promise<DispatchResult> {
     const answer =
       socket === undefined
-        ? await http.post('/v1/dispatch', event, patience(call))
-        : await socket.send(event, patience(call))
-    if (!isAnswer(answer)) throw serverError('gateway.internal', 'the answer of the gateway is no decision')
+        ? await http.post('/v1/dispatch', event, deadline(call))
+        : await socket.send(event, deadline(call))
+    if (!isDispatchAnswer(answer))
+      throw serverError('gateway.internal', 'the answer of the gateway is not a decision')
     return { eventId: answer.event_id, decision: answer.decision }
   }
 
   return {
     dispatch,
-    decide: (event, call) => decideOrBlock(dispatch(event, call)),
+    decide: (event, call) => decideOrBlock(dispatch(event, call).then(({ decision }) => decision)),
     call: (method, params, call = {}) =>
-      http.post(`/v1/call/${method}`, params, patience(call)) as Promise<never>,
+      http.post(`/v1/call/${method}`, params, deadline(call)) as Promise<never>,
     subscribe: (method, params, { signal } = {}) =>
       subscribe({ url, token, tenant, clock, method, params, signal }) as AsyncGenerator<never>,
     async close() {
@@ -93,11 +130,13 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 }
 
-function isAnswer(value: unknown): value is { readonly event_id: string; readonly decision: Decision } {
+function isDispatchAnswer(
+  value: unknown,
+): value is { readonly event_id: string; readonly decision: Decision } {
   return isRecord(value) && typeof value.event_id === 'string' && isDecision(value.decision)
 }
 
-/** An answer of an unknown kind must not pass as one that allows. */
+/** A decision of an unknown kind must not count as `allow`. */
 function isDecision(value: unknown): value is Decision {
   return isRecord(value) && (value.kind === 'allow' || value.kind === 'ask' || value.kind === 'block')
 }

@@ -3,39 +3,38 @@ import type { Clock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 
-export interface Patience {
+export interface CallDeadline {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** One piece of work that somebody waits for. */
-export interface Deadline {
-  /** Aborted when nobody waits any more. */
+/** The time limit of one call. */
+export interface RunningDeadline {
+  /** Aborted when the time is up or the caller aborts. Its reason is the error to reject with. */
   readonly signal: AbortSignal
-  /** From now on until this time, rather than until the one before. */
+  /** Moves the end to this time. */
   extend(untilMs: number): void
-  /** The work is done. */
+  /** Stops the timer. */
   clear(): void
 }
 
-/** The reason of the abort is the error to fail with. */
-export function startDeadline({ clock, timeoutMs, signal }: Patience): Deadline {
+export function startDeadline({ clock, timeoutMs, signal }: CallDeadline): RunningDeadline {
   const controller = new AbortController()
   const late = () =>
     controller.abort(serverError('gateway.unreachable', 'the gateway did not answer before the deadline'))
-  const leave = () => controller.abort(new HookError('engine.aborted', 'the caller no longer waits'))
-  let callOff = after(clock, timeoutMs, late)
+  const leave = () => controller.abort(new HookError('engine.aborted', 'the caller aborted the call'))
+  let cancelTimeout = after(clock, timeoutMs, late)
   if (signal?.aborted) leave()
   signal?.addEventListener('abort', leave, { once: true })
   return {
     signal: controller.signal,
     extend(untilMs) {
-      callOff()
-      callOff = after(clock, Math.max(1, untilMs - clock.now()), late)
+      cancelTimeout()
+      cancelTimeout = after(clock, Math.max(1, untilMs - clock.now()), late)
     },
     clear() {
-      callOff()
+      cancelTimeout()
       signal?.removeEventListener('abort', leave)
     },
   }

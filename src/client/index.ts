@@ -1,4 +1,4 @@
-/** The door for programs that talk to a gateway. */
+/** Entry point `hookhelm/client`: a typed client of a gateway. */
 export { HookError } from '../engine/core/error.ts'
 export { retryAfterOf } from '../engine/core/retry-after.ts'
 export {
@@ -6,7 +6,8 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type DispatchResult,
+  type EventPayload,
   type EventToSend,
-  type Sent,
 } from './client.ts'
 export type { SubscriptionItem } from './subscribe.ts'

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { isRecord } from '../engine/core/check.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
 import { LineSplitter } from '../safe/line-splitter.ts'
-import { type Deadline, type Patience, startDeadline } from './deadline.ts'
-import { errorOf, unreachable } from './wire-error.ts'
+import { type CallDeadline, type RunningDeadline, startDeadline } from './deadline.ts'
+import { errorFromWire, unreachableGateway } from './wire-error.ts'
 
 /** One answer line. */
 export interface LineAnswer {
@@ -12,16 +12,16 @@ export interface LineAnswer {
 }
 
 interface Waiting {
-  readonly deadline: Deadline
+  readonly deadline: RunningDeadline
   resolve(answer: LineAnswer): void
   reject(error: unknown): void
 }
 
-/** Decisions carry patches and traces, which may be larger than what a request may be. */
+/** Decisions carry changed inputs and traces, so answers may be larger than requests. */
 const MAX_LINE = 64 * 1_048_576
 const LIMITS = { maxBytes: MAX_LINE, maxKeys: 1_000_000, maxDepth: 256 } as const
 
-/** JSON lines on the unix socket. The connection is made with the first request, and anew after it was lost. */
+/** JSON lines over the unix socket. Connects with the first request, and again after the connection was lost. */
 export class LineSocket {
   readonly #path: string
   readonly #hello: string
@@ -34,13 +34,13 @@ export class LineSocket {
     this.#hello = `${JSON.stringify({ hookhelm: 1, token })}\n`
   }
 
-  /** What was sent and not answered when the connection is lost fails: nobody knows whether it was decided. */
-  send(request: object, patience: Patience): Promise<LineAnswer> {
+  /** Rejects if the connection is lost before the answer, because the gateway may or may not have decided. */
+  send(request: object, deadlineOptions: CallDeadline): Promise<LineAnswer> {
     return new Promise((resolve, reject) => {
       this.#lastId += 1
       const id = this.#lastId
       const line = `${JSON.stringify({ ...request, id })}\n`
-      const deadline = startDeadline(patience)
+      const deadline = startDeadline(deadlineOptions)
       if (deadline.signal.aborted) {
         deadline.clear()
         return reject(deadline.signal.reason)
@@ -78,7 +78,7 @@ export class LineSocket {
   #lose(socket: Socket | undefined, failure: unknown): void {
     if (this.#socket !== socket) return
     this.#socket = undefined
-    this.#refuseAll(unreachable(this.#path, failure))
+    this.#refuseAll(unreachableGateway(this.#path, failure))
   }
 
   #take(line: Buffer): void {
@@ -91,13 +91,13 @@ export class LineSocket {
     }
     if (!isRecord(answer)) return
     const { id, error, until_ms } = answer
-    // An error about the connection itself, which ends with it.
-    if (id === null) return this.#refuseAll(errorOf(error))
+    // The error concerns the connection, and the gateway closes it.
+    if (id === null) return this.#refuseAll(errorFromWire(error))
     if (typeof id !== 'number') return
     if (typeof until_ms === 'number') return this.#waiting.get(id)?.deadline.extend(until_ms)
     const waiting = this.#settle(id)
     if (error === undefined) waiting?.resolve(answer)
-    else waiting?.reject(errorOf(error))
+    else waiting?.reject(errorFromWire(error))
   }
 
   #refuseAll(error: Error): void {
@@ -109,7 +109,7 @@ export class LineSocket {
     if (waiting === undefined) return undefined
     waiting.deadline.clear()
     this.#waiting.delete(id)
-    // An idle connection keeps nobody's program alive.
+    // An idle connection must not keep the process alive.
     if (this.#waiting.size === 0) this.#socket?.unref()
     return waiting
   }

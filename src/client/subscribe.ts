@@ -3,7 +3,7 @@ import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import { parseJson } from '../safe/json.ts'
-import { errorOf } from './wire-error.ts'
+import { errorFromWire } from './wire-error.ts'
 
 export interface SubscribeOptions {
   /** The subscription method. */
@@ -70,7 +70,7 @@ export async function* subscribe(options: SubscribeOptions): AsyncGenerator<Subs
 /** Reads the reply to the one request of the connection; throws if the gateway refused it. */
 function readReply(frame: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isRecord(frame) || frame.type !== 'res') return undefined
-  if (frame.ok !== true) throw errorOf(frame.error)
+  if (frame.ok !== true) throw errorFromWire(frame.error)
   return isRecord(frame.payload) ? frame.payload : undefined
 }
 
@@ -106,7 +106,7 @@ function openFeed(options: SubscribeOptions, cursor: string | undefined): Feed {
   ws.on('unexpected-response', (_, response) => {
     // An invalid token stays invalid; other refusals may be temporary.
     if (response.statusCode === 401 || response.statusCode === 403)
-      refusal = errorOf({ message: 'the gateway rejects the token', code: 'auth.token' })
+      refusal = errorFromWire({ message: 'the gateway rejects the token', code: 'auth.token' })
     ws.terminate()
   })
   ws.on('error', () => {})
@@ -131,9 +131,9 @@ function openFeed(options: SubscribeOptions, cursor: string | undefined): Feed {
 
 function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const callOff = after(clock, ms, resolve)
+    const cancelTimeout = after(clock, ms, resolve)
     signal?.addEventListener('abort', () => {
-      callOff()
+      cancelTimeout()
       resolve()
     })
   })

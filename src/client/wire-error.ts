@@ -3,10 +3,10 @@ import { errorText, HookError } from '../engine/core/error.ts'
 import { type ErrorCode, isErrorCode } from '../engine/core/error-table.ts'
 import { serverError, serverErrors } from '../engine/core/server-errors.ts'
 
-/** What the gateway said went wrong, as the error it was there: same code, message and hint. */
-export function errorOf(wire: unknown): HookError {
-  if (!isRecord(wire)) return serverError('gateway.internal', 'the gateway refused and did not say why')
-  // Over HTTP and WebSocket our code stands in the details; on the socket there is no other.
+/** The gateway's error as a `HookError` with the same code, message and hint. */
+export function errorFromWire(wire: unknown): HookError {
+  if (!isRecord(wire)) return serverError('gateway.internal', 'the gateway refused without a reason')
+  // HTTP and WebSocket carry our code in `details`; the socket carries it directly.
   const ours = isRecord(wire.details) ? wire.details : wire
   const message = typeof wire.message === 'string' ? wire.message : 'the gateway refused'
   const wait = wire.retryAfterMs ?? wire.retry_after_ms
@@ -17,7 +17,7 @@ export function errorOf(wire: unknown): HookError {
   })
 }
 
-/** A newer gateway may raise codes that we do not know. */
+/** A newer gateway may have codes that this version does not know. */
 function codeOf(code: unknown): ErrorCode {
   if (isErrorCode(code)) return code
   return isServerCode(code) ? code : 'gateway.internal'
@@ -27,7 +27,7 @@ function isServerCode(code: unknown): code is keyof typeof serverErrors {
   return typeof code === 'string' && Object.hasOwn(serverErrors, code)
 }
 
-export function unreachable(where: string, thrown?: unknown): HookError {
+export function unreachableGateway(where: string, thrown?: unknown): HookError {
   const why = thrown === undefined ? '' : `: ${errorText(thrown)}`
   return serverError('gateway.unreachable', `no gateway answers at ${where}${why}`, { cause: thrown })
 }

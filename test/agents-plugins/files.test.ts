@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { openclaw } from '../../src/agents/openclaw/adapter.ts'
-import { pluginFiles as openclawFiles, pluginId } from '../../src/agents/openclaw/files.ts'
-import { opencode } from '../../src/agents/opencode/adapter.ts'
-import { pluginFiles as opencodeFiles } from '../../src/agents/opencode/files.ts'
+import { openclawAdapter } from '../../src/agents/openclaw/adapter.ts'
+import { openclawHost } from '../../src/agents/openclaw/host.ts'
+import { opencodeAdapter } from '../../src/agents/opencode/adapter.ts'
+import { opencodeHost } from '../../src/agents/opencode/host.ts'
+
+const openclawFiles = openclawHost.pluginFiles
+const opencodeFiles = opencodeHost.pluginFiles
 
 const settings = {
   agent: 'opencode',
@@ -39,14 +42,14 @@ test('OpenClaw finds the plugin by its manifest', () => {
     version: '1.2.3',
     openclaw: { extensions: [`./${index?.path}`] },
   })
-  expect(JSON.parse(manifest?.text ?? '')).toMatchObject({ id: pluginId })
+  expect(JSON.parse(manifest?.text ?? '')).toMatchObject({ id: 'hookhelm' })
 })
 
 test('what a plugin tells is what the adapter knows', () => {
   const quoted = (text: string) =>
     new Set([...text.matchAll(/'([a-z]+[._][a-z._]+)'/g)].map(([, name]) => name))
   const told = quoted(openclawFiles(settings)[2]?.text ?? '')
-  for (const name of Object.keys(openclaw.events)) expect(told).toContain(name)
+  for (const name of Object.keys(openclawAdapter.events)) expect(told).toContain(name)
   const heard = quoted(opencodeFiles(settings)[0]?.text ?? '')
-  for (const name of Object.keys(opencode.events)) expect(heard).toContain(name)
+  for (const name of Object.keys(opencodeAdapter.events)) expect(heard).toContain(name)
 })

@@ -59,7 +59,7 @@ test('fail-open says so, in one line however often it happens', async () => {
   const where = place('opencode', { failOpen: true })
   const { code, stderr } = await host(where, `for (let n = 0; n < 3; n++) await ${CALL}`)
   expect(code).toBe(0)
-  expect(stderr).toMatch(/^hookhelm: tool\.execute\.before goes on unchecked[^\n]+\n$/)
+  expect(stderr).toMatch(/^hookhelm: tool\.execute\.before passes unchecked[^\n]+\n$/)
   expect(where.spooled()).toHaveLength(3)
 })
 

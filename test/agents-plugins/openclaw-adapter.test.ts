@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { NativePayload, Outcome } from '../../src/agents/agent.ts'
-import { openclaw } from '../../src/agents/openclaw/adapter.ts'
-import { agentNamed } from '../../src/agents/table.ts'
+import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapter.ts'
+import { openclawAdapter } from '../../src/agents/openclaw/adapter.ts'
+import { findAdapter } from '../../src/agents/table.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { sameMoment } from '../../src/engine/events/openclaw/rows.ts'
 import { outcomes, payload, payloadNames, rewriting } from '../agents/payloads.fixture.ts'
@@ -26,9 +26,9 @@ const native = (name: string): NativePayload =>
   name === 'agent_tool_result' ? middleware : payload('openclaw', name)
 const read = (name: string, event: object = {}) => {
   const recorded = native(name)
-  return openclaw.read(name, { ...recorded, event: { ...(recorded.event as object), ...event } })
+  return openclawAdapter.read(name, { ...recorded, event: { ...(recorded.event as object), ...event } })
 }
-const reply = (name: string, outcome: Outcome) => openclaw.reply(name, outcome, native(name))
+const reply = (name: string, outcome: ClientOutcome) => openclawAdapter.reply(name, outcome, native(name))
 
 const known = {
   before_tool_call: 'pre_tool_use',
@@ -53,19 +53,19 @@ const known = {
 test('every recorded payload has its place', () => {
   const recorded = Object.keys(known).filter((name) => name !== 'agent_tool_result')
   expect(payloadNames('openclaw')).toEqual(recorded.sort())
-  expect(agentNamed('openclaw')).toBe(openclaw)
+  expect(findAdapter('openclaw')).toBe(openclawAdapter)
 })
 
 test('a hook that is a moment of every agent is told as that one', () => {
   for (const [name, event] of Object.entries(sameMoment)) {
-    const row = openclaw.events[name]
+    const row = openclawAdapter.events[name]
     // It has no such hook any more.
     if (name !== 'subagent_spawning') expect(row?.event).toBe(event)
   }
 })
 
 test.each(Object.entries(known))('%s is %s, as its row wants it', (name, event) => {
-  expect(openclaw.events[name]?.event).toBe(event)
+  expect(openclawAdapter.events[name]?.event).toBe(event)
   const reading = read(name)
   expect(reading.event).toBeUndefined()
   if (event !== undefined) expect(catalogue[event].payload(reading.payload)).toBeUndefined()
@@ -91,22 +91,24 @@ describe('what a call says', () => {
     ['browser', { action: 'open' }, 'browser', { action: 'open' }],
   ] as const)('%s goes there and back', (toolName, params, tool_name, tool_input) => {
     const called = { event: { toolName, params }, ctx: {} }
-    expect(openclaw.read('before_tool_call', called).payload).toMatchObject({ tool_name, tool_input })
-    expect(openclaw.reply('before_tool_call', rewriting(tool_input), called)).toEqual({ args: params })
+    expect(openclawAdapter.read('before_tool_call', called).payload).toMatchObject({ tool_name, tool_input })
+    expect(openclawAdapter.reply('before_tool_call', rewriting(tool_input), called)).toEqual({ args: params })
   })
 
   test('a patch is an edit of the files it names', () => {
     const input = '*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch'
     const called = { event: { toolName: 'apply_patch', params: { input } }, ctx: {} }
-    expect(openclaw.read('before_tool_call', called).payload).toMatchObject({
+    expect(openclawAdapter.read('before_tool_call', called).payload).toMatchObject({
       tool_name: 'Write',
       tool_input: { command: input, file_path: 'a.txt' },
     })
     const other = input.replace('a.txt', 'b.txt')
-    expect(openclaw.reply('before_tool_call', rewriting({ command: other }), called)).toEqual({
+    expect(openclawAdapter.reply('before_tool_call', rewriting({ command: other }), called)).toEqual({
       args: { input: other },
     })
-    expect(openclaw.reply('before_tool_call', rewriting({ file_path: 'b' }), called)).toHaveProperty('block')
+    expect(openclawAdapter.reply('before_tool_call', rewriting({ file_path: 'b' }), called)).toHaveProperty(
+      'block',
+    )
   })
 
   test('a program that calls tools is not a command', () => {
@@ -194,15 +196,15 @@ describe('what else is said', () => {
     ['before_reset', { reason: 'new' }, { reason: 'new' }],
     ['cron_changed', { action: 'added', jobId: 'j' }, { jobId: 'j' }],
   ])('%s %j', (name, event, expected) => {
-    const { payload: fields } = openclaw.read(name, { event, ctx: {} })
-    const row = openclaw.events[name]?.event
+    const { payload: fields } = openclawAdapter.read(name, { event, ctx: {} })
+    const row = openclawAdapter.events[name]?.event
     expect(fields).toMatchObject(expected)
     expect(row && catalogue[row].payload(fields)).toBeUndefined()
   })
 
   test('a sub-agent is a lane of the first session', () => {
     const sub = { root: 'uuid', parent: 'agent:main:main', lane: 'agent:main:subagent:1' }
-    const { envelope } = openclaw.read('before_tool_call', {
+    const { envelope } = openclawAdapter.read('before_tool_call', {
       ...native('before_tool_call'),
       session: 'uuid-2',
       sub,
@@ -211,8 +213,8 @@ describe('what else is said', () => {
   })
 
   test.each(['toString', '__proto__', 'unheard_of'])('an event named %s is no surprise', (name) => {
-    expect(openclaw.read(name, { ctx: { sessionKey: 'k' } }).envelope).toMatchObject({ session: 'k' })
-    expect(openclaw.reply(name, outcomes.block, {})).toEqual({})
+    expect(openclawAdapter.read(name, { ctx: { sessionKey: 'k' } }).envelope).toMatchObject({ session: 'k' })
+    expect(openclawAdapter.reply(name, outcomes.block, {})).toEqual({})
   })
 })
 

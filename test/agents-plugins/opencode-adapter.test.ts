@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { NativePayload, Outcome } from '../../src/agents/agent.ts'
-import { deliver } from '../../src/agents/native/outcome.ts'
-import { opencode } from '../../src/agents/opencode/adapter.ts'
-import { agentNamed } from '../../src/agents/table.ts'
+import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapter.ts'
+import { opencodeAdapter } from '../../src/agents/opencode/adapter.ts'
+import { findAdapter } from '../../src/agents/table.ts'
+import { deliverDecision } from '../../src/agents/translate/outcome.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { outcomes, payload, payloadNames, rewriting } from '../agents/payloads.fixture.ts'
 
@@ -17,9 +17,9 @@ function sent(name: string, more: object = {}): NativePayload {
 }
 
 const eventOf = (name: string) => name.replace(/^event\./, '')
-const read = (name: string, more?: object) => opencode.read(eventOf(name), sent(name, more))
-const reply = (name: string, outcome: Outcome, more?: object) =>
-  opencode.reply(eventOf(name), outcome, sent(name, more))
+const read = (name: string, more?: object) => opencodeAdapter.read(eventOf(name), sent(name, more))
+const reply = (name: string, outcome: ClientOutcome, more?: object) =>
+  opencodeAdapter.reply(eventOf(name), outcome, sent(name, more))
 
 const known = {
   'tool.execute.before': 'pre_tool_use',
@@ -57,11 +57,11 @@ const untold = [
 
 test('every recorded payload has its place', () => {
   expect(payloadNames('opencode')).toEqual([...Object.keys(known), ...untold].sort())
-  expect(agentNamed('opencode')).toBe(opencode)
+  expect(findAdapter('opencode')).toBe(opencodeAdapter)
 })
 
 test.each(Object.entries(known))('%s is %s, as its row wants it', (name, event) => {
-  const row: { readonly event?: string } = opencode.events[eventOf(name)] ?? {}
+  const row: { readonly event?: string } = opencodeAdapter.events[eventOf(name)] ?? {}
   expect(row.event).toBe(event)
   const { payload: fields, envelope } = read(name)
   if (event !== undefined) expect(catalogue[event].payload(fields)).toBeUndefined()
@@ -90,17 +90,22 @@ describe('what a call says', () => {
     ['github_create_issue', { title: 'a' }, 'github_create_issue', { title: 'a' }],
   ] as const)('%s goes there and back', (tool, args, tool_name, tool_input) => {
     const native = { input: { tool, sessionID: 's', callID: 'c' }, output: { args }, directory }
-    expect(opencode.read('tool.execute.before', native).payload).toMatchObject({ tool_name, tool_input })
-    expect(opencode.reply('tool.execute.before', rewriting(tool_input), native)).toEqual({ args })
+    expect(opencodeAdapter.read('tool.execute.before', native).payload).toMatchObject({
+      tool_name,
+      tool_input,
+    })
+    expect(opencodeAdapter.reply('tool.execute.before', rewriting(tool_input), native)).toEqual({ args })
   })
 
   test('a patch is an edit of the files it names, and is changed as a text', () => {
     const patchText = '*** Begin Patch\n*** Update File: src/a.ts\n*** End Patch'
     const native = { input: { tool: 'apply_patch' }, output: { args: { patchText } } }
-    const { tool_input } = opencode.read('tool.execute.before', native).payload as { tool_input: object }
+    const { tool_input } = opencodeAdapter.read('tool.execute.before', native).payload as {
+      tool_input: object
+    }
     expect(tool_input).toEqual({ command: patchText, file_path: 'src/a.ts', file_paths: ['src/a.ts'] })
     const other = patchText.replace('src/a.ts', 'src/b.ts')
-    const changed = (patch: unknown) => opencode.reply('tool.execute.before', rewriting(patch), native)
+    const changed = (patch: unknown) => opencodeAdapter.reply('tool.execute.before', rewriting(patch), native)
     expect(changed({ ...tool_input, command: other })).toEqual({ args: { patchText: other } })
     expect(changed({ ...tool_input, file_path: 'elsewhere' })).toEqual({
       block: expect.stringContaining('OpenCode cannot carry out'),
@@ -129,7 +134,7 @@ describe('what a call says', () => {
       event: { type: 'message.part.updated', properties: { sessionID: 'ses_1', part } },
       directory,
     }
-    const { payload: fields, envelope } = opencode.read('message.part.updated', native)
+    const { payload: fields, envelope } = opencodeAdapter.read('message.part.updated', native)
     expect(fields).toEqual({
       tool_name: 'Read',
       native_tool_name: 'read',
@@ -145,7 +150,9 @@ describe('what a call says', () => {
     ['chat.message', { input: {}, output: {} }],
     ['tool.execute.before', {}],
   ])('%s that cannot be read is refused: %j', (event, native) => {
-    expect(() => opencode.read(event, native)).toThrow(expect.objectContaining({ code: 'input.schema' }))
+    expect(() => opencodeAdapter.read(event, native)).toThrow(
+      expect.objectContaining({ code: 'input.schema' }),
+    )
   })
 })
 
@@ -178,23 +185,23 @@ describe('what else is said', () => {
       { tool_name: 'Edit', tool_input: { file_path: '/a' } },
     ],
   ])('%s', (type, properties, expected) => {
-    const { payload: fields } = opencode.read(type, { event: { type, properties } })
-    const { event } = opencode.events[type] ?? {}
+    const { payload: fields } = opencodeAdapter.read(type, { event: { type, properties } })
+    const { event } = opencodeAdapter.events[type] ?? {}
     expect(fields).toMatchObject(expected)
     expect(event && catalogue[event].payload(fields)).toBeUndefined()
   })
 
   test('a command of the user', () => {
     const native = { input: { command: 'review', sessionID: 's', arguments: 'all' }, output: { parts: [] } }
-    expect(opencode.read('command.execute.before', native).payload).toEqual({
+    expect(opencodeAdapter.read('command.execute.before', native).payload).toEqual({
       command_name: 'review',
       command_args: 'all',
     })
   })
 
   test.each(['toString', '__proto__', 'unheard.of'])('an event named %s is no surprise', (name) => {
-    expect(opencode.read(name, { input: { sessionID: 's' } }).envelope).toMatchObject({ session: 's' })
-    expect(opencode.reply(name, outcomes.block, {})).toEqual({})
+    expect(opencodeAdapter.read(name, { input: { sessionID: 's' } }).envelope).toMatchObject({ session: 's' })
+    expect(opencodeAdapter.reply(name, outcomes.block, {})).toEqual({})
   })
 })
 
@@ -248,7 +255,7 @@ describe('it is answered in words that the plugin carries out', () => {
   })
 
   test('words for what is compacted', () => {
-    expect(opencode.reply('experimental.session.compacting', outcomes.context, {})).toEqual({
+    expect(opencodeAdapter.reply('experimental.session.compacting', outcomes.context, {})).toEqual({
       context: 'be brief',
     })
   })
@@ -297,10 +304,10 @@ describe('it is answered in words that the plugin carries out', () => {
   })
 
   test('what OpenCode cannot do is blocked where it can block', () => {
-    const { outcome } = deliver(
+    const { outcome } = deliverDecision(
       { kind: 'ask', reason: 'a deploy' },
-      opencode.events['tool.execute.before']?.honours ?? [],
-      opencode.title,
+      opencodeAdapter.events['tool.execute.before']?.honours ?? [],
+      opencodeAdapter.title,
     )
     expect(reply('tool.execute.before', outcome)).toEqual({ block: expect.stringContaining('a deploy') })
   })

@@ -142,7 +142,7 @@ describe('no clear answer refuses the call', () => {
     const where = place('opencode')
     await expect(tool(await opencode(where))).rejects.toThrow('hookhelm: the gateway is not running (ENOENT)')
     writeFileSync(where.settings.socket, '')
-    await expect(tool(await opencode(where))).rejects.toThrow('no socket')
+    await expect(tool(await opencode(where))).rejects.toThrow('is not a socket')
   })
 
   test('a socket that was left behind', async () => {
@@ -157,16 +157,16 @@ describe('no clear answer refuses the call', () => {
   test.each([0o777, 0o770, 0o702])('others may write to the directory: %o', async (mode) => {
     const { hooks, where, server } = await started()
     chmodSync(where.folder, mode)
-    await expect(tool(hooks)).rejects.toThrow('others may write to the directory')
+    await expect(tool(hooks)).rejects.toThrow('other users may write to the directory')
     expect(server.hellos).toEqual([])
   })
 
   test.skipIf(process.getuid?.() !== 0)('the directory or the socket belongs to somebody else', async () => {
     const { hooks, where } = await started()
     chownSync(where.settings.socket, 12_345, 12_345)
-    await expect(tool(hooks)).rejects.toThrow('socket belongs to somebody else')
+    await expect(tool(hooks)).rejects.toThrow('socket belongs to another user')
     chownSync(where.folder, 12_345, 12_345)
-    await expect(tool(hooks)).rejects.toThrow('directory of the gateway’s socket belongs to somebody else')
+    await expect(tool(hooks)).rejects.toThrow('directory of the gateway’s socket belongs to another user')
   })
 
   test('an event that is too large is not sent', async () => {
@@ -235,7 +235,7 @@ describe('the gateway comes and goes', () => {
 describe('what only observes', () => {
   const idle = (id: string) => ({ event: { type: 'session.idle', properties: { sessionID: id } } })
 
-  test('is told, and waits on disk when nobody listens', async () => {
+  test('is told, and waits on disk when no gateway listens', async () => {
     const where = place('opencode')
     const hooks = await opencode(where)
     await Promise.all(Array.from({ length: 5 }, (_, n) => hooks.event?.(idle(`ses_${n}`))))

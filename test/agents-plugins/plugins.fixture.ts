@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { pluginFiles as openclawFiles } from '../../src/agents/openclaw/files.ts'
-import { pluginFiles as opencodeFiles } from '../../src/agents/opencode/files.ts'
-import type { PluginSettings } from '../../src/agents/plugin/settings.ts'
+import { openclawHost } from '../../src/agents/openclaw/host.ts'
+import { opencodeHost } from '../../src/agents/opencode/host.ts'
+import type { PluginSettings } from '../../src/agents/plugin/plugin-files.ts'
 
 export interface Place {
   readonly folder: string
@@ -111,7 +111,7 @@ function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   })
 }
 
-const files = { opencode: opencodeFiles, openclaw: openclawFiles }
+const files = { opencode: opencodeHost.pluginFiles, openclaw: openclawHost.pluginFiles }
 let copies = 0
 
 /** Writes the plugin as `connect` does, and answers where its main file is. */

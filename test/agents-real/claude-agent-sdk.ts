@@ -7,9 +7,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ClaudeAgentOptions, hookhelm } from '../../src/agents/sdk/claude-agent-sdk.ts'
 import { createClient } from '../../src/client/index.ts'
 import { addContext, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type ClaudeAgentOptions, createClaudeHooks } from '../../src/sdk/claude-agent-sdk.ts'
 import { type FakeRequest, startFake } from './fake-servers/all.mjs'
 
 const folder = process.argv[2]
@@ -130,7 +130,7 @@ async function prove({ options, prepare, isRight }: Proof): Promise<boolean> {
       prompt: 'say it',
       options: {
         cwd,
-        hooks: hookhelm(decides as ClaudeAgentOptions),
+        hooks: createClaudeHooks(decides as ClaudeAgentOptions),
         allowedTools: ['Bash'],
         settingSources: [],
         env: {

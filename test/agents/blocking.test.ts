@@ -1,18 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CommandAgent } from '../../src/agents/agent.ts'
-import { claudeCode } from '../../src/agents/claude-code/adapter.ts'
-import { codex } from '../../src/agents/codex/adapter.ts'
-import { copilotCli } from '../../src/agents/copilot-cli/adapter.ts'
-import { cursor } from '../../src/agents/cursor/adapter.ts'
-import { geminiCli } from '../../src/agents/gemini-cli/adapter.ts'
-import { deliver } from '../../src/agents/native/outcome.ts'
-import { own } from '../../src/agents/native/own.ts'
+import type { CommandAgentAdapter } from '../../src/agents/agent-adapter.ts'
+import { claudeCodeAdapter } from '../../src/agents/claude-code/adapter.ts'
+import { codexAdapter } from '../../src/agents/codex/adapter.ts'
+import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
+import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
+import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
+import { deliverDecision } from '../../src/agents/translate/outcome.ts'
+import { lookUp } from '../../src/agents/translate/tool-names.ts'
 import type { Decision } from '../../src/engine/core/decision.ts'
 import { clients } from './clients.fixture.ts'
 import { anyText, eventOf, payload, payloadNames } from './payloads.fixture.ts'
 
-const commandAgents: readonly CommandAgent[] = [claudeCode, codex, geminiCli, copilotCli, cursor]
+const commandAgents: readonly CommandAgentAdapter[] = [
+  claudeCodeAdapter,
+  codexAdapter,
+  geminiCliAdapter,
+  copilotCliAdapter,
+  cursorAdapter,
+]
 
 const texts = {
   'several lines': 'first\nsecond\r\nthird',
@@ -32,10 +38,10 @@ const texts = {
 const gates = commandAgents.flatMap((agent) =>
   payloadNames(agent.name).flatMap((name) => {
     const event = eventOf(name)
-    const honours = own(agent.events, event)?.honours ?? []
+    const honours = lookUp(agent.events, event)?.honours ?? []
     const native = payload(agent.name, name)
     const answer = (decision: Decision) =>
-      agent.reply(event, deliver(decision, honours, agent.title).outcome, native)
+      agent.reply(event, deliverDecision(decision, honours, agent.title).outcome, native)
     const isBlocked = (decision: Decision) => clients[agent.name]?.(event, answer(decision)) === true
     return honours.includes('block') ? [{ agent, name, honours, answer, isBlocked }] : []
   }),
@@ -73,7 +79,7 @@ describe.each(gates)('$agent.title $name', ({ honours, answer, isBlocked }) => {
 
 test('what is refused is one line, whatever was said', () => {
   for (const message of Object.values(texts)) {
-    const { stdout, stderr } = codex.reply('PreToolUse', { kind: 'block', message }, {})
+    const { stdout, stderr } = codexAdapter.reply('PreToolUse', { kind: 'block', message }, {})
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^[^\n]+\n$/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Effect, NativeEvent } from '../../src/agents/agent.ts'
-import { agentNamed, agents } from '../../src/agents/table.ts'
+import type { Effect, NativeEvent } from '../../src/agents/agent-adapter.ts'
+import { agentAdapters, findAdapter } from '../../src/agents/table.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { payloadNames } from './payloads.fixture.ts'
 
-const rows = agents.flatMap((agent) =>
+const rows = agentAdapters.flatMap((agent) =>
   Object.entries(agent.events).map(([name, row]: [string, NativeEvent]) => ({ agent, name, row })),
 )
 
@@ -17,9 +17,9 @@ function possible(event: keyof typeof catalogue): readonly Effect[] {
 }
 
 test('every agent is found by its name, and only by it', () => {
-  for (const agent of agents) expect(agentNamed(agent.name)).toBe(agent)
-  expect(new Set(agents.map(({ name }) => name)).size).toBe(agents.length)
-  expect(agentNamed('constructor')).toBeUndefined()
+  for (const agent of agentAdapters) expect(findAdapter(agent.name)).toBe(agent)
+  expect(new Set(agentAdapters.map(({ name }) => name)).size).toBe(agentAdapters.length)
+  expect(findAdapter('constructor')).toBeUndefined()
 })
 
 describe.each(rows)('$agent.title $name', ({ row }) => {
@@ -37,7 +37,7 @@ describe.each(rows)('$agent.title $name', ({ row }) => {
 })
 
 test('no payload was recorded of an event that the table does not have', () => {
-  for (const agent of agents)
+  for (const agent of agentAdapters)
     for (const name of payloadNames(agent.name)) {
       const event = Object.keys(agent.events).find((each) => name === each || name.startsWith(`${each}.`))
       if (agent.transport === 'command')
@@ -46,7 +46,7 @@ test('no payload was recorded of an event that the table does not have', () => {
 })
 
 test('one moment is connected once, but for tools of MCP servers in Cursor', () => {
-  for (const agent of agents.filter(({ transport }) => transport === 'command')) {
+  for (const agent of agentAdapters.filter(({ transport }) => transport === 'command')) {
     const connected = Object.entries(agent.events).filter(([, row]) => !row.chatty)
     const events = connected.flatMap(([name, { event }]) => (event === undefined ? [] : [[name, event]]))
     const twice = events.filter(([, event], at) => events.some(([, other], i) => i < at && other === event))

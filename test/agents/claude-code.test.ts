@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { claudeCode } from '../../src/agents/claude-code/adapter.ts'
+import { claudeCodeAdapter } from '../../src/agents/claude-code/adapter.ts'
 import { payload, refused, rewriting, said, silent } from './payloads.fixture.ts'
 import { repliesOf } from './replies.fixture.ts'
 
@@ -11,7 +11,7 @@ const pre = (permissionDecision: string, permissionDecisionReason: string) =>
 const permission = (decision: object) => specific('PermissionRequest', { decision })
 
 describe('Claude Code is answered in its own words', () => {
-  repliesOf(claudeCode, silent, {
+  repliesOf(claudeCodeAdapter, silent, {
     PreToolUse: {
       replies: {
         grant: pre('allow', 'go on'),
@@ -49,14 +49,14 @@ describe('Claude Code is answered in its own words', () => {
   })
 
   test('a task that may not be completed yet', () => {
-    expect(claudeCode.reply('TaskCompleted', { kind: 'block', message: 'tests fail' }, {})).toEqual(
+    expect(claudeCodeAdapter.reply('TaskCompleted', { kind: 'block', message: 'tests fail' }, {})).toEqual(
       refused('tests fail'),
     )
   })
 
   test('a text in place of an output becomes an output of that shape, and hides all its texts', () => {
     const native = payload('claude-code', 'PostToolUse')
-    expect(claudeCode.reply('PostToolUse', rewriting('***'), native)).toEqual(
+    expect(claudeCodeAdapter.reply('PostToolUse', rewriting('***'), native)).toEqual(
       specific('PostToolUse', {
         updatedToolOutput: {
           stdout: '***',
@@ -71,7 +71,7 @@ describe('Claude Code is answered in its own words', () => {
 
   test('a rewrite, words and a question go together', () => {
     const outcome = { kind: 'ask', message: 'sure?', patch: { command: 'ls' }, context: 'note' } as const
-    expect(claudeCode.reply('PreToolUse', outcome, {})).toEqual(
+    expect(claudeCodeAdapter.reply('PreToolUse', outcome, {})).toEqual(
       specific('PreToolUse', {
         permissionDecision: 'ask',
         permissionDecisionReason: 'sure?',

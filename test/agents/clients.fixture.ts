@@ -1,4 +1,4 @@
-import type { ProcessReply } from '../../src/agents/agent.ts'
+import type { ProcessReply } from '../../src/agents/agent-adapter.ts'
 import { isAccepted } from './codex-schema.fixture.ts'
 
 /** What a client makes of a hook that ended so: whether the action is blocked. As far as it was seen to behave. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Outcome } from '../../src/agents/agent.ts'
-import { codex } from '../../src/agents/codex/adapter.ts'
+import type { ClientOutcome } from '../../src/agents/agent-adapter.ts'
+import { codexAdapter } from '../../src/agents/codex/adapter.ts'
 import { isAccepted } from './codex-schema.fixture.ts'
 import {
   anyText,
@@ -23,7 +23,7 @@ const blocked = said({ decision: 'block', reason: 'not here' })
 const patch = '*** Begin Patch\n*** Add File: other.txt\n+hi\n*** End Patch\n'
 
 describe('Codex is answered in its own words', () => {
-  repliesOf(codex, silent, {
+  repliesOf(codexAdapter, silent, {
     PreToolUse: {
       replies: {
         ask: refused('are you sure?'),
@@ -69,7 +69,7 @@ describe('Codex is answered in its own words', () => {
       ...rewriting({ content: [{ type: 'text', text: 'a' }, { text: 'b' }] }),
       context: 'note',
     }
-    expect(codex.reply('PostToolUse', outcome, payload('codex', 'PostToolUse'))).toEqual(
+    expect(codexAdapter.reply('PostToolUse', outcome, payload('codex', 'PostToolUse'))).toEqual(
       said({
         decision: 'block',
         reason: 'a\nb',
@@ -80,12 +80,12 @@ describe('Codex is answered in its own words', () => {
 
   test('arguments of a sub-agent go back in its own spelling', () => {
     const native = { tool_name: 'spawn_agent', tool_input: { message: 'do it', agent_type: 'default' } }
-    expect(codex.read('PreToolUse', native).payload).toMatchObject({
+    expect(codexAdapter.read('PreToolUse', native).payload).toMatchObject({
       tool_name: 'Agent',
       tool_input: { prompt: 'do it', subagent_type: 'default' },
     })
     expect(
-      codex.reply('PreToolUse', rewriting({ prompt: 'less', subagent_type: 'default' }), native),
+      codexAdapter.reply('PreToolUse', rewriting({ prompt: 'less', subagent_type: 'default' }), native),
     ).toEqual(
       specific('PreToolUse', {
         permissionDecision: 'allow',
@@ -97,18 +97,18 @@ describe('Codex is answered in its own words', () => {
 
 describe('a patch is changed by its text or not at all', () => {
   const native = payload('codex', 'PreToolUse.patch')
-  const seen = codex.read('PreToolUse', native).payload.tool_input as Record<string, unknown>
+  const seen = codexAdapter.read('PreToolUse', native).payload.tool_input as Record<string, unknown>
   const cannot = refused('a hook changed this call in a way that Codex cannot carry out: use this one')
 
   test('the paths that a hook hands back as it saw them are no change', () => {
-    expect(codex.reply('PreToolUse', rewriting({ ...seen, command: patch }), native)).toEqual(
+    expect(codexAdapter.reply('PreToolUse', rewriting({ ...seen, command: patch }), native)).toEqual(
       specific('PreToolUse', { permissionDecision: 'allow', updatedInput: { command: patch } }),
     )
   })
 
   test('nor are those of the new text', () => {
     const changed = { command: patch, file_path: 'other.txt', file_paths: ['other.txt'] }
-    expect(codex.reply('PreToolUse', rewriting(changed), native)).toMatchObject({ exit: 0 })
+    expect(codexAdapter.reply('PreToolUse', rewriting(changed), native)).toMatchObject({ exit: 0 })
   })
 
   test.each([
@@ -118,13 +118,13 @@ describe('a patch is changed by its text or not at all', () => {
     ['a text that is none', { command: 7 }],
     ['no arguments', 'x'],
   ])('%s blocks', (_, changed) => {
-    expect(codex.reply('PreToolUse', rewriting(changed), native)).toEqual(cannot)
+    expect(codexAdapter.reply('PreToolUse', rewriting(changed), native)).toEqual(cannot)
   })
 })
 
 describe('no answer holds what its strict schema refuses', () => {
   const text = fc.oneof(anyText, fc.constantFrom('', ' ', '\u0085', '\n\t', '{"a":1}'))
-  const outcome: fc.Arbitrary<Outcome> = fc
+  const outcome: fc.Arbitrary<ClientOutcome> = fc
     .record(
       {
         kind: fc.constantFrom('pass', 'grant', 'ask', 'block'),
@@ -134,14 +134,14 @@ describe('no answer holds what its strict schema refuses', () => {
       },
       { requiredKeys: ['kind', 'message'] },
     )
-    .map((some) => some as Outcome)
+    .map((some) => some as ClientOutcome)
 
   test.each(payloadNames('codex'))('%s', (name) => {
     const event = eventOf(name)
     const native = payload('codex', name)
     fc.assert(
       fc.property(outcome, (some) => {
-        const { exit, stdout, stderr } = codex.reply(event, some, native) as {
+        const { exit, stdout, stderr } = codexAdapter.reply(event, some, native) as {
           exit: number
           stdout: string
           stderr: string

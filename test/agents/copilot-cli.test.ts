@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { copilotCli } from '../../src/agents/copilot-cli/adapter.ts'
+import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
 import { payload, rewriting, said, silent } from './payloads.fixture.ts'
 import { repliesOf } from './replies.fixture.ts'
 
@@ -14,7 +14,7 @@ const decisions = {
 const goOn = { block: said({ decision: 'block', reason: 'not here' }) }
 
 describe('Copilot CLI is answered in its own words', () => {
-  repliesOf(copilotCli, silent, {
+  repliesOf(copilotCliAdapter, silent, {
     preToolUse: {
       replies: decisions,
       rewrite: [{ command: 'true' }, said({ modifiedArgs: { command: 'true' } })],
@@ -65,7 +65,7 @@ describe('Copilot CLI is answered in its own words', () => {
 
   test('an output that a hook made a text of is a good result with that text', () => {
     expect(
-      copilotCli.reply(
+      copilotCliAdapter.reply(
         'postToolUse',
         { ...rewriting('***'), context: 'note' },
         payload('copilot-cli', 'postToolUse'),
@@ -80,20 +80,20 @@ describe('Copilot CLI is answered in its own words', () => {
 
   test('a prompt of which nothing is left is blocked: an empty one would be ignored', () => {
     for (const nothing of ['', undefined, 7].filter((each) => each !== undefined))
-      expect(copilotCli.reply('userPromptSubmitted', rewriting(nothing), {})).toEqual(
+      expect(copilotCliAdapter.reply('userPromptSubmitted', rewriting(nothing), {})).toEqual(
         said({ decision: 'block', reason: 'a hook left nothing of this prompt: use this one' }),
       )
   })
 
   test('what is typed into an open shell is a command', () => {
     const native = { toolName: 'write_bash', toolArgs: { sessionId: 'a', input: 'rm -rf /' } }
-    expect(copilotCli.read('preToolUse', native).payload).toMatchObject({
+    expect(copilotCliAdapter.read('preToolUse', native).payload).toMatchObject({
       tool_name: 'Bash',
       native_tool_name: 'write_bash',
       tool_input: { command: 'rm -rf /' },
     })
-    expect(copilotCli.reply('preToolUse', rewriting({ sessionId: 'a', command: 'ls' }), native)).toEqual(
-      said({ modifiedArgs: { sessionId: 'a', input: 'ls' } }),
-    )
+    expect(
+      copilotCliAdapter.reply('preToolUse', rewriting({ sessionId: 'a', command: 'ls' }), native),
+    ).toEqual(said({ modifiedArgs: { sessionId: 'a', input: 'ls' } }))
   })
 })

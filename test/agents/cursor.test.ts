@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cursor } from '../../src/agents/cursor/adapter.ts'
+import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
 import { payload, rewriting, said } from './payloads.fixture.ts'
 import { repliesOf } from './replies.fixture.ts'
 
@@ -16,7 +16,7 @@ const asking = {
 const strict = { ...asking, ask: permission('deny', 'are you sure?') }
 
 describe('Cursor is answered as its documentation says', () => {
-  repliesOf(cursor, nothing, {
+  repliesOf(cursorAdapter, nothing, {
     preToolUse: {
       replies: strict,
       rewrite: [
@@ -43,7 +43,7 @@ describe('Cursor is answered as its documentation says', () => {
   })
 
   test('arguments that a hook made something else of are not run', () => {
-    expect(cursor.reply('preToolUse', rewriting('ls'), payload('cursor', 'preToolUse'))).toMatchObject(
+    expect(cursorAdapter.reply('preToolUse', rewriting('ls'), payload('cursor', 'preToolUse'))).toMatchObject(
       permission('deny', 'a hook changed the arguments into something else: use this one'),
     )
   })

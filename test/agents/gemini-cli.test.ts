@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { geminiCli } from '../../src/agents/gemini-cli/adapter.ts'
+import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
 import { payload, refused, rewriting, said, silent } from './payloads.fixture.ts'
 import { repliesOf } from './replies.fixture.ts'
 
@@ -10,7 +10,7 @@ const request = payload('gemini-cli', 'BeforeModel').llm_request as Record<strin
 const answer = { candidates: [{ content: { role: 'model', parts: ['hi'] } }] }
 
 describe('Gemini CLI is answered in its own words', () => {
-  repliesOf(geminiCli, silent, {
+  repliesOf(geminiCliAdapter, silent, {
     BeforeTool: {
       replies: { ask: refused('are you sure?'), block: refused('not here') },
       rewrite: [
@@ -41,18 +41,18 @@ describe('Gemini CLI is answered in its own words', () => {
 
   test('a request that is handed back as it was is not touched', () => {
     const native = payload('gemini-cli', 'BeforeModel')
-    expect(geminiCli.reply('BeforeModel', rewriting({ ...request }), native)).toEqual(silent)
+    expect(geminiCliAdapter.reply('BeforeModel', rewriting({ ...request }), native)).toEqual(silent)
   })
 
   test('words for the model go into the output that replaces another', () => {
     const outcome = { ...rewriting('***'), context: 'note' }
-    expect(geminiCli.reply('AfterTool', outcome, payload('gemini-cli', 'AfterTool'))).toEqual(
+    expect(geminiCliAdapter.reply('AfterTool', outcome, payload('gemini-cli', 'AfterTool'))).toEqual(
       said({ decision: 'deny', reason: '***\n\nnote' }),
     )
   })
 
   test('an output of which nothing is left still replaces the old one', () => {
-    expect(geminiCli.reply('AfterTool', rewriting(''), {})).toEqual(
+    expect(geminiCliAdapter.reply('AfterTool', rewriting(''), {})).toEqual(
       said({ decision: 'deny', reason: 'a hook removed this output' }),
     )
   })
@@ -61,14 +61,14 @@ describe('Gemini CLI is answered in its own words', () => {
 describe('its input is laid over the old one, so an argument that a hook leaves out', () => {
   test('is set to what says the same, where there is such a value', () => {
     const native = payload('gemini-cli', 'BeforeTool')
-    expect(geminiCli.reply('BeforeTool', rewriting({ command: 'ls' }), native)).toEqual(
+    expect(geminiCliAdapter.reply('BeforeTool', rewriting({ command: 'ls' }), native)).toEqual(
       specific('BeforeTool', { tool_input: { command: 'ls', description: '' } }),
     )
   })
 
   test('blocks otherwise', () => {
     const native = { tool_name: 'read_file', tool_input: { file_path: 'a', start_line: 1 } }
-    expect(geminiCli.reply('BeforeTool', rewriting({ file_path: 'a' }), native)).toEqual(
+    expect(geminiCliAdapter.reply('BeforeTool', rewriting({ file_path: 'a' }), native)).toEqual(
       refused(
         'a hook left out the argument start_line, and Gemini CLI cannot take one away here: use this one',
       ),
@@ -77,14 +77,14 @@ describe('its input is laid over the old one, so an argument that a hook leaves 
 
   test('blocks also when nothing is left of the arguments', () => {
     const native = payload('gemini-cli', 'BeforeTool')
-    expect(geminiCli.reply('BeforeTool', rewriting({}), native)).toMatchObject({ exit: 2 })
-    expect(geminiCli.reply('BeforeTool', rewriting('ls'), native)).toMatchObject({ exit: 2 })
+    expect(geminiCliAdapter.reply('BeforeTool', rewriting({}), native)).toMatchObject({ exit: 2 })
+    expect(geminiCliAdapter.reply('BeforeTool', rewriting('ls'), native)).toMatchObject({ exit: 2 })
   })
 
   test('goes back under the name it came with', () => {
     for (const theirs of ['file_path', 'absolute_path']) {
       const native = { tool_name: 'read_file', tool_input: { [theirs]: 'a' } }
-      expect(geminiCli.reply('BeforeTool', rewriting({ file_path: 'b' }), native)).toEqual(
+      expect(geminiCliAdapter.reply('BeforeTool', rewriting({ file_path: 'b' }), native)).toEqual(
         specific('BeforeTool', { tool_input: { [theirs]: 'b' } }),
       )
     }

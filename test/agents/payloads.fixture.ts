@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import type { NativePayload, Outcome } from '../../src/agents/agent.ts'
+import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapter.ts'
 
 const folder = new URL('payloads/', import.meta.url)
 
@@ -26,10 +26,10 @@ export const outcomes = {
   ask: { kind: 'ask', message: 'are you sure?' },
   block: { kind: 'block', message: 'not here' },
   context: { kind: 'pass', message: 'fine', context: 'be brief' },
-} as const satisfies Readonly<Record<string, Outcome>>
+} as const satisfies Readonly<Record<string, ClientOutcome>>
 
 /** No objection, and the input changed. */
-export function rewriting(patch: unknown): Outcome {
+export function rewriting(patch: unknown): ClientOutcome {
   return { kind: 'pass', message: 'use this one', patch }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentAdapter } from '../../src/agents/agent.ts'
+import type { AgentAdapter } from '../../src/agents/agent-adapter.ts'
 import { eventOf, outcomes, payload, payloadNames, rewriting } from './payloads.fixture.ts'
 
 type Kind = keyof typeof outcomes

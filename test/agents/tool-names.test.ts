@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { patchedFiles, patchText, readPatch } from '../../src/agents/native/apply-patch.ts'
-import { mcpName } from '../../src/agents/native/mcp-name.ts'
-import { outputText } from '../../src/agents/native/output-text.ts'
-import { toCanonical, toNative } from '../../src/agents/native/tool-names.ts'
-import { agents } from '../../src/agents/table.ts'
+import { agentAdapters } from '../../src/agents/table.ts'
+import { patchedFiles, patchText, readPatch } from '../../src/agents/translate/apply-patch.ts'
+import { outputText } from '../../src/agents/translate/process-reply.ts'
+import { mcpToolName, toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
 
 const tools = {
   view: { name: 'Read', keys: { path: 'file_path' } },
@@ -41,7 +40,7 @@ describe('names of tools and arguments', () => {
     )
   })
 
-  const listed = agents.flatMap((agent) =>
+  const listed = agentAdapters.flatMap((agent) =>
     Object.entries(agent.tools).map(([native, { keys }]) => ({
       agent,
       native,
@@ -63,8 +62,8 @@ describe('names of tools and arguments', () => {
   })
 
   test('tools of servers have the name that hooks are written with', () => {
-    expect(mcpName('github', 'create_issue')).toBe('mcp__github__create_issue')
-    expect(mcpName('my server.v2', 'a/b')).toBe('mcp__my_server_v2__a_b')
+    expect(mcpToolName('github', 'create_issue')).toBe('mcp__github__create_issue')
+    expect(mcpToolName('my server.v2', 'a/b')).toBe('mcp__my_server_v2__a_b')
   })
 })
 

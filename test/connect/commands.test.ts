@@ -20,11 +20,11 @@ describe('connect', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain(`Codex is connected: ${home.path('.codex/hooks.json')}`)
     expect(stderr).toContain(
-      'gates      PreToolUse, PermissionRequest, UserPromptSubmit (closed when nobody answers)',
+      'gates      PreToolUse, PermissionRequest, UserPromptSubmit (blocked when the gateway does not answer)',
     )
-    expect(stderr).toContain('cannot be  tool calls: put to a person · sub-agents: blocked')
+    expect(stderr).toContain('cannot be  tool calls: confirmed by a person · sub-agents: blocked')
     expect(stderr).toContain('silently skips every hook that you have not trusted')
-    expect(stderr).toContain('every call will be blocked until `hookhelm up` runs')
+    expect(stderr).toContain('every call is blocked until you start it with `hookhelm up`')
   })
 
   test('a dry run prints the difference and writes nothing', async () => {
@@ -93,21 +93,24 @@ describe('connect', () => {
   test('--fail-open is visible in what is written and said', async () => {
     const home = temporaryHome()
     const { stderr } = await home.hookhelm(['connect', 'claude-code', '--fail-open'])
-    expect(stderr).toContain('! gates let calls pass when the gateway does not answer (--fail-open)')
+    expect(stderr).toContain('! calls pass when the gateway does not answer (--fail-open)')
     expect(home.read(claude)).toContain('"--fail-open"')
     expect(home.read(claude)).not.toContain('onFailure')
   })
 
   test.each([
-    [['connect', 'claud-code'], 'connect.agent: there is no agent claud-code\n  Did you mean claude-code?'],
-    [['connect', './claude-code'], 'A folder goes with --project.'],
-    [['connect', 'openclaw', '--project'], 'openclaw has no configuration of its own at the level project'],
+    [
+      ['connect', 'claud-code'],
+      'connect.agent: there is no agent called claud-code\n  Did you mean claude-code?',
+    ],
+    [['connect', './claude-code'], 'If this is a folder, add --project.'],
+    [['connect', 'openclaw', '--project'], 'openclaw has no configuration file at the level project'],
     [['connect', 'codex', '--timeout', 'soon'], '--timeout must be a number of seconds from 2 to 600'],
     [['connect', 'codex', '--socket', 'run.sock'], '--socket must be an absolute path'],
     [['connect', 'codex', '--dryrun'], 'Did you mean --dry-run?'],
     [['disconnect', 'codex'], 'codex is not connected in'],
     [['undo', 'codex'], 'no backup of'],
-    [['doctor', 'nobody'], 'there is no agent nobody'],
+    [['doctor', 'nobody'], 'there is no agent called nobody'],
   ])('%j is refused, and nothing is written', async (args, words) => {
     const home = temporaryHome()
     const { code, stderr } = await home.hookhelm(args)
@@ -127,7 +130,7 @@ describe('disconnect and undo', () => {
     const home = temporaryHome()
     await home.hookhelm(['connect', 'cursor', '--project'])
     const { stderr } = await home.hookhelm(['disconnect', 'cursor'])
-    expect(stderr).toContain('add --project')
+    expect(stderr).toContain('use --project')
     expect((await home.hookhelm(['disconnect', 'cursor', '--project'])).code).toBe(0)
     expect(home.exists('project/.cursor')).toBe(false)
   })
@@ -174,7 +177,7 @@ describe('doctor', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('  ✗ no gateway listens on')
     expect(stdout).toContain(`Gemini CLI, user (${home.path('.gemini/settings.json')})`)
-    expect(stdout).toContain('  ✓ BeforeTool, BeforeAgent are blocked when nobody listens')
+    expect(stdout).toContain('  ✓ BeforeTool, BeforeAgent are blocked when no gateway listens')
   })
 
   test('an agent that is named must be connected', async () => {
@@ -203,7 +206,7 @@ describe('import of the hooks that an agent has', () => {
       './project.sh',
     ])
     expect(notes).toContain(
-      `the hooks stay in ${home.path(claude)} as well and would run twice: remove them there when you use these`,
+      `the hooks are still in ${home.path(claude)} and would run twice: remove them there when you use these`,
     )
     expect(stderr).toContain('2 hooks imported')
   })

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
-import { connect, disconnect, undo } from '../../src/agents/connect/connection.ts'
+import { connect, disconnect, undo } from '../../src/connect/connection.ts'
 import { connectionOf } from './connections.fixture.ts'
 import { temporaryHome } from './home.fixture.ts'
 import { settings, writings } from './jsonc.fixture.ts'
@@ -37,12 +37,12 @@ describe('byte for byte', () => {
     (agent) => {
       const home = temporaryHome()
       const connection = connectionOf(agent, home)
-      const { file } = connection.place
+      const { file } = connection.config
       fc.assert(
         fc.property(odd, (text) => {
           mkdirSync(join(file, '..'), { recursive: true })
           writeFileSync(file, text)
-          if (connection.targets.at(-1)?.unread?.(text) !== undefined) {
+          if (connection.targets.at(-1)?.explainUnreadable?.(text) !== undefined) {
             // The agent itself would not read it, and our hooks in it neither.
             expect(() => connect(connection)).toThrow('ignore the whole file')
             expect(readFileSync(file, 'utf8')).toBe(text)
@@ -88,8 +88,8 @@ describe('byte for byte', () => {
     const direct = temporaryHome()
     connect(connectionOf(agent, direct, { timeoutMs: 20_000 }))
     const at = (text: string, folder: string) => text.replaceAll(folder, '')
-    expect(at(readFileSync(second.place.file, 'utf8'), home.folder)).toBe(
-      at(readFileSync(connectionOf(agent, direct).place.file, 'utf8'), direct.folder),
+    expect(at(readFileSync(second.config.file, 'utf8'), home.folder)).toBe(
+      at(readFileSync(connectionOf(agent, direct).config.file, 'utf8'), direct.folder),
     )
     undo(second)
     expect(home.files().filter((file) => !file.startsWith('data/'))).toEqual([])
@@ -189,9 +189,9 @@ describe('what others do meanwhile', () => {
     const [target] = connection.targets
     const late = {
       ...target!,
-      merged(text: string | undefined) {
+      merge(text: string | undefined) {
         home.write(claude, '{ "theirs": true }')
-        return target!.merged(text)
+        return target!.merge(text)
       },
     }
     expect(() => connect({ ...connection, targets: [late] })).toThrow(
@@ -267,19 +267,21 @@ describe('nothing is changed', () => {
     expect(home.read(claude)).toBe('{}')
   })
 
-  test('a folder in the place of the file, and a link to nowhere', () => {
+  test('a folder in place of the file, and a link to nowhere', () => {
     const home = temporaryHome()
     mkdirSync(home.path(claude), { recursive: true })
-    expect(() => connect(connectionOf('claude-code', home))).toThrow(/is no ordinary file/)
+    expect(() => connect(connectionOf('claude-code', home))).toThrow(/is not a regular file/)
     mkdirSync(home.path('.cursor'))
     symlinkSync(home.path('nowhere'), home.path('.cursor/hooks.json'))
-    expect(() => connect(connectionOf('cursor', home))).toThrow(/leads nowhere/)
+    expect(() => connect(connectionOf('cursor', home))).toThrow(/broken link/)
   })
 
   test('a plugin of somebody else', () => {
     const home = temporaryHome()
     home.write('.config/opencode/plugin/hookhelm.js', 'export const Mine = 1\n')
-    expect(() => connect(connectionOf('opencode', home))).toThrow(/is there already and is not ours/)
+    expect(() => connect(connectionOf('opencode', home))).toThrow(
+      /exists already, and Hookhelm did not write it/,
+    )
     expect(home.read('.config/opencode/plugin/hookhelm.js')).toBe('export const Mine = 1\n')
   })
 
@@ -329,7 +331,7 @@ describe('OpenClaw', () => {
     expect(home.files('data/plugins')).toEqual([])
   })
 
-  test('JSON5 that we cannot read is refused with its place', () => {
+  test('JSON5 that we cannot read is refused with line and column', () => {
     const home = temporaryHome()
     home.write(file, '{ plugins: { load: {} } }\n')
     expect(() => connect(connectionOf('openclaw', home))).toThrow(/openclaw\.json:1:3 is not JSON/)

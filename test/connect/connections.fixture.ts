@@ -1,12 +1,10 @@
-import { wantedConnection } from '../../src/agents/connect/connectable.ts'
-import type { Connection } from '../../src/agents/connect/connection.ts'
-import type { Level } from '../../src/agents/connect/host.ts'
-import { hostNamed } from '../../src/agents/connect/hosts/table.ts'
-import { agentNamed } from '../../src/agents/table.ts'
+import type { ConfigLevel } from '../../src/agents/agent-host.ts'
+import { findProfile } from '../../src/agents/table.ts'
+import { type AgentConnection, planConnection } from '../../src/connect/connection.ts'
 import type { TemporaryHome } from './home.fixture.ts'
 
 interface Options {
-  readonly level?: Level
+  readonly level?: ConfigLevel
   readonly timeoutMs?: number
   readonly failOpen?: boolean
   readonly allEvents?: boolean
@@ -15,12 +13,12 @@ interface Options {
 }
 
 /** A connection of an agent as `hookhelm connect` wants it. */
-export function connectionOf(agent: string, home: TemporaryHome, options: Options = {}): Connection {
+export function connectionOf(agent: string, home: TemporaryHome, options: Options = {}): AgentConnection {
   const { level = 'user', timeoutMs = 60_000, failOpen = false, allEvents = false } = options
-  const host = hostNamed(agent)
-  const adapter = agentNamed(agent)
-  const place = host?.places(home.where).find((each) => each.level === level)
-  if (host === undefined || adapter === undefined || place === undefined) throw new Error(`no ${agent} there`)
+  const profile = findProfile(agent)
+  const config = profile?.host.configFiles(home.paths).find((each) => each.level === level)
+  if (profile === undefined || config === undefined) throw new Error(`no ${agent} at the level ${level}`)
+  const { host, adapter } = profile
   const settings = {
     client: { command: options.command ?? ['/opt/hook helm/hookhelm-hook'] },
     socket: options.socket ?? '/run/hookhelm/gateway.sock',
@@ -30,10 +28,10 @@ export function connectionOf(agent: string, home: TemporaryHome, options: Option
     allEvents,
   }
   const { dataFolder } = home
-  return wantedConnection({
+  return planConnection({
     host,
     adapter,
-    place,
+    config,
     dataFolder,
     settings,
     version: '1.2.3',

@@ -1,9 +1,10 @@
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { chooseClient } from '../../src/agents/connect/choose-client.ts'
-import { connect } from '../../src/agents/connect/connection.ts'
-import { examine } from '../../src/agents/connect/doctor/doctor.ts'
-import { answers } from '../../src/agents/connect/knock.ts'
+import { chooseClient } from '../../src/agents/client/find-client.ts'
+import { connect } from '../../src/connect/connection.ts'
+import { runDoctor } from '../../src/connect/doctor/run-doctor.ts'
+import { pingSocket } from '../../src/connect/ping-socket.ts'
 import { running } from '../gateway/running.fixture.ts'
 import { connectionOf } from './connections.fixture.ts'
 import { type TemporaryHome, temporaryHome } from './home.fixture.ts'
@@ -23,6 +24,7 @@ async function stage(reply: (agent: string) => object | undefined = allow) {
   const { path: original } = chooseClient('node')
   const client = home.write('bin/hookhelm-hook.cjs', '')
   copyFileSync(original, client)
+  copyFileSync(join(dirname(original), 'gateway-link.cjs'), home.path('bin', 'gateway-link.cjs'))
   chmodSync(client, 0o644)
   const command = [process.execPath, client]
   return {
@@ -38,12 +40,12 @@ async function stage(reply: (agent: string) => object | undefined = allow) {
 async function look(
   home: TemporaryHome,
   client: { readonly command: readonly string[] },
-  knows: (session: string) => boolean | undefined,
+  hasSession: (session: string) => boolean | undefined,
 ) {
-  const checks = await examine({
-    where: home.where,
+  const checks = await runDoctor({
+    paths: home.paths,
     dataFolder: home.dataFolder,
-    gateway: { answers, knows: (session) => Promise.resolve(knows(session)) },
+    gateway: { isListening: pingSocket, hasSession: (session) => Promise.resolve(hasSession(session)) },
     client,
   })
   const inWords = ({ text }: { readonly text: string }) => text.replaceAll(home.folder, '~')
@@ -75,9 +77,9 @@ describe('a connection that works', () => {
     expect(good).toEqual(
       expect.arrayContaining([
         `${gates} pass the hooks`,
-        `${gates} are blocked when nobody listens`,
+        `${gates} are blocked when no gateway listens`,
         `${gates.split(',')[0]} is blocked when the gateway does not answer in time`,
-        'what is observed meanwhile is kept, and delivered later',
+        'observed events are spooled meanwhile, and delivered later',
       ]),
     )
     // Only what should reach it did, and nothing was left for the real gateway to take up.
@@ -91,7 +93,7 @@ describe('a connection that works', () => {
     expect(await see()).toEqual({
       good: [
         'a tool call passes the hooks',
-        'a tool call is blocked when nobody listens',
+        'a tool call is blocked when no gateway listens',
         'a tool call is blocked when the gateway does not answer in time',
       ],
       wrong: [],
@@ -106,7 +108,7 @@ describe('what is wrong', () => {
     const { connect: put, home, gateway } = await stage(() => undefined)
     put('claude-code')
     const { wrong } = await look(home, { command: [] }, () => false)
-    expect(wrong.filter((text) => text.includes('did not reach'))).toHaveLength(3)
+    expect(wrong.filter((text) => text.includes("is missing in the gateway's history"))).toHaveLength(3)
     expect(gateway.asked).toHaveLength(3)
   })
 
@@ -115,23 +117,25 @@ describe('what is wrong', () => {
     put('claude-code', { socket: '/nowhere/gateway.sock' })
     const { wrong, good } = await see()
     expect(wrong).toEqual(['bad: no gateway listens on /nowhere/gateway.sock'])
-    expect(good).toContain('PreToolUse, PermissionRequest, UserPromptSubmit are blocked when nobody listens')
+    expect(good).toContain(
+      'PreToolUse, PermissionRequest, UserPromptSubmit are blocked when no gateway listens',
+    )
   })
 
   test('the client is gone, or anybody may write to it', async () => {
     const { connect: put, look: see, client } = await stage()
     put('codex')
     chmodSync(client, 0o666)
-    expect((await see()).wrong).toContain('bad: everybody may write to ~/bin/hookhelm-hook.cjs')
+    expect((await see()).wrong).toContain('bad: every user may write to ~/bin/hookhelm-hook.cjs')
     rmSync(client)
     const { wrong } = await see()
-    expect(wrong).toContain('bad: ~/bin/hookhelm-hook.cjs is not there: every gate is closed')
+    expect(wrong).toContain('bad: ~/bin/hookhelm-hook.cjs does not exist, so every gate blocks')
   })
 
   test('the interpreter is gone', async () => {
     const { connect: put, look: see, client } = await stage()
     put('gemini-cli', { command: ['/nowhere/node', client] })
-    expect((await see()).wrong).toContain('bad: /nowhere/node is not there: every gate is closed')
+    expect((await see()).wrong).toContain('bad: /nowhere/node does not exist, so every gate blocks')
   })
 
   test('4.12 #167 a limit above that of the agent, a gate that fails open, one that is missing and one that is narrow', async () => {
@@ -148,11 +152,11 @@ describe('what is wrong', () => {
       return JSON.stringify(value)
     })
     expect((await see()).wrong).toEqual([
-      'bad: PreToolUse: our time limit is not below that of the agent, which lets pass what it ends',
+      'bad: PreToolUse: the client does not give up before the agent does, and the agent then lets the call pass',
       'bad: PreToolUse: onFailure is missing, so a crash lets the call pass',
-      'bad: UserPromptSubmit: not connected, so nothing stops it',
-      'warn: PreToolUse: only what matches "Bash" passes the hooks',
-      'bad: PermissionRequest: entered twice, so hooks run twice',
+      'bad: UserPromptSubmit: not connected, so nothing can block it',
+      'warn: PreToolUse: only calls that match "Bash" pass the hooks',
+      'bad: PermissionRequest: listed twice, so hooks run twice',
     ])
   })
 
@@ -163,7 +167,9 @@ describe('what is wrong', () => {
       text.replace(/ \|\| \{ \[ \$\? = 2 \] \|\| echo .*? exit 2; \}/, ''),
     )
     expect((await see()).wrong).toEqual([
-      expect.stringMatching(/^bad: BeforeTool would go on when the client is gone \(exit 127: .*not found/),
+      expect.stringMatching(
+        /^bad: BeforeTool lets calls pass when the client is gone \(exit 127: .*not found/,
+      ),
     ])
   })
 
@@ -174,9 +180,9 @@ describe('what is wrong', () => {
     const { wrong } = await see()
     expect(wrong).toEqual(
       expect.arrayContaining([
-        'bad: PreToolUse did not reach the history of the gateway',
-        'bad: PreToolUse would go on when nobody listens (exit 0)',
-        expect.stringMatching(/^bad: 0 of \d+ observed events were kept for later$/),
+        "bad: PreToolUse is missing in the gateway's history",
+        'bad: PreToolUse lets calls pass when no gateway listens (exit 0)',
+        expect.stringMatching(/^bad: 0 of \d+ observed events were spooled$/),
       ]),
     )
   })
@@ -186,9 +192,11 @@ describe('what is wrong', () => {
     put('codex', { failOpen: true })
     put('opencode', { failOpen: true })
     const { wrong } = await see()
-    expect(wrong).toContain('warn: PreToolUse goes on when nobody listens: it was connected with --fail-open')
     expect(wrong).toContain(
-      'warn: a tool call goes on when nobody listens: it was connected with --fail-open',
+      'warn: PreToolUse lets calls pass when no gateway listens: it is connected with --fail-open',
+    )
+    expect(wrong).toContain(
+      'warn: a tool call passes when no gateway listens: the agent is connected with --fail-open',
     )
   })
 
@@ -200,9 +208,9 @@ describe('what is wrong', () => {
     const { wrong } = await look(home, { command: ['/new/hookhelm-hook'] }, gateway.knows)
     expect(wrong).toEqual([
       expect.stringMatching(/^bad: ~\/\.codex\/hooks\.json:1:\d+ is not JSON/),
-      'warn: a newer client is there: /new/hookhelm-hook',
+      'warn: a newer client exists: /new/hookhelm-hook',
       'warn: also connected at the level project (~/project/.cursor/hooks.json), so every hook runs twice',
-      'warn: a newer client is there: /new/hookhelm-hook',
+      'warn: a newer client exists: /new/hookhelm-hook',
       'warn: also connected at the level user (~/.cursor/hooks.json), so every hook runs twice',
     ])
   })
@@ -214,7 +222,7 @@ describe('what is wrong', () => {
     spoil(home, plugin, (text) => `throw new Error('spoilt')\n${text}`)
     expect((await see()).wrong).toHaveLength(3)
     rmSync(home.path(plugin))
-    expect((await see()).wrong).toEqual([`bad: ~/${plugin} is not there, or is no plugin of ours`])
+    expect((await see()).wrong).toEqual([`bad: ~/${plugin} does not exist, or Hookhelm did not write it`])
   })
 })
 

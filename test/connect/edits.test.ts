@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
-import { codexHost } from '../../src/agents/connect/hosts/codex.ts'
-import { copilotCliHost } from '../../src/agents/connect/hosts/copilot-cli.ts'
-import { hooksTarget, oursIn } from '../../src/agents/connect/target.ts'
+import { codexHost } from '../../src/agents/codex/host.ts'
+import { copilotCliHost } from '../../src/agents/copilot-cli/host.ts'
+import { hooksTarget, listOwnHooks } from '../../src/connect/config-target.ts'
 import { settings, writings } from './jsonc.fixture.ts'
 
 const line = "'/opt/a b/hookhelm-hook' codex PreToolUse --socket /s --within 1 || { exit 2; }"
@@ -41,10 +41,10 @@ describe.each(Object.entries(layouts))('%s', (_, { host, ours, theirs }) => {
   test('what others wrote is neither changed by adding ours nor by taking it out again', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const merged = target.merged(text)
-        expect(oursIn(host, path, merged)).toHaveLength(2)
+        const merged = target.merge(text)
+        expect(listOwnHooks(host, path, merged)).toHaveLength(2)
         expect(target.isMerged(merged)).toBe(true)
-        const back = target.stripped(merged)
+        const back = target.strip(merged)
         expect(data(back ?? '{}')).toEqual(data(text))
         expect(merged.startsWith('\uFEFF')).toBe(text.startsWith('\uFEFF'))
       }),
@@ -57,9 +57,9 @@ describe.each(Object.entries(layouts))('%s', (_, { host, ours, theirs }) => {
       text.match(/\/\* a \*\/|\/\* , ] } \*\/|\/\/ x, "hooks": \[\]|\/\/ \]/g) ?? []
     fc.assert(
       fc.property(texts, (text) => {
-        const merged = target.merged(text)
+        const merged = target.merge(text)
         expect(comments(merged)).toEqual(comments(text))
-        expect(comments(target.stripped(merged) ?? '')).toEqual(comments(text))
+        expect(comments(target.strip(merged) ?? '')).toEqual(comments(text))
       }),
       { numRuns: 500 },
     )
@@ -68,8 +68,8 @@ describe.each(Object.entries(layouts))('%s', (_, { host, ours, theirs }) => {
   test('a second time changes nothing', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const once = target.merged(text)
-        const again = target.merged(target.stripped(once) ?? '')
+        const once = target.merge(text)
+        const again = target.merge(target.strip(once) ?? '')
         expect(target.isMerged(again)).toBe(true)
         expect(data(again)).toEqual(data(once))
       }),
@@ -85,7 +85,7 @@ describe.each(Object.entries(layouts))('%s', (_, { host, ours, theirs }) => {
         fc.constantFrom('', '\n'),
         (value, unit, end) => {
           const text = JSON.stringify({ ...host.preamble, ...value }, undefined, unit) + end
-          expect(target.stripped(target.merged(text))).toBe(text)
+          expect(target.strip(target.merge(text))).toBe(text)
         },
       ),
     )

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Where } from '../../src/agents/connect/host.ts'
+import type { HostPaths } from '../../src/agents/agent-host.ts'
 
 export interface Ran {
   readonly code: number | null
@@ -16,7 +16,7 @@ export interface TemporaryHome {
   readonly folder: string
   readonly project: string
   readonly dataFolder: string
-  readonly where: Where
+  readonly paths: HostPaths
   path(...parts: readonly string[]): string
   write(path: string, text: string): string
   read(path: string): string
@@ -39,7 +39,7 @@ export function temporaryHome(name = 'hookhelm-home-'): TemporaryHome {
     folder,
     project,
     dataFolder,
-    where: { env, project, system: join(folder, 'system') },
+    paths: { env, project, system: join(folder, 'system') },
     path,
     write(file, text) {
       mkdirSync(dirname(path(file)), { recursive: true })

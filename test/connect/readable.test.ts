@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { hosts } from '../../src/agents/connect/hosts/table.ts'
-import { unreadBecause } from '../../src/agents/connect/text/readable.ts'
+import { agentProfiles } from '../../src/agents/table.ts'
+import { explainUnreadable } from '../../src/connect/explain-unreadable.ts'
 
 /** As the agents were seen to do: what they cannot read they ignore as a whole, with every hook in it. */
 const seen = {
@@ -21,22 +21,22 @@ const texts = {
 }
 
 test.each(Object.entries(seen))('%s reads what it was seen to read, and nothing else', (agent, readable) => {
-  const host = hosts.find((each) => each.agent === agent)
-  const reads = host?.transport === 'command' ? host.reads : {}
-  const read = Object.entries(texts).filter(([, text]) => unreadBecause(text, '/f', reads) === undefined)
+  const host = agentProfiles.find(({ adapter }) => adapter.name === agent)?.host
+  const reads = host?.transport === 'command' ? host.syntax : {}
+  const read = Object.entries(texts).filter(([, text]) => explainUnreadable(text, '/f', reads) === undefined)
   expect(read.map(([name]) => name).toSorted()).toEqual(readable.toSorted())
 })
 
 test.each([
   ['{\n  // x\n}', '/f:2:3 has a comment'],
-  ['{ "a": 1, }', '/f:1:11 has a comma with nothing behind it'],
-  ['{ "a": [1, ] }', '/f:1:12 has a comma with nothing behind it'],
+  ['{ "a": 1, }', '/f:1:11 has a trailing comma'],
+  ['{ "a": [1, ] }', '/f:1:12 has a trailing comma'],
   ['\uFEFF{}', '/f begins with a byte order mark'],
-  ['{ a: 1 }', '/f:1:3 has something that is no JSON'],
+  ['{ a: 1 }', '/f:1:3 has invalid JSON'],
 ])('it says what and where: %j', (text, why) => {
-  expect(unreadBecause(text, '/f', {})).toBe(why)
+  expect(explainUnreadable(text, '/f', {})).toBe(why)
 })
 
 test('an empty file is one that the agent has not written yet', () => {
-  expect(unreadBecause('', '/f', {})).toBeUndefined()
+  expect(explainUnreadable('', '/f', {})).toBeUndefined()
 })

@@ -2,12 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callIn, entryOf, withFlag } from '../../src/agents/connect/call-entry.ts'
-import { type Call, ownBudget, plannedCalls } from '../../src/agents/connect/call-plan.ts'
-import type { CommandHost } from '../../src/agents/connect/host.ts'
-import { hosts } from '../../src/agents/connect/hosts/table.ts'
-import { firstWords, quoted } from '../../src/agents/connect/shell-line.ts'
-import { agentNamed } from '../../src/agents/table.ts'
+import type { CommandHost } from '../../src/agents/agent-host.ts'
+import { agentProfiles, findAdapter } from '../../src/agents/table.ts'
+import {
+  clientBudget,
+  type HookCommand,
+  hookEntry,
+  parseHookCommand,
+  planHookCommands,
+  quoteWord,
+  splitShellLine,
+  withFlagValue,
+} from '../../src/connect/hook-command.ts'
 import { temporaryHome } from './home.fixture.ts'
 
 /** Whatever a person may have in $SHELL, as far as it is here. */
@@ -15,11 +21,13 @@ const shells = ['/bin/sh', '/bin/bash', '/bin/dash', '/bin/zsh', '/usr/bin/zsh',
   existsSync,
 )
 
-const commandHosts = hosts.filter((host): host is CommandHost => host.transport === 'command')
+const commandHosts = agentProfiles
+  .map(({ host }) => host)
+  .filter((host): host is CommandHost => host.transport === 'command')
 const shellHosts = commandHosts.filter(({ form }) => form.kind === 'shell')
 
-const calls = (host: CommandHost, more: object = {}): Call[] =>
-  plannedCalls(agentNamed(host.agent)!, host, {
+const calls = (host: CommandHost, more: object = {}): HookCommand[] =>
+  planHookCommands(findAdapter(host.agent)!, host, {
     client: { command: ['/opt/hookhelm-hook'] },
     socket: '/run/s.sock',
     spool: '/spool',
@@ -35,11 +43,11 @@ describe('words', () => {
     const ascii = fc.string({ minLength: 1 })
     fc.assert(
       fc.property(fc.array(fc.oneof(word, ascii), { minLength: 1, maxLength: 4 }), (words) => {
-        expect(firstWords(`${words.map(quoted).join(' ')} || { exit 2; }`)).toEqual(words)
+        expect(splitShellLine(`${words.map(quoteWord).join(' ')} || { exit 2; }`)).toEqual(words)
       }),
     )
     const tricky = [`a'b`, 'c d', '$HOME', '`id`', 'x;y', '\\', '"', '*', "'", '|| exit 0', 'ü\n']
-    const { stdout } = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${tricky.map(quoted).join(' ')}`])
+    const { stdout } = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${tricky.map(quoteWord).join(' ')}`])
     expect(stdout.toString().split('\0').slice(0, -1)).toEqual(tricky)
   })
 })
@@ -54,18 +62,18 @@ describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a sh
     chmodSync(path, 0o755)
     return path
   }
-  const line = (call: Call) => {
-    const { value } = entryOf(host, call)
+  const line = (call: HookCommand) => {
+    const { value } = hookEntry(host, call)
     return String(value[host.form.kind === 'shell' ? host.form.key : ''])
   }
-  const run = (call: Call, shell = '/bin/sh') => {
+  const run = (call: HookCommand, shell = '/bin/sh') => {
     const { status, stdout, stderr } = spawnSync(shell, ['-c', line(call)], { input: '{}' })
     return { status, stdout: stdout.toString(), stderr: stderr.toString() }
   }
   const withClient = (path: string, more: object = {}) =>
     calls(host, { client: { command: [path] }, ...more })
-  const gates = (all: readonly Call[]) => all.filter(({ isGate }) => isGate)
-  const isRefused = ({ refusal }: Call, ran: ReturnType<typeof run>) =>
+  const gates = (all: readonly HookCommand[]) => all.filter(({ isGate }) => isGate)
+  const isRefused = ({ refusal }: HookCommand, ran: ReturnType<typeof run>) =>
     refusal === undefined
       ? ran.status === 2 && ran.stdout === '' && ran.stderr !== ''
       : ran.status === 0 && /"behavior":"deny"|"decision":"block"/.test(ran.stdout)
@@ -112,15 +120,15 @@ describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a sh
 
   test('an entry is read back as it was meant, and a flag of it can be replaced', () => {
     for (const call of withClient(client('exit 0'))) {
-      const written = callIn(host, entryOf(host, call))
+      const written = parseHookCommand(host, hookEntry(host, call))
       expect(written).toMatchObject({
         argv: call.argv,
         isGate: call.isGate,
         timeoutMs: call.timeoutMs,
         failOpen: false,
       })
-      const moved = withFlag(written!, '--socket', "/tmp/it's")
-      expect(firstWords(moved.line!).slice(4)).toEqual(moved.argv)
+      const moved = withFlagValue(written!, '--socket', "/tmp/it's")
+      expect(splitShellLine(moved.line!).slice(4)).toEqual(moved.argv)
       expect(moved.argv).toContain("/tmp/it's")
     }
   })
@@ -134,7 +142,7 @@ describe('time', () => {
         for (const call of calls(host, { timeoutMs, allEvents: true })) {
           const within = Number(call.argv[call.argv.indexOf('--within') + 1])
           expect(within).toBeLessThanOrEqual(call.timeoutMs - 1_000)
-          const { value } = entryOf(host, call)
+          const { value } = hookEntry(host, call)
           expect(value[host.timeout.key]).toBe(call.timeoutMs / host.timeout.unitMs)
         }
     },
@@ -149,7 +157,7 @@ describe('time', () => {
       argv: expect.arrayContaining(['5000', '--observe']),
     })
     expect(at('SessionEnd')).toMatchObject({ timeoutMs: 3_000, argv: expect.arrayContaining(['2000']) })
-    expect([600_000, 60_000, 20_000, 2_000].map(ownBudget)).toEqual([595_000, 55_000, 18_000, 1_000])
+    expect([600_000, 60_000, 20_000, 2_000].map(clientBudget)).toEqual([595_000, 55_000, 18_000, 1_000])
   })
 })
 
@@ -174,7 +182,7 @@ describe('which events', () => {
       (name) => commandHosts.find(({ agent }) => agent === name)!,
     )
     const entry = (host: CommandHost, event: string, more: object = {}) =>
-      entryOf(host, calls(host, more).find((call) => call.event === event)!).value
+      hookEntry(host, calls(host, more).find((call) => call.event === event)!).value
     expect(entry(claude!, 'PreToolUse')).toEqual({
       type: 'command',
       command: '/opt/hookhelm-hook',

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { connect } from '../../src/agents/connect/connection.ts'
-import type { Level } from '../../src/agents/connect/host.ts'
-import { hostNamed } from '../../src/agents/connect/hosts/table.ts'
-import { connectedAgents } from '../../src/agents/connect/state.ts'
+import type { ConfigLevel } from '../../src/agents/agent-host.ts'
+import { findHost } from '../../src/agents/table.ts'
+import { connect } from '../../src/connect/connection.ts'
+import { findConnections } from '../../src/connect/find-connections.ts'
 import { connectionOf } from './connections.fixture.ts'
 import { type TemporaryHome, temporaryHome } from './home.fixture.ts'
 
 /** What would keep the hooks of a fresh connection from running. */
-function silences(home: TemporaryHome, agent: string, level: Level = 'user'): string[] {
-  const { place } = connectionOf(agent, home, { level })
+function silences(home: TemporaryHome, agent: string, level: ConfigLevel = 'user'): string[] {
+  const { config } = connectionOf(agent, home, { level })
   connect(connectionOf(agent, home, { level }))
-  const { connected } = connectedAgents(home.where, home.dataFolder, [agent])
+  const { connected } = findConnections(home.paths, home.dataFolder, [agent])
   const ours = connected.find((each) => each.level === level)?.hooks ?? []
-  const host = hostNamed(agent)!
-  return [...host.switchedOff(home.where, place), ...host.untrusted(home.where, place, ours)].map(
+  const host = findHost(agent)!
+  return [...host.findDisabled(home.paths, config), ...host.findUntrusted(home.paths, config, ours)].map(
     ({ text }) => text.replaceAll(home.folder, '~'),
   )
 }
@@ -44,7 +44,7 @@ describe('Claude Code', () => {
 
 describe('Codex', () => {
   const trusted = (home: TemporaryHome, file: string, only?: string) => {
-    const { connected } = connectedAgents(home.where, home.dataFolder, ['codex'])
+    const { connected } = findConnections(home.paths, home.dataFolder, ['codex'])
     const hooks = connected.find((each) => each.file === file)?.hooks ?? []
     const snake = (event: string) => event.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase()
     return hooks

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { importFile } from '../../src/config/formats/import-file.ts'
+import { importFile } from '../../src/agents/import-file.ts'
 import { commandHandler } from '../../src/handlers/command/command.ts'
 import { createHooks, type Hooks } from '../../src/index.ts'
 import { recorder } from '../../src/testing/index.ts'

@@ -35,7 +35,7 @@ describe('a payload that is no event is refused before any hook sees it', () => 
     expect(hooks.ran()).toBe(0)
   })
 
-  test('also when nobody listens', async () => {
+  test('also when no gateway listens', async () => {
     await expect(createHooks().dispatch('pre_tool_use', {} as never)).rejects.toMatchObject({
       code: 'input.schema',
     })

@@ -192,7 +192,7 @@ describe('when nobody can decide', () => {
     const { isError, content } = await client.callTool(call)
     const [{ text } = { text: '' }] = content as { text: string }[]
     expect(isError).toBe(true)
-    expect(text).toMatch(/^hookhelm: blocked, nobody could decide: no gateway answers at .*$/)
+    expect(text).toMatch(/^hookhelm: blocked, no decision: no gateway answers at .*$/)
   })
 
   test('with --fail-open it passes, which result and stderr say', async () => {
@@ -216,7 +216,7 @@ describe('when nobody can decide', () => {
     const { client } = await proxied({ socket: join(open, 'gateway.sock') })
     expect(await client.callTool(call)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('others may write') }],
+      content: [{ text: expect.stringContaining('other users may write') }],
     })
   })
 

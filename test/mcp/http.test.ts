@@ -9,11 +9,11 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { localDecider } from '../../src/agents/mcp/decider.ts'
-import { type HttpProxy, openHttpProxy } from '../../src/agents/mcp/http/http-proxy.ts'
-import { ServerName } from '../../src/agents/mcp/server-name.ts'
+import { createDecider } from '../../src/client/decider.ts'
 import { systemClock } from '../../src/engine/core/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
+import { type HttpProxy, openHttpProxy } from '../../src/mcp/http/http-proxy.ts'
+import { ServerName } from '../../src/mcp/server-name.ts'
 import { httpFiles, listening } from './http-server.fixture.ts'
 import { folder } from './proxied.fixture.ts'
 
@@ -44,7 +44,7 @@ async function proxyTo(to: string, name?: string): Promise<HttpProxy & { seen: u
   const proxy = await openHttpProxy({
     listen: { host: '127.0.0.1', port: 0 },
     to,
-    decider: localDecider(made),
+    decider: createDecider({ hooks: made }),
     server: new ServerName(name),
     clock: systemClock,
     failOpen: false,
@@ -230,7 +230,11 @@ describe('who may call', () => {
 
   test('nobody from the network', async () => {
     const { made } = hooks()
-    const options = { to: 'http://127.0.0.1:1/mcp', decider: localDecider(made), server: new ServerName('x') }
+    const options = {
+      to: 'http://127.0.0.1:1/mcp',
+      decider: createDecider({ hooks: made }),
+      server: new ServerName('x'),
+    }
     const listen = { host: '0.0.0.0', port: 0 }
     const rest = { clock: systemClock, failOpen: false, tell: () => {} }
     await expect(openHttpProxy({ ...options, ...rest, listen })).rejects.toMatchObject({

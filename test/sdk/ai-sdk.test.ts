@@ -11,8 +11,8 @@ import {
 } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type AiSdkOptions, type Helm, hookhelm } from '../../src/agents/sdk/ai-sdk.ts'
 import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type AiSdkOptions, type AiSdkSession, createAiSdkSession } from '../../src/sdk/ai-sdk.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
 import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
@@ -36,17 +36,17 @@ async function modelOf(steps: readonly Step[]) {
 
 async function prepared(decides: AiSdkOptions, steps: readonly Step[] = twice) {
   const made = marks()
-  const helm = hookhelm({ session: 'session-1', agent: 'clerk', ...decides })
+  const session = createAiSdkSession({ session: 'session-1', agent: 'clerk', ...decides })
   const { model, server } = await modelOf(steps)
   const run = <T extends ToolSet>(tools: T) =>
     generateText({
-      model: helm.model(model),
-      ...helm.guard(tools),
+      model: session.model(model),
+      ...session.guard(tools),
       prompt: 'go',
       stopWhen: isStepCount(5),
       maxRetries: 0,
     })
-  return { made, helm, model, server, run, tools: writing(made) }
+  return { made, session, model, server, run, tools: writing(made) }
 }
 
 /** What the model was told about the tool. */
@@ -90,8 +90,8 @@ describe('with no hook', () => {
     ['a function', () => 'denied' as const],
     ['one function for a tool', { write: () => 'denied' as const }],
   ])('what the program itself denies stays denied: %s', async (_, toolApproval) => {
-    const { helm, model, made, tools } = await prepared({ hooks: createHooks() })
-    await generateText({ model, ...helm.guard(tools, { toolApproval }), prompt: 'go' })
+    const { session, model, made, tools } = await prepared({ hooks: createHooks() })
+    await generateText({ model, ...session.guard(tools, { toolApproval }), prompt: 'go' })
     expect(made.has('a')).toBe(false)
   })
 
@@ -154,11 +154,11 @@ describe('a tool call', () => {
   test('the approval of the program is asked about the input that will run', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => rewrite({ name: 'b' }))
-    const { helm, model, made, tools } = await prepared({ hooks })
+    const { session, model, made, tools } = await prepared({ hooks })
     const toolApproval = {
       write: ({ name }: { name: string }) => (name === 'b' ? 'denied' : 'approved'),
     } as const
-    await generateText({ model, ...helm.guard(tools, { toolApproval }), prompt: 'go' })
+    await generateText({ model, ...session.guard(tools, { toolApproval }), prompt: 'go' })
     expect([made.has('a'), made.has('b')]).toEqual([false, false])
   })
 
@@ -200,9 +200,9 @@ describe('a tool call', () => {
   test('that a hook grants needs no approval, unless the program denies it', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => allow({ grant: true }))
-    const { helm, model, made, tools } = await prepared({ hooks })
+    const { session, model, made, tools } = await prepared({ hooks })
     const wants = { toolApproval: { write: 'user-approval' as const } }
-    await generateText({ model, ...helm.guard(tools, wants), prompt: 'go' })
+    await generateText({ model, ...session.guard(tools, wants), prompt: 'go' })
     expect(made.has('a')).toBe(true)
   })
 
@@ -238,17 +238,17 @@ describe('a question', () => {
       return hook()
     })
     const made = marks()
-    const helm = hookhelm({ hooks })
+    const session = createAiSdkSession({ hooks })
     const { model } = await modelOf(twice)
-    const guarded = helm.guard(writing(made))
+    const guarded = session.guard(writing(made))
     const messages: ModelMessage[] = [{ role: 'user', content: 'go' }]
-    const first = await generateText({ model: helm.model(model), ...guarded, messages })
+    const first = await generateText({ model: session.model(model), ...guarded, messages })
     messages.push(...first.response.messages)
     const request = first.content.find((part) => part.type === 'tool-approval-request')
     const answer = (approved: boolean) => {
       const approvalId = request?.approvalId ?? ''
       messages.push({ role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved }] })
-      return generateText({ model: helm.model(model), ...guarded, messages })
+      return generateText({ model: session.model(model), ...guarded, messages })
     }
     return { made, request, answer, times: () => times }
   }
@@ -279,8 +279,8 @@ describe('a question', () => {
   test('is a no where the program leaves the approval away', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => ask('sure?'))
-    const { helm, model, made, server, tools } = await prepared({ hooks })
-    const { tools: guarded } = helm.guard(tools)
+    const { session, model, made, server, tools } = await prepared({ hooks })
+    const { tools: guarded } = session.guard(tools)
     await generateText({ model, tools: guarded, prompt: 'go', stopWhen: isStepCount(5) })
     expect(made.has('a')).toBe(false)
     expect(toolSaid(server)?.[0]).toContain("needs a person's approval")
@@ -323,10 +323,10 @@ describe('nothing runs', () => {
   })
 
   test('when the gateway is gone by the time a tool is called', async () => {
-    const { helm, model, made, server, tools } = await prepared({ client: clientOfNobody() })
-    await generateText({ model, ...helm.guard(tools), prompt: 'go', stopWhen: isStepCount(5) })
+    const { session, model, made, server, tools } = await prepared({ client: clientOfNobody() })
+    await generateText({ model, ...session.guard(tools), prompt: 'go', stopWhen: isStepCount(5) })
     expect(made.has('a')).toBe(false)
-    expect(toolSaid(server)?.[0]).toContain('nobody could decide')
+    expect(toolSaid(server)?.[0]).toContain('no decision')
   })
 
   test('when an input cannot be read', async () => {
@@ -378,11 +378,11 @@ describe('several calls at once', () => {
       tool_input.name === 'a' ? block('no') : rewrite({ name: `${tool_input.name}2` }),
     )
     const made = marks()
-    const helm = hookhelm({ hooks })
-    const guarded = helm.guard(writing(made))
+    const session = createAiSdkSession({ hooks })
+    const guarded = session.guard(writing(made))
     const runs = ['a', 'b'].map(async (name) => {
       const { model } = await modelOf([{ calls: [write(name)] }, { text: 'done' }])
-      await generateText({ model: helm.model(model), ...guarded, prompt: name, stopWhen: isStepCount(5) })
+      await generateText({ model: session.model(model), ...guarded, prompt: name, stopWhen: isStepCount(5) })
     })
     await Promise.all(runs)
     expect(['a', 'b', 'a2', 'b2'].map((name) => made.has(name))).toEqual([false, false, false, true])
@@ -390,10 +390,10 @@ describe('several calls at once', () => {
 })
 
 describe('streamed', () => {
-  const streaming = (helm: Helm, model: Parameters<Helm['model']>[0], tools: ToolSet) =>
+  const streaming = (session: AiSdkSession, model: Parameters<AiSdkSession['model']>[0], tools: ToolSet) =>
     streamText({
-      model: helm.model(model),
-      ...helm.guard(tools),
+      model: session.model(model),
+      ...session.guard(tools),
       prompt: 'go',
       stopWhen: isStepCount(5),
       maxRetries: 0,
@@ -407,8 +407,8 @@ describe('streamed', () => {
     )
     hooks.on('post_tool_use', { transform: true }, () => rewrite('changed'))
     const steps = [{ calls: [write('a'), write('b')] }, { text: 'done' }]
-    const { helm, model, made, server, tools } = await prepared({ hooks }, steps)
-    expect(await streaming(helm, model, tools).text).toBe('done')
+    const { session, model, made, server, tools } = await prepared({ hooks }, steps)
+    expect(await streaming(session, model, tools).text).toBe('done')
     expect(['a', 'b', 'd'].map((name) => made.has(name))).toEqual([false, false, true])
     expect(toolSaid(server)?.toSorted()).toEqual(['changed', 'no'])
   })
@@ -417,9 +417,9 @@ describe('streamed', () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => {})
     hooks.on('post_tool_use', { transform: true }, ({ tool_response }) => rewrite(`${tool_response}!`))
-    const { helm, model, server } = await prepared({ hooks })
+    const { session, model, server } = await prepared({ hooks })
     const outputs: unknown[] = []
-    const { fullStream } = streaming(helm, model, {
+    const { fullStream } = streaming(session, model, {
       write: tool({
         inputSchema: z.object({ name: z.string() }),
         async *execute() {
@@ -442,9 +442,9 @@ describe('streamed', () => {
 
   test('without hooks the pieces are those of the model', async () => {
     const tell = async (wrap: boolean) => {
-      const { helm, model } = await prepared({ hooks: createHooks() }, [{ text: 'a longer answer' }])
+      const { session, model } = await prepared({ hooks: createHooks() }, [{ text: 'a longer answer' }])
       const parts: unknown[] = []
-      const { fullStream } = streamText({ model: wrap ? helm.model(model) : model, prompt: 'go' })
+      const { fullStream } = streamText({ model: wrap ? session.model(model) : model, prompt: 'go' })
       for await (const part of fullStream) if (part.type === 'text-delta') parts.push(part.text)
       return parts
     }
@@ -458,18 +458,18 @@ describe('streamed', () => {
     hooks.on('model_response', ({ response }) =>
       rewrite(JSON.parse(JSON.stringify(response).replaceAll('key-4711', '[redacted]'))),
     )
-    const { helm, model, tools } = await prepared({ hooks }, [{ text: 'the key is key-4711' }])
+    const { session, model, tools } = await prepared({ hooks }, [{ text: 'the key is key-4711' }])
     const said: string[] = []
-    for await (const text of streaming(helm, model, tools).textStream) said.push(text)
+    for await (const text of streaming(session, model, tools).textStream) said.push(text)
     expect(said.join('')).toBe('the key is [redacted]')
   })
 
   test('a refused prompt is an error of the stream', async () => {
     const hooks = createHooks()
     hooks.on('user_prompt_submit', () => block('not that'))
-    const { helm, model, server, tools } = await prepared({ hooks })
+    const { session, model, server, tools } = await prepared({ hooks })
     const errors: unknown[] = []
-    for await (const part of streaming(helm, model, tools).fullStream) {
+    for await (const part of streaming(session, model, tools).fullStream) {
       if (part.type === 'error') errors.push(part.error)
     }
     expect(errors).toMatchObject([{ code: 'agent.blocked', message: 'not that' }])
@@ -480,8 +480,8 @@ describe('streamed', () => {
     const hooks = createHooks()
     let stops = 0
     hooks.on('stop', () => (stops++ === 0 ? block('run the tests') : undefined))
-    const { helm, model, server, tools } = await prepared({ hooks }, [{ text: 'one ' }, { text: 'two' }])
-    const result = streaming(helm, model, tools)
+    const { session, model, server, tools } = await prepared({ hooks }, [{ text: 'one ' }, { text: 'two' }])
+    const result = streaming(session, model, tools)
     expect(await result.text).toBe('one two')
     expect((await result.usage).totalTokens).toBe(240)
     expect(server.requests[1].messages.slice(-2)).toMatchObject([
@@ -543,8 +543,8 @@ describe('the model', () => {
     const hooks = createHooks()
     let prompts = 0
     hooks.on('user_prompt_submit', () => void prompts++)
-    const { helm, model, server } = await prepared({ hooks }, [{ status: 500 }, { text: 'done' }])
-    await generateText({ model: helm.model(model), prompt: 'go' })
+    const { session, model, server } = await prepared({ hooks }, [{ status: 500 }, { text: 'done' }])
+    await generateText({ model: session.model(model), prompt: 'go' })
     expect(server.requests).toHaveLength(2)
     expect(prompts).toBe(1)
   })
@@ -553,13 +553,13 @@ describe('the model', () => {
 test('other kinds of tools are guarded too: dynamic ones, and those called past the SDK', async () => {
   const hooks = createHooks()
   hooks.on('pre_tool_use', () => block('no'))
-  const { run, helm, made } = await prepared({ hooks })
+  const { run, session, made } = await prepared({ hooks })
   const write = dynamicTool({
     inputSchema: jsonSchema({ type: 'object' }),
     execute: async () => made.write('a'),
   })
   await run({ write })
-  const { tools } = helm.guard({ write })
+  const { tools } = session.guard({ write })
   const options = { toolCallId: '1', messages: [], context: {} }
   await expect(tools.write.execute?.({}, options)).rejects.toMatchObject({ code: 'agent.blocked' })
   expect(made.has('a')).toBe(false)
@@ -572,8 +572,8 @@ test('a call that was given up does not run', async () => {
     controller.abort()
     return new Promise<undefined>(() => {})
   })
-  const { helm, made, tools } = await prepared({ hooks })
-  const { tools: guarded } = helm.guard(tools)
+  const { session, made, tools } = await prepared({ hooks })
+  const { tools: guarded } = session.guard(tools)
   const options = { toolCallId: '1', messages: [], context: {}, abortSignal: controller.signal }
   await expect(guarded.write.execute?.({ name: 'a' }, options)).rejects.toMatchObject({ name: 'AbortError' })
   expect(made.has('a')).toBe(false)
@@ -585,12 +585,12 @@ test('a sub-agent is a level deeper, and may be refused', async () => {
   hooks.on('subagent_start', ({ agent_type }) => (agent_type === 'spy' ? block('no spies') : undefined))
   hooks.on('subagent_stop', ({ status }, { envelope }) => void seen.push([status, envelope.depth]))
   hooks.on('pre_tool_use', (_, { envelope }) => void seen.push(envelope))
-  const { helm, model, tools } = await prepared({ hooks })
-  await helm.subagent('scout', 'look', (inner, prompt) =>
+  const { session, model, tools } = await prepared({ hooks })
+  await session.subagent('scout', 'look', (inner, prompt) =>
     generateText({ model: inner.model(model), ...inner.guard(tools), prompt }),
   )
-  await expect(helm.subagent('spy', 'look', async () => {})).rejects.toThrow('no spies')
-  await helm.end()
+  await expect(session.subagent('spy', 'look', async () => {})).rejects.toThrow('no spies')
+  await session.end()
   expect(seen).toMatchObject([
     { agent: 'scout', parentAgent: 'clerk', depth: 1, lane: 'scout', session: 'session-1' },
     ['success', 1],
@@ -610,10 +610,10 @@ test('observers are told of everything, and nobody waits for them', async () => 
     await held
     seen.push(['session_end', reason])
   })
-  const { run, helm, tools } = await prepared({ hooks })
+  const { run, session, tools } = await prepared({ hooks })
   expect((await run(tools)).text).toBe('done')
   expect(seen).toEqual([['session_start', 'startup']])
-  const ended = helm.end('logout')
+  const ended = session.end('logout')
   release()
   await ended
   expect(seen.slice(1).toSorted()).toEqual([
@@ -633,22 +633,22 @@ describe('with a gateway', () => {
       scriptHook('pre_tool_use', '^write$', 'return { decision: "allow", updatedInput: { name: "b" } }'),
     )
     const steps = [{ calls: [write('a'), { tool: 'forbidden', input: { name: 'c' } }] }, { text: 'done' }]
-    const { run, helm, made, server, tools } = await prepared({ client: clientOf(gateway()) }, steps)
+    const { run, session, made, server, tools } = await prepared({ client: clientOf(gateway()) }, steps)
     await run({ ...tools, forbidden: tools.write })
     expect(['a', 'b', 'c'].map((name) => made.has(name))).toEqual([false, true, false])
     expect(toolSaid(server)?.toSorted()).toEqual(['no', 'wrote b'])
-    await helm.end()
+    await session.end()
   })
 
   test('with a token it does not know everything is blocked', async () => {
     const client = clientOf({ url: gateway().url, token: 'wrong' })
-    const { helm, model, made, tools } = await prepared({ client })
-    await generateText({ model, ...helm.guard(tools), prompt: 'go' })
+    const { session, model, made, tools } = await prepared({ client })
+    await generateText({ model, ...session.guard(tools), prompt: 'go' })
     expect(made.has('a')).toBe(false)
   })
 })
 
 test('hooks with events of their own are hooks too', () => {
   const hooks = createHooks({ events: {} })
-  expect(hookhelm({ hooks })).toBeDefined()
+  expect(createAiSdkSession({ hooks })).toBeDefined()
 })

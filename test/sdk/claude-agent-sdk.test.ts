@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ClaudeAgentOptions, hookhelm } from '../../src/agents/sdk/claude-agent-sdk.ts'
 import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type ClaudeAgentOptions, createClaudeHooks } from '../../src/sdk/claude-agent-sdk.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { payload } from '../agents/payloads.fixture.ts'
 import { shared } from '../gateway/running.fixture.ts'
@@ -11,7 +11,7 @@ const { signal } = new AbortController()
 /** Calls the callback as the SDK does: with the payload that Claude Code sent. */
 async function fire(options: ClaudeAgentOptions, name: string, given = payload('claude-code', name)) {
   const [event = ''] = name.split('.')
-  const callback = hookhelm(options)[event]?.[0]?.hooks[0]
+  const callback = createClaudeHooks(options)[event]?.[0]?.hooks[0]
   if (callback === undefined) throw new Error(`nothing listens to ${event}`)
   return callback(given, 'toolu_0001', { signal })
 }
@@ -104,12 +104,12 @@ describe('without a clear answer a tool call is denied', () => {
     await expect(
       fire({ hooks }, 'PreToolUse', { hook_event_name: 'PreToolUse', tool_name: 7 }),
     ).rejects.toThrow()
-    expect(hookhelm({ hooks }).PreToolUse).toMatchObject([{ onFailure: 'block', timeout: 60 }])
+    expect(createClaudeHooks({ hooks }).PreToolUse).toMatchObject([{ onFailure: 'block', timeout: 60 }])
   })
 })
 
 test('only what guards something blocks when it fails', () => {
-  const all = Object.entries(hookhelm({ hooks: createHooks() }))
+  const all = Object.entries(createClaudeHooks({ hooks: createHooks() }))
   const closed = all.filter(([, [matcher]]) => matcher?.onFailure === 'block').map(([name]) => name)
   expect(closed.toSorted()).toEqual(['PermissionRequest', 'PreToolUse', 'UserPromptSubmit'])
   // The one has to make the work tree itself, the other comes with every word.

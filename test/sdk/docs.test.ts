@@ -11,9 +11,9 @@ const run = promisify(execFile)
 
 const doors = {
   "'hookhelm'": 'src/index.ts',
-  "'hookhelm/ai-sdk'": 'src/agents/sdk/ai-sdk.ts',
-  "'hookhelm/langchain'": 'src/agents/sdk/langchain.ts',
-  "'hookhelm/openai-agents'": 'src/agents/sdk/openai-agents.ts',
+  "'hookhelm/ai-sdk'": 'src/sdk/ai-sdk.ts',
+  "'hookhelm/langchain'": 'src/sdk/langchain.ts',
+  "'hookhelm/openai-agents'": 'src/sdk/openai-agents.ts',
 }
 
 /** The program of the page, with the sources for the package and, where no provider is here, a small model. */

@@ -12,7 +12,7 @@ test.each([
   ['claude-agent-sdk', []],
 ])('hookhelm/%s loads its own SDK and no other', async (door, packages) => {
   const { metafile } = await build({
-    entryPoints: [`src/agents/sdk/${door}.ts`],
+    entryPoints: [`src/sdk/${door}.ts`],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -24,8 +24,8 @@ test.each([
   const loaded = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
   expect([...new Set(loaded)].filter((path) => !path.startsWith('node:')).toSorted()).toEqual(packages)
   expect(exports[`./${door}`]).toEqual({
-    types: `./dist/agents/sdk/${door}.d.ts`,
-    default: `./dist/agents/sdk/${door}.js`,
+    types: `./dist/sdk/${door}.d.ts`,
+    default: `./dist/sdk/${door}.js`,
   })
 })
 

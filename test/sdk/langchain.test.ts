@@ -3,8 +3,8 @@ import { Command, MemorySaver } from '@langchain/langgraph'
 import { createAgent, createMiddleware, type ToolRuntime, tool } from 'langchain'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { hookhelm, type LangChainOptions } from '../../src/agents/sdk/langchain.ts'
 import { addContext, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { createHooksMiddleware, type LangChainOptions } from '../../src/sdk/langchain.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
 import { HttpChatModel } from './chat-model.fixture.ts'
@@ -38,7 +38,7 @@ async function prepared(
   const agent = createAgent({
     model: new HttpChatModel(server.url),
     tools: [failing ? broken : writing(made)],
-    middleware: decides === undefined ? [] : [hookhelm({ agent: 'clerk', ...decides })],
+    middleware: decides === undefined ? [] : [createHooksMiddleware({ agent: 'clerk', ...decides })],
     checkpointer: new MemorySaver(),
   })
   const config = { configurable: { thread_id: 'thread-1' } }
@@ -144,7 +144,7 @@ describe('a tool call', () => {
     const agent = createAgent({
       model: new HttpChatModel(server.url),
       tools: [commanding],
-      middleware: [hookhelm({ hooks })],
+      middleware: [createHooksMiddleware({ hooks })],
     })
     expect(toolMessages(await agent.invoke({ messages: 'go' }))).toMatchObject([{ content: 'changed' }])
   })
@@ -252,7 +252,7 @@ describe('nothing runs', () => {
   test('when there is no gateway: not even the model is asked', async () => {
     const { run, made, server } = await prepared({ client: clientOfNobody() })
     const result = await run()
-    expect(result.messages.at(-1)?.content).toContain('nobody could decide')
+    expect(result.messages.at(-1)?.content).toContain('no decision')
     expect(server.requests).toEqual([])
     expect(made.has('a')).toBe(false)
   })
@@ -336,7 +336,7 @@ test('a tool that interrupts the graph itself has not failed', async () => {
         schema: z.object({ name: z.string() }),
       }),
     ],
-    middleware: [hookhelm({ hooks })],
+    middleware: [createHooksMiddleware({ hooks })],
     checkpointer: new MemorySaver(),
   })
   const config = { configurable: { thread_id: '1' } }
@@ -362,7 +362,7 @@ test('stands beside other middlewares', async () => {
   const agent = createAgent({
     model: new HttpChatModel(server.url),
     tools: [writing(made)],
-    middleware: [hookhelm({ hooks }), other],
+    middleware: [createHooksMiddleware({ hooks }), other],
   })
   await agent.invoke({ messages: 'go' })
   expect(seen).toEqual([{ name: 'b' }])

@@ -13,8 +13,8 @@ import {
 } from '@openai/agents'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type HelmOptions, hookhelm } from '../../src/agents/sdk/openai-agents.ts'
 import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/index.ts'
+import { type AgentHooksOptions, createAgentsSession } from '../../src/sdk/openai-agents.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
 import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
@@ -42,13 +42,13 @@ async function providing(steps: readonly Step[]) {
   return { server, modelProvider }
 }
 
-async function prepared(decides: HelmOptions, steps: readonly Step[] = twice) {
+async function prepared(decides: AgentHooksOptions, steps: readonly Step[] = twice) {
   const made = marks()
   const { server, modelProvider } = await providing(steps)
-  const helm = hookhelm({ session: 'session-1', ...decides })
+  const session = createAgentsSession({ session: 'session-1', ...decides })
   const agent = new Agent({ name: 'clerk', model: 'fake', tools: [writing(made)] })
-  const runner = (config: Partial<RunConfig> = {}) => helm.runner({ modelProvider, ...config })
-  return { made, server, modelProvider, helm, agent, runner, run: () => runner().run(agent, 'go') }
+  const runner = (config: Partial<RunConfig> = {}) => session.runner({ modelProvider, ...config })
+  return { made, server, modelProvider, session, agent, runner, run: () => runner().run(agent, 'go') }
 }
 
 /** What the model was told about its calls. */
@@ -249,13 +249,13 @@ describe('a question', () => {
   })
 
   test('survives being written down, if the guarded agent reads it', async () => {
-    const { runner, helm, agent, paused, item, made } = await asked()
+    const { runner, session, agent, paused, item, made } = await asked()
     paused.state.approve(item)
     const text = paused.state.toString()
     const past = await RunState.fromString(agent, text)
     await expect(runner.run(agent, past)).rejects.toMatchObject({ code: 'agent.blocked' })
     expect(made.has('a')).toBe(false)
-    await runner.run(agent, await RunState.fromString(helm.agent(agent), text))
+    await runner.run(agent, await RunState.fromString(session.agent(agent), text))
     expect(made.has('a')).toBe(true)
   })
 
@@ -306,10 +306,10 @@ describe('nothing runs', () => {
   test('when a tool is called past the runner', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => ask('sure?'))
-    const { helm, agent, made } = await prepared({ hooks })
+    const { session, agent, made } = await prepared({ hooks })
     const { RunContext } = await import('@openai/agents')
     const context = new RunContext()
-    const [only] = await helm.agent(agent).getAllTools(context)
+    const [only] = await session.agent(agent).getAllTools(context)
     if (only?.type !== 'function') throw new Error('there is no such tool')
     await expect(only.invoke(context, '{"name":"a"}')).rejects.toMatchObject({ code: 'agent.blocked' })
     expect(made.has('a')).toBe(false)
@@ -366,13 +366,13 @@ describe('handoffs', () => {
       seen.push({ agent, parentAgent, depth, lane })
       return block('no')
     })
-    const { runner, made, helm } = await prepared({ hooks }, steps)
+    const { runner, made, session } = await prepared({ hooks }, steps)
     const scout = new Agent({ name: 'scout', model: 'fake', tools: [writing(made)] })
     const chief = new Agent({ name: 'chief', model: 'fake', handoffs: [handoff(scout)] })
     // They may lead back.
     scout.handoffs.push(chief)
     expect((await runner().run(chief, 'go')).finalOutput).toBe('done')
-    await helm.end()
+    await session.end()
     expect(made.has('a')).toBe(false)
     expect(seen).toEqual([
       ['start', 'scout'],
@@ -401,9 +401,9 @@ test('an agent that is a tool of another is guarded on its own', async () => {
     { text: 'looked' },
     { text: 'done' },
   ]
-  const { runner, helm, made } = await prepared({ hooks }, steps)
+  const { runner, session, made } = await prepared({ hooks }, steps)
   const scout = new Agent({ name: 'scout', model: 'fake', tools: [writing(made)] })
-  const asTool = helm.agent(scout).asTool({ toolName: 'scout', toolDescription: 'Looks.' })
+  const asTool = session.agent(scout).asTool({ toolName: 'scout', toolDescription: 'Looks.' })
   const chief = new Agent({ name: 'chief', model: 'fake', tools: [asTool] })
   expect((await runner().run(chief, 'go')).finalOutput).toBe('done')
   expect(made.has('a')).toBe(false)
@@ -446,7 +446,7 @@ test('shell and patches are refused too, and a changed input is not delivered', 
   for (const hook of [() => block('no'), () => rewrite({ commands: ['ls'] })]) {
     const hooks = createHooks()
     hooks.on('pre_tool_use', hook)
-    const { helm } = await prepared({ hooks })
+    const { session } = await prepared({ hooks })
     const ran: unknown[] = []
     const shell = shellTool({
       shell: {
@@ -459,7 +459,7 @@ test('shell and patches are refused too, and a changed input is not delivered', 
     const patches = applyPatchTool({ editor: {} as never })
     const { RunContext } = await import('@openai/agents')
     const context = new RunContext()
-    const guarded = helm.agent(new Agent({ name: 'clerk', tools: [shell, patches] }))
+    const guarded = session.agent(new Agent({ name: 'clerk', tools: [shell, patches] }))
     for (const each of await guarded.getAllTools(context)) {
       if (each.type !== 'shell' && each.type !== 'apply_patch') throw new Error('there is no such tool')
       const item = { rawItem: { callId: '1' } } as never
@@ -480,9 +480,9 @@ test('observers are told, and a stop that cannot be held back is logged', async 
     return block('not yet')
   })
   hooks.on('session_end', ({ reason }) => void seen.push(reason))
-  const { run, helm } = await prepared({ hooks, log: (name) => void logged.push(name) })
+  const { run, session } = await prepared({ hooks, log: (name) => void logged.push(name) })
   await run()
-  await helm.end('logout')
+  await session.end('logout')
   expect(seen).toEqual(['wrote a', 'done', 'logout'])
   expect(logged).toEqual(['agent.undelivered'])
 })

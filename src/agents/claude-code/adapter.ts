@@ -1,10 +1,10 @@
-import type { CommandAgent, NativePayload } from '../agent.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
 import { claudeCodeEvents } from './events.ts'
 import { claudeCodeReply } from './reply.ts'
 
 /** Claude Code: command hooks that read JSON from stdin and answer it on stdout. */
-export const claudeCode: CommandAgent = {
+export const claudeCodeAdapter: CommandAgentAdapter = {
   name: 'claude-code',
   title: 'Claude Code',
   checked: '2.1.325',
@@ -13,6 +13,6 @@ export const claudeCode: CommandAgent = {
   events: claudeCodeEvents,
   // Its names are the ones that hooks are written in.
   tools: {},
-  read: (event, native: NativePayload) => readSnake(event, native, { tools: {}, turn: 'prompt_id' }),
+  read: (event, native: NativePayload) => readSnakePayload(event, native, { tools: {}, turn: 'prompt_id' }),
   reply: claudeCodeReply,
 }

@@ -1,4 +1,4 @@
-import type { NativeEvent } from '../agent.ts'
+import type { NativeEvent } from '../agent-adapter.ts'
 
 /** Every event of Claude Code 2.1, and what it was seen to honour. */
 export const claudeCodeEvents = {

@@ -1,17 +1,17 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { blockingReply, jsonReply, silentReply } from '../translate/process-reply.ts'
+import { lookUp } from '../translate/tool-names.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 /** Where nothing can be refused, words can still be added. */
 const context =
   (hookEventName: string): Reply =>
   ({ context: additionalContext }) =>
     additionalContext === undefined
-      ? silence
-      : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+      ? silentReply
+      : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 
 const preToolUse: Reply = ({ kind, message, patch, context: additionalContext }) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
@@ -20,16 +20,16 @@ const preToolUse: Reply = ({ kind, message, patch, context: additionalContext })
     ...(patch === undefined ? {} : { updatedInput: patch }),
     ...(additionalContext === undefined ? {} : { additionalContext }),
   }
-  if (Object.keys(output).length === 0) return silence
-  return saying({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
+  if (Object.keys(output).length === 0) return silentReply
+  return jsonReply({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
 }
 
 const permissionRequest: Reply = ({ kind, message, patch }) => {
   const say = (decision: object) =>
-    saying({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+    jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
   if (kind === 'block') return say({ behavior: 'deny', message })
   if (patch !== undefined) return say({ behavior: 'allow', updatedInput: patch })
-  return kind === 'grant' ? say({ behavior: 'allow' }) : silence
+  return kind === 'grant' ? say({ behavior: 'allow' }) : silentReply
 }
 
 const postToolUse: Reply = ({ patch, context: additionalContext }, native) => {
@@ -37,8 +37,8 @@ const postToolUse: Reply = ({ patch, context: additionalContext }, native) => {
     ...(additionalContext === undefined ? {} : { additionalContext }),
     ...(patch === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, patch) }),
   }
-  if (Object.keys(output).length === 0) return silence
-  return saying({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
+  if (Object.keys(output).length === 0) return silentReply
+  return jsonReply({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
 }
 
 /** A text in place of an object is ignored there, and what should be hidden would be seen: it becomes the object's text. */
@@ -81,10 +81,10 @@ const refusable =
   (event: string): Reply =>
   (outcome, native) =>
     outcome.kind === 'block'
-      ? saying({ decision: 'block', reason: outcome.message })
+      ? jsonReply({ decision: 'block', reason: outcome.message })
       : context(event)(outcome, native)
 
-const exitOnly: Reply = ({ kind, message }) => (kind === 'block' ? refusing(message) : silence)
+const exitOnly: Reply = ({ kind, message }) => (kind === 'block' ? blockingReply(message) : silentReply)
 
 const replies: Readonly<Record<string, Reply>> = {
   PreToolUse: preToolUse,
@@ -93,13 +93,14 @@ const replies: Readonly<Record<string, Reply>> = {
   PostToolUseFailure: context('PostToolUseFailure'),
   UserPromptSubmit: refusable('UserPromptSubmit'),
   SessionStart: context('SessionStart'),
-  Stop: ({ kind, message }) => (kind === 'block' ? saying({ decision: 'block', reason: message }) : silence),
+  Stop: ({ kind, message }) =>
+    kind === 'block' ? jsonReply({ decision: 'block', reason: message }) : silentReply,
   SubagentStart: context('SubagentStart'),
   PreCompact: exitOnly,
   TaskCompleted: exitOnly,
 }
 
 /** In exactly the shape that Claude Code honours for this event. */
-export function claudeCodeReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return own(replies, event)?.(outcome, native) ?? silence
+export function claudeCodeReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
+  return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

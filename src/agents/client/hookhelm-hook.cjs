@@ -1,16 +1,13 @@
 'use strict'
 /**
- * `hookhelm-hook` where the native client (native/hookhelm-hook.c) is not there: it does and says the same, and one
- * table of tests runs both. It loads `node:net`, `node:fs` and what these need anyway, since its start is most of what it costs.
+ * The client for machines without the native one (native/hookhelm-hook.c). Both behave the same, and one table of tests
+ * runs both. It loads only `node:net` and `node:fs`, because starting is most of what it costs.
  *
- * A gate is closed unless one whole, readable reply came in time: everything else ends in `noAnswer`.
+ * A gate blocks unless one complete, valid reply arrives in time. Every other path ends in `noAnswer`.
  */
 
-const MAX_PAYLOAD = 8 << 20
-const MAX_LINE = MAX_PAYLOAD + (64 << 10)
 const MAX_DEPTH = 512
-const MAX_SPOOLED = 10_000
-/** Of a reason, in bytes: it is shown to a model and to a person, on one line. */
+/** The longest reason, in bytes. Models and people read it, on one line. */
 const MAX_WHY = 500
 const MAX_WITHIN_MS = 3_600_000
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
@@ -21,10 +18,10 @@ const UNREADABLE = "the gateway's answer cannot be read"
 const ENDED = 'the gateway ended the connection without an answer'
 const LINE_END = 0x0a
 const CHUNK = 65_536
-/** What spooling and printing may take when the budget is used up. */
+/** Extra time for spooling and printing after the budget is used up. */
 const GRACE_MS = 500
 
-/** Where the exit code is not honoured, a refusal is said on stdout, in the words of that event. */
+/** Refusals on stdout, for events where the agent ignores the exit code. */
 const refusals = {
   permission: (message) => ({
     hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } },
@@ -44,12 +41,12 @@ const options = {
   refusal: undefined,
 }
 const state = {
-  /** The payload on one line, once it is known to be one object; until then it is spooled as null. */
+  /** The payload on one line, once it is known to be one object. Until then the spool gets null. */
   native: undefined,
   tooLate: 'the payload did not end within',
-  /** A refusal behind half of another text would be no JSON. */
+  /** Once set, no refusal may follow on stdout: the whole output would not be JSON. */
   isPrinting: false,
-  /** What stands between us and the gateway. */
+  /** Why the gateway cannot be reached. */
   obstacle: undefined,
   connection: undefined,
   isConnected: false,
@@ -60,23 +57,24 @@ const state = {
   hasLine: false,
 }
 
-// First of all, so that whatever is wrong below, a gate stays closed.
+// Before everything else, so that a gate blocks whatever goes wrong below.
 process.on('uncaughtException', () => endAtOnce('hookhelm: the client crashed'))
 const fs = require('node:fs')
+const { MAX_LINE, MAX_PAYLOAD, checkSocketFolder, writeSpoolFile } = require('./gateway-link.cjs')
 
 readArguments(process.argv.slice(2))
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
   process.on(name, () => {
-    // Somebody ended us: that lets nothing through.
+    // A killed client must not let a call pass.
     options.failOpen = false
     noAnswer('interrupted by a signal')
   })
-// The budget counts from the start of the process, which was a while ago.
+// The budget counts from the start of the process.
 setTimeout(
   () => noAnswer(`${state.tooLate} ${options.withinMs} ms`),
   Math.max(1, options.withinMs - sinceStart()),
 )
-// First, so that the gateway awakes while the payload is read.
+// Connect first, so that the gateway accepts while the payload is read.
 reachGateway()
 readPayload((wrong) => {
   state.tooLate = 'the gateway did not answer within'
@@ -86,12 +84,12 @@ readPayload((wrong) => {
   if (state.isConnected) ask()
 })
 
-/** Nobody listens for the end, and telling them takes a while. */
+/** `process.exit` would first emit events that nothing listens to. */
 function exit(code) {
   process.reallyExit(code)
 }
 
-/** Milliseconds; `performance` would have to be loaded. */
+/** Milliseconds since the process started. `performance` would have to be loaded. */
 function sinceStart() {
   return process.uptime() * 1_000
 }
@@ -129,7 +127,7 @@ function readOption(word, value) {
   }
 }
 
-/** Agents and events have plain names, so that nothing needs to be escaped in the lines they are put in. */
+/** Names of agents and events need no escaping in JSON. */
 function readWord(word) {
   if (word.startsWith('-')) endWithUsage(`unknown option ${word}`)
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$/.test(word)) endWithUsage(`no name of an agent or event: ${word}`)
@@ -145,13 +143,13 @@ function endWithUsage(problem) {
 
 // ---- The payload
 
-/** Calls back with what is wrong with it, or nothing. */
+/** Calls back with the problem of the payload, or with undefined. */
 function readPayload(done) {
   const chunks = []
   let length = 0
   const take = (chunk) => {
     length += chunk.length
-    // What cannot be used is read all the same: an agent that writes into a closed pipe may think little of it.
+    // Read on when it is too large: the agent must not write into a closed pipe.
     if (length <= MAX_PAYLOAD) chunks.push(Buffer.from(chunk))
     return true
   }
@@ -174,12 +172,12 @@ function openStdin(take) {
     const { Socket } = require('node:net')
     return new Socket({ fd: 0, writable: false, onread })
   } catch {
-    // No pipe: a file or a terminal.
+    // Stdin is a file or a terminal.
     return process.stdin.on('data', take)
   }
 }
 
-/** The text on one line, if it is exactly one object: one that closed early could add keys to our request. */
+/** The text on one line, if it is exactly one JSON object. Anything else could add keys to the request. */
 function lineOf(bytes) {
   const text = strictText(bytes)
   if (text === undefined || !text.trimStart().startsWith('{') || isDeep(text)) return undefined
@@ -188,17 +186,17 @@ function lineOf(bytes) {
   } catch {
     return undefined
   }
-  // Between tokens only: inside of a string a line break is no JSON.
+  // Valid JSON has line breaks only between tokens.
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text
 }
 
-/** The text of bytes that are UTF-8 to the last one. */
+/** Returns undefined if the bytes are not UTF-8. */
 function strictText(bytes) {
   return require('node:buffer').isUtf8(bytes) ? bytes.toString() : undefined
 }
 
 function isDeep(text) {
-  // Looking at each character takes longer than anything else here, and hardly any payload could be as deep.
+  // A quick bound first: the loop over all characters is slow.
   if (text.split('{').length + text.split('[').length <= MAX_DEPTH) return false
   let depth = 0
   let isInString = false
@@ -220,27 +218,21 @@ function reachGateway() {
   const tooLong = Buffer.byteLength(socket) > MAX_SOCKET_PATH
   try {
     if (tooLong) state.obstacle = obstacleOf({})
-    else if (isBelieved(socket)) dial()
+    else if (isTrusted(socket)) dial()
     else state.obstacle = `another user may be answering at ${socket}, who is not believed`
   } catch (error) {
     state.obstacle = obstacleOf(error)
   }
 }
 
-/**
- * Node cannot ask the kernel who listens there, so it looks whether anybody but us and root could have put the socket
- * in its place.
- */
-function isBelieved(path) {
+function isTrusted(path) {
   const slash = path.lastIndexOf('/')
-  const directory = slash < 0 ? '.' : path.slice(0, slash) || '/'
-  const found = fs.lstatSync(directory)
-  const isOurs = found.uid === 0 || found.uid === process.geteuid()
-  return found.isDirectory() && isOurs && (found.mode & 0o022) === 0
+  const folder = slash < 0 ? '.' : path.slice(0, slash) || '/'
+  return checkSocketFolder(fs.lstatSync(folder), process.geteuid()) === undefined
 }
 
 function dial() {
-  // With a buffer of our own, which spares the start of the streams that would otherwise be read.
+  // An own buffer avoids the start-up cost of readable streams.
   const onread = { buffer: Buffer.allocUnsafe(CHUNK), callback: (count, buffer) => hear(buffer, count) }
   const connection = require('node:net').connect({ path: options.socket, onread })
   state.connection = connection
@@ -250,13 +242,13 @@ function dial() {
   })
   connection.once('end', () => meet(ENDED))
   connection.once('error', (error) => {
-    // More callers than the gateway has taken in yet. The budget limits how often this is tried.
+    // The gateway's backlog is full. Retry until the budget is used up.
     if (!state.isConnected && error.code === 'EAGAIN') setTimeout(dial, 5)
     else meet(state.isConnected ? ENDED : obstacleOf(error))
   })
 }
 
-/** Before the payload is there an obstacle is only remembered: it is spooled with the payload. */
+/** Before the payload is complete, only remember the obstacle: the spool needs the payload. */
 function meet(obstacle) {
   state.obstacle ??= obstacle
   if (state.request !== undefined) noAnswer(state.obstacle)
@@ -270,7 +262,7 @@ function obstacleOf({ code }) {
 
 function requestOf(native) {
   const { agent, event } = options
-  // What is left of the budget for the gateway, so that it can say itself that it took too long.
+  // The gateway gets a little less than the rest of the budget, so that it can report a timeout itself.
   const left = Math.max(0, options.withinMs - sinceStart())
   const withinMs = Math.max(1, Math.floor(left - Math.min(left / 10, 1_000)))
   const head = `{"hookhelm":1,"agent":"${agent}"}\n{"id":1,"event":"${event}","within_ms":${withinMs},"native":`
@@ -283,7 +275,7 @@ function ask() {
   heedLines()
 }
 
-/** The pieces of a line are joined once it is whole: it may have very many. */
+/** Join the chunks only when a line is complete: it may have very many. */
 function hear(buffer, count) {
   const chunk = Buffer.from(buffer.subarray(0, count))
   state.heard.push(chunk)
@@ -307,7 +299,7 @@ function heedLines() {
   if (state.heardBytes >= MAX_LINE) noAnswer(UNREADABLE)
 }
 
-/** Acts on a line. Comes back if the answer is still to come. */
+/** Handles one line. Returns if the answer is still to come. */
 function heed(bytes, moreFollows) {
   const line = strictText(bytes)
   if (line === undefined) noAnswer(UNREADABLE)
@@ -331,7 +323,7 @@ function replyOf(line) {
     : undefined
 }
 
-/** `{"id":1,"pending":"…","until_ms":123}`: somebody is being asked. */
+/** `{"id":1,"pending":"…","until_ms":123}`: a person is being asked. */
 function isPending(line) {
   const start = '{"id":1,"pending":'
   if (!line.startsWith(start)) return false
@@ -339,7 +331,7 @@ function isPending(line) {
   return who !== undefined && /^,"until_ms":(?:0|[1-9]\d{0,15})\}$/.test(line.slice(who.end))
 }
 
-/** `{"id":1,"error":{"code":"…","message":"…",…}}`: whatever follows, the message is all there is to tell. */
+/** `{"id":1,"error":{"code":"…","message":"…",…}}`. Only the message matters. */
 function messageOf(line) {
   const start = /^\{"id":(?:1|null),"error":\{"code":/.exec(line)
   if (start === null) return undefined
@@ -348,7 +340,7 @@ function messageOf(line) {
   return stringAt(line, code.end + ',"message":'.length)?.value
 }
 
-/** The JSON string that begins there. Half of a surrogate pair is no character: it could not be printed. */
+/** The JSON string that starts there. A lone surrogate is refused, because it cannot be printed. */
 function stringAt(line, start) {
   if (line[start] !== '"') return undefined
   for (let end = line.indexOf('"', start + 1); end >= 0; end = line.indexOf('"', end + 1)) {
@@ -378,7 +370,7 @@ function printReply({ code, out, err }) {
   exit(code)
 }
 
-/** Every way out but the one with a reply. */
+/** Ends the client without a reply of the gateway. */
 function noAnswer(reason) {
   const why = oneLine(reason)
   const { observe, failOpen } = options
@@ -402,7 +394,7 @@ function endGate(line, isTold) {
   exit(2)
 }
 
-/** Nothing can be relied on any more: no spool, no text that was put together. */
+/** For failures of the client itself: it neither spools nor builds texts. */
 function endAtOnce(line) {
   if (options.observe) exit(0)
   if (!options.failOpen || state.isPrinting) endGate(line, false)
@@ -419,7 +411,7 @@ function complain(line) {
   writeAll(2, Buffer.from(`${line}\n`))
 }
 
-/** One line that is safe to show: control characters become spaces, the end is clipped. */
+/** One line without control characters, clipped. */
 function oneLine(text) {
   const bytes = Buffer.from(text.replace(/\p{Cc}/gu, ' '))
   if (bytes.length <= MAX_WHY) return bytes.toString()
@@ -434,7 +426,7 @@ function writeAll(file, bytes) {
     try {
       written += fs.writeSync(file, bytes, written)
     } catch ({ code }) {
-      // Whoever started us may have handed over an end that does not block.
+      // The agent may have opened the pipe in non-blocking mode.
       if (code !== 'EAGAIN' || sinceStart() > options.withinMs + GRACE_MS) return false
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
     }
@@ -442,56 +434,13 @@ function writeAll(file, bytes) {
   return true
 }
 
-// ---- The spool: what the gateway takes up later
+// ---- The spool: events that the gateway reads later
 
-/** Several of us may be the first. */
-function makeIfMissing(directory) {
-  try {
-    fs.mkdirSync(directory, { mode: 0o700 })
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error
-  }
-}
-
-/** Answers why the event is not kept, or nothing. `mark` is what became of it. */
+/** Returns why the event is not spooled, or undefined. `mark` is its outcome as JSON members. */
 function spool(why, mark) {
-  const { agent, event, spool: directory } = options
-  if (directory === undefined) return 'there is no --spool'
-  let count = 0
-  try {
-    makeIfMissing(directory)
-    count = fs.readdirSync(directory).length
-  } catch {
-    return 'the spool cannot be opened'
-  }
-  try {
-    if (count >= MAX_SPOOLED) {
-      fs.closeSync(fs.openSync(`${directory}/overflow`, 'a', 0o600))
-      return 'the spool is full'
-    }
-    const at = Date.now()
-    const head = `{"agent":"${agent}","event":"${event}","at":${at},"why":${JSON.stringify(why)},${mark}"native":`
-    writeSpooled(directory, `${at}-${process.pid}.json`, Buffer.from(`${head}${state.native ?? null}}\n`))
-    return undefined
-  } catch {
-    return 'the spool cannot be written'
-  }
-}
-
-/** Written under another name first, so that the gateway never finds half a file. */
-function writeSpooled(directory, name, text) {
-  const fresh = `${directory}/.new-${name}`
-  const file = fs.openSync(fresh, 'wx', 0o600)
-  try {
-    try {
-      if (!writeAll(file, text)) throw new Error('disk')
-      fs.fsyncSync(file)
-    } finally {
-      fs.closeSync(file)
-    }
-    fs.renameSync(fresh, `${directory}/${name}`)
-  } catch (error) {
-    fs.unlinkSync(fresh)
-    throw error
-  }
+  const { agent, event, spool: folder } = options
+  if (folder === undefined) return 'there is no --spool'
+  const at = Date.now()
+  const head = `{"agent":"${agent}","event":"${event}","at":${at},"why":${JSON.stringify(why)},${mark}"native":`
+  return writeSpoolFile(fs, folder, `${at}-${process.pid}.json`, `${head}${state.native ?? null}}\n`)
 }

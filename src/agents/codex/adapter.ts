@@ -1,13 +1,12 @@
-import type { CommandAgent, Reading } from '../agent.ts'
-import { readPatch } from '../native/apply-patch.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativeReading } from '../agent-adapter.ts'
+import { readPatch } from '../translate/apply-patch.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
 import { codexEvents } from './events.ts'
-import { patchOf } from './patch.ts'
 import { codexReply } from './reply.ts'
-import { codexTools } from './tools.ts'
+import { codexPatch, codexTools } from './tools.ts'
 
 /** Codex: command hooks in the family of Claude Code's, with an answer that may hold nothing unknown. */
-export const codex: CommandAgent = {
+export const codexAdapter: CommandAgentAdapter = {
   name: 'codex',
   title: 'Codex',
   checked: '0.166.0',
@@ -16,13 +15,13 @@ export const codex: CommandAgent = {
   events: codexEvents,
   tools: codexTools,
   read(event, native) {
-    const reading = readSnake(event, native, { tools: codexTools, turn: 'turn_id' })
-    const patch = patchOf(native)
+    const reading = readSnakePayload(event, native, { tools: codexTools, turn: 'turn_id' })
+    const patch = codexPatch(native)
     return patch === undefined ? reading : withPatch(reading, patch)
   },
   reply: codexReply,
 }
 
-function withPatch({ payload, envelope }: Reading, patch: string): Reading {
+function withPatch({ payload, envelope }: NativeReading, patch: string): NativeReading {
   return { payload: { ...payload, ...readPatch(patch) }, envelope }
 }

@@ -1,14 +1,11 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { patchText } from '../native/apply-patch.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
-import { patchOf } from './patch.ts'
-import { codexTools } from './tools.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { patchText } from '../translate/apply-patch.ts'
+import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
+import { codexPatch, codexTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 // One field that Codex does not know makes the whole answer invalid, and an invalid answer is none: the action goes on.
 // So each answer holds the least that says it.
@@ -17,17 +14,17 @@ const context =
   (hookEventName: string): Reply =>
   ({ context: additionalContext }) =>
     additionalContext === undefined
-      ? silence
-      : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+      ? silentReply
+      : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 
 const preToolUse: Reply = (outcome, native) => {
   const { kind, message, patch, context: additionalContext } = outcome
-  if (kind === 'block' || kind === 'ask') return refusing(message)
+  if (kind === 'block' || kind === 'ask') return blockingReply(message)
   if (patch === undefined) return context('PreToolUse')(outcome, native)
   const updatedInput = changedInput(native, patch)
   if (updatedInput === undefined)
-    return refusing(`a hook changed this call in a way that Codex cannot carry out: ${message}`)
-  return saying({
+    return blockingReply(`a hook changed this call in a way that Codex cannot carry out: ${message}`)
+  return jsonReply({
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: 'allow',
@@ -38,7 +35,7 @@ const preToolUse: Reply = (outcome, native) => {
 }
 
 function changedInput(native: NativePayload, patch: unknown): Readonly<Record<string, unknown>> | undefined {
-  const original = patchOf(native)
+  const original = codexPatch(native)
   if (original !== undefined) {
     const command = patchText(original, patch)
     return command === undefined ? undefined : { command }
@@ -48,16 +45,16 @@ function changedInput(native: NativePayload, patch: unknown): Readonly<Record<st
 
 const permissionRequest: Reply = ({ kind, message }) => {
   const say = (decision: object) =>
-    saying({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+    jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
   if (kind === 'block' || kind === 'ask') return say({ behavior: 'deny', message })
-  return kind === 'grant' ? say({ behavior: 'allow' }) : silence
+  return kind === 'grant' ? say({ behavior: 'allow' }) : silentReply
 }
 
 /** Blocking here does not undo the call: its reason is what the model sees instead of the output. */
 const postToolUse: Reply = (outcome, native) => {
   const { patch, context: additionalContext } = outcome
   if (patch === undefined) return context('PostToolUse')(outcome, native)
-  return saying({
+  return jsonReply({
     decision: 'block',
     reason: outputText(patch),
     ...(additionalContext === undefined
@@ -66,7 +63,7 @@ const postToolUse: Reply = (outcome, native) => {
   })
 }
 
-const blocked = (message: string) => saying({ decision: 'block', reason: message })
+const blocked = (message: string) => jsonReply({ decision: 'block', reason: message })
 
 const userPromptSubmit: Reply = (outcome, native) =>
   outcome.kind === 'block' ? blocked(outcome.message) : context('UserPromptSubmit')(outcome, native)
@@ -78,12 +75,12 @@ const replies: Readonly<Record<string, Reply>> = {
   UserPromptSubmit: userPromptSubmit,
   SessionStart: context('SessionStart'),
   SubagentStart: context('SubagentStart'),
-  Stop: ({ kind, message }) => (kind === 'block' ? blocked(message) : silence),
+  Stop: ({ kind, message }) => (kind === 'block' ? blocked(message) : silentReply),
   PreCompact: ({ kind, message }) =>
-    kind === 'block' ? saying({ continue: false, stopReason: message }) : silence,
+    kind === 'block' ? jsonReply({ continue: false, stopReason: message }) : silentReply,
 }
 
 /** In exactly the shape that Codex honours for this event. */
-export function codexReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return own(replies, event)?.(outcome, native) ?? silence
+export function codexReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
+  return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

@@ -1,4 +1,6 @@
-import type { ToolNames } from '../native/tool-names.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import type { ToolNames } from '../translate/tool-names.ts'
 
 const agent = { name: 'Agent', keys: { message: 'prompt', agent_type: 'subagent_type' } }
 
@@ -15,4 +17,11 @@ export const codexTools: ToolNames = {
   grep_files: { name: 'Grep', keys: { include: 'glob' } },
   update_plan: { name: 'TodoWrite', keys: { plan: 'todos' } },
   request_user_input: { name: 'AskUserQuestion' },
+}
+
+/** The text of a patch, where the call is one. */
+export function codexPatch(native: NativePayload): string | undefined {
+  if (native.tool_name !== 'apply_patch' || !isRecord(native.tool_input)) return undefined
+  const { command } = native.tool_input
+  return typeof command === 'string' ? command : undefined
 }

@@ -1,11 +1,11 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CommandAgent, NativePayload } from '../agent.ts'
-import { readPatch } from '../native/apply-patch.ts'
-import { own } from '../native/own.ts'
-import { textOf } from '../native/read-fields.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
+import { readPatch } from '../translate/apply-patch.ts'
+import { textField } from '../translate/read-fields.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
+import { lookUp } from '../translate/tool-names.ts'
 import { copilotCliEvents } from './events.ts'
-import { argumentsOf, asSnake } from './payload.ts'
+import { asSnake, copilotArguments } from './payload.ts'
 import { copilotCliReply } from './reply.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 
@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Copilot CLI: command hooks in two dialects. We connect its own, in camelCase: it has every event, and the tools by the
  * names and with the arguments that a rewrite must have.
  */
-export const copilotCli: CommandAgent = {
+export const copilotCliAdapter: CommandAgentAdapter = {
   name: 'copilot-cli',
   title: 'Copilot CLI',
   checked: '1.0.102',
@@ -26,11 +26,11 @@ export const copilotCli: CommandAgent = {
   read(event, native) {
     const tools = 'toolName' in native ? copilotCliTools : claudeNamedTools
     const snake = asSnake(native)
-    const read = readSnake(event, { ...snake, ...wrapped(native) }, { tools })
+    const read = readSnakePayload(event, { ...snake, ...wrapped(native) }, { tools })
     const { lane, ...envelope } = { ...read.envelope, raw: native }
     const parent = parentOf(native)
     return {
-      payload: { ...read.payload, ...patched(native), ...own(views, kindOf(event))?.(snake) },
+      payload: { ...read.payload, ...patched(native), ...lookUp(views, kindOf(event))?.(snake) },
       // A sub-agent has a session of its own, which is called like itself.
       envelope: lane === undefined || lane === envelope.session ? envelope : { ...envelope, lane },
       ...(parent === undefined ? {} : { parentSession: parent }),
@@ -40,20 +40,20 @@ export const copilotCli: CommandAgent = {
 }
 
 function wrapped(native: NativePayload): Fields {
-  const given = argumentsOf(native)
+  const given = copilotArguments(native)
   return typeof given === 'string' ? { tool_input: { input: given } } : {}
 }
 
 /** A patch comes as one text. */
 function patched(native: NativePayload): Fields {
-  const given = argumentsOf(native)
+  const given = copilotArguments(native)
   return native.toolName === 'apply_patch' && typeof given === 'string' ? readPatch(given) : {}
 }
 
 function parentOf(native: NativePayload): string | undefined {
-  const agent = textOf(native, 'agentId')
-  return agent !== undefined && agent === textOf(native, 'sessionId')
-    ? textOf(native, 'parentAgentId')
+  const agent = textField(native, 'agentId')
+  return agent !== undefined && agent === textField(native, 'sessionId')
+    ? textField(native, 'parentAgentId')
     : undefined
 }
 
@@ -70,5 +70,5 @@ const views: Readonly<Record<string, View>> = {
 }
 
 function kindOf(event: string): string {
-  return own(copilotCliEvents, event)?.event ?? ''
+  return lookUp(copilotCliEvents, event)?.event ?? ''
 }

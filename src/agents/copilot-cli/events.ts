@@ -1,4 +1,4 @@
-import type { NativeEvent } from '../agent.ts'
+import type { NativeEvent } from '../agent-adapter.ts'
 
 const camel = {
   preToolUse: {

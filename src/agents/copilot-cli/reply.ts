@@ -1,18 +1,16 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
-import { argumentsOf } from './payload.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
+import { copilotArguments } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /** What is said, unless it is nothing. */
 function unlessEmpty(output: object): ProcessReply {
-  return Object.keys(output).length === 0 ? silence : saying(output)
+  return Object.keys(output).length === 0 ? silentReply : jsonReply(output)
 }
 
 const added = (context: string | undefined) =>
@@ -23,7 +21,7 @@ const preToolUse: Reply = ({ kind, message, patch }, native) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
   const changed = patch === undefined ? undefined : changedArguments(native, patch)
   if (patch !== undefined && changed === undefined)
-    return saying({
+    return jsonReply({
       permissionDecision: 'deny',
       permissionDecisionReason: `a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`,
     })
@@ -35,7 +33,7 @@ const preToolUse: Reply = ({ kind, message, patch }, native) => {
 
 /** Only arguments with names can be changed: the field takes an object. */
 function changedArguments(native: NativePayload, patch: unknown): Fields | undefined {
-  const original = argumentsOf(native)
+  const original = copilotArguments(native)
   if (!isRecord(patch) || typeof original === 'string') return undefined
   return 'toolName' in native
     ? toNative(copilotCliTools, String(native.toolName), patch)
@@ -43,8 +41,8 @@ function changedArguments(native: NativePayload, patch: unknown): Fields | undef
 }
 
 const permissionRequest: Reply = ({ kind, message }) => {
-  if (kind === 'block' || kind === 'ask') return saying({ behavior: 'deny', message })
-  return kind === 'grant' ? saying({ behavior: 'allow' }) : silence
+  if (kind === 'block' || kind === 'ask') return jsonReply({ behavior: 'deny', message })
+  return kind === 'grant' ? jsonReply({ behavior: 'allow' }) : silentReply
 }
 
 const postToolUse: Reply = ({ patch, context }) =>
@@ -57,7 +55,7 @@ const postToolUse: Reply = ({ patch, context }) =>
   })
 
 const userPromptSubmitted: Reply = ({ kind, message, patch, context }) => {
-  const block = (reason: string) => saying({ decision: 'block', reason })
+  const block = (reason: string) => jsonReply({ decision: 'block', reason })
   if (kind === 'block') return block(message)
   // An empty prompt is rejected there, and the original would go on.
   if (patch !== undefined && (typeof patch !== 'string' || patch === ''))
@@ -69,7 +67,7 @@ const userPromptSubmitted: Reply = ({ kind, message, patch, context }) => {
 }
 
 const stop: Reply = ({ kind, message }) =>
-  kind === 'block' ? saying({ decision: 'block', reason: message }) : silence
+  kind === 'block' ? jsonReply({ decision: 'block', reason: message }) : silentReply
 
 const context: Reply = (outcome) => added(outcome.context)
 
@@ -88,6 +86,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** In exactly the shape that Copilot CLI honours for this event. */
-export function copilotCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return own(replies, event)?.(outcome, native) ?? silence
+export function copilotCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
+  return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

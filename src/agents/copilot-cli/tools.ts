@@ -1,4 +1,4 @@
-import type { ToolName, ToolNames } from '../native/tool-names.ts'
+import type { ToolName, ToolNames } from '../translate/tool-names.ts'
 
 const file = { path: 'file_path' }
 const edit = { ...file, old_str: 'old_string', new_str: 'new_string' }

@@ -1,12 +1,12 @@
-import type { CommandAgent } from '../agent.ts'
-import { only, textOf } from '../native/read-fields.ts'
+import type { CommandAgentAdapter } from '../agent-adapter.ts'
+import { definedFields, textField } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'
 import { cursorTools } from './tools.ts'
 
 /** Cursor: command hooks of its own kind. Written from its documentation, and not run. */
-export const cursor: CommandAgent = {
+export const cursorAdapter: CommandAgentAdapter = {
   name: 'cursor',
   title: 'Cursor',
   checked: 'documentation of 2026',
@@ -15,15 +15,15 @@ export const cursor: CommandAgent = {
   events: cursorEvents,
   tools: cursorTools,
   read(event, native) {
-    const session = textOf(native, 'conversation_id') ?? textOf(native, 'session_id')
-    const parent = textOf(native, 'parent_conversation_id')
+    const session = textField(native, 'conversation_id') ?? textField(native, 'session_id')
+    const parent = textField(native, 'parent_conversation_id')
     return {
       payload: cursorPayload(event, native),
       envelope: {
-        ...only({
+        ...definedFields({
           session,
-          turn: textOf(native, 'generation_id'),
-          toolCall: textOf(native, 'tool_use_id') ?? textOf(native, 'tool_call_id'),
+          turn: textField(native, 'generation_id'),
+          toolCall: textField(native, 'tool_use_id') ?? textField(native, 'tool_call_id'),
           cwd: cursorCwd(native),
         }),
         raw: native,

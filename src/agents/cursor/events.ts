@@ -1,4 +1,4 @@
-import type { NativeEvent } from '../agent.ts'
+import type { NativeEvent } from '../agent-adapter.ts'
 
 const twin = (name: string) => `the same call already passes \`${name}\`: hooks would run twice`
 

@@ -1,9 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent.ts'
-import { mcpName } from '../native/mcp-name.ts'
-import { own } from '../native/own.ts'
-import { fromJson, inputOf, nameOf } from '../native/read-fields.ts'
-import { toCanonical } from '../native/tool-names.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import { inputField, nameField, parseJsonOrUndefined } from '../translate/read-fields.ts'
+import { lookUp, mcpToolName, toCanonical } from '../translate/tool-names.ts'
 import { cursorTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -11,34 +9,34 @@ type View = (native: NativePayload) => Fields
 
 /** A tool of an MCP server, under its whole name where the server is named. */
 const serverTool: View = (native) => {
-  const tool = nameOf(native, 'tool_name')
+  const tool = nameField(native, 'tool_name')
   const { mcp_server_name: server } = native
-  const input = inputOf(native, 'tool_input')
+  const input = inputField(native, 'tool_input')
   return typeof server === 'string' && server !== ''
-    ? { tool_name: mcpName(server, tool), native_tool_name: `MCP:${tool}`, tool_input: input }
+    ? { tool_name: mcpToolName(server, tool), native_tool_name: `MCP:${tool}`, tool_input: input }
     : { tool_name: `MCP:${tool}`, tool_input: input }
 }
 
 const anyTool: View = (native) => ({
-  ...toCanonical(cursorTools, nameOf(native, 'tool_name'), inputOf(native, 'tool_input')),
+  ...toCanonical(cursorTools, nameField(native, 'tool_name'), inputField(native, 'tool_input')),
 })
 
 const shell: View = (native) => ({
   tool_name: 'Bash',
   native_tool_name: 'Shell',
-  tool_input: { command: nameOf(native, 'command') },
+  tool_input: { command: nameField(native, 'command') },
 })
 
 const reading: View = (native) => ({
   tool_name: 'Read',
-  tool_input: { file_path: nameOf(native, 'file_path') },
+  tool_input: { file_path: nameField(native, 'file_path') },
 })
 
 const lasted: View = ({ duration }) => (typeof duration === 'number' ? { duration_ms: duration } : {})
 
 /** A result comes as JSON in a text. */
 function unpacked(value: unknown): unknown {
-  return typeof value === 'string' ? (fromJson(value) ?? value) : value
+  return typeof value === 'string' ? (parseJsonOrUndefined(value) ?? value) : value
 }
 
 const views: Readonly<Record<string, View>> = {
@@ -85,7 +83,7 @@ const known = new Set([
 /** The payload as the event wants it. */
 export function cursorPayload(event: string, native: NativePayload): Fields {
   const rest = Object.entries(native).filter(([key, value]) => !known.has(key) && value !== null)
-  const view = own(views, event)?.(native) ?? {}
+  const view = lookUp(views, event)?.(native) ?? {}
   const said = Object.entries(view).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries([...rest, ...said])
 }
@@ -97,6 +95,6 @@ export function cursorCwd({ cwd, workspace_roots: roots }: NativePayload): strin
 }
 
 /** Whether the arguments can be changed as an object. */
-export function argumentsOf({ tool_input: input }: NativePayload): Fields {
+export function cursorArguments({ tool_input: input }: NativePayload): Fields {
   return isRecord(input) ? input : {}
 }

@@ -1,12 +1,11 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { saying } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
-import { argumentsOf } from './payload.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { jsonReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
+import { cursorArguments } from './payload.ts'
 import { cursorTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => object
+type Reply = (outcome: ClientOutcome, native: NativePayload) => object
 
 const NOTHING = {}
 
@@ -27,7 +26,7 @@ const preToolUse: Reply = (outcome, native) => {
   const { kind, patch, message } = outcome
   if (kind === 'block' || kind === 'ask' || patch === undefined) return strict(outcome, native)
   if (!isRecord(patch)) return denied(`a hook changed the arguments into something else: ${message}`)
-  const input = toNative(cursorTools, String(native.tool_name), patch, argumentsOf(native))
+  const input = toNative(cursorTools, String(native.tool_name), patch, cursorArguments(native))
   return { permission: 'allow', updated_input: input }
 }
 
@@ -51,6 +50,6 @@ const replies: Readonly<Record<string, Reply>> = {
  * In exactly the shape that Cursor documents for this event. Nothing to say is an empty object: an entry that fails closed
  * may take no output at all for a failure.
  */
-export function cursorReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return saying(own(replies, event)?.(outcome, native) ?? NOTHING)
+export function cursorReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
+  return jsonReply(lookUp(replies, event)?.(outcome, native) ?? NOTHING)
 }

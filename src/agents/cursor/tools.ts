@@ -1,4 +1,4 @@
-import type { ToolNames } from '../native/tool-names.ts'
+import type { ToolNames } from '../translate/tool-names.ts'
 
 // Its documentation does not name the arguments of these, so every spelling that was seen counts.
 const file = { file_path: 'file_path', path: 'file_path', target_file: 'file_path' }

@@ -1,8 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CommandAgent, NativePayload, Reading } from '../agent.ts'
-import { mcpName } from '../native/mcp-name.ts'
-import { own } from '../native/own.ts'
-import { readSnake } from '../native/snake-payload.ts'
+import type { CommandAgentAdapter, NativePayload, NativeReading } from '../agent-adapter.ts'
+import { readSnakePayload } from '../translate/snake-payload.ts'
+import { lookUp, mcpToolName } from '../translate/tool-names.ts'
 import { geminiCliEvents } from './events.ts'
 import { geminiCliReply } from './reply.ts'
 import { geminiCliTools } from './tools.ts'
@@ -10,7 +9,7 @@ import { geminiCliTools } from './tools.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Gemini CLI: command hooks with names, tools and answers of its own. */
-export const geminiCli: CommandAgent = {
+export const geminiCliAdapter: CommandAgentAdapter = {
   name: 'gemini-cli',
   title: 'Gemini CLI',
   checked: '0.61.0',
@@ -19,13 +18,13 @@ export const geminiCli: CommandAgent = {
   events: geminiCliEvents,
   tools: geminiCliTools,
   read(event, native) {
-    const reading = readSnake(event, native, { tools: geminiCliTools })
-    return { ...reading, ...own(views, event)?.(reading.payload, native) }
+    const reading = readSnakePayload(event, native, { tools: geminiCliTools })
+    return { ...reading, ...lookUp(views, event)?.(reading.payload, native) }
   },
   reply: geminiCliReply,
 }
 
-type View = (payload: Fields, native: NativePayload) => Omit<Reading, 'envelope'>
+type View = (payload: Fields, native: NativePayload) => Omit<NativeReading, 'envelope'>
 
 const views: Readonly<Record<string, View>> = {
   BeforeTool: (payload, native) => ({ payload: { ...payload, ...serverTool(native) } }),
@@ -52,7 +51,7 @@ function serverTool({ tool_name, mcp_context: context }: NativePayload): Fields 
   if (!isRecord(context)) return {}
   const { server_name: server, tool_name: tool } = context
   return typeof server === 'string' && typeof tool === 'string'
-    ? { tool_name: mcpName(server, tool), native_tool_name: tool_name }
+    ? { tool_name: mcpToolName(server, tool), native_tool_name: tool_name }
     : {}
 }
 

@@ -1,12 +1,10 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, ProcessReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { refusing, saying, silence } from '../native/process-reply.ts'
-import { toNative } from '../native/tool-names.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import { lookUp, toNative } from '../translate/tool-names.ts'
 import { geminiCliTools } from './tools.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => ProcessReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -18,11 +16,11 @@ const blanks: Readonly<Record<string, Fields>> = {
 }
 
 const beforeTool: Reply = ({ kind, message, patch }, native) => {
-  if (kind === 'block' || kind === 'ask') return refusing(message)
-  if (patch === undefined) return silence
+  if (kind === 'block' || kind === 'ask') return blockingReply(message)
+  if (patch === undefined) return silentReply
   const changed = changedInput(native, patch)
-  if (typeof changed === 'string') return refusing(`${changed}: ${message}`)
-  return saying({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
+  if (typeof changed === 'string') return blockingReply(`${changed}: ${message}`)
+  return jsonReply({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
 }
 
 /** What is to be laid over the arguments, or why that cannot say what the hook wants. */
@@ -32,7 +30,7 @@ function changedInput({ tool_name, tool_input }: NativePayload, patch: unknown):
   if (!isRecord(patch)) return 'a hook changed the arguments into something else'
   const wanted = toNative(geminiCliTools, name, patch, original)
   const removed = Object.keys(original).filter((key) => !Object.hasOwn(wanted, key))
-  const blank = own(blanks, name) ?? {}
+  const blank = lookUp(blanks, name) ?? {}
   const stuck = removed.find((key) => !Object.hasOwn(blank, key))
   if (stuck !== undefined)
     return `a hook left out the argument ${stuck}, and Gemini CLI cannot take one away here`
@@ -43,15 +41,15 @@ function changedInput({ tool_name, tool_input }: NativePayload, patch: unknown):
 const afterTool: Reply = ({ patch, context }) => {
   if (patch !== undefined) {
     const reason = [outputText(patch), context].filter((text) => text !== undefined).join('\n\n')
-    return saying({ decision: 'deny', reason })
+    return jsonReply({ decision: 'deny', reason })
   }
   return added('AfterTool', context)
 }
 
 function added(hookEventName: string, additionalContext: string | undefined): ProcessReply {
   return additionalContext === undefined
-    ? silence
-    : saying({ hookSpecificOutput: { hookEventName, additionalContext } })
+    ? silentReply
+    : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 }
 
 /** Only what is different is sent: for each key there the client replaces more than the hook could see. */
@@ -59,29 +57,29 @@ const modelPart =
   (hookEventName: string, key: 'llm_request' | 'llm_response'): Reply =>
   ({ patch }, native) => {
     const original = native[key]
-    if (!isRecord(patch) || !isRecord(original)) return silence
+    if (!isRecord(patch) || !isRecord(original)) return silentReply
     const changed = Object.entries(patch).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(original[name]),
     )
-    if (changed.length === 0) return silence
+    if (changed.length === 0) return silentReply
     const sent = key === 'llm_response' ? patch : Object.fromEntries(changed)
-    return saying({ hookSpecificOutput: { hookEventName, [key]: sent } })
+    return jsonReply({ hookSpecificOutput: { hookEventName, [key]: sent } })
   }
 
 const replies: Readonly<Record<string, Reply>> = {
   BeforeTool: beforeTool,
   AfterTool: afterTool,
   BeforeAgent: ({ kind, message, context }) =>
-    kind === 'block' ? refusing(message) : added('BeforeAgent', context),
+    kind === 'block' ? blockingReply(message) : added('BeforeAgent', context),
   // The reason is the next prompt, and keeps its lines.
   AfterAgent: ({ kind, message }) =>
-    kind === 'block' ? saying({ decision: 'deny', reason: message }) : silence,
+    kind === 'block' ? jsonReply({ decision: 'deny', reason: message }) : silentReply,
   SessionStart: ({ context }) => added('SessionStart', context),
   BeforeModel: modelPart('BeforeModel', 'llm_request'),
   AfterModel: modelPart('AfterModel', 'llm_response'),
 }
 
 /** In exactly the shape that Gemini CLI honours for this event. */
-export function geminiCliReply(event: string, outcome: Outcome, native: NativePayload): ProcessReply {
-  return own(replies, event)?.(outcome, native) ?? silence
+export function geminiCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
+  return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

@@ -1,4 +1,4 @@
-import type { ToolNames } from '../native/tool-names.ts'
+import type { ToolNames } from '../translate/tool-names.ts'
 
 // Versions differ in how they spell a path.
 const file = { file_path: 'file_path', absolute_path: 'file_path' }

@@ -1,11 +1,11 @@
-import type { PluginAgent } from '../agent.ts'
+import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { openclawEvents } from './events.ts'
 import { readOpenclaw } from './read.ts'
 import { openclawReply } from './reply.ts'
 import { openclawTools } from './tools.ts'
 
 /** OpenClaw: a plugin in its own process, whose hooks answer with what is to happen. */
-export const openclaw: PluginAgent = {
+export const openclawAdapter: PluginAgentAdapter = {
   name: 'openclaw',
   title: 'OpenClaw',
   checked: '2026.9.6',

@@ -158,7 +158,7 @@ function register(api) {
   function tell(name, event, ctx) {
     if (name === 'subagent_spawned') family.adopt(event?.childSessionKey, ctx?.requesterSessionKey)
     if (name === 'after_tool_call' && isReported(event?.toolCallId)) return undefined
-    const telling = link.tell(name, native(name, event, ctx), anything)
+    const telling = link.observe(name, native(name, event, ctx), anything)
     return name === 'gateway_stop' ? telling : undefined
   }
 

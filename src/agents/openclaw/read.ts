@@ -1,28 +1,29 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { NativePayload, Reading } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { only, textOf } from '../native/read-fields.ts'
-import { type Fields, part } from '../plugin/fields.ts'
-import { canonicalCall } from '../plugin/native-call.ts'
-import { callOf, envelopeOf, resultCallOf } from './payload.ts'
+import type { NativePayload, NativeReading } from '../agent-adapter.ts'
+import { canonicalCall } from '../plugin/plugin-reply.ts'
+import { outputText } from '../translate/process-reply.ts'
+import { definedFields, type PayloadRecord, recordField, textField } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
+import { openclawCall, openclawEnvelope, openclawResultCall } from './payload.ts'
 
-type Said = Pick<Reading, 'payload' | 'event'>
-type Read = (event: Fields, native: NativePayload) => Said
+type Said = Pick<NativeReading, 'payload' | 'event'>
+type Read = (event: PayloadRecord, native: NativePayload) => Said
 
-const toolResult: Read = (event, native) => afterCall(canonicalCall(resultCallOf(native)), event)
+const toolResult: Read = (event, native) => afterCall(canonicalCall(openclawResultCall(native)), event)
 
 const afterTool: Read = (event, native) => {
-  const call = canonicalCall(callOf(native))
-  const details = part(part(event, 'result'), 'details')
+  const call = canonicalCall(openclawCall(native))
+  const details = recordField(recordField(event, 'result'), 'details')
   if (details.status !== 'blocked') return afterCall(call, event)
-  const reason = only({ reason: textOf(details, 'reason') })
+  const reason = definedFields({ reason: textField(details, 'reason') })
   return { event: 'permission_denied', payload: { ...call, ...reason } }
 }
 
-function afterCall(call: Fields, event: Fields): Said {
-  const duration = only({ duration_ms: typeof event.durationMs === 'number' ? event.durationMs : undefined })
+function afterCall(call: PayloadRecord, event: PayloadRecord): Said {
+  const duration = definedFields({
+    duration_ms: typeof event.durationMs === 'number' ? event.durationMs : undefined,
+  })
   const payload = { ...call, tool_response: event.result ?? null, ...duration }
   const error = failure(event)
   return error === undefined
@@ -31,8 +32,8 @@ function afterCall(call: Fields, event: Fields): Said {
 }
 
 /** What went wrong, where a call did not succeed. A command that ends with another code than 0 did not. */
-function failure({ isError, error, result }: Fields): string | undefined {
-  const { exitCode, error: detail } = part(isRecord(result) ? result : {}, 'details')
+function failure({ isError, error, result }: PayloadRecord): string | undefined {
+  const { exitCode, error: detail } = recordField(isRecord(result) ? result : {}, 'details')
   if (typeof error === 'string' && error !== '') return error
   if (typeof exitCode === 'number' && exitCode !== 0) return `Exit code ${exitCode}\n${outputText(result)}`
   return isError === true ? String(detail ?? outputText(result)) : undefined
@@ -41,7 +42,12 @@ function failure({ isError, error, result }: Fields): string | undefined {
 const prompt: Read = (event, native) => {
   if (typeof event.prompt !== 'string')
     throw new HookError('input.schema', 'event.prompt must be a text', { at: 'event.prompt' })
-  return { payload: { prompt: event.prompt, ...only({ source: textOf(part(native, 'ctx'), 'trigger') }) } }
+  return {
+    payload: {
+      prompt: event.prompt,
+      ...definedFields({ source: textField(recordField(native, 'ctx'), 'trigger') }),
+    },
+  }
 }
 
 const stop: Read = (event) => ({
@@ -60,7 +66,7 @@ const agentEnd: Read = (event) =>
       { payload: { messages: [], ...event } }
 
 const reads: Readonly<Record<string, Read>> = {
-  before_tool_call: (_, native) => ({ payload: canonicalCall(callOf(native)) }),
+  before_tool_call: (_, native) => ({ payload: canonicalCall(openclawCall(native)) }),
   agent_tool_result: toolResult,
   after_tool_call: afterTool,
   before_prompt_build: prompt,
@@ -73,21 +79,27 @@ const reads: Readonly<Record<string, Read>> = {
   subagent_spawned: (event) => ({
     payload: {
       ...event,
-      ...only({ agent_id: textOf(event, 'childSessionKey'), agent_type: textOf(event, 'agentId') }),
+      ...definedFields({
+        agent_id: textField(event, 'childSessionKey'),
+        agent_type: textField(event, 'agentId'),
+      }),
     },
   }),
   subagent_ended: (event) => ({
     payload: {
       ...event,
-      ...only({
-        agent_id: textOf(event, 'targetSessionKey'),
-        status: textOf(event, 'outcome') ?? textOf(event, 'reason'),
+      ...definedFields({
+        agent_id: textField(event, 'targetSessionKey'),
+        status: textField(event, 'outcome') ?? textField(event, 'reason'),
       }),
     },
   }),
 }
 
-export function readOpenclaw(name: string, native: NativePayload): Reading {
-  const event = part(native, 'event')
-  return { ...(own(reads, name)?.(event, native) ?? { payload: event }), envelope: envelopeOf(native) }
+export function readOpenclaw(name: string, native: NativePayload): NativeReading {
+  const event = recordField(native, 'event')
+  return {
+    ...(lookUp(reads, name)?.(event, native) ?? { payload: event }),
+    envelope: openclawEnvelope(native),
+  }
 }

@@ -1,41 +1,42 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, PluginReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { type Fields, part } from '../plugin/fields.ts'
-import { addition, changedArgs, pass, refusal } from '../plugin/plugin-reply.ts'
-import { callOf } from './payload.ts'
+import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
+import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
+import { outputText } from '../translate/process-reply.ts'
+import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
+import { openclawCall } from './payload.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => PluginReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
 const beforeTool: Reply = ({ kind, message, patch }, native) => {
-  if (kind === 'block') return refusal(message)
-  const args = patch === undefined ? undefined : changedArgs(callOf(native), patch)
+  if (kind === 'block') return pluginRefusal(message)
+  const args = patch === undefined ? undefined : changedArguments(openclawCall(native), patch)
   if (patch !== undefined && args === undefined)
-    return refusal(`a hook changed this call in a way that OpenClaw cannot carry out: ${message}`)
+    return pluginRefusal(`a hook changed this call in a way that OpenClaw cannot carry out: ${message}`)
   return { ...(kind === 'ask' ? { ask: message } : {}), ...(args === undefined ? {} : { args }) }
 }
 
 const toolResult: Reply = ({ patch, context }, native) => {
-  const result = part(part(native, 'event'), 'result')
+  const result = recordField(recordField(native, 'event'), 'result')
   const changed = patch === undefined ? result : changedResult(result, patch)
   const content = Array.isArray(changed.content) ? changed.content : []
   const noted =
     context === undefined ? changed : { ...changed, content: [...content, { type: 'text', text: context }] }
-  return noted === result ? pass : { output: noted }
+  return noted === result ? passReply : { output: noted }
 }
 
 /** A text replaces everything that could still hold what was to be hidden. */
-function changedResult(original: Fields, patch: unknown): Fields {
+function changedResult(original: PayloadRecord, patch: unknown): PayloadRecord {
   if (isRecord(patch) && Array.isArray(patch.content)) return patch
-  const { status } = part(original, 'details')
+  const { status } = recordField(original, 'details')
   return { content: [{ type: 'text', text: outputText(patch) }], details: { status: status ?? 'completed' } }
 }
 
 const promptBuild: Reply = ({ kind, message, context }) =>
-  kind === 'block' || kind === 'ask' ? refusal(message) : addition(context)
+  kind === 'block' || kind === 'ask' ? pluginRefusal(message) : contextReply(context)
 
-const blocking: Reply = ({ kind, message }) => (kind === 'block' || kind === 'ask' ? refusal(message) : pass)
+const blocking: Reply = ({ kind, message }) =>
+  kind === 'block' || kind === 'ask' ? pluginRefusal(message) : passReply
 
 const replies: Readonly<Record<string, Reply>> = {
   before_tool_call: beforeTool,
@@ -46,6 +47,6 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /** What the plugin carries out; anything else it would take for no answer. */
-export function openclawReply(event: string, outcome: Outcome, native: NativePayload): PluginReply {
-  return own(replies, event)?.(outcome, native) ?? pass
+export function openclawReply(event: string, outcome: ClientOutcome, native: NativePayload): PluginReply {
+  return lookUp(replies, event)?.(outcome, native) ?? passReply
 }

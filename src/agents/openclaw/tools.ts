@@ -1,4 +1,4 @@
-import type { ToolNames } from '../native/tool-names.ts'
+import type { ToolNames } from '../translate/tool-names.ts'
 
 const file = { path: 'file_path' }
 

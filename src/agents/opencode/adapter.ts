@@ -1,11 +1,11 @@
-import type { PluginAgent } from '../agent.ts'
+import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { opencodeEvents } from './events.ts'
 import { readOpencode } from './read.ts'
 import { opencodeReply } from './reply.ts'
 import { opencodeTools } from './tools.ts'
 
 /** OpenCode: a plugin in its own process, whose hooks change what they are given or throw. */
-export const opencode: PluginAgent = {
+export const opencodeAdapter: PluginAgentAdapter = {
   name: 'opencode',
   title: 'OpenCode',
   checked: '1.18.33',

@@ -1,4 +1,4 @@
-import type { NativeEvent } from '../agent.ts'
+import type { NativeEvent } from '../agent-adapter.ts'
 
 /** What the plugin tells of OpenCode 1.18, and what was seen to be honoured. */
 export const opencodeEvents = {

@@ -57,7 +57,8 @@ export const Hookhelm = async ({ directory, client }) => {
       Promise.resolve(shown).catch(() => {})
     } catch {}
     // Without a screen that a line would spoil.
-    if (process.argv[2] === 'run') link.say(reason.startsWith('hookhelm: ') ? reason : `hookhelm: ${reason}`)
+    if (process.argv[2] === 'run')
+      link.warnOnce(reason.startsWith('hookhelm: ') ? reason : `hookhelm: ${reason}`)
   }
 
   const hooks = {
@@ -65,7 +66,7 @@ export const Hookhelm = async ({ directory, client }) => {
       const { type, properties } = event
       if (type === 'session.created') family.adopt(properties?.info?.id, properties?.info?.parentID)
       if (!isNews(event) && !failedCall(event)) return
-      await link.tell(type, { event, directory, sub: family.of(properties?.sessionID) }, anything)
+      await link.observe(type, { event, directory, sub: family.of(properties?.sessionID) }, anything)
     },
 
     async 'tool.execute.before'(input, output) {
@@ -97,7 +98,7 @@ export const Hookhelm = async ({ directory, client }) => {
     },
 
     async 'command.execute.before'(input, output) {
-      link.tell('command.execute.before', native(input, output), anything)
+      link.observe('command.execute.before', native(input, output), anything)
     },
 
     async 'experimental.session.compacting'(input, output) {

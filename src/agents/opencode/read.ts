@@ -1,18 +1,24 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
-import type { NativePayload, Reading } from '../agent.ts'
-import { own } from '../native/own.ts'
-import { inputOf, nameOf, only, pathOf, textOf } from '../native/read-fields.ts'
-import { type Fields, part } from '../plugin/fields.ts'
-import { canonicalCall } from '../plugin/native-call.ts'
-import { laneAbove, subAgentOf } from '../plugin/sub-agent.ts'
-import { callOf, callWith, envelopeOf, propertiesOf } from './payload.ts'
+import type { NativePayload, NativeReading } from '../agent-adapter.ts'
+import { canonicalCall, laneAbove, subAgentOf } from '../plugin/plugin-reply.ts'
+import {
+  definedFields,
+  inputField,
+  nameField,
+  type PayloadRecord,
+  pathField,
+  recordField,
+  textField,
+} from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
+import { opencodeCall, opencodeCallWith, opencodeEnvelope, opencodeProperties } from './payload.ts'
 
-type Said = Pick<Reading, 'payload' | 'event'>
+type Said = Pick<NativeReading, 'payload' | 'event'>
 type Read = (native: NativePayload) => Said
 
 const afterTool: Read = (native) => {
-  const call = canonicalCall(callOf(native))
+  const call = canonicalCall(opencodeCall(native))
   const error = failure(native.output, String(call.native_tool_name ?? call.tool_name))
   if (error === undefined) return { payload: { ...call, tool_response: native.output } }
   return { event: 'post_tool_use_failure', payload: { ...call, error, tool_response: native.output ?? null } }
@@ -21,7 +27,7 @@ const afterTool: Read = (native) => {
 /** What went wrong, where a call that returned did not succeed. */
 function failure(output: unknown, tool: string): string | undefined {
   if (!isRecord(output)) return 'the call has no result'
-  const { exit } = part(output, 'metadata')
+  const { exit } = recordField(output, 'metadata')
   if (tool === 'bash' && exit !== undefined && exit !== 0)
     return `Exit code ${exit ?? 'unknown'}\n${String(output.output ?? '')}`
   if (tool === 'invalid' || output.isError === true) return String(output.output ?? 'the call failed')
@@ -29,29 +35,30 @@ function failure(output: unknown, tool: string): string | undefined {
 }
 
 const thrownCall: Read = (native) => {
-  const failed = part(propertiesOf(native), 'part')
-  const state = part(failed, 'state')
-  const call = canonicalCall(callWith(nameOf(failed, 'tool'), inputOf(state, 'input')))
+  const failed = recordField(opencodeProperties(native), 'part')
+  const state = recordField(failed, 'state')
+  const call = canonicalCall(opencodeCallWith(nameField(failed, 'tool'), inputField(state, 'input')))
   return { payload: { ...call, error: String(state.error ?? 'the call failed') } }
 }
 
 /** The words of the user. What the client adds to them, the text of a file for instance, is marked. */
 const prompt: Read = (native) => {
-  const { parts } = part(native, 'output')
+  const { parts } = recordField(native, 'output')
   if (!Array.isArray(parts))
     throw new HookError('input.schema', 'output.parts must be a list', { at: 'output.parts' })
   const said = parts.filter(
-    (each): each is Fields => isRecord(each) && each.type === 'text' && each.synthetic !== true,
+    (each): each is PayloadRecord => isRecord(each) && each.type === 'text' && each.synthetic !== true,
   )
   const source = subAgentOf(native) === undefined ? {} : { source: 'subagent' }
   return { payload: { prompt: said.map(({ text }) => String(text ?? '')).join('\n'), ...source } }
 }
 
 const sessionCreated: Read = (native) => {
-  const info = part(propertiesOf(native), 'info')
+  const info = recordField(opencodeProperties(native), 'info')
   const sub = subAgentOf(native)
-  if (sub === undefined) return { payload: { source: 'startup', ...only({ title: textOf(info, 'title') }) } }
-  const agent = only({ agent_type: textOf(info, 'agent'), title: textOf(info, 'title') })
+  if (sub === undefined)
+    return { payload: { source: 'startup', ...definedFields({ title: textField(info, 'title') }) } }
+  const agent = definedFields({ agent_type: textField(info, 'agent'), title: textField(info, 'title') })
   return { event: 'subagent_start', payload: { agent_id: sub.lane, ...agent } }
 }
 
@@ -61,30 +68,33 @@ const sessionIdle: Read = (native) => {
 }
 
 const sessionError: Read = (native) => {
-  const { error } = propertiesOf(native)
-  const message = isRecord(error) ? textOf(part(error, 'data'), 'message') : undefined
+  const { error } = opencodeProperties(native)
+  const message = isRecord(error) ? textField(recordField(error, 'data'), 'message') : undefined
   return {
     payload: { error: message ?? (isRecord(error) ? error.name : error) ?? 'unknown', details: error },
   }
 }
 
 const permissionAsked: Read = (native) => {
-  const asked = propertiesOf(native)
-  const about = inputOf(asked, 'metadata')
-  const file = only({ file_path: pathOf(about, 'filepath') })
-  const call = canonicalCall(callWith(nameOf(asked, 'permission'), { ...about, ...file }))
+  const asked = opencodeProperties(native)
+  const about = inputField(asked, 'metadata')
+  const file = definedFields({ file_path: pathField(about, 'filepath') })
+  const call = canonicalCall(opencodeCallWith(nameField(asked, 'permission'), { ...about, ...file }))
   return { payload: { ...call, patterns: asked.patterns } }
 }
 
 const reads: Readonly<Record<string, Read>> = {
-  'tool.execute.before': (native) => ({ payload: canonicalCall(callOf(native)) }),
+  'tool.execute.before': (native) => ({ payload: canonicalCall(opencodeCall(native)) }),
   'tool.execute.after': afterTool,
   'message.part.updated': thrownCall,
   'chat.message': prompt,
   'command.execute.before': (native) => {
-    const input = part(native, 'input')
+    const input = recordField(native, 'input')
     return {
-      payload: only({ command_name: textOf(input, 'command'), command_args: textOf(input, 'arguments') }),
+      payload: definedFields({
+        command_name: textField(input, 'command'),
+        command_args: textField(input, 'arguments'),
+      }),
     }
   },
   'experimental.session.compacting': () => ({ payload: {} }),
@@ -94,19 +104,21 @@ const reads: Readonly<Record<string, Read>> = {
   'session.idle': sessionIdle,
   'session.error': sessionError,
   'permission.asked': permissionAsked,
-  'file.edited': (native) => ({ payload: only({ file_path: pathOf(propertiesOf(native), 'file') }) }),
+  'file.edited': (native) => ({
+    payload: definedFields({ file_path: pathField(opencodeProperties(native), 'file') }),
+  }),
   'chat.params': (native) => {
-    const model = textOf(part(part(native, 'input'), 'model'), 'id')
-    return { payload: { ...only({ model }), request: part(native, 'output') } }
+    const model = textField(recordField(recordField(native, 'input'), 'model'), 'id')
+    return { payload: { ...definedFields({ model }), request: recordField(native, 'output') } }
   },
 }
 
-export function readOpencode(event: string, native: NativePayload): Reading {
-  const said = own(reads, event)?.(native) ?? { payload: propertiesOf(native) }
-  const { lane, ...envelope } = envelopeOf(native)
+export function readOpencode(event: string, native: NativePayload): NativeReading {
+  const said = lookUp(reads, event)?.(native) ?? { payload: opencodeProperties(native) }
+  const { lane, ...envelope } = opencodeEnvelope(native)
   const isAboutLane = said.event === 'subagent_start' || said.event === 'subagent_stop'
   const sub = subAgentOf(native)
   // A sub-agent that starts or ends is told of by the agent above it.
   const teller = isAboutLane && sub !== undefined ? laneAbove(sub) : lane
-  return { ...said, envelope: { ...envelope, ...only({ lane: teller }) } }
+  return { ...said, envelope: { ...envelope, ...definedFields({ lane: teller }) } }
 }

@@ -1,57 +1,59 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload, Outcome, PluginReply } from '../agent.ts'
-import { outputText } from '../native/output-text.ts'
-import { own } from '../native/own.ts'
-import { type Fields, part } from '../plugin/fields.ts'
-import { addition, changedArgs, pass, refusal } from '../plugin/plugin-reply.ts'
-import { callOf } from './payload.ts'
+import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
+import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
+import { outputText } from '../translate/process-reply.ts'
+import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
+import { lookUp } from '../translate/tool-names.ts'
+import { opencodeCall } from './payload.ts'
 
-type Reply = (outcome: Outcome, native: NativePayload) => PluginReply
+type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
 const beforeTool: Reply = ({ kind, message, patch }, native) => {
-  if (kind === 'block' || kind === 'ask') return refusal(message)
-  if (patch === undefined) return pass
-  const args = changedArgs(callOf(native), patch)
-  return args === undefined ? refusal(cannot(message)) : { args }
+  if (kind === 'block' || kind === 'ask') return pluginRefusal(message)
+  if (patch === undefined) return passReply
+  const args = changedArguments(opencodeCall(native), patch)
+  return args === undefined ? pluginRefusal(cannot(message)) : { args }
 }
 
 const afterTool: Reply = ({ patch, context }, { output }) => {
-  if (!isRecord(output)) return pass
+  if (!isRecord(output)) return passReply
   const changed = patch === undefined ? output : { ...output, ...changedOutput(output, patch) }
   const noted = context === undefined ? changed : { ...changed, ...withNote(changed, context) }
-  return noted === output ? pass : { output: noted }
+  return noted === output ? passReply : { output: noted }
 }
 
 /**
  * The result as the tool gives it, so that the model reads what the hook says. A text replaces everything that could still
  * hold what was to be hidden.
  */
-function changedOutput(original: Fields, patch: unknown): Fields {
+function changedOutput(original: PayloadRecord, patch: unknown): PayloadRecord {
   if (isRecord(patch) && (typeof patch.output === 'string' || Array.isArray(patch.content))) {
-    const { output } = original.metadata === undefined ? {} : part(original, 'metadata')
+    const { output } = original.metadata === undefined ? {} : recordField(original, 'metadata')
     const isRepeated = typeof patch.output === 'string' && output === original.output
-    return isRepeated ? { ...patch, metadata: { ...part(patch, 'metadata'), output: patch.output } } : patch
+    return isRepeated
+      ? { ...patch, metadata: { ...recordField(patch, 'metadata'), output: patch.output } }
+      : patch
   }
   const text = outputText(patch)
   if (Array.isArray(original.content)) return { content: [{ type: 'text', text }], structuredContent: null }
-  return { output: text, metadata: blank(part(original, 'metadata'), text), attachments: [] }
+  return { output: text, metadata: blank(recordField(original, 'metadata'), text), attachments: [] }
 }
 
 /** Numbers and flags stay; what is shown as the output of a command is the new text. */
-function blank(metadata: Fields, text: string): Fields {
+function blank(metadata: PayloadRecord, text: string): PayloadRecord {
   const kept = Object.entries(metadata).filter(([, value]) => ['number', 'boolean'].includes(typeof value))
   return { ...Object.fromEntries(kept), ...('output' in metadata ? { output: text } : {}) }
 }
 
-function withNote(output: Fields, text: string): Fields {
+function withNote(output: PayloadRecord, text: string): PayloadRecord {
   if (Array.isArray(output.content)) return { content: [...output.content, { type: 'text', text }] }
   return { output: `${String(output.output ?? '')}\n\n${text}` }
 }
 
 const prompt: Reply = ({ kind, message, patch, context }) => {
-  if (kind === 'block' || kind === 'ask') return refusal(message)
-  if (patch !== undefined && typeof patch !== 'string') return refusal(cannot(message))
-  return { ...(patch === undefined ? {} : { prompt: patch }), ...addition(context) }
+  if (kind === 'block' || kind === 'ask') return pluginRefusal(message)
+  if (patch !== undefined && typeof patch !== 'string') return pluginRefusal(cannot(message))
+  return { ...(patch === undefined ? {} : { prompt: patch }), ...contextReply(context) }
 }
 
 function cannot(message: string): string {
@@ -62,11 +64,11 @@ const replies: Readonly<Record<string, Reply>> = {
   'tool.execute.before': beforeTool,
   'tool.execute.after': afterTool,
   'chat.message': prompt,
-  'experimental.session.compacting': ({ context }) => addition(context),
-  'chat.params': ({ patch }) => (isRecord(patch) ? { output: patch } : pass),
+  'experimental.session.compacting': ({ context }) => contextReply(context),
+  'chat.params': ({ patch }) => (isRecord(patch) ? { output: patch } : passReply),
 }
 
 /** What the plugin carries out; anything else it would take for no answer. */
-export function opencodeReply(event: string, outcome: Outcome, native: NativePayload): PluginReply {
-  return own(replies, event)?.(outcome, native) ?? pass
+export function opencodeReply(event: string, outcome: ClientOutcome, native: NativePayload): PluginReply {
+  return lookUp(replies, event)?.(outcome, native) ?? passReply
 }

@@ -1,96 +1,98 @@
 import net from 'node:net'
+import { MAX_LINE } from '../client/gateway-link.cjs'
 import { oneLine } from './one-line.js'
-import { checkPlace } from './place.js'
 import { openSpool } from './spool.js'
+import { assertTrustedSocket } from './trusted-socket.js'
 
-const MAX_LINE = 8 * 1_048_576 + 65_536
-/** Nobody waits for an observation, so none may hold up the end of the host for long. */
+/** An observation must not delay the end of the host for long. */
 const OBSERVE_MS = 2_000
 
-/** Questions that nobody answered yet; they are kept when the host ends, so that history knows. */
-const open = openQuestions()
+/** Functions that spool the unanswered requests when the host exits. */
+const unanswered = trackUnanswered()
 
-/** A host may load this file more than once, and is listened to once. */
-function openQuestions() {
+/** The host may load this file more than once, but only one listener is needed. */
+function trackUnanswered() {
   const name = Symbol.for('hookhelm.questions')
   if (process[name] === undefined) {
     process[name] = new Set()
     process.on('exit', () => {
-      for (const keep of process[name]) keep('the agent ended before the gateway answered')
+      for (const spool of process[name]) spool('the agent ended before the gateway answered')
     })
   }
   return process[name]
 }
 
 /**
- * One connection to the gateway, opened with the first event and again after it was lost. It keeps the host alive only
- * while a question is open.
+ * One connection to the gateway. It opens with the first event, and again after it was lost. It keeps the host alive only
+ * while a request waits for its answer.
  */
 export function openLink(settings) {
   const spool = openSpool(settings)
-  const underWay = new Set()
+  const observing = new Set()
   const waiting = new Map()
   let connection
   let count = 0
 
-  function settle(id, how) {
-    const question = waiting.get(id)
-    if (question === undefined) return
+  function settle(id, finish) {
+    const request = waiting.get(id)
+    if (request === undefined) return
     waiting.delete(id)
-    clearTimeout(question.timer)
+    clearTimeout(request.timer)
     if (waiting.size === 0) connection?.socket.unref()
-    how(question)
+    finish(request)
   }
 
-  /** Nothing that was asked here will be answered. */
-  function lose(lost, why, hasEnded) {
+  /** Fails every request on a lost connection. */
+  function dropConnection(lost, why, hasEnded) {
     if (connection === lost) connection = undefined
     lost.socket.destroy()
     for (const [id, { on }] of [...waiting]) {
-      if (on === lost) settle(id, (question) => question.fail(why, hasEnded))
+      if (on === lost) settle(id, (request) => request.fail(why, hasEnded))
     }
   }
 
-  function dial() {
-    checkPlace(settings.socket)
+  function openConnection() {
+    assertTrustedSocket(settings.socket)
     const opened = { socket: net.connect({ path: settings.socket }), isUsed: false }
-    const read = lines((text) => take(text))
+    const read = splitLines((text) => handleLine(text))
     opened.socket.on('data', (chunk) => {
-      const broken = read(chunk)
-      if (broken !== undefined) lose(opened, broken, false)
+      const problem = read(chunk)
+      if (problem !== undefined) dropConnection(opened, problem, false)
     })
     opened.socket.on('error', ({ code }) =>
-      lose(opened, `the gateway cannot be reached (${code ?? 'error'})`, true),
+      dropConnection(opened, `the gateway cannot be reached (${code ?? 'error'})`, true),
     )
-    opened.socket.on('close', () => lose(opened, 'the gateway ended the connection without an answer', true))
+    opened.socket.on('close', () =>
+      dropConnection(opened, 'the gateway ended the connection without an answer', true),
+    )
     opened.socket.write(`${JSON.stringify({ hookhelm: 1, agent: settings.agent })}\n`)
     opened.socket.unref()
     return opened
   }
 
-  /** One line of the gateway. Says why nothing further can be believed, if so. */
-  function take(text) {
-    const said = parse(text)
-    const keys = Object.keys(said ?? {})
+  /** Handles one line of the gateway. Returns a problem that makes the connection unusable, or undefined. */
+  function handleLine(text) {
+    const answer = parseObject(text)
+    const keys = Object.keys(answer ?? {})
       .sort()
       .join()
-    if (keys === 'error,id' && said.id === null) return errorText(said.error)
-    if (!Number.isInteger(said?.id) || said.id < 1 || said.id > count)
-      return 'the gateway answered what was not asked'
+    if (keys === 'error,id' && answer.id === null) return errorText(answer.error)
+    if (!Number.isInteger(answer?.id) || answer.id < 1 || answer.id > count)
+      return 'the gateway answered a request that was never sent'
     if (keys === 'id,pending' || keys === 'id,pending,until_ms') return undefined
-    if (keys === 'id,reply') settle(said.id, (question) => question.done(said.reply))
-    else if (keys === 'error,id') settle(said.id, (question) => question.fail(errorText(said.error), false))
+    if (keys === 'id,reply') settle(answer.id, (request) => request.done(answer.reply))
+    else if (keys === 'error,id') settle(answer.id, (request) => request.fail(errorText(answer.error), false))
     else return 'the gateway’s answer cannot be read'
     return undefined
   }
 
-  /** Asks on the connection there is. It may have been lost while nobody looked: then once more on a new one. */
-  function put(event, native, within, mayRetry) {
+  /** Sends a request. If an open connection turns out to be dead, retries once on a new one. */
+  function send(event, native, within, mayRetry) {
     return new Promise((resolve, reject) => {
       const id = count + 1
       const text = `${JSON.stringify({ id, event, within_ms: Math.floor(within), native })}\n`
       if (Buffer.byteLength(text) > MAX_LINE) throw new Error('the event is too large to be checked')
-      connection ??= dial()
+      connection ??= openConnection()
       count = id
       const on = connection
       const wasUsed = on.isUsed
@@ -101,11 +103,11 @@ export function openLink(settings) {
         done: resolve,
         fail(why, hasEnded) {
           const left = within - (performance.now() - began)
-          if (hasEnded && wasUsed && mayRetry && left > 1) resolve(put(event, native, left, false))
+          if (hasEnded && wasUsed && mayRetry && left > 1) resolve(send(event, native, left, false))
           else reject(new Error(why))
         },
         timer: setTimeout(
-          () => settle(id, (question) => question.fail('the gateway did not answer in time', false)),
+          () => settle(id, (request) => request.fail('the gateway did not answer in time', false)),
           within,
         ),
       })
@@ -114,50 +116,50 @@ export function openLink(settings) {
     })
   }
 
-  /** What is answered, or why there is no clear answer. */
-  async function ask(event, native, { within, read, keep }) {
-    open.add(keep)
+  /** Returns the reply, or why there is no valid one. */
+  async function request(event, native, { within, read, spoolIt }) {
+    unanswered.add(spoolIt)
     try {
-      return { reply: read(await put(event, native, within, true)) }
+      return { reply: read(await send(event, native, within, true)) }
     } catch (error) {
       return { why: oneLine(error?.message) }
     } finally {
-      open.delete(keep)
+      unanswered.delete(spoolIt)
     }
   }
 
-  async function watch(event, native, read, within) {
-    const keep = (why) => spool.keep(event, native, why, {})
-    const { reply, why } = await ask(event, native, { within, read, keep })
-    if (reply === undefined) keep(why)
+  async function requestOrSpool(event, native, read, within) {
+    const spoolIt = (why) => spool.write(event, native, why, {})
+    const { reply, why } = await request(event, native, { within, read, spoolIt })
+    if (reply === undefined) spoolIt(why)
     return reply ?? {}
   }
 
   return {
-    /** No clear answer refuses: throws, or goes on where the user chose that. */
+    /** Throws if there is no valid reply, unless the user chose `--fail-open`. */
     async gate(event, native, read) {
       const mark = settings.failOpen === true ? { opened: true } : { blocked: true }
-      const keep = (why) => spool.keep(event, native, why, mark)
-      const { reply, why } = await ask(event, native, { within: settings.within, read, keep })
+      const spoolIt = (why) => spool.write(event, native, why, mark)
+      const { reply, why } = await request(event, native, { within: settings.within, read, spoolIt })
       if (reply !== undefined) return reply
-      keep(why)
+      spoolIt(why)
       if (settings.failOpen !== true) throw new Error(`hookhelm: ${why}`)
-      spool.say(`hookhelm: ${event} goes on unchecked, as chosen by --fail-open: ${why}`)
+      spool.warnOnce(`hookhelm: ${event} passes unchecked because of --fail-open: ${why}`)
       return {}
     },
-    /** The host waits, because the answer may still change something. Never throws. */
-    consult: (event, native, read) => watch(event, native, read, settings.within),
-    /** The host does not wait. */
-    tell(event, native, read) {
-      const told = watch(event, native, read, Math.min(settings.within, OBSERVE_MS))
-      underWay.add(told)
-      told.finally(() => underWay.delete(told))
-      return told
+    /** For events that cannot block but whose reply may change something. Never throws. */
+    consult: (event, native, read) => requestOrSpool(event, native, read, settings.within),
+    /** For observations. The host need not wait. */
+    observe(event, native, read) {
+      const done = requestOrSpool(event, native, read, Math.min(settings.within, OBSERVE_MS))
+      observing.add(done)
+      done.finally(() => observing.delete(done))
+      return done
     },
-    say: spool.say,
-    /** Waits for what the host did not wait for. */
+    warnOnce: spool.warnOnce,
+    /** Waits for the observations. */
     async flush() {
-      await Promise.all(underWay)
+      await Promise.all(observing)
     },
     close() {
       connection?.socket.destroy()
@@ -165,21 +167,21 @@ export function openLink(settings) {
   }
 }
 
-/** Cuts a stream into lines, until one of them is broken. */
-function lines(take) {
+/** Splits a stream into lines. Stops at the first line that `handleLine` reports a problem for. */
+function splitLines(handleLine) {
   let rest = Buffer.alloc(0)
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-      const broken = take(rest.subarray(0, end).toString('utf8'))
+      const problem = handleLine(rest.subarray(0, end).toString('utf8'))
       rest = rest.subarray(end + 1)
-      if (broken !== undefined) return broken
+      if (problem !== undefined) return problem
     }
     return rest.length > MAX_LINE ? 'the gateway’s answer does not end' : undefined
   }
 }
 
-function parse(text) {
+function parseObject(text) {
   try {
     const value = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined

@@ -1,17 +1,18 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { PluginReply } from '../agent.ts'
-import { patchText } from '../native/apply-patch.ts'
-import { type ToolNames, toNative } from '../native/tool-names.ts'
+import type { NativePayload, PluginReply } from '../agent-adapter.ts'
+import { patchText, readPatch } from '../translate/apply-patch.ts'
+import { textField } from '../translate/read-fields.ts'
+import { type ToolNames, toCanonical, toNative } from '../translate/tool-names.ts'
 
 /** No objection: the client goes on as if we were not there. */
-export const pass: PluginReply = Object.freeze({})
+export const passReply: PluginReply = Object.freeze({})
 
-export function refusal(message: string): PluginReply {
+export function pluginRefusal(message: string): PluginReply {
   return { block: message.trim() || 'a hook decided so' }
 }
 
-export function addition(context: string | undefined): PluginReply {
-  return context === undefined || context.trim() === '' ? pass : { context }
+export function contextReply(context: string | undefined): PluginReply {
+  return context === undefined || context.trim() === '' ? passReply : { context }
 }
 
 /** A tool call as the client makes it. */
@@ -24,8 +25,11 @@ export interface NativeCall {
 }
 
 /** The arguments a hook wants instead, in the client's spelling; none where the client cannot have them. */
-export function changedArgs(call: NativeCall, patch: unknown): Readonly<Record<string, unknown>> | undefined {
-  const text = patchIn(call)
+export function changedArguments(
+  call: NativeCall,
+  patch: unknown,
+): Readonly<Record<string, unknown>> | undefined {
+  const text = patchInCall(call)
   if (text !== undefined) {
     const changed = patchText(text, patch)
     return changed === undefined ? undefined : { ...call.args, [call.patchKey]: changed }
@@ -34,11 +38,38 @@ export function changedArgs(call: NativeCall, patch: unknown): Readonly<Record<s
 }
 
 /** The text of a patch, where the call is one. */
-export function patchIn({
+export function patchInCall({
   tool,
   args,
   patchKey,
 }: Pick<NativeCall, 'tool' | 'args' | 'patchKey'>): string | undefined {
   const text = tool === 'apply_patch' ? args[patchKey] : undefined
   return typeof text === 'string' ? text : undefined
+}
+
+/** The call as every hook sees it. */
+export function canonicalCall(call: NativeCall): Readonly<Record<string, unknown>> {
+  const text = patchInCall(call)
+  if (text !== undefined) return { ...readPatch(text), native_tool_name: call.tool }
+  return { ...toCanonical(call.tools, call.tool, call.args) }
+}
+
+/** Whose sub-agent a session is, as the plugin found out. */
+export interface SubAgent {
+  /** The session that everything began with. */
+  readonly root: string
+  readonly parent: string
+  /** Its own session. */
+  readonly lane: string
+}
+
+export function subAgentOf({ sub }: NativePayload): SubAgent | undefined {
+  if (!isRecord(sub)) return undefined
+  const [root, parent, lane] = [textField(sub, 'root'), textField(sub, 'parent'), textField(sub, 'lane')]
+  return root === undefined || parent === undefined || lane === undefined ? undefined : { root, parent, lane }
+}
+
+/** The lane of the agent that started this one: none where that is the agent itself. */
+export function laneAbove({ root, parent }: SubAgent): string | undefined {
+  return parent === root ? undefined : parent
 }

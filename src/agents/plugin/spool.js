@@ -1,70 +1,39 @@
 import fs from 'node:fs'
-import path from 'node:path'
+import { MAX_PAYLOAD, writeSpoolFile } from '../client/gateway-link.cjs'
 import { oneLine } from './one-line.js'
 
-const MAX_FILES = 10_000
-const MAX_BYTES = 8 * 1_048_576
-
-/** Where events wait that could not be delivered: one file each, which the gateway takes up later. */
+/** Stores events that could not be delivered, one file each. The gateway reads them later. */
 export function openSpool({ agent, spool: folder }) {
-  let last = 0
-  let hasSpoken = false
+  let lastTime = 0
+  let hasWarned = false
 
-  /** One line in the life of the host: its terminal is not ours. */
-  function say(text) {
-    if (hasSpoken) return
-    hasSpoken = true
+  /** Prints one line per process, because the terminal belongs to the host. */
+  function warnOnce(text) {
+    if (hasWarned) return
+    hasWarned = true
     try {
       fs.writeSync(2, `${oneLine(text)}\n`)
     } catch {}
   }
 
-  function write(record) {
-    makeFolder(folder)
-    if (fs.readdirSync(folder).length > MAX_FILES) {
-      fs.closeSync(fs.openSync(path.join(folder, 'overflow'), 'a', 0o600))
-      return say('hookhelm: too many events wait to be delivered, this one is lost')
-    }
-    // Many events of one process may fall into one millisecond, and each has a file of its own.
-    last = Math.max(record.at, last + 1)
-    const name = `${last}-${process.pid}.json`
-    const draft = path.join(folder, `.new-${name}`)
-    const file = fs.openSync(draft, 'wx', 0o600)
-    try {
-      fs.writeSync(file, JSON.stringify(record))
-      fs.fsyncSync(file)
-    } finally {
-      fs.closeSync(file)
-    }
-    fs.renameSync(draft, path.join(folder, name))
-  }
-
   return {
-    say,
-    /** Never throws: the host has nothing to do with it. */
-    keep(event, native, why, mark) {
+    warnOnce,
+    /** Never throws. */
+    write(event, native, why, mark) {
       if (!folder) return
-      try {
-        write({ agent, event, at: Date.now(), why: oneLine(why), ...mark, native: fitting(native) })
-      } catch {
-        say('hookhelm: an event could be neither delivered nor kept')
-      }
+      // Several events of one process may share a millisecond, and each needs a file name of its own.
+      const at = Date.now()
+      lastTime = Math.max(at, lastTime + 1)
+      const record = { agent, event, at, why: oneLine(why), ...mark, native: withinLimit(native) }
+      const problem = writeSpoolFile(fs, folder, `${lastTime}-${process.pid}.json`, JSON.stringify(record))
+      if (problem !== undefined) warnOnce(`hookhelm: an event is lost: ${problem}`)
     },
   }
 }
 
-/** Only itself: whatever lies above it was made when the plugin was. */
-function makeFolder(folder) {
+function withinLimit(native) {
   try {
-    fs.mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error
-  }
-}
-
-function fitting(native) {
-  try {
-    return Buffer.byteLength(JSON.stringify(native)) > MAX_BYTES ? null : native
+    return Buffer.byteLength(JSON.stringify(native)) > MAX_PAYLOAD ? null : native
   } catch {
     return null
   }

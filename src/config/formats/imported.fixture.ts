@@ -1,7 +1,7 @@
-import type { Imported, ImportResult } from './foreign.ts'
+import type { ImportedFile, ImportResult } from './import-format.ts'
 
 /** What an import that must succeed gave. */
-export function imported(result: ImportResult): Imported {
+export function imported(result: ImportResult): ImportedFile {
   if (result.kind === 'imported') return result
   throw new Error(result.problems.map(({ message }) => message).join('; '))
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { importFormats } from '../../agents/import-file.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
-import { formatNames } from '../formats/import-file.ts'
 import { readHookText } from './read-text.ts'
 
 const page = readFileSync('docs/hook-files.md', 'utf8')
@@ -17,5 +17,5 @@ test('the page names every field and every format', () => {
   const fields = Object.keys(hookSchema.fields).filter(
     (field) => field !== 'disabled_reason' && field !== 'version',
   )
-  expect([...fields, ...formatNames].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  expect([...fields, ...importFormats].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })

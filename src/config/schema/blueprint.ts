@@ -31,5 +31,3 @@ export const blueprintSchema = z
       .exactOptional(),
   })
   .readonly()
-
-export type Blueprint = z.output<typeof blueprintSchema>

@@ -89,5 +89,3 @@ export const ruleSetSchema = z
     rules: z.array(rule).readonly().exactOptional(),
   })
   .readonly()
-
-export type RuleSet = z.output<typeof ruleSetSchema>

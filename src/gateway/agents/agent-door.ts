@@ -6,9 +6,9 @@ import type {
   NativePayload,
   PluginReply,
   ProcessReply,
-} from '../../agents/agent.ts'
-import { deliver } from '../../agents/native/outcome.ts'
-import { agentNamed, agents } from '../../agents/table.ts'
+} from '../../agents/agent-adapter.ts'
+import { agentAdapters, findAdapter } from '../../agents/table.ts'
+import { deliverDecision } from '../../agents/translate/outcome.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
@@ -99,7 +99,7 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
         isLocal ? { ...options, folder: workPlaceOf(where, envelope) } : options,
       )
-      const { outcome, undelivered } = deliver(decision, row.honours ?? [], agent.title)
+      const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
       if (undelivered.length > 0)
         log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
@@ -137,10 +137,10 @@ function readObserved(agent: AgentAdapter, name: string, native: NativePayload) 
 
 /** Returns the adapter with this name, or throws an error that lists the names. */
 export function requireAgent(name: unknown): AgentAdapter {
-  const agent = typeof name === 'string' ? agentNamed(name) : undefined
+  const agent = typeof name === 'string' ? findAdapter(name) : undefined
   if (agent !== undefined) return agent
   throw serverError('gateway.request', `there is no coding agent ${String(name).slice(0, 80)}`, {
     at: 'agent',
-    hint: `Known agents: ${agents.map((known) => known.name).join(', ')}.`,
+    hint: `Known agents: ${agentAdapters.map((known) => known.name).join(', ')}.`,
   })
 }

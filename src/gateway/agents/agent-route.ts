@@ -1,4 +1,4 @@
-import type { ProcessReply } from '../../agents/agent.ts'
+import type { ProcessReply } from '../../agents/agent-adapter.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Door } from '../door.ts'

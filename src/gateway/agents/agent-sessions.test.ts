@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reading } from '../../agents/agent.ts'
+import type { NativeReading } from '../../agents/agent-adapter.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import { createAgentSessions } from './agent-sessions.ts'
 
@@ -7,7 +7,7 @@ const where = { tenant: 't', agent: 'robot', now: 1 }
 
 function joined() {
   const sessions = createAgentSessions()
-  const join = (event: string, envelope: Envelope, more: Partial<Reading> = {}) =>
+  const join = (event: string, envelope: Envelope, more: Partial<NativeReading> = {}) =>
     sessions.join(where, event, { payload: {}, ...more, envelope: { session: 's', ...envelope } })
   return {
     sessions,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Reading } from '../../agents/agent.ts'
+import type { NativeReading } from '../../agents/agent-adapter.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
@@ -8,7 +8,7 @@ import { timeUuid } from '../../safe/time-uuid.ts'
 /** Connects the events of one coding agent session: turn, tool call, sub-agent and its depth. */
 export interface AgentSessions {
   /** Completes the envelope with values from earlier events of the session. */
-  join(source: EventSource, event: string, reading: Reading): Envelope
+  join(source: EventSource, event: string, reading: NativeReading): Envelope
   /** Returns the folder in which the session began; `/` if it is unknown. */
   startOf(source: EventSource, envelope: Envelope, folder: string): string
   /** Records that a tool call was blocked, so it starts no sub-agent. */
@@ -153,14 +153,14 @@ function beginLane(session: Session, lane: string | undefined, parentSession?: s
   return begun
 }
 
-function startedLane({ payload }: Reading): string | undefined {
+function startedLane({ payload }: NativeReading): string | undefined {
   return typeof payload.agent_id === 'string' ? payload.agent_id : undefined
 }
 
 interface ToolCallEvent {
   readonly lane: string | undefined
   readonly toolCall: string | undefined
-  readonly reading: Reading
+  readonly reading: NativeReading
 }
 
 function recordToolCall(session: Session, event: string, { lane, toolCall, reading }: ToolCallEvent): void {
@@ -174,7 +174,7 @@ function recordToolCall(session: Session, event: string, { lane, toolCall, readi
 }
 
 /** A permission request names the tool and its arguments, but not always the id of the call. */
-function lastCallOf(session: Session, event: string, { payload }: Reading): string | undefined {
+function lastCallOf(session: Session, event: string, { payload }: NativeReading): string | undefined {
   if (event !== 'permission_request') return undefined
   return session.call?.digest === callDigest(payload) ? session.call.id : undefined
 }

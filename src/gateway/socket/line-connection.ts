@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { AgentAdapter } from '../../agents/agent.ts'
+import type { AgentAdapter } from '../../agents/agent-adapter.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'

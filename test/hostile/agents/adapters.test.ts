@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CommandAgent, Outcome } from '../../../src/agents/agent.ts'
-import { patchedFiles } from '../../../src/agents/native/apply-patch.ts'
-import { deliver } from '../../../src/agents/native/outcome.ts'
-import { toCanonical, toNative } from '../../../src/agents/native/tool-names.ts'
-import { agents } from '../../../src/agents/table.ts'
+import type { ClientOutcome, CommandAgentAdapter } from '../../../src/agents/agent-adapter.ts'
+import { agentAdapters } from '../../../src/agents/table.ts'
+import { patchedFiles } from '../../../src/agents/translate/apply-patch.ts'
+import { deliverDecision } from '../../../src/agents/translate/outcome.ts'
+import { toCanonical, toNative } from '../../../src/agents/translate/tool-names.ts'
 import type { Decision } from '../../../src/engine/core/decision.ts'
 import { isHookError } from '../../../src/engine/core/error.ts'
 import { decisionLine } from '../../../src/gateway/socket/line-protocol.ts'
 import { parseJson } from '../../../src/safe/json.ts'
 
-const commands = agents.filter((agent): agent is CommandAgent => agent.transport === 'command')
+const commands = agentAdapters.filter((agent): agent is CommandAgentAdapter => agent.transport === 'command')
 const replyOf = clientReader()
 
 /** The very functions of the client, which has no door to ask them through. */
@@ -71,7 +71,7 @@ describe.each(commands)('$name', (agent) => {
           if (!isHookError(thrown)) throw thrown
         }
         const honours = Object.hasOwn(agent.events, event) ? (agent.events[event]?.honours ?? []) : []
-        const { outcome } = deliver(decided, honours, agent.title)
+        const { outcome } = deliverDecision(decided, honours, agent.title)
         let reply = '{"exit":0,"stdout":"","stderr":""}'
         try {
           reply = JSON.stringify(agent.reply(event, outcome, sent))
@@ -89,7 +89,7 @@ describe.each(commands)('$name', (agent) => {
     const blocking = events.filter((event) => agent.events[event]?.honours?.includes('block'))
     fc.assert(
       fc.property(fc.constantFrom(...blocking), native, text, (event, sent, message) => {
-        const { outcome } = deliver({ kind: 'block', reason: message }, ['block'], agent.title)
+        const { outcome } = deliverDecision({ kind: 'block', reason: message }, ['block'], agent.title)
         const { exit, stdout, stderr } = agent.reply(event, outcome, sent)
         expect(exit === 0 ? JSON.stringify(JSON.parse(stdout)) : stderr.trim()).not.toMatch(/^(\{\})?$/)
       }),
@@ -104,7 +104,7 @@ describe.each(commands)('$name', (agent) => {
     )
     fc.assert(
       fc.property(fc.constantFrom(...rewriting), native, value, (event, sent, patch) => {
-        const changed: Outcome = { kind: 'pass', message: 'm', patch }
+        const changed: ClientOutcome = { kind: 'pass', message: 'm', patch }
         let said = 'refused'
         try {
           const { exit, stdout } = agent.reply(event, changed, sent)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { agents } from '../../../src/agents/table.ts'
+import { agentAdapters } from '../../../src/agents/table.ts'
 import { openLines } from '../../../src/gateway/socket/socket.fixture.ts'
 import { shared } from '../../gateway/running.fixture.ts'
 
@@ -27,7 +27,7 @@ const value = fc.oneof(
 )
 const native = fc.array(fc.tuple(fc.constantFrom(...keys), value), { maxLength: 8 }).map(Object.fromEntries)
 
-describe.each(agents)('$name', (agent) => {
+describe.each(agentAdapters)('$name', (agent) => {
   test('gets a reply or an error for whatever it sends, and nothing else', async () => {
     const { socket = '' } = gateway()
     const open = () => openLines(socket, { hookhelm: 1, agent: agent.name })

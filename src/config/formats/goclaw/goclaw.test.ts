@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { importFile } from '../../../agents/import-file.ts'
+import type { ImportSource } from '../import-format.ts'
 import { imported, refused } from '../imported.fixture.ts'
-import { importGoClaw } from './goclaw.ts'
-import { importQualityGates } from './quality-gates.ts'
+
+const importGoClaw = (given: ImportSource) => importFile(given, 'goclaw')
+const importQualityGates = (given: ImportSource) => importFile(given, 'quality-gates')
 
 const row = { event: 'pre_tool_use', handler_type: 'command', scope: 'tenant', config: { command: 'cat' } }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { attempt, type Foreign, type Format, type ImportResult, importForeign, present } from '../foreign.ts'
+import { type ImportFormat, present, translateWith } from '../import-format.ts'
 
 const text = z.string()
 const optionalText = text.nullable().exactOptional()
@@ -30,16 +30,12 @@ type Row = z.output<typeof row>
 const silent = new Set(['version', 'source', 'created_at', 'updated_at', 'created_by', 'metadata'])
 
 /** Rows of GoClaw's `agent_hooks`, or what `hooks.list` answers. */
-export function importGoClaw(given: Foreign): ImportResult {
-  return importForeign(given, goClaw)
-}
-
 export function goClaw(value: unknown) {
-  return Array.isArray(value) ? attempt(value, bare) : attempt(value, wrapped)
+  return Array.isArray(value) ? translateWith(value, bare) : translateWith(value, wrapped)
 }
 
-const bare: Format<Row[]> = { schema: z.array(row), translate: (rows) => translated(rows, []) }
-const wrapped: Format<{ hooks: Row[] }> = {
+const bare: ImportFormat<Row[]> = { schema: z.array(row), translate: (rows) => translated(rows, []) }
+const wrapped: ImportFormat<{ hooks: Row[] }> = {
   schema: z.looseObject({ hooks: z.array(row) }),
   translate: ({ hooks }) => translated(hooks, ['hooks']),
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../../engine/core/check.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { attempt, type Foreign, type Format, type ImportResult, importForeign, present } from '../foreign.ts'
+import { type ImportFormat, present, translateWith } from '../import-format.ts'
 
 const text = z.string().min(1, 'must not be empty')
 
@@ -20,20 +20,16 @@ type Gate = z.output<typeof gate>
 const schema = z.looseObject({ quality_gates: z.array(gate) })
 
 /** GoClaw's gates from before it had hooks: `quality_gates`, bare or inside `other_config`. */
-export function importQualityGates(given: Foreign): ImportResult {
-  return importForeign(given, qualityGates)
-}
-
 export function qualityGates(value: unknown) {
   const isAgent = isRecord(value) && isRecord(value.other_config)
-  return isAgent ? attempt(value, ofAgent) : attempt(value, bare)
+  return isAgent ? translateWith(value, ofAgent) : translateWith(value, bare)
 }
 
-const bare: Format<z.output<typeof schema>> = {
+const bare: ImportFormat<z.output<typeof schema>> = {
   schema,
   translate: ({ quality_gates: gates }) => translated(gates, ['quality_gates']),
 }
-const ofAgent: Format<{ other_config: z.output<typeof schema> }> = {
+const ofAgent: ImportFormat<{ other_config: z.output<typeof schema> }> = {
   schema: z.looseObject({ other_config: schema }),
   translate: ({ other_config: { quality_gates: gates } }) =>
     translated(gates, ['other_config', 'quality_gates']),

@@ -1,6 +1,6 @@
 import type { HookOptions } from '../../../engine/hook-definition.ts'
 import { compileGlob } from '../../../engine/match/glob.ts'
-import { canonicalEvent } from '../foreign.ts'
+import { canonicalEvent } from '../import-format.ts'
 
 interface Condition {
   readonly fields: Pick<HookOptions, 'match' | 'if_expr' | 'enabled'>

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { importFile } from '../../../agents/import-file.ts'
 import { compileMatcher } from '../../../engine/match/compile.ts'
 import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
+import type { ImportSource } from '../import-format.ts'
 import { imported, refused } from '../imported.fixture.ts'
-import { importOpenHarness } from './openharness.ts'
+
+const importOpenHarness = (given: ImportSource) => importFile(given, 'openharness')
 
 const from = (hooks: object) => imported(importOpenHarness({ hooks }))
 const command = { type: 'command', command: 'check $ARGUMENTS' }

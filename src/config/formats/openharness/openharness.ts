@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { attempt, type Foreign, type Format, importForeign, present, type Translated } from '../foreign.ts'
+import { type ImportedHook, type ImportFormat, present } from '../import-format.ts'
 import { globCondition } from './glob-condition.ts'
 
 const MAX_TIMEOUT_MS = 600_000
@@ -45,11 +45,7 @@ type Hook = z.output<typeof hook>
 const schema = z.looseObject({ hooks: z.record(z.string(), z.array(hook)) })
 
 /** OpenHarness as it runs: settings with a list of hooks per event. Its plugins' flat `hooks.json` has the same form. */
-export function importOpenHarness(given: Foreign) {
-  return importForeign(given, (value) => attempt(value, openHarness))
-}
-
-export const openHarness: Format<z.output<typeof schema>> = {
+export const openHarness: ImportFormat<z.output<typeof schema>> = {
   schema,
   translate: ({ hooks }) => {
     const all = Object.entries(hooks).flatMap(([event, list]) =>
@@ -59,7 +55,11 @@ export const openHarness: Format<z.output<typeof schema>> = {
   },
 }
 
-function translated(hook: Hook, event: string, from: Translated['from']): Translated & { notes: string[] } {
+function translated(
+  hook: Hook,
+  event: string,
+  from: ImportedHook['from'],
+): ImportedHook & { notes: string[] } {
   const isModel = hook.type === 'prompt' || hook.type === 'agent'
   const mayBlock = hook.block_on_failure ?? isModel
   const policy = mayBlock ? 'block' : 'allow'

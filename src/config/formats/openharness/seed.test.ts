@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { importFile } from '../../../agents/import-file.ts'
 import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
+import type { ImportSource } from '../import-format.ts'
 import { imported, refused, yaml } from '../imported.fixture.ts'
-import { importOpenHarnessSeed } from './seed.ts'
+
+const importOpenHarnessSeed = (given: ImportSource) => importFile(given, 'openharness-seed')
 
 const from = (text: string) => imported(importOpenHarnessSeed(yaml(text)))
 

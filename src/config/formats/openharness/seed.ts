@@ -1,13 +1,5 @@
 import { z } from 'zod'
-import {
-  attempt,
-  canonicalEvent,
-  type Foreign,
-  type Format,
-  importForeign,
-  present,
-  type Translated,
-} from '../foreign.ts'
+import { canonicalEvent, type ImportedHook, type ImportFormat, present } from '../import-format.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const AGENT_TIMEOUT_MS = 60_000
@@ -32,11 +24,7 @@ type Hook = z.output<typeof hook>
 const schema = z.strictObject({ hooks: z.array(hook) })
 
 /** OpenHarness as its description shows it: every hook names its events, and only `pre_tool_use` can block. */
-export function importOpenHarnessSeed(given: Foreign) {
-  return importForeign(given, (value) => attempt(value, openHarnessSeed))
-}
-
-export const openHarnessSeed: Format<z.output<typeof schema>> = {
+export const openHarnessSeed: ImportFormat<z.output<typeof schema>> = {
   schema,
   translate: ({ hooks }) => ({
     hooks: hooks.flatMap((each, index) =>
@@ -46,7 +34,7 @@ export const openHarnessSeed: Format<z.output<typeof schema>> = {
   }),
 }
 
-function translated(hook: Hook, event: string, from: Translated['from']): Translated {
+function translated(hook: Hook, event: string, from: ImportedHook['from']): ImportedHook {
   const type = hook.type ?? 'command'
   const name = canonicalEvent(event)
   const mayBlock = (hook.can_block ?? false) && name === 'pre_tool_use'

@@ -1,0 +1,13 @@
+import type { AgentAdapter } from './agent-adapter.ts'
+import type { AgentHost } from './agent-host.ts'
+import type { AgentImporter } from './config/import-command-hooks.ts'
+
+/** Everything that Hookhelm knows about one coding agent. */
+export interface AgentProfile {
+  /** Translates the agent's events to ours, and our decisions to its replies. */
+  readonly adapter: AgentAdapter
+  /** Where the agent keeps its configuration, and how hooks are written there. */
+  readonly host: AgentHost
+  /** Translates hooks from the agent's configuration. Agents that load plugins have none. */
+  readonly importer?: AgentImporter
+}

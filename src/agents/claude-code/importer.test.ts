@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import type { ImportSource } from '../../config/formats/import-format.ts'
+import { imported, refused } from '../../config/formats/imported.fixture.ts'
+import { prepareConfig } from '../../handlers/handlers.fixture.ts'
+import { importFile } from '../import-file.ts'
+
+const importClaudeCode = (given: ImportSource) => importFile(given, 'claude-code')
+
+/** As plugins write it, for Claude Code to fill in. */
+const pluginRoot = ['$', '{CLAUDE_PLUGIN_ROOT}'].join('')
+const command = { type: 'command', command: './check.sh' }
+const from = (hooks: object, rest: object = {}) => imported(importClaudeCode({ hooks, ...rest }))
+const one = (matcher: string | undefined, hook: object, event = 'PreToolUse') =>
+  from({ [event]: [{ ...(matcher === undefined ? {} : { matcher }), hooks: [hook] }] })
+
+test('a command keeps its timeout in milliseconds and fails open, as it does there', () => {
+  const { definitions, notes } = one('Bash', { ...command, timeout: 1.5 })
+  expect(definitions).toEqual([
+    {
+      event: 'PreToolUse',
+      handler_type: 'command',
+      match: { names: ['Bash'] },
+      timeout_ms: 1_500,
+      on_error: 'allow',
+      on_timeout: 'allow',
+      on_invalid: 'allow',
+      config: { command: './check.sh', allowed_env_vars: ['CLAUDE_PROJECT_DIR'] },
+    },
+  ])
+  expect(notes).toEqual([])
+  expect(prepareConfig(definitions[0]!)).toMatchObject({ format: 'hookhelm' })
+})
+
+describe('matchers', () => {
+  test.each([
+    [undefined, {}],
+    ['', {}],
+    ['*', {}],
+    ['Bash', { match: { names: ['Bash'] } }],
+    ['Edit|Write', { match: { names: ['Edit', 'Write'] } }],
+    ['Edit, Write', { match: { names: ['Edit', 'Write'] } }],
+    ['mcp__memory__.*', { matcher: 'mcp__memory__.*' }],
+    ['^Notebook', { matcher: '^Notebook' }],
+    ['Bash(git)', { matcher: '(?:Bash(git))' }],
+  ])('%j', (matcher, condition) => {
+    const { match, matcher: regex } = one(matcher, command).definitions[0]!
+    expect({ ...(match ? { match } : {}), ...(regex === undefined ? {} : { matcher: regex }) }).toEqual(
+      condition,
+    )
+  })
+
+  test.each([
+    ['', 'Bash(git *)', { match: { names: ['Bash(git *)'] } }],
+    ['Bash|Edit', 'Bash(git *)', { match: { names: ['Bash(git *)'] } }],
+    ['^B', 'Bash(git *)', { matcher: '^B', match: { names: ['Bash(git *)'] } }],
+    ['', 'Bash', { match: { names: ['Bash'] } }],
+  ])('%j with if %j', (matcher, rule, condition) => {
+    expect(one(matcher, { ...command, if: rule }).definitions[0]).toMatchObject(condition)
+  })
+
+  test('that can never hold switch the hook off, and the import says so', () => {
+    const { definitions, notes } = one('Edit', { ...command, if: 'Bash(git *)' })
+    expect(definitions).toMatchObject([{ enabled: false }])
+    expect(notes).toEqual([expect.stringContaining('never hold together')])
+  })
+
+  test('that RE2 cannot read are refused where they stand', () => {
+    expect(
+      refused(importClaudeCode({ hooks: { PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command] }] } })),
+    ).toMatchObject([{ code: 'match.unsupported', pointer: '/hooks/PreToolUse/0/hooks/0' }])
+  })
+})
+
+describe('handlers', () => {
+  test('arguments become a program without a shell, and the root of a plugin needs a note', () => {
+    const { definitions, notes } = one(undefined, { ...command, command: `${pluginRoot}/x`, args: ['a b'] })
+    expect(definitions[0]?.config).toMatchObject({ exec: [`${pluginRoot}/x`, 'a b'] })
+    expect(notes).toEqual([expect.stringContaining('CLAUDE_PLUGIN_ROOT')])
+  })
+
+  test('http, prompt and agent hooks have the default timeouts of their kind', () => {
+    const { definitions, notes } = from({
+      UserPromptSubmit: [{ hooks: [command] }],
+      PostToolUse: [
+        {
+          hooks: [
+            { type: 'http', url: 'https://a.example', headers: { A: '$KEY' }, allowedEnvVars: ['KEY'] },
+            { type: 'prompt', prompt: 'ok? $ARGUMENTS' },
+            { type: 'agent', prompt: 'look', model: 'haiku' },
+          ],
+        },
+      ],
+    })
+    expect(definitions.map(({ handler_type, timeout_ms }) => [handler_type, timeout_ms])).toEqual([
+      ['command', 30_000],
+      ['http', 600_000],
+      ['prompt', 30_000],
+      ['agent', 60_000],
+    ])
+    expect(prepareConfig(definitions[2]!)).toMatchObject({
+      format: 'openharness',
+      canBlock: true,
+    })
+    expect(notes).toEqual([
+      'hooks.PostToolUse.0.hooks.0: variables in headers are not filled in; write the values',
+    ])
+  })
+
+  test('onFailure: block closes', () => {
+    expect(one('', { ...command, onFailure: 'block' }).definitions).toMatchObject([
+      { on_error: 'block', on_timeout: 'block', on_invalid: 'block' },
+    ])
+  })
+
+  test('what has no equivalent is said', () => {
+    const { definitions, notes } = from({
+      PreToolUse: [
+        {
+          hooks: [
+            { type: 'mcp_tool', server: 's', tool: 't' },
+            { ...command, once: true, statusMessage: 'x', async: true, shell: 'powershell' },
+          ],
+        },
+      ],
+    })
+    expect(definitions).toHaveLength(1)
+    expect(notes).toEqual([
+      expect.stringContaining('MCP'),
+      expect.stringContaining('once'),
+      expect.stringContaining('statusMessage'),
+      expect.stringContaining('powershell'),
+      expect.stringContaining('async'),
+    ])
+  })
+
+  test('disableAllHooks switches all of them off', () => {
+    const { definitions, notes } = from({ Stop: [{ hooks: [command] }] }, { disableAllHooks: true })
+    expect(definitions).toMatchObject([{ enabled: false }])
+    expect(notes).toEqual([expect.stringContaining('disableAllHooks')])
+  })
+})
+
+test('OH-60 the structured form of a plugin of OpenHarness is the same form', () => {
+  const { definitions } = imported(
+    importClaudeCode({
+      hooks: { PreToolUse: [{ matcher: 'bash', hooks: [{ type: 'command', command: '/p/a', timeout: 5 }] }] },
+    }),
+  )
+  expect(definitions).toMatchObject([
+    { timeout_ms: 5_000, config: { command: '/p/a' }, match: { names: ['bash'] } },
+  ])
+})
+
+test('an unknown event is refused', () => {
+  expect(refused(importClaudeCode({ hooks: { PreTolUse: [{ hooks: [command] }] } }))).toMatchObject([
+    { code: 'input.unknown_event' },
+  ])
+})

@@ -1,0 +1,67 @@
+'use strict'
+// Shared by the Node client and the plugins. The build puts it into the client, and `bundlePlugin` into each plugin, so
+// that both stay one file. It loads nothing itself, because loading modules is most of what the client costs.
+
+/** The largest payload of an event, and the largest line on the socket, in bytes. */
+const MAX_PAYLOAD = 8 * 1_048_576
+const MAX_LINE = MAX_PAYLOAD + 65_536
+const MAX_SPOOLED = 10_000
+
+/**
+ * Node cannot ask the kernel which user listens on a socket. Instead, only this user and root may be able to put a socket
+ * into its folder. Returns what is wrong with the folder, or undefined.
+ */
+function checkSocketFolder(folder, uid) {
+  if (folder.uid !== uid && folder.uid !== 0) return 'owner'
+  return folder.isDirectory() && (folder.mode & 0o022) === 0 ? undefined : 'mode'
+}
+
+/** Stores an event until the gateway reads it. Returns why it could not, or undefined. */
+function writeSpoolFile(fs, folder, name, text) {
+  let count = 0
+  try {
+    createSpoolFolder(fs, folder)
+    count = fs.readdirSync(folder).length
+  } catch {
+    return 'the spool cannot be opened'
+  }
+  try {
+    if (count < MAX_SPOOLED) {
+      writeThenRename(fs, folder, name, text)
+      return undefined
+    }
+    fs.closeSync(fs.openSync(`${folder}/overflow`, 'a', 0o600))
+    return 'the spool is full'
+  } catch {
+    return 'the spool cannot be written'
+  }
+}
+
+/** Creates only the last folder of the path. Several processes may do so at the same time. */
+function createSpoolFolder(fs, folder) {
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
+/** The gateway must never find half a file. */
+function writeThenRename(fs, folder, name, text) {
+  const draft = `${folder}/.new-${name}`
+  const file = fs.openSync(draft, 'wx', 0o600)
+  try {
+    try {
+      fs.writeFileSync(file, text)
+      fs.fsyncSync(file)
+    } finally {
+      fs.closeSync(file)
+    }
+    fs.renameSync(draft, `${folder}/${name}`)
+  } catch (error) {
+    fs.unlinkSync(draft)
+    throw error
+  }
+}
+
+module.exports = { MAX_LINE, MAX_PAYLOAD, checkSocketFolder, writeSpoolFile }

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import {
+  type AgentConfigFile,
+  badFinding,
+  type CommandHost,
+  type HostFinding,
+  type HostPaths,
+} from '../agent-host.ts'
+import { readSettings, stringsAtPath, underHome } from '../config/host-settings.ts'
+
+export const copilotCliHost: CommandHost = {
+  agent: 'copilot-cli',
+  transport: 'command',
+  programs: ['copilot'],
+  home: (env) => underHome(env, '.copilot'),
+  configFiles: ({ env, project }) => [
+    { level: 'user', file: join(copilotCliHost.home(env), 'hooks', 'hookhelm.json') },
+    { level: 'project', file: join(project, '.github', 'hooks', 'hookhelm.json') },
+  ],
+  layout: 'flat',
+  syntax: {},
+  preamble: { version: 1 },
+  ownFile: true,
+  form: { kind: 'shell', key: 'bash' },
+  timeout: { key: 'timeoutSec', unitMs: 1_000 },
+  always: { type: 'command' },
+  closing: {},
+  // The same events again, under the names that other agents have for them.
+  never: [
+    ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit', 'Stop'],
+    ...['SessionStart', 'SessionEnd', 'SubagentStop', 'PreCompact', 'ErrorOccurred', 'Notification'],
+  ],
+  // Only before a tool is an exit code honoured.
+  refusals: { permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
+  hookEnvironment: ({ project }) => ({ COPILOT_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
+  trustNotice: (level) =>
+    level === 'user'
+      ? undefined
+      : 'Copilot CLI loads hooks of a repository only in a folder that you have trusted, and says nothing otherwise.',
+  findDisabled: switches,
+  findUntrusted: untrusted,
+}
+
+function switches({ env, project }: HostPaths, { file }: AgentConfigFile): HostFinding[] {
+  const files = [
+    file,
+    join(copilotCliHost.home(env), 'settings.json'),
+    join(project, '.github', 'copilot', 'settings.json'),
+    join(project, '.github', 'copilot', 'settings.local.json'),
+  ]
+  return files
+    .filter((each) => readSettings(each).disableAllHooks === true)
+    .map((each) => badFinding(`disableAllHooks is on in ${each}`, 'Remove it there.'))
+}
+
+function untrusted({ env, project }: HostPaths, { level }: AgentConfigFile): HostFinding[] {
+  if (level === 'user') return []
+  const config = readSettings(join(copilotCliHost.home(env), 'config.json'))
+  const folders = ['trusted_folders', 'trustedFolders'].flatMap((key) => stringsAtPath(config, key))
+  if (folders.some((folder) => project === folder || project.startsWith(join(folder, '/')))) return []
+  return [
+    badFinding(
+      `Copilot CLI has not trusted ${project}, and does not load its hooks`,
+      'Start `copilot` there and trust the folder.',
+    ),
+  ]
+}

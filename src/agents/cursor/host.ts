@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import type { CommandHost } from '../agent-host.ts'
+import { underHome } from '../config/host-settings.ts'
+
+export const cursorHost: CommandHost = {
+  agent: 'cursor',
+  transport: 'command',
+  programs: ['cursor-agent', 'cursor'],
+  home: (env) => underHome(env, '.cursor'),
+  configFiles: ({ env, project }) => [
+    { level: 'user', file: join(cursorHost.home(env), 'hooks.json') },
+    { level: 'project', file: join(project, '.cursor', 'hooks.json') },
+  ],
+  layout: 'flat',
+  syntax: {},
+  preamble: { version: 1 },
+  form: { kind: 'shell', key: 'command' },
+  timeout: { key: 'timeout', unitMs: 1_000 },
+  always: {},
+  closing: { failClosed: true },
+  // They tell of calls that preToolUse and postToolUse tell of already.
+  never: ['beforeShellExecution', 'beforeReadFile', 'afterShellExecution', 'afterMCPExecution'],
+  refusals: {},
+  hookEnvironment: ({ project }) => ({ CURSOR_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
+  trustNotice: (level) =>
+    level === 'user'
+      ? undefined
+      : 'Cursor runs hooks of a project only in a workspace that you have trusted.',
+  // It has no switch for hooks, and keeps its trust where nobody else can read it.
+  findDisabled: () => [],
+  findUntrusted: () => [],
+}

@@ -1,0 +1,78 @@
+import { goClaw } from '../config/formats/goclaw/goclaw.ts'
+import { qualityGates } from '../config/formats/goclaw/quality-gates.ts'
+import {
+  type ImportResult,
+  type ImportSource,
+  runImport,
+  translateWith,
+} from '../config/formats/import-format.ts'
+import { openHarness } from '../config/formats/openharness/openharness.ts'
+import { openHarnessSeed } from '../config/formats/openharness/seed.ts'
+import { isRecord } from '../engine/core/check.ts'
+import { HookError } from '../engine/core/error.ts'
+import type { AgentImporter } from './config/import-command-hooks.ts'
+import { agentProfiles } from './table.ts'
+
+/** The coding agents whose hooks can be imported. */
+export const importableAgents: readonly string[] = agentProfiles
+  .filter(({ importer }) => importer !== undefined)
+  .map(({ adapter }) => adapter.name)
+
+const importers: ReadonlyMap<string, AgentImporter> = new Map([
+  ['openharness-seed', (value: unknown) => translateWith(value, openHarnessSeed)],
+  ['openharness', (value: unknown) => translateWith(value, openHarness)],
+  ['goclaw', goClaw],
+  ['quality-gates', qualityGates],
+  ...agentProfiles.flatMap(({ adapter, importer }) =>
+    importer === undefined ? [] : [[adapter.name, importer] as const],
+  ),
+])
+
+/** Every format that `importFile` accepts by name. */
+export const importFormats: readonly string[] = [...importers.keys()]
+
+/** Formats that `importFile` recognises and refuses, because they hold no hooks. */
+const refusedFormats: ReadonlyMap<string, string> = new Map([
+  ['hook-chains', 'this file holds recovery rules (hook-chains), which are not hooks'],
+  ['blueprints', 'this file holds agent blueprints, which are not hooks'],
+])
+
+/** Imports a file in the named format, or in the format that its content shows. */
+export function importFile(given: ImportSource, format?: string): ImportResult {
+  return runImport(given, (value) => {
+    const name = format ?? detectFormat(value) ?? ''
+    const importer = importers.get(name)
+    if (importer !== undefined) return importer(value)
+    const refusal = refusedFormats.get(name)
+    const error =
+      refusal === undefined
+        ? new HookError('config.field', 'this file is in none of the formats that can be imported', {
+            hint: `Name the format: ${importFormats.join(', ')}.`,
+          })
+        : new HookError('config.field', refusal, { hint: '`hookhelm import` translates hooks only.' })
+    return { found: [{ path: [], part: 'value', error }] }
+  })
+}
+
+/**
+ * The format of a parsed file, or undefined if it is none of ours. The files of most coding agents look alike, so that
+ * they are all taken for Claude Code's.
+ */
+export function detectFormat(value: unknown): string | undefined {
+  if (Array.isArray(value)) return isGoClawRow(value[0]) ? 'goclaw' : 'blueprints'
+  if (!isRecord(value)) return undefined
+  if ('quality_gates' in value || isRecord(value.other_config)) return 'quality-gates'
+  if ('hookChains' in value || 'rules' in value) return 'hook-chains'
+  const { hooks } = value
+  if ('name' in value) return 'blueprints'
+  if (Array.isArray(hooks)) return isGoClawRow(hooks[0]) ? 'goclaw' : 'openharness-seed'
+  if (!isRecord(hooks)) return undefined
+  const isGrouped = Object.values(hooks).some(
+    (list) => Array.isArray(list) && isRecord(list[0]) && 'hooks' in list[0],
+  )
+  return isGrouped ? 'claude-code' : 'openharness'
+}
+
+function isGoClawRow(value: unknown): boolean {
+  return isRecord(value) && 'handler_type' in value
+}

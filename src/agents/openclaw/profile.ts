@@ -1,0 +1,5 @@
+import type { AgentProfile } from '../agent-profile.ts'
+import { openclawAdapter } from './adapter.ts'
+import { openclawHost } from './host.ts'
+
+export const openclaw: AgentProfile = { adapter: openclawAdapter, host: openclawHost }

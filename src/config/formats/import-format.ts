@@ -1,0 +1,89 @@
+import type { z } from 'zod'
+import { HookError } from '../../engine/core/error.ts'
+import { readSchema } from '../../engine/core/schema.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { FileProblem, Path } from '../problem.ts'
+import { checkHooks } from '../read/check-hooks.ts'
+import { checkAgainst, type Found, foundProblem } from '../read/issues.ts'
+import { byCatalogue, located, parseSource, syntaxProblem } from '../read/read-text.ts'
+import { fileHookSchema } from '../schema/hook-file.ts'
+
+/** The hooks of an imported file, with a note for everything that has no equivalent. */
+export interface ImportedFile {
+  readonly definitions: readonly HookDefinition[]
+  readonly notes: readonly string[]
+}
+
+export type ImportResult =
+  | ({ readonly kind: 'imported' } & ImportedFile)
+  | { readonly kind: 'refused'; readonly problems: readonly FileProblem[] }
+
+/** A translated hook and its path in the file, for error messages. */
+export interface ImportedHook {
+  readonly from: Path
+  readonly hook: HookDefinition
+}
+
+export interface ImportTranslation {
+  readonly hooks?: readonly ImportedHook[]
+  readonly notes?: readonly string[]
+}
+
+/** A file as text with its name, or its content as data. */
+export type ImportSource = { readonly text: string; readonly path: string } | object
+
+export interface ImportFormat<T> {
+  readonly schema: z.ZodType<T>
+  translate(value: T): ImportTranslation
+}
+
+/** The problems of a value in one format, or its translation. */
+export type ImportAttempt = { readonly found: readonly Found[] } | { readonly made: ImportTranslation }
+
+/** Checks a value against a format and translates it. */
+export function translateWith<T>(value: unknown, format: ImportFormat<T>): ImportAttempt {
+  const parsed = format.schema.safeParse(value)
+  if (!parsed.success) return { found: checkAgainst(format.schema, value) }
+  const made = format.translate(parsed.data)
+  const found = (made.hooks ?? []).flatMap(checkTranslated)
+  return found.length > 0 ? { found } : { made }
+}
+
+/** Parses a file and translates it with the format that `choose` picks for its content. */
+export function runImport(given: ImportSource, choose: (value: unknown) => ImportAttempt): ImportResult {
+  const { text, path } =
+    'text' in given && 'path' in given ? given : { text: JSON.stringify(given), path: 'import.json' }
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
+  const source = parseSource(plain, path)
+  if (source instanceof HookError) return { kind: 'refused', problems: [syntaxProblem(plain, path, source)] }
+  const result = choose(source.value)
+  if ('found' in result)
+    return { kind: 'refused', problems: result.found.map((each) => located(plain, path, source, each)) }
+  const { hooks = [], notes = [] } = result.made
+  return { kind: 'imported', definitions: hooks.map(({ hook }) => hook), notes }
+}
+
+/** Reports the problems of a translated hook at its path in the original file. */
+function checkTranslated({ hook, from }: ImportedHook): Found[] {
+  const found = [
+    ...readSchema(fileHookSchema, hook).problems.map((problem) => foundProblem(problem)),
+    ...checkHooks([hook], { resolve: byCatalogue, handlers: undefined }),
+  ]
+  return found.map(({ error, part }) => ({ path: from, part, error }))
+}
+
+/** The fields that have a value. */
+export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined)
+  // Sound: only fields of T remain, each with its own value.
+  return Object.fromEntries(there) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
+/** Our name for an event. An unknown name is returned unchanged, and validation refuses it later. */
+export function canonicalEvent(event: string): string {
+  try {
+    return byCatalogue(event)
+  } catch {
+    return event
+  }
+}

@@ -1,0 +1,47 @@
+import { isRecord } from '../engine/core/check.ts'
+
+export type McpResult = Readonly<Record<string, unknown>>
+
+const OPENED = 'hookhelm/opened'
+const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+
+export function errorResult(text: string): McpResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}
+
+/** What a hook returned in place of a result, in the shape that clients read. */
+export function mcpResultFrom(patch: unknown, original: unknown): McpResult {
+  const result = shaped(patch)
+  const meta = isRecord(original) && isRecord(original._meta) ? original._meta[RELATED_TASK] : undefined
+  // Clients find the task of a result by this, and no hook has a reason to take it away.
+  if (meta === undefined || isRecord(result._meta)) return result
+  return { ...result, _meta: { [RELATED_TASK]: meta } }
+}
+
+function shaped(patch: unknown): McpResult {
+  if (typeof patch === 'string') return { content: [{ type: 'text', text: patch }] }
+  if (Array.isArray(patch)) return { content: patch }
+  if (isRecord(patch) && (Array.isArray(patch.content) || isRecord(patch.structuredContent))) return patch
+  return { content: [{ type: 'text', text: JSON.stringify(patch) }] }
+}
+
+/** The result with what hooks want the model to know behind it. */
+export function resultWithContext(result: McpResult, context: readonly string[]): McpResult {
+  if (context.length === 0) return result
+  const content = Array.isArray(result.content) ? result.content : []
+  return { ...result, content: [...content, { type: 'text', text: context.join('\n') }] }
+}
+
+/** Says in the result itself that nobody decided about it. */
+export function withOpened(result: McpResult, why: string | undefined): McpResult {
+  if (why === undefined) return result
+  return { ...result, _meta: { ...(isRecord(result._meta) ? result._meta : {}), [OPENED]: why } }
+}
+
+/** The words of a result, for hooks that are told of a failure. */
+export function resultText({ content }: McpResult): string {
+  if (!Array.isArray(content)) return ''
+  return content
+    .flatMap((part) => (isRecord(part) && typeof part.text === 'string' ? [part.text] : []))
+    .join('\n')
+}

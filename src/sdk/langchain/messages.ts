@@ -1,0 +1,59 @@
+import { type BaseMessage, type BaseMessageLike, coerceMessageLikeToMessage } from '@langchain/core/messages'
+import { isRecord } from '../../engine/core/check.ts'
+
+type Content = BaseMessage['content']
+
+/** What only some kinds of messages have. */
+interface Further {
+  readonly tool_calls?: unknown
+  readonly tool_call_id?: unknown
+  readonly status?: unknown
+}
+
+/** A message as hooks see it. */
+export function plainMessage(message: BaseMessage): Readonly<Record<string, unknown>> {
+  const { id, name, content } = message
+  const { tool_calls, tool_call_id, status } = message as BaseMessage & Further
+  return {
+    type: message.getType(),
+    content,
+    ...present({ id, name, tool_call_id, status }),
+    ...(Array.isArray(tool_calls) && tool_calls.length > 0 ? { tool_calls } : {}),
+  }
+}
+
+/** And back: what hooks left alone is the message that was there, what they changed keeps all they did not see. */
+export function changedMessages(changed: readonly unknown[], before: readonly BaseMessage[]): BaseMessage[] {
+  return changed.map((item, index) => {
+    const original = before[index]
+    if (original === undefined || !isRecord(item)) return coerceMessageLikeToMessage(item as BaseMessageLike)
+    const known = plainMessage(original)
+    if (JSON.stringify(known) === JSON.stringify(item)) return original
+    if (known.type !== item.type || known.id !== item.id)
+      return coerceMessageLikeToMessage(item as unknown as BaseMessageLike)
+    const { type, ...fields } = item
+    return withFields(original, fields)
+  })
+}
+
+/** The same message but for these fields. */
+export function withFields<M extends BaseMessage>(message: M, fields: Readonly<Record<string, unknown>>): M {
+  const Same = message.constructor as new (fields: Readonly<Record<string, unknown>>) => M
+  return new Same({ ...message.lc_kwargs, ...fields })
+}
+
+/** With a text behind all that is there. */
+export function appended(content: Content, text: string): Content {
+  if (typeof content === 'string') return content === '' ? text : `${content}\n\n${text}`
+  return [...content, { type: 'text', text }]
+}
+
+/** With another text in place of all text that is there. */
+export function reworded(content: Content, text: string): Content {
+  if (typeof content === 'string') return text
+  return [{ type: 'text', text }, ...content.filter((block) => block.type !== 'text')]
+}
+
+function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,137 @@
+import { ToolMessage } from '@langchain/core/messages'
+import { type AgentMiddleware, type ToolCallRequest, ToolInvocationError } from 'langchain'
+import { isRecord } from '../../engine/core/check.ts'
+import { systemClock } from '../../engine/core/clock.ts'
+import type { Decision } from '../../engine/core/decision.ts'
+import { errorText } from '../../engine/core/error.ts'
+import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
+import { cloneForHooks, copyWith } from '../clone-for-hooks.ts'
+import { messageOf, refusalOf } from '../refusal.ts'
+import { appended, withFields } from './messages.ts'
+
+/** What a tool call comes to: a message, or a command to the graph. */
+type Outcome = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>
+type Handler = (request: ToolCallRequest) => Outcome | Promise<Outcome>
+
+interface Call {
+  readonly tool_name: string
+  readonly tool_input: Readonly<Record<string, unknown>>
+  readonly tool_use_id?: string
+}
+
+/** One tool call past the hooks. */
+export async function guardToolCall(
+  agentHooks: AgentHooks,
+  request: ToolCallRequest,
+  { handler, about, asks }: { handler: Handler; about: HookCallOptions; asks: boolean },
+): Promise<Outcome> {
+  const { toolCall, runtime } = request
+  const { id, name, args } = toolCall
+  const identity = id === undefined ? {} : { tool_use_id: id }
+  const where: HookCallOptions = {
+    ...about,
+    envelope: { ...about.envelope, ...(id === undefined ? {} : { toolCall: id }) },
+  }
+  const decision = await agentHooks.gate(
+    'pre_tool_use',
+    { tool_name: name, tool_input: args, ...identity },
+    where,
+  )
+  const { patch } = decision
+  const input: Record<string, unknown> = isRecord(patch) ? cloneForHooks(patch) : args
+  const refusal =
+    asks && decision.kind === 'ask' ? askPerson(runtime, name, input, decision) : refusalOf(decision)
+  if (refusal !== undefined) return refused(toolCall, refusal)
+
+  const call: Call = { tool_name: name, tool_input: input, ...identity }
+  const since = systemClock.elapsed()
+  let outcome: Outcome
+  try {
+    outcome = await handler({ ...request, toolCall: { ...toolCall, args: input } })
+  } catch (thrown) {
+    if (isControlFlow(thrown) || about.signal?.aborted) throw thrown
+    const context = await failed(agentHooks, call, errorText(thrown), where)
+    // As it would have been without a middleware around the tool.
+    const text = ToolInvocationError.isInstance(thrown)
+      ? thrown.message
+      : `${thrown}\n Please fix your mistakes.`
+    return refused(toolCall, [text, ...context].join('\n\n'))
+  }
+  const said = decision.context ?? []
+  return answered(outcome, id, async (message) => {
+    if (message.status === 'error')
+      return noted(message, [...said, ...(await failed(agentHooks, call, message.content, where))])
+    const duration_ms = Math.round(systemClock.elapsed() - since)
+    const payload = { ...call, tool_response: message.content, duration_ms }
+    const after = await agentHooks.transform('post_tool_use', payload, where)
+    const changed =
+      after.patch === undefined ? message : withFields(message, { content: contentOf(after.patch) })
+    return noted(changed, [...said, ...(after.context ?? [])])
+  })
+}
+
+/** In the words of LangChain's own human-in-the-loop, so that the same page can answer. */
+function askPerson(
+  { interrupt }: ToolCallRequest['runtime'],
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  decision: Decision,
+): string | undefined {
+  if (interrupt === undefined) return refusalOf(decision)
+  const answer: unknown = interrupt({
+    actionRequests: [{ name, args, description: messageOf(decision) }],
+    reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
+  })
+  const decisions = isRecord(answer) ? answer.decisions : undefined
+  const first: unknown = Array.isArray(decisions) ? decisions[0] : undefined
+  if (isRecord(first) && first.type === 'approve') return undefined
+  return isRecord(first) && typeof first.message === 'string'
+    ? first.message
+    : `refused: ${messageOf(decision)}`
+}
+
+async function failed(
+  agentHooks: AgentHooks,
+  call: Call,
+  error: unknown,
+  about: HookCallOptions,
+): Promise<readonly string[]> {
+  const { context = [] } = await agentHooks.transform('post_tool_use_failure', { ...call, error }, about)
+  return context
+}
+
+function refused({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
+  return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
+}
+
+function noted(message: ToolMessage, context: readonly string[]): ToolMessage {
+  if (context.length === 0) return message
+  return withFields(message, { content: appended(message.content, context.join('\n')) })
+}
+
+/** A result that the model gets as text or blocks. */
+function contentOf(patch: unknown): unknown {
+  return typeof patch === 'string' || Array.isArray(patch) ? structuredClone(patch) : JSON.stringify(patch)
+}
+
+/** The message of the tool, also where it stands inside a command to the graph. */
+async function answered(
+  outcome: Outcome,
+  id: string | undefined,
+  change: (message: ToolMessage) => Promise<ToolMessage>,
+): Promise<Outcome> {
+  if (ToolMessage.isInstance(outcome)) return change(outcome)
+  const { update } = outcome
+  if (!isRecord(update) || !Array.isArray(update.messages)) return outcome
+  const messages = await Promise.all(
+    update.messages.map((message: unknown) =>
+      ToolMessage.isInstance(message) && message.tool_call_id === id ? change(message) : message,
+    ),
+  )
+  return copyWith(outcome, { update: { ...update, messages } })
+}
+
+/** An interrupt, or a command to a graph further out: no failure of the tool. */
+function isControlFlow(thrown: unknown): boolean {
+  return isRecord(thrown) && thrown.is_bubble_up === true
+}
