@@ -4,10 +4,9 @@ import { programVersion } from '../agents/connect/program-version.ts'
 import { connectedAgents } from '../agents/connect/state.ts'
 import { agentNamed } from '../agents/table.ts'
 import { meantBy } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
+import { command, exitCodes } from './command.ts'
 import { openLocalGateway } from './local-gateway.ts'
-import { print, table, tell } from './output.ts'
+import { formatTable, printMessage, printOutput } from './output.ts'
 
 interface Row {
   readonly agent: string
@@ -21,8 +20,6 @@ interface Row {
 }
 
 export const agentsCommand = command({
-  name: 'agents',
-  about: 'The coding agents that can be connected: which are here, and which are connected',
   async run(args) {
     const { where, dataFolder } = meantBy(args)
     const { connected, unreadable } = connectedAgents(where, dataFolder)
@@ -49,7 +46,7 @@ export const agentsCommand = command({
           }
         }),
       )
-      if (args.json) print({ gateway: last !== undefined, agents: rows })
+      if (args.json) printOutput({ gateway: last !== undefined, agents: rows })
       else show(rows, last !== undefined)
       return exitCodes.ok
     } finally {
@@ -61,8 +58,8 @@ export const agentsCommand = command({
 const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
 function show(rows: readonly Row[], isAsked: boolean): void {
-  print(
-    table([
+  printOutput(
+    formatTable([
       ['agent', 'installed', 'connected', 'last event'],
       ...rows.map(({ agent, installed: isHere, version, connected, lastEventAt }) => [
         agent,
@@ -72,7 +69,8 @@ function show(rows: readonly Row[], isAsked: boolean): void {
       ]),
     ]),
   )
-  for (const { unreadable } of rows) for (const problem of unreadable) tell(`! ${problem}`)
+  for (const { unreadable } of rows) for (const problem of unreadable) printMessage(`! ${problem}`)
   const open = rows.filter(({ installed: isHere, connected }) => isHere && connected.length === 0)
-  if (open.length > 0) tell(`connect with: hookhelm connect ${open.map(({ agent }) => agent).join(' ')}`)
+  if (open.length > 0)
+    printMessage(`connect with: hookhelm connect ${open.map(({ agent }) => agent).join(' ')}`)
 }

@@ -13,15 +13,12 @@ import { agentNamed } from '../agents/table.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { defaultSocket, type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
+import { command, exitCodes } from './command.ts'
 import { type Done, reportOf, reportText } from './connect-report.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
-import { version } from './version.ts'
+import { printMessage, printOutput } from './output.ts'
+import { packageVersion } from './package-version.ts'
 
 export const connectCommand = command({
-  name: 'connect',
-  about: 'Let every tool call of a coding agent pass your hooks',
   args: {
     agent: { type: 'positional', required: false, description: hosts.map(({ agent }) => agent).join(', ') },
     ...placeArgs,
@@ -45,9 +42,9 @@ export const connectCommand = command({
     // All names before the first change.
     const all = chosen.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
     const done = all.map(({ host, place }) => connectOne(host, place, { settings, meant, dryRun }))
-    if (args.json) print(done.map((each) => reportOf(each, meant)))
-    else if (dryRun) for (const { changes } of done) print(changesText(changes))
-    else for (const each of done) tell(reportText(each, reportOf(each, meant)))
+    if (args.json) printOutput(done.map((each) => reportOf(each, meant)))
+    else if (dryRun) for (const { changes } of done) printOutput(changesText(changes))
+    else for (const each of done) printMessage(reportText(each, reportOf(each, meant)))
     if (!dryRun && !(await answers(settings.socket))) warnDown(settings)
     return exitCodes.ok
   },
@@ -62,7 +59,7 @@ interface Task {
 function connectOne(host: Host, place: Place, { settings, meant, dryRun }: Task): Done {
   const adapter = agentNamed(host.agent)
   if (adapter === undefined) throw serverError('connect.agent', `${host.agent} cannot be connected yet`)
-  const wanted = { host, adapter, place, dataFolder: meant.dataFolder, settings, version: version() }
+  const wanted = { host, adapter, place, dataFolder: meant.dataFolder, settings, version: packageVersion() }
   const changes = connect(wantedConnection(wanted), { dryRun })
   return { host, adapter, place, settings, changes }
 }
@@ -93,7 +90,7 @@ function settingsOf(
 }
 
 function warnDown({ socket, failOpen }: ConnectSettings): void {
-  tell(
+  printMessage(
     failOpen
       ? `! no gateway listens on ${socket}: no hook runs until \`hookhelm up\` does`
       : `! no gateway listens on ${socket}: every call will be blocked until \`hookhelm up\` runs`,
@@ -104,15 +101,15 @@ function warnDown({ socket, failOpen }: ConnectSettings): void {
 async function offered({ where, dataFolder }: Meant): Promise<readonly string[]> {
   const found = hosts.filter((host) => installed(host, where.env) !== undefined).map(({ agent }) => agent)
   if (found.length === 0) {
-    tell(`no coding agent found; known are ${hosts.map(({ agent }) => agent).join(', ')}`)
+    printMessage(`no coding agent found; known are ${hosts.map(({ agent }) => agent).join(', ')}`)
     return []
   }
   const { connected } = connectedAgents(where, dataFolder)
   const isConnected = (name: string) => connected.some(({ agent }) => agent === name)
-  for (const name of found) tell(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
+  for (const name of found) printMessage(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
   const open = found.filter((name) => !isConnected(name))
   if (open.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) {
-    tell(`connect with: hookhelm connect ${open.join(' ') || found.join(' ')}`)
+    printMessage(`connect with: hookhelm connect ${open.join(' ') || found.join(' ')}`)
     return []
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })

@@ -4,13 +4,10 @@ import { connectedAgents } from '../agents/connect/state.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { type Meant, meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const disconnectCommand = command({
-  name: 'disconnect',
-  about: 'Take our hooks out of the configuration of a coding agent, and leave the rest',
   args: {
     agent: { type: 'positional', required: true, description: 'which one' },
     ...placeArgs,
@@ -24,9 +21,9 @@ export const disconnectCommand = command({
     for (const { host, place } of all) {
       const changes = disconnect(anyConnection(host, place, meant.dataFolder), { dryRun })
       if (changes.length === 0) throw notConnected(host.agent, place.file, meant)
-      if (args.json) print({ agent: host.agent, level: place.level, changes })
-      else if (dryRun) print(changesText(changes))
-      else tell(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
+      if (args.json) printOutput({ agent: host.agent, level: place.level, changes })
+      else if (dryRun) printOutput(changesText(changes))
+      else printMessage(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
     }
     return exitCodes.ok
   },

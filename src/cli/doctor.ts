@@ -9,16 +9,12 @@ import { connectedAgents } from '../agents/connect/state.ts'
 import { agentNamed } from '../agents/table.ts'
 import { visible } from '../config/line-diff.ts'
 import { defaultSocket, meantBy, requireHost } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
+import { command, exitCodes } from './command.ts'
 import { type LocalGateway, openLocalGateway } from './local-gateway.ts'
-import { print } from './output.ts'
-import { version as ownVersion } from './version.ts'
+import { printOutput } from './output.ts'
+import { packageVersion } from './package-version.ts'
 
 export const doctorCommand = command({
-  name: 'doctor',
-  about:
-    'Prove that calls of the connected agents pass your hooks, and that they are blocked when nobody answers',
   args: {
     agent: { type: 'positional', required: false, description: 'all that are connected otherwise' },
   },
@@ -40,8 +36,8 @@ export const doctorCommand = command({
       ]
       const isAny = checks.some(({ agent }) => agent !== undefined)
       const all = isAny ? checks : [...checks, doubtful('no agent is connected', 'Run `hookhelm connect`.')]
-      if (args.json) print({ ok: !all.some(isBad), checks: all })
-      else print(told(all, filesOf(where, dataFolder)))
+      if (args.json) printOutput({ ok: !all.some(isBad), checks: all })
+      else printOutput(told(all, filesOf(where, dataFolder)))
       return all.some(isBad) ? exitCodes.failed : exitCodes.ok
     } finally {
       await gateway.close()
@@ -68,9 +64,14 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Find
     ready
       ? good(`version ${version}, ready`)
       : bad(`version ${version}, not ready`, 'See `hookhelm status`.'),
-    ...(version === ownVersion()
+    ...(version === packageVersion()
       ? []
-      : [doubtful(`this is version ${ownVersion()}, the gateway another one`, 'Start the gateway again.')]),
+      : [
+          doubtful(
+            `this is version ${packageVersion()}, the gateway another one`,
+            'Start the gateway again.',
+          ),
+        ]),
     ...lines
       .filter(({ state }) => state !== 'ok')
       .map(({ name, state, text }) => aboutLine(name, state, text)),

@@ -14,15 +14,12 @@ import { printHookFile } from '../config/print.ts'
 import { problemLine } from '../config/problem.ts'
 import { HookError } from '../engine/core/error.ts'
 import { meantBy } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 const names = [...new Set([...formatNames, ...agentFormats])]
 
 export const importCommand = command({
-  name: 'import',
-  about: 'Turn hooks of another system into ours, and say what has no equivalent',
   args: {
     file: {
       type: 'positional',
@@ -35,19 +32,19 @@ export const importCommand = command({
   run(args) {
     const result = isAgentFormat(args.file) ? ofAgent(args.file, args.cwd) : ofFile(args)
     if (result.kind === 'refused') {
-      if (args.json) print({ problems: result.problems })
-      else for (const problem of result.problems) tell(problemLine(problem))
+      if (args.json) printOutput({ problems: result.problems })
+      else for (const problem of result.problems) printMessage(problemLine(problem))
       return exitCodes.failed
     }
     const { definitions, notes, rules, blueprints } = result
-    for (const note of notes) tell(`note: ${note}`)
-    if (args.json) print({ hooks: definitions, rules, blueprints, notes })
+    for (const note of notes) printMessage(`note: ${note}`)
+    if (args.json) printOutput({ hooks: definitions, rules, blueprints, notes })
     else
       write(
         printHookFile({ hooks: definitions, ...(rules && { rules }), ...(blueprints && { blueprints }) }),
         args.out,
       )
-    tell(`${definitions.length} hooks imported`)
+    printMessage(`${definitions.length} hooks imported`)
     return exitCodes.ok
   },
 })
@@ -96,7 +93,7 @@ function isFormat(name: string): name is FormatName {
 
 function write(text: string, out: string | undefined): void {
   if (out === undefined) {
-    print(text.trimEnd())
+    printOutput(text.trimEnd())
     return
   }
   const path = resolve(out)

@@ -5,14 +5,11 @@ import type { SessionOptions } from '../agents/mcp/session.ts'
 import { runStdioProxy } from '../agents/mcp/stdio/stdio-proxy.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
-import { command } from './command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { command, type ExitCode, exitCodes } from './command.ts'
 import { openDecider, WITHIN_MS } from './mcp-decider.ts'
-import { tell } from './output.ts'
+import { printMessage } from './output.ts'
 
 export const mcpProxyCommand = command({
-  name: 'mcp-proxy',
-  about: 'Stand in front of an MCP server, so that every tool call passes the hooks',
   args: {
     name: { type: 'string', description: 'the server’s name in mcp__<name>__<tool> (its own)' },
     agent: { type: 'string', description: 'who calls (the client’s own name)' },
@@ -114,7 +111,7 @@ function untilSignal(): { readonly signal: AbortSignal; reason(): 'SIGTERM' | 'S
 
 /** Stdout belongs to the protocol. */
 function say(line: string): void {
-  tell(`hookhelm: ${line}`)
+  printMessage(`hookhelm: ${line}`)
 }
 
 function usage(what: string): HookError {

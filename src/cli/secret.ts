@@ -1,25 +1,26 @@
 import { defineCommand } from 'citty'
 import { rotateKeys } from '../app/gateway/rotate.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 const rotate = command({
-  name: 'rotate',
-  about: 'Encrypt everything that is stored anew, under a fresh key',
-  args: { database: { type: 'string', description: 'postgres://… instead of the embedded database' } },
+  args: { database: { type: 'string', description: 'postgres://… to use instead of the embedded database' } },
   async run({ database, json }) {
     const renewed = await rotateKeys({
       env: process.env,
-      log: (name, fields) => tell(`${name} ${JSON.stringify(fields)}`),
+      log: (name, fields) => printMessage(`${name} ${JSON.stringify(fields)}`),
       ...(database === undefined ? {} : { database }),
     })
-    print(json ? { renewed } : `${renewed} values are encrypted under the new key`)
+    printOutput(json ? { renewed } : `encrypted ${renewed} values with the new key`)
     return exitCodes.ok
   },
 })
 
 export const secretCommand = defineCommand({
-  meta: { name: 'secret', description: 'The key that stored secrets are encrypted with' },
-  subCommands: { rotate },
+  subCommands: {
+    rotate: {
+      ...rotate,
+      meta: { name: 'rotate', description: 'Encrypt every stored secret with a new key' },
+    },
+  },
 })

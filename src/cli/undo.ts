@@ -1,18 +1,15 @@
 import { undo } from '../agents/connect/connection.ts'
 import { meantBy, named, placeArgs, placeOf, requireHost } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const undoCommand = command({
-  name: 'undo',
-  about: 'Put the configuration of a coding agent back, byte for byte, as it was before it was connected',
   args: {
-    agent: { type: 'positional', required: true, description: 'which one' },
+    agent: { type: 'positional', required: true, description: 'agent name' },
     ...placeArgs,
-    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
-    force: { type: 'boolean', description: 'even if somebody changed it since' },
+    'dry-run': { type: 'boolean', description: 'report the changes without making them' },
+    force: { type: 'boolean', description: 'restore files that were changed since, too' },
   },
   run(args, rest) {
     const { names, folder } = named(rest)
@@ -24,11 +21,12 @@ export const undoCommand = command({
         { agent: host.agent, place, dataFolder: meant.dataFolder },
         { dryRun, force: args.force === true },
       )
-      if (args.json) print({ agent: host.agent, level: place.level, changes })
-      else if (dryRun) print(changesText(changes))
-      else if (changes.length === 0) tell(`as it was already: ${place.file}`)
+      if (args.json) printOutput({ agent: host.agent, level: place.level, changes })
+      else if (dryRun) printOutput(changesText(changes))
+      else if (changes.length === 0) printMessage(`nothing to restore: ${place.file}`)
       else
-        for (const { path, kind } of changes) tell(`${kind === 'removed' ? 'removed' : 'as it was'}: ${path}`)
+        for (const { path, kind } of changes)
+          printMessage(`${kind === 'removed' ? 'removed' : 'restored'}: ${path}`)
     }
     return exitCodes.ok
   },

@@ -2,22 +2,19 @@ import { jsonLog } from '../app/gateway/json-log.ts'
 import { upGateway } from '../app/gateway/up.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const upCommand = command({
-  name: 'up',
-  about: 'Start the gateway: dispatch over HTTP, WebSocket and a local socket, with a database of its own',
   args: {
     host: { type: 'string', description: 'address to listen on (127.0.0.1)' },
-    port: { type: 'string', description: 'port to listen on (4665); 0 takes any that is free' },
-    database: { type: 'string', description: 'postgres://… instead of the embedded database' },
+    port: { type: 'string', description: 'port to listen on (4665); 0 picks a free port' },
+    database: { type: 'string', description: 'postgres://… to use instead of the embedded database' },
     edition: { type: 'enum', options: ['lite', 'standard'], description: 'standard serves several tenants' },
-    quiet: { type: 'boolean', description: 'no log' },
+    quiet: { type: 'boolean', description: 'do not log to stderr' },
   },
   async run({ host, port, database, edition, quiet, json }) {
-    const log = quiet ? () => {} : jsonLog(tell, systemClock)
+    const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
     const gateway = await upGateway({
       env: process.env,
       log,
@@ -28,25 +25,25 @@ export const upCommand = command({
     })
     const { url, socket, tokenFile, isTokenKnown, home } = gateway
     const login = gateway.loginLink()
-    if (json) print({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
+    if (json) printOutput({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
     else
-      print(
+      printOutput(
         [
           `hookhelm listens on ${url}${socket === undefined ? '' : ` and ${socket}`}`,
-          `  open   ${login}  (works once, for ten minutes)`,
-          `  token  ${tokenFile}${isTokenKnown ? '' : '  (no longer opens the door; without the file the next start makes a new one)'}`,
+          `  open   ${login}  (valid once, for ten minutes)`,
+          `  token  ${tokenFile}${isTokenKnown ? '' : '  (no longer valid; delete the file and restart to create a new one)'}`,
           `  data   ${home}`,
         ].join('\n'),
       )
-    const signal = await ended()
+    const signal = await untilStopped()
     log('gateway.stopping', { signal })
-    await gateway.close().catch((thrown: unknown) => tell(errorText(thrown)))
+    await gateway.close().catch((thrown: unknown) => printMessage(errorText(thrown)))
     return exitCodes.ok
   },
 })
 
-/** A second signal means now. */
-function ended(): Promise<string> {
+/** Resolves with the first signal. A second signal ends the process at once. */
+function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => {

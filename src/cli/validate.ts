@@ -4,14 +4,11 @@ import { localHandlers } from '../app/local-handlers.ts'
 import { findHookPlaces, hookFileIn } from '../config/find.ts'
 import { pointerOf, problemLine } from '../config/problem.ts'
 import { readHookFile } from '../config/read/read-file.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 import { reachingAgents } from './reaching-agents.ts'
 
 export const validateCommand = command({
-  name: 'validate',
-  about: 'Check hook files, list every problem with its place, and what connected agents cannot carry out',
   args: {
     agent: {
       type: 'string',
@@ -35,12 +32,12 @@ export const validateCommand = command({
       const warnings = results.flatMap((result) =>
         result.kind === 'good' ? warningsIn(result.path, agentWarnings(result.file.hooks, reaching)) : [],
       )
-      if (args.json) print({ files: paths, problems, warnings })
-      else for (const problem of problems) print(problemLine(problem))
+      if (args.json) printOutput({ files: paths, problems, warnings })
+      else for (const problem of problems) printOutput(problemLine(problem))
       for (const { file, pointer, hook, message } of warnings)
-        tell(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
+        printMessage(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
       const good = results.filter((result) => result.kind === 'good').length
-      tell(
+      printMessage(
         paths.length === 0
           ? 'no hook file found; hookhelm init writes one'
           : `${good} of ${paths.length} files are good`,

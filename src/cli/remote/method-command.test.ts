@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { admin, type Desk, master, openDesk } from '../../gateway/methods/desk.fixture.ts'
 import type { Methods } from '../../gateway/methods/table.ts'
 import { errorAnswer } from '../../gateway/server/error-answers.ts'
-import { nounCommand, singleCommand } from './noun-command.ts'
+import { nounCommand, singleCommand } from './method-command.ts'
 
 let desk: Desk
 let server: Server
