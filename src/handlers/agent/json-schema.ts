@@ -1,5 +1,7 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { createRequire } from 'node:module'
+import type * as AjvDraft7 from 'ajv'
+import type { Options, ValidateFunction } from 'ajv'
+import type * as AjvDraft2020 from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
@@ -16,6 +18,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Says what is wrong with a value, or nothing. */
 export type SchemaCheck = (value: unknown) => string | undefined
 
+const require = createRequire(import.meta.url)
 const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 
 /** Compiles a schema that somebody else wrote; `at` is where it stands. */
@@ -44,13 +47,22 @@ export function checkAnswer(answer: unknown, schema: JsonSchema | undefined): un
 
 function compile(schema: JsonSchema, at: string): ValidateFunction {
   // A fresh one each time: what one schema calls itself must not be known to the next.
-  const newer = String(schema.$schema ?? '').includes('2020-12')
-  const ajv = newer ? new Ajv2020(options) : new Ajv(options)
+  const ajv = createAjv(String(schema.$schema ?? '').includes('2020-12'))
   try {
     return ajv.compile(schema)
   } catch (thrown) {
     throw refused(at, `cannot be used: ${redact(errorText(thrown))}`)
   }
+}
+
+/** Loads ajv with the first schema, through `require` because hooks are registered synchronously. */
+function createAjv(isDraft2020: boolean) {
+  if (isDraft2020) {
+    const { Ajv2020 }: typeof AjvDraft2020 = require('ajv/dist/2020.js')
+    return new Ajv2020(options)
+  }
+  const { Ajv }: typeof AjvDraft7 = require('ajv')
+  return new Ajv(options)
 }
 
 /** A native pattern on 24 characters can take a second; on RE2 its time grows with the length of the text. */

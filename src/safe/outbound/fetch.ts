@@ -1,4 +1,4 @@
-import { type Agent, type RequestInit as Asked, fetch as undiciFetch } from 'undici'
+import type { Agent, RequestInit as Asked } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 
@@ -11,7 +11,7 @@ interface Guard {
 const never = new AbortController().signal
 
 /** `fetch` through our agent, whose connector checks every address. The global one has no such check. */
-export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetch {
+export function guardedFetch(openAgent: () => Promise<Agent>, guard: Guard): typeof globalThis.fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
     const text = request?.url ?? String(input)
@@ -19,7 +19,8 @@ export function guardedFetch(agent: Agent, guard: Guard): typeof globalThis.fetc
     // The web's types are declared twice, by the compiler's library and by undici, and differ in nothing used here.
     const asked = { ...(request === undefined ? {} : parts(request)), ...init } as unknown as Asked
     try {
-      const answer = await undiciFetch(url, { ...asked, dispatcher: agent, redirect: 'manual' })
+      const [undici, dispatcher] = await Promise.all([import('undici'), openAgent()])
+      const answer = await undici.fetch(url, { ...asked, dispatcher, redirect: 'manual' })
       const { status, statusText, headers } = answer
       if (status >= 300 && status < 400) {
         await answer.body?.cancel()

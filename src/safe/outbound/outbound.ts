@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { createConnector, type Dial } from './connector.ts'
+import type { ConnectorRules, Dial } from './connector.ts'
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts'
 import { outboundError } from './failure.ts'
 import { guardedFetch } from './fetch.ts'
@@ -43,7 +43,12 @@ const MAX_ORIGINS = 1_024
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { maxBytes = MAX_BYTES, log } = options
-  const agent = createAgent(options)
+  const rules = connectorRules(options)
+  let agent: Promise<Agent> | undefined
+  const openAgent = () => {
+    agent ??= createAgent(rules, options)
+    return agent
+  }
   const refuse = (url: string, reason: BlockReason) =>
     log?.('security.hook.ssrf_block', { url: shownUrl(url), reason })
   const failed = (thrown: unknown, url: URL, signal: AbortSignal): HookError => {
@@ -53,31 +58,37 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     return error
   }
   return {
-    request: (request) =>
-      exchange(agent, request, maxBytes).catch((thrown: unknown) => {
+    async request(request) {
+      try {
+        return await exchange(await openAgent(), request, maxBytes)
+      } catch (thrown) {
         throw failed(thrown, request.url, request.signal)
-      }),
-    fetch: guardedFetch(agent, { maxBytes, failed, refuse }),
+      }
+    },
+    fetch: guardedFetch(openAgent, { maxBytes, failed, refuse }),
     refuse,
-    dispose: () => agent.destroy(),
+    async dispose() {
+      await (await agent)?.destroy()
+    },
   }
 }
 
-function createAgent({
-  allow = [],
-  own = () => [],
-  dns,
-  ca,
-  connections = 32,
-  dial,
-}: OutboundOptions): Agent {
-  const rules = {
+function connectorRules({ allow = [], own = () => [], dns, ca }: OutboundOptions): ConnectorRules {
+  return {
     resolve: resolver(dns),
     allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
     own,
     ca,
   }
-  return new Agent({
+}
+
+/** Loads undici with the first request: it takes longer to load than most commands take to run. */
+async function createAgent(
+  rules: ConnectorRules,
+  { connections = 32, dial }: OutboundOptions,
+): Promise<Agent> {
+  const [undici, { createConnector }] = await Promise.all([import('undici'), import('./connector.ts')])
+  return new undici.Agent({
     connect: createConnector(rules, dial),
     connections,
     maxOrigins: MAX_ORIGINS,

@@ -1,0 +1,41 @@
+/** `npm run build`: the bundles and declarations of `hookhelm` in dist. */
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { bundleSource } from './build/bundle.ts'
+import { writeDeclarations } from './build/declarations.ts'
+
+const root = join(import.meta.dirname, '..')
+const outdir = join(root, 'dist')
+
+/** Files that run in a thread or process of their own. */
+const workers = [
+  'handlers/script/sandbox-worker.ts',
+  'safe/process/helper-main.ts',
+  'store/sqlite/store-worker.ts',
+]
+
+interface Manifest {
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+}
+
+rmSync(outdir, { recursive: true, force: true })
+mkdirSync(outdir)
+const { bin, exports }: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [sourceOf(door.default)]))
+await bundleSource({ entries: [...doors, ...Object.values(bin).map(sourceOf), ...workers], outdir })
+writeDeclarations({ doors, outdir })
+copyPlainFiles()
+
+function sourceOf(built: string): string {
+  return built.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')
+}
+
+/** Coding agents load these files as they are. */
+function copyPlainFiles(): void {
+  for (const file of globSync('**/*.{cjs,js}', { cwd: join(root, 'src') })) {
+    const to = join(outdir, file)
+    mkdirSync(dirname(to), { recursive: true })
+    copyFileSync(join(root, 'src', file), to)
+  }
+}
