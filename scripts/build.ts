@@ -15,15 +15,25 @@ const workers = [
 ]
 
 interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
 
 rmSync(outdir, { recursive: true, force: true })
 mkdirSync(outdir)
-const { bin, exports }: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [sourceOf(door.default)]))
-await bundleSource({ entries: [...doors, ...Object.values(bin).map(sourceOf), ...workers], outdir })
+const { bin, exports, dependencies, peerDependencies }: Manifest = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
+const doors = Object.values(exports).flatMap((door) =>
+  typeof door === 'string' ? [] : [sourceOf(door.default)],
+)
+await bundleSource({
+  entries: [...doors, ...Object.values(bin).map(sourceOf), ...workers],
+  outdir,
+  external: Object.keys({ ...dependencies, ...peerDependencies }),
+})
 writeDeclarations({ doors, outdir })
 copyPlainFiles()
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -9,36 +9,38 @@ interface BundleOptions {
   /** Files below `src`, such as `cli/main.ts`. Each becomes the `.js` file of the same path below `outdir`. */
   readonly entries: readonly string[]
   readonly outdir: string
+  /** Packages that are installed with this one. Every other package becomes part of the bundle. */
+  readonly external: readonly string[]
 }
 
-/**
- * Bundles the entries and splits off the code that they share. Packages stay outside, except CEL: its packages weigh 9 MB and
- * take 130 ms to load, one bundle of what Hookhelm uses weighs 0.3 MB and takes 50 ms.
- */
-export async function bundleSource({ entries, outdir }: BundleOptions): Promise<void> {
+/** Bundles the entries and splits off the code that they share. */
+export async function bundleSource({ entries, outdir, external }: BundleOptions): Promise<void> {
   const celFolders = new Set<string>()
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: entries.map((entry) => join(source, entry)),
     outbase: source,
     outdir,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
-    packages: 'external',
+    external: external.flatMap((name) => [name, `${name}/*`]),
     platform: 'node',
     target: 'node24',
     format: 'esm',
     // Identifiers keep their names, so that stack traces stay readable.
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [sourcePlugin(celFolders)],
+    plugins: [sourcePlugin(celFolders), lazyBuiltins],
+    metafile: true,
     write: false,
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, placeModulePaths(text, relative(outdir, dirname(path))))
   }
-  for (const folder of celFolders) await bundleCel(join(outdir, folder, 'cel.cjs'))
+  const inputs = Object.keys(metafile.inputs)
+  for (const folder of celFolders) inputs.push(...(await bundleCel(join(outdir, folder, 'cel.cjs'))))
+  writeLicenses(inputs, join(outdir, 'THIRD-PARTY-LICENSES.txt'))
 }
 
 /**
@@ -66,17 +68,45 @@ function sourcePlugin(celFolders: Set<string>): Plugin {
 }
 
 function placeModulePaths(text: string, folder: string): string {
-  return text.replaceAll(/__module_(url|filename|dirname)__\("([^"]+)"\)/g, (_, kind: string, module: string) => {
-    const path = relative(folder, kind === 'dirname' ? dirname(module) : module)
-    return kind === 'url'
-      ? `new URL(${JSON.stringify(path)},import.meta.url).href`
-      : `process.getBuiltinModule("node:path").join(import.meta.dirname,${JSON.stringify(path)})`
-  })
+  return text.replaceAll(
+    /__module_(url|filename|dirname)__\("([^"]+)"\)/g,
+    (_, kind: string, module: string) => {
+      const path = relative(folder, kind === 'dirname' ? dirname(module) : module)
+      return kind === 'url'
+        ? `new URL(${JSON.stringify(path)},import.meta.url).href`
+        : `process.getBuiltinModule("node:path").join(import.meta.dirname,${JSON.stringify(path)})`
+    },
+  )
 }
 
-/** CommonJS, because registering a hook with a condition is synchronous. */
-async function bundleCel(outfile: string): Promise<void> {
-  await build({
+/** Built-in modules that cost milliseconds to load and that most commands do not use. */
+const slowBuiltins =
+  /^node:(?:child_process|crypto|dns|fs\/promises|http|https|net|perf_hooks|readline\/promises|tls|vm|worker_threads|zlib)$/
+
+/** Loads each of them when one of its exports is first used, instead of with the chunk that imports it. */
+const lazyBuiltins: Plugin = {
+  name: 'lazy-builtins',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: slowBuiltins }, ({ path, kind, namespace }) =>
+      kind === 'import-statement' && namespace === 'file' ? { path, namespace: 'lazy-builtin' } : undefined,
+    )
+    onLoad({ filter: /./, namespace: 'lazy-builtin' }, ({ path }) => ({
+      contents: `
+        let loaded
+        const load = () => (loaded ??= process.getBuiltinModule(${JSON.stringify(path)}))
+        for (const name of ${JSON.stringify(Object.keys(process.getBuiltinModule(path) ?? {}))})
+          Object.defineProperty(exports, name, { enumerable: true, get: () => load()[name] })`,
+      loader: 'js',
+    }))
+  },
+}
+
+/**
+ * CommonJS, because registering a hook with a condition is synchronous. The packages of CEL weigh 9 MB and take 130 ms to load;
+ * one bundle of what Hookhelm uses weighs 0.3 MB and takes 50 ms.
+ */
+async function bundleCel(outfile: string): Promise<string[]> {
+  const { metafile } = await build({
     stdin: {
       contents: "export * from '@bufbuild/cel'; export { strings } from '@bufbuild/cel/ext'",
       resolveDir: root,
@@ -88,6 +118,21 @@ async function bundleCel(outfile: string): Promise<void> {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    legalComments: 'inline',
+    metafile: true,
   })
+  return Object.keys(metafile.inputs)
+}
+
+/** The licenses of bundled packages ask to be passed on with them. */
+function writeLicenses(inputs: readonly string[], path: string): void {
+  const folders = inputs.flatMap(
+    (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [],
+  )
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: folder })
+    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`
+  })
+  if (texts.length > 0) writeFileSync(path, texts.join(`\n${'-'.repeat(80)}\n\n`))
 }

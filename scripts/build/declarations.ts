@@ -15,7 +15,10 @@ export function writeDeclarations({ doors, outdir }: DeclarationOptions): void {
   const config = join(outdir, 'tsconfig.json')
   const files = doors.map((door) => join(root, 'src', door))
   const compilerOptions = { rootDir: join(root, 'src'), outDir: outdir }
-  writeFileSync(config, JSON.stringify({ extends: join(root, 'tsconfig.build.json'), compilerOptions, files }))
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: join(root, 'tsconfig.build.json'), compilerOptions, files }),
+  )
   try {
     execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config], { stdio: 'inherit' })
   } finally {

@@ -127,7 +127,7 @@ export const commands: readonly CommandRow[] = [
     name: 'completion',
     about: 'Print a completion script for bash, zsh or fish',
     verbs: ['bash', 'zsh', 'fish'],
-    load: async () => (await import('./completion.ts')).completionCommand,
+    load: async () => (await import('./completion.ts')).createCompletionCommand(commands),
   },
 ]
 

@@ -1,6 +1,6 @@
 import { HookError } from '../engine/core/error.ts'
 import { command, exitCodes } from './command.ts'
-import { type CommandRow, commands } from './commands.ts'
+import type { CommandRow } from './commands.ts'
 import { printOutput } from './output.ts'
 
 const generators: Readonly<Record<string, (rows: readonly CommandRow[]) => string>> = {
@@ -9,20 +9,21 @@ const generators: Readonly<Record<string, (rows: readonly CommandRow[]) => strin
   fish: fishScript,
 }
 
-export const completionCommand = command({
-  args: {
-    shell: { type: 'positional', required: true, description: Object.keys(generators).join(', ') },
-  },
-  run({ shell }) {
-    const generate = Object.hasOwn(generators, shell) ? generators[shell] : undefined
-    if (generate === undefined)
-      throw new HookError('config.field', `there is no completion for ${shell.slice(0, 80)}`, {
-        hint: `Name one of ${Object.keys(generators).join(', ')}.`,
-      })
-    printOutput(generate(commands))
-    return exitCodes.ok
-  },
-})
+export function createCompletionCommand(rows: readonly CommandRow[]) {
+  const shells = Object.keys(generators).join(', ')
+  return command({
+    args: { shell: { type: 'positional', required: true, description: shells } },
+    run({ shell }) {
+      const generate = Object.hasOwn(generators, shell) ? generators[shell] : undefined
+      if (generate === undefined)
+        throw new HookError('config.field', `there is no completion for ${shell.slice(0, 80)}`, {
+          hint: `Name one of ${shells}.`,
+        })
+      printOutput(generate(rows))
+      return exitCodes.ok
+    },
+  })
+}
 
 /** Bash calls the function with the command, the current word and the previous word. */
 function bashScript(rows: readonly CommandRow[]): string {

@@ -1,5 +1,4 @@
 import { serverError } from '../engine/core/server-errors.ts'
-import type { Store } from '../store/store.ts'
 
 /**
  * How a call goes wrong: `before` anything was done, `after` it was done and only the answer was lost, or `stuck` until it is
@@ -7,20 +6,18 @@ import type { Store } from '../store/store.ts'
  */
 export type StoreFault = 'before' | 'after' | 'stuck'
 
-export type StoreMethod = Exclude<keyof Store, 'dialect' | 'onHint' | 'close'>
-
 export interface StoreCall {
   /** From 1, since the plan was made. */
   readonly n: number
-  readonly method: StoreMethod
+  readonly method: string
 }
 
 /** Decides for each call, in the order they are made, whether and how it fails. */
 export type FaultPlan = (call: StoreCall) => StoreFault | undefined
 
 /** A store that fails as planned, around one that does not. */
-export interface FaultyStore {
-  readonly store: Store
+export interface FaultyStore<S extends object> {
+  readonly store: S
   /** Counts anew from the next call on; nothing fails without a plan. */
   plan(plan?: FaultPlan): void
   /** What was called since then, in order. */
@@ -36,14 +33,14 @@ const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
-export function faultyStore(real: Store): FaultyStore {
+export function faultyStore<S extends object>(real: S): FaultyStore<S> {
   let decide: FaultPlan = () => undefined
   let calls: StoreCall[] = []
   let faults = 0
   let stuck: (() => void)[] = []
 
   const around =
-    (method: StoreMethod, run: Method): Method =>
+    (method: string, run: Method): Method =>
     async (...args) => {
       const call = { n: calls.length + 1, method }
       calls.push(call)
@@ -62,7 +59,7 @@ export function faultyStore(real: Store): FaultyStore {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
       if (typeof value !== 'function' || untouched.has(name)) return value
-      const known = wrapped.get(name) ?? around(name as StoreMethod, value.bind(target))
+      const known = wrapped.get(name) ?? around(String(name), value.bind(target))
       wrapped.set(name, known)
       return known
     },
@@ -86,7 +83,7 @@ export function faultyStore(real: Store): FaultyStore {
 }
 
 /** The n-th call fails, of all or of those that are named. */
-export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[]): FaultPlan {
+export function failNth(n: number, fault: StoreFault, of?: readonly string[]): FaultPlan {
   let seen = 0
   return ({ method }) => {
     if (of !== undefined && !of.includes(method)) return undefined
@@ -96,7 +93,7 @@ export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[
 }
 
 /** Every call of these methods fails. */
-export function failMethods(methods: readonly StoreMethod[], fault: StoreFault): FaultPlan {
+export function failMethods(methods: readonly string[], fault: StoreFault): FaultPlan {
   return ({ method }) => (methods.includes(method) ? fault : undefined)
 }
 

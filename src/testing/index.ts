@@ -19,7 +19,6 @@ export {
   faultyStore,
   type StoreCall,
   type StoreFault,
-  type StoreMethod,
 } from './faulty-store.ts'
 export { type DnsScript, type LiarDns, liarDns } from './liar-dns.ts'
 export { type Recorded, type Recorder, recorder } from './recorder.ts'
