@@ -1,5 +1,6 @@
 /** `npm run build`: the bundles and declarations of `hookhelm` in dist. */
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { bundleSource } from './build/bundle.ts'
 import { writeDeclarations } from './build/declarations.ts'
@@ -36,6 +37,7 @@ await bundleSource({
 })
 writeDeclarations({ doors, outdir })
 copyPlainFiles()
+writeExamples()
 
 function sourceOf(built: string): string {
   return built.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')
@@ -47,5 +49,17 @@ function copyPlainFiles(): void {
     const to = join(outdir, file)
     mkdirSync(dirname(to), { recursive: true })
     copyFileSync(join(root, 'src', file), to)
+  }
+}
+
+/** Node runs no TypeScript below node_modules, so the package carries the examples as JavaScript as well. */
+function writeExamples(): void {
+  mkdirSync(join(outdir, 'examples'))
+  for (const file of globSync('*.ts', { cwd: join(root, 'examples') })) {
+    const text = readFileSync(join(root, 'examples', file), 'utf8')
+      .replace(/^\/\/ In your own program: .*\n/m, '')
+      .replaceAll("'../src/index.ts'", "'hookhelm'")
+      .replaceAll(/'\.\.\/src\/(\w+)\/index\.ts'/g, "'hookhelm/$1'")
+    writeFileSync(join(outdir, 'examples', file.replace(/\.ts$/, '.js')), stripTypeScriptTypes(text))
   }
 }

@@ -25,6 +25,8 @@ export async function bundleSource({ entries, outdir, external }: BundleOptions)
     splitting: true,
     external: external.flatMap((name) => [name, `${name}/*`]),
     platform: 'node',
+    // jsonc-parser's CommonJS build requires its own files in a way that cannot be bundled.
+    mainFields: ['module', 'main'],
     target: 'node24',
     format: 'esm',
     // Identifiers keep their names, so that stack traces stay readable.
@@ -131,7 +133,10 @@ function writeLicenses(inputs: readonly string[], path: string): void {
   const texts = [...new Set(folders)].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: folder })
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
+    const text =
+      file === undefined
+        ? 'https://spdx.org/licenses has the text.'
+        : readFileSync(join(folder, file), 'utf8')
     return `${name} ${version} (${license})\n\n${text.trim()}\n`
   })
   if (texts.length > 0) writeFileSync(path, texts.join(`\n${'-'.repeat(80)}\n\n`))
