@@ -12,6 +12,7 @@ import { storeFigures } from './gateway/store.ts'
 import { httpFigures } from './http.ts'
 import { matchFigures } from './match.ts'
 import { reloadFigures } from './reload.ts'
+import { startFigures } from './start.ts'
 import { syncFigures } from './sync.ts'
 
 const figures = [
@@ -19,6 +20,7 @@ const figures = [
   ...(await syncFigures()),
   ...(await matchFigures()),
   ...(await doorFigures()),
+  ...(await startFigures()),
   ...(await commandFigures()),
   ...(await httpFigures()),
   ...(await reloadFigures()),

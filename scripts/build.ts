@@ -34,6 +34,10 @@ await bundleSource({
   entries: [...doors, ...Object.values(bin).map(sourceOf), ...workers],
   outdir,
   external: Object.keys({ ...dependencies, ...peerDependencies }),
+  group: {
+    file: 'cli/local-commands.ts',
+    modules: ['./dispatch.ts', './list.ts', './test.ts', './trust.ts', './validate.ts'],
+  },
 })
 writeDeclarations({ doors, outdir })
 copyPlainFiles()

@@ -1,5 +1,5 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -11,11 +11,38 @@ interface BundleOptions {
   readonly outdir: string
   /** Packages that are installed with this one. Every other package becomes part of the bundle. */
   readonly external: readonly string[]
+  /** Modules that load together, as one file. */
+  readonly group?: ModuleGroup
+}
+
+/** Linking forty chunks takes longer than most commands run, so modules that share nearly everything become one file. */
+interface ModuleGroup {
+  /** The file, such as `cli/local-commands.ts`; it need not exist. */
+  readonly file: string
+  /** Its modules, next to it, such as `./list.ts`. They are imported with `import()` only. */
+  readonly modules: readonly string[]
 }
 
 /** Bundles the entries and splits off the code that they share. */
-export async function bundleSource({ entries, outdir, external }: BundleOptions): Promise<void> {
+export async function bundleSource({ entries, outdir, external, group }: BundleOptions): Promise<void> {
   const celFolders = new Set<string>()
+  const inputs = await bundleEntries({
+    entries,
+    outdir,
+    external,
+    plugins: [...outside(group), sourcePlugin(celFolders)],
+  })
+  if (group !== undefined) {
+    const plugins = [groupPlugin(group), sourcePlugin(celFolders)]
+    inputs.push(...(await bundleEntries({ entries: [group.file], outdir, external, plugins })))
+  }
+  for (const folder of celFolders) inputs.push(...(await bundleCel(join(outdir, folder, 'cel.cjs'))))
+  writeLicenses(inputs, join(outdir, 'THIRD-PARTY-LICENSES.txt'))
+}
+
+type EntryOptions = Omit<BundleOptions, 'group'> & { readonly plugins: Plugin[] }
+
+async function bundleEntries({ entries, outdir, external, plugins }: EntryOptions): Promise<string[]> {
   const { outputFiles, metafile } = await build({
     entryPoints: entries.map((entry) => join(source, entry)),
     outbase: source,
@@ -32,7 +59,7 @@ export async function bundleSource({ entries, outdir, external }: BundleOptions)
     // Identifiers keep their names, so that stack traces stay readable.
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [sourcePlugin(celFolders), lazyBuiltins],
+    plugins: [...plugins, lazyBuiltins],
     metafile: true,
     write: false,
   })
@@ -40,9 +67,35 @@ export async function bundleSource({ entries, outdir, external }: BundleOptions)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, placeModulePaths(text, relative(outdir, dirname(path))))
   }
-  const inputs = Object.keys(metafile.inputs)
-  for (const folder of celFolders) inputs.push(...(await bundleCel(join(outdir, folder, 'cel.cjs'))))
-  writeLicenses(inputs, join(outdir, 'THIRD-PARTY-LICENSES.txt'))
+  return Object.keys(metafile.inputs)
+}
+
+/** Imports of the group's modules lead to its file. */
+function outside(group: ModuleGroup | undefined): Plugin[] {
+  if (group === undefined) return []
+  const path = `./${basename(group.file).replace(/\.ts$/, '.js')}`
+  const setup: Plugin['setup'] = ({ onResolve }) =>
+    onResolve({ filter: /^\.\// }, ({ path: module, kind, resolveDir }) => {
+      const isMember = kind === 'dynamic-import' && group.modules.includes(module)
+      return isMember && resolveDir === join(source, dirname(group.file))
+        ? { path, external: true }
+        : undefined
+    })
+  return [{ name: 'outside-group', setup }]
+}
+
+function groupPlugin({ file, modules }: ModuleGroup): Plugin {
+  const path = join(source, file)
+  const contents = modules.map((module) => `export * from '${module}'`).join('\n')
+  return {
+    name: 'group',
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /./ }, (given) => (given.path === path ? { path } : undefined))
+      onLoad({ filter: /./ }, (given) =>
+        given.path === path ? { contents, loader: 'ts', resolveDir: dirname(path) } : undefined,
+      )
+    },
+  }
 }
 
 /**

@@ -22,9 +22,9 @@ describe('the command table', () => {
   test.each(commands.map((row) => [row.name, row] as const))(
     '%s loads, with the verbs it names',
     async (_, row) => {
-      const loaded = await row.load()
+      const loaded = await row.load?.()
       const command = typeof loaded === 'function' ? await loaded() : await loaded
-      if (row.name === 'completion') return
+      if (command === undefined) return
       const verbs = command.subCommands === undefined ? undefined : Object.keys(command.subCommands)
       expect(verbs?.sort()).toEqual(row.verbs?.toSorted())
     },

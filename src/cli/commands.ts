@@ -8,7 +8,8 @@ export interface CommandRow {
   readonly about: string
   /** The subcommands, in the order that help lists them. */
   readonly verbs?: readonly string[]
-  load(): Promise<LoadedCommand>
+  /** Absent for `completion`, which the entry answers from this table. */
+  readonly load?: () => Promise<LoadedCommand>
 }
 
 /** Every command of `hookhelm`. A command's code loads when the command runs. */
@@ -127,7 +128,6 @@ export const commands: readonly CommandRow[] = [
     name: 'completion',
     about: 'Print a completion script for bash, zsh or fish',
     verbs: ['bash', 'zsh', 'fish'],
-    load: async () => (await import('./completion.ts')).createCompletionCommand(commands),
   },
 ]
 

@@ -1,28 +1,13 @@
-import { HookError } from '../engine/core/error.ts'
-import { command, exitCodes } from './command.ts'
 import type { CommandRow } from './commands.ts'
-import { printOutput } from './output.ts'
 
-const generators: Readonly<Record<string, (rows: readonly CommandRow[]) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-}
-
-export function createCompletionCommand(rows: readonly CommandRow[]) {
-  const shells = Object.keys(generators).join(', ')
-  return command({
-    args: { shell: { type: 'positional', required: true, description: shells } },
-    run({ shell }) {
-      const generate = Object.hasOwn(generators, shell) ? generators[shell] : undefined
-      if (generate === undefined)
-        throw new HookError('config.field', `there is no completion for ${shell.slice(0, 80)}`, {
-          hint: `Name one of ${shells}.`,
-        })
-      printOutput(generate(rows))
-      return exitCodes.ok
-    },
-  })
+/** The completion script of a shell, or `undefined` for an unknown shell. */
+export function completionScript(shell: string, rows: readonly CommandRow[]): string | undefined {
+  const generators: Readonly<Record<string, typeof bashScript>> = {
+    bash: bashScript,
+    zsh: zshScript,
+    fish: fishScript,
+  }
+  return Object.hasOwn(generators, shell) ? generators[shell]?.(rows) : undefined
 }
 
 /** Bash calls the function with the command, the current word and the previous word. */

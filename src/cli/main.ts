@@ -14,9 +14,10 @@ const row = commands.find((each) => each.name === name)
 if (name === '--version' || name === '-v') printOutput(packageVersion())
 else if (name === '--help' || name === '-h') printOutput(helpText())
 else if (row === undefined) await rejectCommand()
-else await run(row)
+else if (row.load === undefined) await printCompletion()
+else await run(row.about, row.load)
 
-async function run({ about, load }: CommandRow): Promise<void> {
+async function run(about: string, load: NonNullable<CommandRow['load']>): Promise<void> {
   cacheCompiledCode()
   const [{ runCommand, runMain }, loaded] = await Promise.all([import('citty'), load()])
   const command = typeof loaded === 'function' ? await loaded() : await loaded
@@ -48,6 +49,14 @@ function helpText(): string {
     '',
     'Run `hookhelm <command> --help` for the flags of a command.',
   ].join('\n')
+}
+
+async function printCompletion(): Promise<void> {
+  const { completionScript } = await import('./completion.ts')
+  const script = completionScript(rest[0] ?? '', commands)
+  if (script !== undefined) return printOutput(script)
+  process.exitCode = 1
+  printMessage(`usage: hookhelm completion ${row?.verbs?.join('|')}`)
 }
 
 async function rejectCommand(): Promise<void> {

@@ -46,7 +46,7 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(modules('--version')).toBeLessThanOrEqual(6)
     expect(modules('--help')).toBeLessThanOrEqual(6)
-    expect(modules('completion', 'bash')).toBeLessThanOrEqual(16)
+    expect(modules('completion', 'bash')).toBeLessThanOrEqual(6)
   })
 
   test('the commands of the README work', () => {
