@@ -15,7 +15,7 @@ interface Row {
   readonly version?: string
   readonly connected: readonly { readonly level: string; readonly file: string }[]
   readonly unreadable: readonly string[]
-  /** Milliseconds since 1970; nothing when the gateway could not be asked or knows of none. */
+  /** Milliseconds since 1970; absent when the gateway does not answer or has recorded no event. */
   readonly lastEventAt?: number
 }
 
@@ -47,7 +47,7 @@ export const agentsCommand = command({
         }),
       )
       if (args.json) printOutput({ gateway: last !== undefined, agents: rows })
-      else show(rows, last !== undefined)
+      else printRows(rows, last !== undefined)
       return exitCodes.ok
     } finally {
       await gateway.close()
@@ -55,9 +55,9 @@ export const agentsCommand = command({
   },
 })
 
-const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
+const dateFormat = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
-function show(rows: readonly Row[], isAsked: boolean): void {
+function printRows(rows: readonly Row[], isAsked: boolean): void {
   printOutput(
     formatTable([
       ['agent', 'installed', 'connected', 'last event'],
@@ -65,7 +65,7 @@ function show(rows: readonly Row[], isAsked: boolean): void {
         agent,
         isHere ? (version ?? 'yes') : '-',
         connected.map(({ level }) => level).join(', ') || '-',
-        lastEventAt === undefined ? (isAsked ? '-' : 'unknown') : moment.format(lastEventAt),
+        lastEventAt === undefined ? (isAsked ? '-' : 'unknown') : dateFormat.format(lastEventAt),
       ]),
     ]),
   )

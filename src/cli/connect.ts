@@ -22,24 +22,28 @@ export const connectCommand = command({
   args: {
     agent: { type: 'positional', required: false, description: hosts.map(({ agent }) => agent).join(', ') },
     ...placeArgs,
-    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
-    'fail-open': { type: 'boolean', description: 'let calls pass when the gateway does not answer' },
-    timeout: { type: 'string', description: 'seconds that the agent waits for an answer (60)' },
+    'dry-run': { type: 'boolean', description: 'report the changes without making them' },
+    'fail-open': { type: 'boolean', description: 'allow calls while the gateway does not answer' },
+    timeout: { type: 'string', description: 'seconds the agent waits for an answer (60)' },
     'all-events': {
       type: 'boolean',
-      description: 'also events that come very often or that we have no name for',
+      description: 'include very frequent events, and events that Hookhelm has no name for',
     },
-    socket: { type: 'string', description: 'where the gateway listens, if not in its usual place' },
-    client: { type: 'enum', options: ['native', 'node'], description: 'the best one available otherwise' },
+    socket: { type: 'string', description: 'socket of the gateway (default: the one on this machine)' },
+    client: {
+      type: 'enum',
+      options: ['native', 'node'],
+      description: 'client program (default: native if available)',
+    },
   },
   async run(args, rest) {
     const { names, folder } = named(rest)
     const meant = meantBy(args, folder)
-    const chosen = names.length > 0 ? names : await offered(meant)
+    const chosen = names.length > 0 ? names : await askWhich(meant)
     if (chosen.length === 0) return exitCodes.ok
     const settings = settingsOf(args, meant)
     const dryRun = args['dry-run'] === true
-    // All names before the first change.
+    // Check every name before changing the first configuration.
     const all = chosen.map(requireHost).map((host) => ({ host, place: placeOf(host, meant) }))
     const done = all.map(({ host, place }) => connectOne(host, place, { settings, meant, dryRun }))
     if (args.json) printOutput(done.map((each) => reportOf(each, meant)))
@@ -92,16 +96,18 @@ function settingsOf(
 function warnDown({ socket, failOpen }: ConnectSettings): void {
   printMessage(
     failOpen
-      ? `! no gateway listens on ${socket}: no hook runs until \`hookhelm up\` does`
-      : `! no gateway listens on ${socket}: every call will be blocked until \`hookhelm up\` runs`,
+      ? `! no gateway listens on ${socket}: no hook runs until you start \`hookhelm up\``
+      : `! no gateway listens on ${socket}: every call is blocked until you start \`hookhelm up\``,
   )
 }
 
-/** Without a name: what is on this machine. A person is asked, a program is told how. */
-async function offered({ where, dataFolder }: Meant): Promise<readonly string[]> {
+/** Lists the installed agents and asks a person which to connect; without a terminal it prints the command. */
+async function askWhich({ where, dataFolder }: Meant): Promise<readonly string[]> {
   const found = hosts.filter((host) => installed(host, where.env) !== undefined).map(({ agent }) => agent)
   if (found.length === 0) {
-    printMessage(`no coding agent found; known are ${hosts.map(({ agent }) => agent).join(', ')}`)
+    printMessage(
+      `no coding agent found on this machine; supported are ${hosts.map(({ agent }) => agent).join(', ')}`,
+    )
     return []
   }
   const { connected } = connectedAgents(where, dataFolder)

@@ -9,9 +9,9 @@ import { printMessage, printOutput } from './output.ts'
 
 export const disconnectCommand = command({
   args: {
-    agent: { type: 'positional', required: true, description: 'which one' },
+    agent: { type: 'positional', required: true, description: 'agent name' },
     ...placeArgs,
-    'dry-run': { type: 'boolean', description: 'show what would change, and change nothing' },
+    'dry-run': { type: 'boolean', description: 'report the changes without making them' },
   },
   run(args, rest) {
     const { names, folder } = named(rest)
@@ -29,7 +29,7 @@ export const disconnectCommand = command({
   },
 })
 
-/** It may well be connected elsewhere. */
+/** The hint names the level at which the agent is connected, if any. */
 function notConnected(agent: string, file: string, { where, dataFolder }: Meant): Error {
   const [other] = connectedAgents(where, dataFolder, [agent]).connected
   return serverError('connect.agent', `${agent} is not connected in ${file}`, {

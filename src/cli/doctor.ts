@@ -16,14 +16,14 @@ import { packageVersion } from './package-version.ts'
 
 export const doctorCommand = command({
   args: {
-    agent: { type: 'positional', required: false, description: 'all that are connected otherwise' },
+    agent: { type: 'positional', required: false, description: 'agent name (default: all connected agents)' },
   },
   async run(args, rest) {
     const names = rest.map((name) => requireHost(name).agent)
     const { where, dataFolder } = meantBy(args)
     const gateway = openLocalGateway()
     try {
-      const about = await aboutGateway(gateway, defaultSocket(where.env))
+      const about = await checkGateway(gateway, defaultSocket(where.env))
       const checks: Check[] = [
         ...about,
         ...(await examine({
@@ -37,7 +37,7 @@ export const doctorCommand = command({
       const isAny = checks.some(({ agent }) => agent !== undefined)
       const all = isAny ? checks : [...checks, doubtful('no agent is connected', 'Run `hookhelm connect`.')]
       if (args.json) printOutput({ ok: !all.some(isBad), checks: all })
-      else printOutput(told(all, filesOf(where, dataFolder)))
+      else printOutput(formatChecks(all, filesOf(where, dataFolder)))
       return all.some(isBad) ? exitCodes.failed : exitCodes.ok
     } finally {
       await gateway.close()
@@ -45,8 +45,8 @@ export const doctorCommand = command({
   },
 })
 
-/** How the gateway itself is, and every hook that does not do its full work. */
-async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Finding[]> {
+/** Gateway health, and every disabled or failing hook. */
+async function checkGateway(gateway: LocalGateway, socket: string): Promise<Finding[]> {
   if (!(await answers(socket)))
     return [
       bad(`no gateway listens on ${socket}`, 'Start it with `hookhelm up`: until then every gate is closed.'),
@@ -56,7 +56,7 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Find
   if ('problem' in status)
     return [
       ...listens,
-      doubtful(`it cannot be asked how it is: ${status.problem}`, 'Set HOOKHELM_URL and HOOKHELM_TOKEN.'),
+      doubtful(`its status cannot be read: ${status.problem}`, 'Set HOOKHELM_URL and HOOKHELM_TOKEN.'),
     ]
   const { version, ready, lines, hooks } = status
   return [
@@ -72,23 +72,21 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Find
             'Start the gateway again.',
           ),
         ]),
-    ...lines
-      .filter(({ state }) => state !== 'ok')
-      .map(({ name, state, text }) => aboutLine(name, state, text)),
+    ...lines.filter(({ state }) => state !== 'ok').map(({ name, state, text }) => checkOf(name, state, text)),
     ...hooks.tripped.map(({ hookId, event, name, reason }) =>
       bad(
         `hook ${name ?? hookId} on ${event}: ${reason}`,
-        `Mend it, then \`hookhelm hooks toggle ${hookId}\`.`,
+        `Fix it, then \`hookhelm hooks toggle ${hookId}\`.`,
       ),
     ),
   ]
 }
 
-function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): Finding {
+function checkOf(name: string, state: 'ok' | 'warn' | 'bad', text: string): Finding {
   return { state, text: `${name}: ${text}`, hint: 'See `hookhelm status`.' }
 }
 
-/** Whoever else may write there could answer in the place of the gateway. */
+/** Another user who can write there could answer instead of the gateway. */
 function permissions(socket: string): Finding[] {
   const uid = process.getuid?.()
   return [socket, dirname(socket)].flatMap((path) => {
@@ -101,7 +99,7 @@ function permissions(socket: string): Finding[] {
 
 const signs = { ok: '✓', warn: '!', bad: '✗' } as const
 
-function told(checks: readonly Check[], files: ReadonlyMap<string, string>): string {
+function formatChecks(checks: readonly Check[], files: ReadonlyMap<string, string>): string {
   const groups = Map.groupBy(checks, ({ agent, level }) =>
     agent === undefined ? '' : `${agent} ${level ?? ''}`,
   )

@@ -23,14 +23,14 @@ export const importCommand = command({
   args: {
     file: {
       type: 'positional',
-      description: `the file to import, or an agent whose own hooks to take over: ${agentFormats.join(', ')}`,
+      description: `the file to import, or an agent whose own hooks to import: ${agentFormats.join(', ')}`,
       required: true,
     },
-    format: { type: 'string', description: `one of ${names.join(', ')}; told from its shape otherwise` },
-    out: { type: 'string', description: 'write here instead of to stdout' },
+    format: { type: 'string', description: `one of ${names.join(', ')}(default: detected from its content)` },
+    out: { type: 'string', description: 'write to this file instead of stdout' },
   },
   run(args) {
-    const result = isAgentFormat(args.file) ? ofAgent(args.file, args.cwd) : ofFile(args)
+    const result = isAgentFormat(args.file) ? importAgent(args.file, args.cwd) : importPath(args)
     if (result.kind === 'refused') {
       if (args.json) printOutput({ problems: result.problems })
       else for (const problem of result.problems) printMessage(problemLine(problem))
@@ -55,7 +55,7 @@ interface Given {
   readonly format?: string | undefined
 }
 
-function ofFile({ file, cwd, format }: Given): ImportResult {
+function importPath({ file, cwd, format }: Given): ImportResult {
   const path = resolve(cwd ?? '.', file)
   if (format !== undefined && !names.includes(format)) {
     throw new HookError('config.field', `unknown format ${format}`, { hint: `One of ${names.join(', ')}.` })
@@ -65,8 +65,8 @@ function ofFile({ file, cwd, format }: Given): ImportResult {
   return importAgentHooks(given, format as AgentFormat)
 }
 
-/** All that a person gave to one agent, from each of its files. */
-function ofAgent(agent: AgentFormat, cwd: string | undefined): ImportResult {
+/** The user's own hooks of one agent, from each of its configuration files. */
+function importAgent(agent: AgentFormat, cwd: string | undefined): ImportResult {
   const host = hostNamed(agent)
   const files = host?.transport === 'command' ? ownHooks(host, meantBy({ cwd }).where) : []
   const results = files.map(({ path, text }) => ({ path, result: importAgentHooks({ path, text }, agent) }))

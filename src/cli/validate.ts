@@ -12,7 +12,7 @@ export const validateCommand = command({
   args: {
     agent: {
       type: 'string',
-      description: 'warn for these agents, connected or not: names, or all; may be given several times',
+      description: 'check for these agents instead of the connected ones: names, or all; repeatable',
     },
   },
   async run(args, files) {
@@ -39,8 +39,8 @@ export const validateCommand = command({
       const good = results.filter((result) => result.kind === 'good').length
       printMessage(
         paths.length === 0
-          ? 'no hook file found; hookhelm init writes one'
-          : `${good} of ${paths.length} files are good`,
+          ? 'no hook file found; `hookhelm init` writes one'
+          : `${good} of ${paths.length} files are valid`,
       )
       return problems.length > 0 ? exitCodes.failed : exitCodes.ok
     } finally {
@@ -53,7 +53,7 @@ function warningsIn(file: string, warnings: ReturnType<typeof agentWarnings>) {
   return warnings.map(({ index, ...rest }) => ({ file, pointer: pointerOf(['hooks', index]), ...rest }))
 }
 
-/** The parser keeps only the last flag of a name. */
+/** The parser keeps only the last value of a repeated flag. */
 function agentFlags(words: readonly string[]): readonly string[] {
   return words.flatMap((word, at) => {
     const value = word === '--agent' ? (words[at + 1] ?? '') : word.match(/^--agent=(.*)$/)?.[1]
