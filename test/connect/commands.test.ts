@@ -24,7 +24,7 @@ describe('connect', () => {
     )
     expect(stderr).toContain('cannot be  tool calls: put to a person · sub-agents: blocked')
     expect(stderr).toContain('silently skips every hook that you have not trusted')
-    expect(stderr).toContain('every call will be blocked until `hookhelm up` runs')
+    expect(stderr).toContain('every call is blocked until you start `hookhelm up`')
   })
 
   test('a dry run prints the difference and writes nothing', async () => {

@@ -105,9 +105,7 @@ test('a revoked admin token stays revoked after a restart, and up says so', asyn
   expect(logged).toContain('gateway.admin_token_unknown')
   await second.close()
   const { stdout } = await hookhelm(['up', '--port', '0', '--quiet'], home)
-  expect(stdout).toContain(
-    'admin-token  (no longer opens the door; without the file the next start makes a new one)',
-  )
+  expect(stdout).toContain('admin-token  (no longer valid; delete the file and restart to create a new one)')
 
   // Whoever owns the folder gets back in with a token of a new start.
   rmSync(join(home, 'admin-token'))
