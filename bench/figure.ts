@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: '×' | 'ms' | 'MB' | 'KB' | 'B' | '/s'
+  readonly unit: '×' | 'ms' | 'MB' | 'KB' | 'B' | '/s' | 'modules'
   readonly goal: number
   /** Whether smaller or larger is better. */
   readonly better: 'at most' | 'at least'

@@ -7,6 +7,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   sync: async () => (await import('./sync.ts')).syncFigures(),
   match: async () => (await import('./match.ts')).matchFigures(),
   door: async () => (await import('./door.ts')).doorFigures(),
+  start: async () => (await import('./start.ts')).startFigures(),
   command: async () => (await import('./command.ts')).commandFigures(),
   http: async () => (await import('./http.ts')).httpFigures(),
   reload: async () => (await import('./reload.ts')).reloadFigures(),

@@ -2,10 +2,9 @@ import { agentProfiles } from '../agents/table.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { findInstalled, programVersion } from '../connect/installed-agent.ts'
 import { resolveSelection } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
+import { command, exitCodes } from './command.ts'
 import { openLocalGateway } from './local-gateway.ts'
-import { print, table, tell } from './output.ts'
+import { formatTable, printMessage, printOutput } from './output.ts'
 
 interface Row {
   readonly agent: string
@@ -19,8 +18,6 @@ interface Row {
 }
 
 export const agentsCommand = command({
-  name: 'agents',
-  about: 'List the coding agents: which are installed, and which are connected',
   async run(args) {
     const { paths, dataFolder } = resolveSelection(args)
     const { connected, unreadable } = findConnections(paths, dataFolder)
@@ -47,7 +44,7 @@ export const agentsCommand = command({
           }
         }),
       )
-      if (args.json) print({ gateway: last !== undefined, agents: rows })
+      if (args.json) printOutput({ gateway: last !== undefined, agents: rows })
       else show(rows, last !== undefined)
       return exitCodes.ok
     } finally {
@@ -59,8 +56,8 @@ export const agentsCommand = command({
 const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
 function show(rows: readonly Row[], isAsked: boolean): void {
-  print(
-    table([
+  printOutput(
+    formatTable([
       ['agent', 'installed', 'connected', 'last event'],
       ...rows.map(({ agent, installed: isHere, version, connected, lastEventAt }) => [
         agent,
@@ -70,7 +67,8 @@ function show(rows: readonly Row[], isAsked: boolean): void {
       ]),
     ]),
   )
-  for (const { unreadable } of rows) for (const problem of unreadable) tell(`! ${problem}`)
+  for (const { unreadable } of rows) for (const problem of unreadable) printMessage(`! ${problem}`)
   const open = rows.filter(({ installed: isHere, connected }) => isHere && connected.length === 0)
-  if (open.length > 0) tell(`connect with: hookhelm connect ${open.map(({ agent }) => agent).join(' ')}`)
+  if (open.length > 0)
+    printMessage(`connect with: hookhelm connect ${open.map(({ agent }) => agent).join(' ')}`)
 }

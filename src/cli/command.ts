@@ -1,48 +1,72 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
-import { errorText, isHookError } from '../engine/core/error.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
-import { refuseUnknown } from './unknown-flags.ts'
+import { errorText, HookError, isHookError } from '../engine/core/error.ts'
+import { nearest } from '../engine/core/nearest.ts'
+import { printMessage, printOutput } from './output.ts'
 
-const common = {
-  json: { type: 'boolean', description: 'data for machines on stdout' },
-  cwd: { type: 'string', description: 'act as if started in this directory' },
+/** What the shell sees. A test keeps the table in `docs/cli.md` in step. */
+export const exitCodes = {
+  ok: 0,
+  /** Wrong arguments, an unusable file, any error that is not a decision. */
+  failed: 1,
+  blocked: 2,
+  asks: 3,
+  /** The repository has a hook file that the user has not trusted. */
+  untrusted: 4,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+const sharedArgs = {
+  json: { type: 'boolean', description: 'print JSON to stdout' },
+  cwd: { type: 'string', description: 'run as if started in this directory' },
 } as const satisfies ArgsDef
 
-type Common = typeof common
+type SharedArgs = typeof sharedArgs
 
-interface Spec<A extends ArgsDef> {
-  readonly name: string
-  readonly about: string
+interface CommandSpec<A extends ArgsDef> {
   readonly args?: A
-  run(args: ParsedArgs<A & Common>, rest: readonly string[]): Promise<ExitCode> | ExitCode
+  run(args: ParsedArgs<A & SharedArgs>, rest: readonly string[]): Promise<ExitCode> | ExitCode
 }
 
-/** A command answers its exit code; whatever it throws is told in one place and one way. */
-export function command<const A extends ArgsDef>(spec: Spec<A>): CommandDef<A & Common> {
+/** Adds the shared flags, turns the returned exit code into the process's, and reports every error in the same way. */
+export function command<const A extends ArgsDef>(spec: CommandSpec<A>): CommandDef<A & SharedArgs> {
   // The spread has exactly these keys; the compiler cannot see that for a generic A.
-  const args = { ...spec.args, ...common } as A & Common
+  const args = { ...spec.args, ...sharedArgs } as A & SharedArgs
   return defineCommand({
-    meta: { name: spec.name, description: spec.about },
     args,
     async run({ args: given }) {
       try {
-        refuseUnknown(given, Object.keys(args))
+        rejectUnknownFlags(given, Object.keys(args))
         process.exitCode = await spec.run(given, given._)
       } catch (error) {
-        report(error, given.json === true)
+        reportError(error, given.json === true)
         process.exitCode = exitCodes.failed
       }
     },
   })
 }
 
-function report(error: unknown, json: boolean): void {
-  if (!isHookError(error)) tell(`error: ${errorText(error)}`)
-  else if (json) print({ error: error.toJSON() })
+/** The parser accepts any flag, and a misspelt flag would be ignored silently. */
+export function rejectUnknownFlags(given: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const names = new Set(known.flatMap((name) => [name, camelCase(name)]))
+  const unknown = Object.keys(given).find((name) => name !== '_' && !names.has(name))
+  if (unknown === undefined) return
+  const near = nearest(unknown, known)
+  throw new HookError('config.field', `there is no flag --${unknown.slice(0, 80)}`, {
+    hint: near === undefined ? 'Run the command with --help to list its flags.' : `Did you mean --${near}?`,
+  })
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function reportError(error: unknown, json: boolean): void {
+  if (!isHookError(error)) printMessage(`error: ${errorText(error)}`)
+  else if (json) printOutput({ error: error.toJSON() })
   else {
-    // The lines of a file's problems each carry their own hint already.
+    // Each problem line of a hook file already carries its own hint.
     const hint = error.message.includes(`(${error.hint})`) ? '' : `\n  ${error.hint}`
-    tell(`${error.code}: ${error.message}${hint}`)
+    printMessage(`${error.code}: ${error.message}${hint}`)
   }
 }

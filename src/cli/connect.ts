@@ -19,17 +19,14 @@ import {
   splitAgentNames,
 } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
+import { command, exitCodes } from './command.ts'
 import { type ConnectResult, reportOf, reportText } from './connect-report.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
-import { version } from './version.ts'
+import { printMessage, printOutput } from './output.ts'
+import { packageVersion } from './package-version.ts'
 
 const agentNames = agentProfiles.map(({ adapter }) => adapter.name)
 
 export const connectCommand = command({
-  name: 'connect',
-  about: 'Send every tool call of a coding agent through your hooks',
   args: {
     agent: { type: 'positional', required: false, description: agentNames.join(', ') },
     ...agentLevelArgs,
@@ -57,9 +54,9 @@ export const connectCommand = command({
     // Check all names before the first change.
     const all = chosen.map(requireHost).map((host) => ({ host, config: selectConfigFile(host, selection) }))
     const done = all.map(({ host, config }) => connectOne(host, config, { settings, selection, dryRun }))
-    if (args.json) print(done.map((each) => reportOf(each, selection)))
-    else if (dryRun) for (const { changes } of done) print(changesText(changes))
-    else for (const each of done) tell(reportText(each, reportOf(each, selection)))
+    if (args.json) printOutput(done.map((each) => reportOf(each, selection)))
+    else if (dryRun) for (const { changes } of done) printOutput(changesText(changes))
+    else for (const each of done) printMessage(reportText(each, reportOf(each, selection)))
     if (!dryRun && !(await pingSocket(settings.socket))) warnDown(settings)
     return exitCodes.ok
   },
@@ -78,7 +75,14 @@ function connectOne(
 ): ConnectResult {
   const adapter = findAdapter(host.agent)
   if (adapter === undefined) throw serverError('connect.agent', `${host.agent} cannot be connected yet`)
-  const request = { host, adapter, config, dataFolder: selection.dataFolder, settings, version: version() }
+  const request = {
+    host,
+    adapter,
+    config,
+    dataFolder: selection.dataFolder,
+    settings,
+    version: packageVersion(),
+  }
   const changes = connect(planConnection(request), { dryRun })
   return { host, adapter, config, settings, changes }
 }
@@ -109,7 +113,7 @@ function settingsOf(
 }
 
 function warnDown({ socket, failOpen }: ConnectSettings): void {
-  tell(
+  printMessage(
     failOpen
       ? `! no gateway listens on ${socket}: no hook runs until you start it with \`hookhelm up\``
       : `! no gateway listens on ${socket}: every call is blocked until you start it with \`hookhelm up\``,
@@ -122,15 +126,15 @@ async function askForAgents({ paths, dataFolder }: AgentSelection): Promise<read
     .filter(({ host }) => findInstalled(host, paths.env) !== undefined)
     .map(({ adapter }) => adapter.name)
   if (found.length === 0) {
-    tell(`no coding agent found; Hookhelm supports ${agentNames.join(', ')}`)
+    printMessage(`no coding agent found; Hookhelm supports ${agentNames.join(', ')}`)
     return []
   }
   const { connected } = findConnections(paths, dataFolder)
   const isConnected = (name: string) => connected.some(({ agent }) => agent === name)
-  for (const name of found) tell(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
+  for (const name of found) printMessage(`  ${name}${isConnected(name) ? '  (connected)' : ''}`)
   const open = found.filter((name) => !isConnected(name))
   if (open.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) {
-    tell(`connect with: hookhelm connect ${open.join(' ') || found.join(' ')}`)
+    printMessage(`connect with: hookhelm connect ${open.join(' ') || found.join(' ')}`)
     return []
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })

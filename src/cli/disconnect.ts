@@ -10,13 +10,10 @@ import {
   splitAgentNames,
 } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const disconnectCommand = command({
-  name: 'disconnect',
-  about: 'Remove our hooks from the configuration of a coding agent, and keep the rest',
   args: {
     agent: { type: 'positional', required: true, description: 'the agent to disconnect' },
     ...agentLevelArgs,
@@ -32,9 +29,9 @@ export const disconnectCommand = command({
       const targets = disconnectTargets(host, config, dataFolder)
       const changes = disconnect({ agent: host.agent, config, targets, dataFolder }, { dryRun })
       if (changes.length === 0) throw notConnected(host.agent, config.file, selection)
-      if (args.json) print({ agent: host.agent, level: config.level, changes })
-      else if (dryRun) print(changesText(changes))
-      else tell(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
+      if (args.json) printOutput({ agent: host.agent, level: config.level, changes })
+      else if (dryRun) printOutput(changesText(changes))
+      else printMessage(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
     }
     return exitCodes.ok
   },

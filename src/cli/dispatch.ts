@@ -1,16 +1,25 @@
 import { command } from './command.ts'
-import { withLocal } from './local.ts'
-import { print } from './output.ts'
-import { eventArgs, exitCodeOf, send } from './send.ts'
+import { explainDecision } from './explain-decision.ts'
+import { printOutput } from './output.ts'
+import { eventArgs, exitCodeOf, sendEvent } from './send-event.ts'
+import { withLocalHooks } from './with-local-hooks.ts'
 
 export const dispatchCommand = command({
-  name: 'dispatch',
-  about: 'Send an event through the hooks; the decision comes out as JSON',
   args: eventArgs,
   run: (args) =>
-    withLocal(args, async ({ hooks }) => {
-      const decision = await send(hooks, args.event, args)
-      print(decision)
+    withLocalHooks(args, async ({ hooks }) => {
+      const decision = await sendEvent(hooks, args.event, args)
+      printOutput(decision)
+      return exitCodeOf(decision)
+    }),
+})
+
+export const explainCommand = command({
+  args: eventArgs,
+  run: (args) =>
+    withLocalHooks(args, async ({ hooks }) => {
+      const decision = await sendEvent(hooks, args.event, { ...args, options: { trace: true } })
+      printOutput(args.json ? decision : explainDecision(decision))
       return exitCodeOf(decision)
     }),
 })

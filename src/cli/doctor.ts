@@ -8,16 +8,12 @@ import { type DoctorCheck, runDoctor } from '../connect/doctor/run-doctor.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { pingSocket } from '../connect/ping-socket.ts'
 import { defaultSocket, requireHost, resolveSelection } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
+import { command, exitCodes } from './command.ts'
 import { type LocalGateway, openLocalGateway } from './local-gateway.ts'
-import { print } from './output.ts'
-import { version as ownVersion } from './version.ts'
+import { printOutput } from './output.ts'
+import { packageVersion } from './package-version.ts'
 
 export const doctorCommand = command({
-  name: 'doctor',
-  about:
-    'Test that calls of the connected agents pass your hooks, and are blocked when the gateway does not answer',
   args: {
     agent: {
       type: 'positional',
@@ -45,8 +41,8 @@ export const doctorCommand = command({
       const all = isAny
         ? checks
         : [...checks, warnFinding('no agent is connected', 'Run `hookhelm connect`.')]
-      if (args.json) print({ ok: !all.some(isBad), checks: all })
-      else print(formatChecks(all, filesOf(paths, dataFolder)))
+      if (args.json) printOutput({ ok: !all.some(isBad), checks: all })
+      else printOutput(formatChecks(all, filesOf(paths, dataFolder)))
       return all.some(isBad) ? exitCodes.failed : exitCodes.ok
     } finally {
       await gateway.close()
@@ -76,9 +72,14 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Host
     ready
       ? okFinding(`version ${version}, ready`)
       : badFinding(`version ${version}, not ready`, 'See `hookhelm status`.'),
-    ...(version === ownVersion()
+    ...(version === packageVersion()
       ? []
-      : [warnFinding(`this command is version ${ownVersion()}, the gateway is not`, 'Restart the gateway.')]),
+      : [
+          warnFinding(
+            `this command is version ${packageVersion()}, the gateway is not`,
+            'Restart the gateway.',
+          ),
+        ]),
     ...lines
       .filter(({ state }) => state !== 'ok')
       .map(({ name, state, text }) => aboutLine(name, state, text)),

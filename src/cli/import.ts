@@ -8,13 +8,10 @@ import { problemLine } from '../config/problem.ts'
 import { findForeignHooks } from '../connect/find-connections.ts'
 import { HookError } from '../engine/core/error.ts'
 import { resolveSelection } from './agent-places.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const importCommand = command({
-  name: 'import',
-  about: 'Translate hooks of another system, and list what has no equivalent',
   args: {
     file: {
       type: 'positional',
@@ -30,15 +27,15 @@ export const importCommand = command({
   run(args) {
     const result = importableAgents.includes(args.file) ? importAgent(args.file, args.cwd) : importPath(args)
     if (result.kind === 'refused') {
-      if (args.json) print({ problems: result.problems })
-      else for (const problem of result.problems) tell(problemLine(problem))
+      if (args.json) printOutput({ problems: result.problems })
+      else for (const problem of result.problems) printMessage(problemLine(problem))
       return exitCodes.failed
     }
     const { definitions, notes } = result
-    for (const note of notes) tell(`note: ${note}`)
-    if (args.json) print({ hooks: definitions, notes })
+    for (const note of notes) printMessage(`note: ${note}`)
+    if (args.json) printOutput({ hooks: definitions, notes })
     else write(printHookFile({ hooks: definitions }), args.out)
-    tell(`${definitions.length} hooks imported`)
+    printMessage(`${definitions.length} hooks imported`)
     return exitCodes.ok
   },
 })
@@ -83,7 +80,7 @@ function importAgent(agent: string, cwd: string | undefined): ImportResult {
 
 function write(text: string, out: string | undefined): void {
   if (out === undefined) {
-    print(text.trimEnd())
+    printOutput(text.trimEnd())
     return
   }
   const path = resolve(out)

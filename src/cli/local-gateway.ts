@@ -6,7 +6,7 @@ import { connection } from './remote/connection.ts'
 
 export type Status = Methods['status']['result']
 
-/** What can be asked of the gateway on this machine; whatever cannot be answered is nothing. */
+/** Questions to the gateway on this machine. Answers are `undefined` while it does not answer. */
 export interface LocalGateway {
   status(): Promise<Status | { readonly problem: string }>
   knows(session: string): Promise<boolean | undefined>
@@ -15,14 +15,14 @@ export interface LocalGateway {
   close(): Promise<void>
 }
 
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 const PAGE = 200
 
 export function openLocalGateway(): LocalGateway {
   let client: ReturnType<typeof createClient> | undefined
-  // Without a token there is nothing to ask, and that is an answer too.
+  // Opened with the first question: without a token `connection` throws, and `attempt` reports that.
   const opened = () => {
-    client ??= createClient({ ...connection({}), timeoutMs: PATIENCE_MS })
+    client ??= createClient({ ...connection({}), timeoutMs: TIMEOUT_MS })
     return client
   }
   const attempt = async <T>(ask: () => Promise<T>): Promise<T | { readonly problem: string }> => {

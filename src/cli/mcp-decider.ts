@@ -8,6 +8,7 @@ import { HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { socketPath } from '../gateway/socket/socket-path.ts'
+import { untrustedText } from './output.ts'
 import { connection } from './remote/connection.ts'
 
 /** How long a decision may take: less than what clients wait for a call. */
@@ -64,7 +65,7 @@ function checkSocket(path: string): void {
 
 function warning(tell: (line: string) => void): Log {
   return (name, fields) => {
-    if (name === 'trust.needed') tell(`inert until you trust it: ${String(fields.file)} (hookhelm trust)`)
+    if (name === 'trust.needed') tell(untrustedText(fields.file))
   }
 }
 

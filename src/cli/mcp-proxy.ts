@@ -5,25 +5,22 @@ import { HookError } from '../engine/core/error.ts'
 import { ServerName } from '../mcp/server-name.ts'
 import type { SessionOptions } from '../mcp/session.ts'
 import { runStdioProxy } from '../mcp/stdio/stdio-proxy.ts'
-import { command } from './command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { command, type ExitCode, exitCodes } from './command.ts'
 import { openDecider, WITHIN_MS } from './mcp-decider.ts'
-import { tell } from './output.ts'
+import { printMessage } from './output.ts'
 
 export const mcpProxyCommand = command({
-  name: 'mcp-proxy',
-  about: 'Stand in front of an MCP server, so that every tool call passes the hooks',
   args: {
     name: { type: 'string', description: 'the server’s name in mcp__<name>__<tool> (its own)' },
     agent: { type: 'string', description: 'who calls (the client’s own name)' },
     listen: { type: 'string', description: 'serve HTTP here, as 127.0.0.1:8808, instead of stdio' },
-    to: { type: 'string', description: 'the server to stand in front of, with --listen' },
-    local: { type: 'boolean', description: 'ask the hook files of the directory instead of a gateway' },
+    to: { type: 'string', description: 'address of the MCP server, with --listen' },
+    local: { type: 'boolean', description: 'use the hook files of the directory instead of a gateway' },
     socket: { type: 'string', description: 'socket of the gateway (the one on this machine)' },
     url: { type: 'string', description: 'address of the gateway, instead of its socket' },
     'token-file': { type: 'string', description: 'file with a token for --url' },
     within: { type: 'string', description: `how long hooks may take, in ms (${WITHIN_MS})` },
-    'fail-open': { type: 'boolean', description: 'let calls pass when nobody can decide' },
+    'fail-open': { type: 'boolean', description: 'allow calls when no decision can be made' },
   },
   async run(args, argv) {
     const cwd = resolve(args.cwd ?? '.')
@@ -31,7 +28,7 @@ export const mcpProxyCommand = command({
     const isHttp = listen !== undefined || to !== undefined
     if (isHttp === argv.length > 0) throw usage('give either -- <command> or --listen and --to')
     const failOpen = args['fail-open'] === true
-    if (failOpen) say('--fail-open: calls pass when nobody can decide')
+    if (failOpen) say('--fail-open: calls are allowed when no decision can be made')
     const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
     const options: SessionOptions = {
       decider,
@@ -43,15 +40,15 @@ export const mcpProxyCommand = command({
       ...(agent === undefined ? {} : { agent }),
     }
     try {
-      return isHttp ? await serve(options, listen, to) : await stand(options, argv, cwd)
+      return isHttp ? await serveHttp(options, listen, to) : await runStdio(options, argv, cwd)
     } finally {
       await decider.close()
     }
   },
 })
 
-/** In the place of the server, as the client started it. */
-async function stand(options: SessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
+/** Starts the MCP server and proxies its stdin and stdout. */
+async function runStdio(options: SessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
   const { signal, reason } = untilSignal()
   const end = await runStdioProxy({
     ...options,
@@ -63,17 +60,17 @@ async function stand(options: SessionOptions, argv: readonly string[], cwd: stri
     signal,
   })
   if (end.refused !== undefined) say(`${argv[0]} could not be started: ${end.refused}`)
-  // Whoever stands in for a program ends as it did.
+  // The proxy exits with the exit code of the server.
   const code = signal.aborted ? 128 + constants.signals[reason()] : end.exitCode
   process.once('exit', () => {
     process.exitCode = code
   })
-  // It may have no end of its own, and nobody listens any more.
+  // Stdin may stay open, which would keep the process running.
   process.stdin.destroy()
   return code === 0 ? exitCodes.ok : exitCodes.failed
 }
 
-async function serve(
+async function serveHttp(
   options: SessionOptions,
   listen: string | undefined,
   to: string | undefined,
@@ -90,7 +87,7 @@ async function serve(
   return exitCodes.ok
 }
 
-/** The server gets what the client meant for it; what opens our own doors stays here. */
+/** The server gets the client's environment without Hookhelm's own tokens and addresses. */
 function environment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -99,7 +96,7 @@ function environment(): Record<string, string> {
   )
 }
 
-/** A second signal means now. */
+/** Aborts with the first signal. A second signal ends the process at once. */
 function untilSignal(): { readonly signal: AbortSignal; reason(): 'SIGTERM' | 'SIGINT' | 'SIGHUP' } {
   const controller = new AbortController()
   let reason: 'SIGTERM' | 'SIGINT' | 'SIGHUP' = 'SIGTERM'
@@ -114,7 +111,7 @@ function untilSignal(): { readonly signal: AbortSignal; reason(): 'SIGTERM' | 'S
 
 /** Stdout belongs to the protocol. */
 function say(line: string): void {
-  tell(`hookhelm: ${line}`)
+  printMessage(`hookhelm: ${line}`)
 }
 
 function usage(what: string): HookError {

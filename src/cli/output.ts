@@ -1,14 +1,14 @@
-/** Data goes to stdout, everything meant for a person to stderr: a pipe then carries data only. */
-export function print(data: unknown): void {
+/** Data goes to stdout and messages for people go to stderr, so that a pipe carries only data. */
+export function printOutput(data: unknown): void {
   process.stdout.write(typeof data === 'string' ? `${data}\n` : `${JSON.stringify(data, undefined, 2)}\n`)
 }
 
-export function tell(text: string): void {
+export function printMessage(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** Columns under one another. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Pads the cells so that columns line up. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
     (known, row) => row.map((cell, column) => Math.max(known[column] ?? 0, cell.length)),
     [],
@@ -23,8 +23,12 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** What agents wrote must not steer the terminal of whoever reads it. */
-export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+/** Text from agents must not send escape sequences to the user's terminal. */
+export function replaceControlCharacters(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
+}
+
+export function untrustedText(file: unknown): string {
+  return `${String(file)} has no effect until you trust it: run \`hookhelm trust\``
 }

@@ -3,41 +3,44 @@ import { HookError } from '../engine/core/error.ts'
 import { createHooks } from '../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { command } from './command.ts'
-import { withLocal } from './local.ts'
-import { print, table } from './output.ts'
-import { exitCodeOf, send } from './send.ts'
+import { formatTable, printOutput } from './output.ts'
+import { exitCodeOf, payloadArgs, sendEvent } from './send-event.ts'
+import { withLocalHooks } from './with-local-hooks.ts'
 
 export const testCommand = command({
-  name: 'test',
-  about: 'Run one hook alone: does it match, and what does it answer',
   args: {
-    hook: { type: 'positional', description: 'the id of the hook', required: true },
-    event: { type: 'string', description: 'the event; the one the hook listens to otherwise' },
-    payload: { type: 'string', description: 'JSON object; stdin otherwise' },
-    tool: { type: 'string', description: 'tool name' },
-    input: { type: 'string', description: 'tool input as JSON' },
+    hook: { type: 'positional', description: 'hook id', required: true },
+    event: { type: 'string', description: "event name (default: the hook's own event)" },
+    ...payloadArgs,
   },
   run: (args) =>
-    withLocal(args, async ({ hooks, handlers }) => {
+    withLocalHooks(args, async ({ hooks, handlers }) => {
       const found = hooks.list().find(({ id }) => id === args.hook)
       if (found === undefined) throw new HookError('config.unknown_hook', `there is no hook ${args.hook}`)
-      // Alone, and switched on: nothing else speaks, and nothing is remembered.
-      const alone = createHooks({ handlers, breaker: false })
-      alone.add({
+      // The hook runs without the others, enabled, and without guards that remember earlier calls.
+      const isolated = createHooks({ handlers, breaker: false })
+      isolated.add({
         ...found,
         enabled: true,
         cooldown_ms: 0,
         dedup_window_ms: 0,
         event: args.event ?? found.event,
       })
-      const decision = await send(alone, args.event ?? found.event, args, { trace: true })
+      const decision = await sendEvent(isolated, args.event ?? found.event, {
+        ...args,
+        options: { trace: true },
+      })
       const result = testResult(found, decision)
-      print(args.json ? result : table(Object.entries(result).map(([key, value]) => [key, shown(value)])))
+      printOutput(
+        args.json
+          ? result
+          : formatTable(Object.entries(result).map(([key, value]) => [key, formatValue(value)])),
+      )
       return exitCodeOf(decision)
     }),
 })
 
-/** The fields of the gateway's dry run. */
+/** The same fields as the gateway's `hooks.test`. */
 function testResult(hook: HookDefinition, decision: Decision): Record<string, unknown> {
   const [traced] = decision.trace?.hooks ?? []
   const [execution] = traced?.executions ?? []
@@ -60,7 +63,7 @@ function testResult(hook: HookDefinition, decision: Decision): Record<string, un
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'number') return value.toFixed(Number.isInteger(value) ? 0 : 1)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -5,16 +5,16 @@ import { loadFile } from '../config/read/load.ts'
 import { readHookText } from '../config/read/read-text.ts'
 import { trustStore } from '../config/trust.ts'
 import { HookError } from '../engine/core/error.ts'
-import { command } from './command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, type ExitCode, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const trustCommand = command({
-  name: 'trust',
-  about: "Read what a repository's hook file says, and agree to it",
   args: {
-    show: { type: 'boolean', description: 'only show what changed since the last time' },
-    revoke: { type: 'boolean', description: 'take trust away again' },
+    show: {
+      type: 'boolean',
+      description: 'show the changes since the file was last trusted, without trusting it',
+    },
+    revoke: { type: 'boolean', description: 'withdraw trust' },
   },
   run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
@@ -22,36 +22,40 @@ export const trustCommand = command({
       .filter(({ level }) => level === 'repository')
       .flatMap(({ folder }) => hookFileIn(folder) ?? [])
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
-    if (paths.length === 0) tell('no hook file of a repository here')
-    const codes = paths.map((path) => (args.revoke ? revoke(path) : agree(path, args.show === true)))
+    if (paths.length === 0) printMessage('this directory is in no repository with a hook file')
+    const codes = paths.map((path) =>
+      args.revoke ? revokeTrust(path) : reviewFile(path, args.show === true),
+    )
     return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok
   },
 })
 
-function agree(path: string, onlyShow: boolean): ExitCode {
+function reviewFile(path: string, onlyShow: boolean): ExitCode {
   const store = trustStore(trustFile())
   const loaded = loadFile(path, 'repository')
-  if (loaded === undefined) throw new HookError('config.unreadable', `${path} is not there`)
+  if (loaded === undefined) throw new HookError('config.unreadable', `there is no file ${path}`)
   const { text } = loaded
   const state = store.state(path, text)
   if (state === 'trusted') {
-    tell(`trusted already: ${path}`)
+    printMessage(`already trusted: ${path}`)
     return exitCodes.ok
   }
-  print(store.pendingDiff(path, text))
+  printOutput(store.pendingDiff(path, text))
   if (onlyShow) return exitCodes.untrusted
   const read = readHookText(text, path)
   if (read.kind === 'bad') {
-    for (const problem of read.problems) tell(problemLine(problem))
+    for (const problem of read.problems) printMessage(problemLine(problem))
     return exitCodes.failed
   }
   store.trust(path, text)
-  tell(`trusted: ${path} (${read.file.hooks.length} hooks). The scripts it names are not covered.`)
+  printMessage(
+    `trusted: ${path} (${read.file.hooks.length} hooks). Trust does not cover the scripts that it runs.`,
+  )
   return exitCodes.ok
 }
 
-function revoke(path: string): ExitCode {
-  const had = trustStore(trustFile()).revoke(path)
-  tell(had ? `no longer trusted: ${path}` : `was not trusted: ${path}`)
+function revokeTrust(path: string): ExitCode {
+  const wasTrusted = trustStore(trustFile()).revoke(path)
+  printMessage(wasTrusted ? `no longer trusted: ${path}` : `was not trusted: ${path}`)
   return exitCodes.ok
 }

@@ -7,13 +7,10 @@ import {
   splitAgentNames,
 } from './agent-places.ts'
 import { changesText } from './changes-text.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const undoCommand = command({
-  name: 'undo',
-  about: 'Restore the configuration of a coding agent, byte for byte, as it was before it was connected',
   args: {
     agent: { type: 'positional', required: true, description: 'the agent to restore' },
     ...agentLevelArgs,
@@ -30,11 +27,12 @@ export const undoCommand = command({
         { agent: host.agent, config, dataFolder: selection.dataFolder },
         { dryRun, force: args.force === true },
       )
-      if (args.json) print({ agent: host.agent, level: config.level, changes })
-      else if (dryRun) print(changesText(changes))
-      else if (changes.length === 0) tell(`nothing to restore: ${config.file}`)
+      if (args.json) printOutput({ agent: host.agent, level: config.level, changes })
+      else if (dryRun) printOutput(changesText(changes))
+      else if (changes.length === 0) printMessage(`nothing to restore: ${config.file}`)
       else
-        for (const { path, kind } of changes) tell(`${kind === 'removed' ? 'removed' : 'restored'}: ${path}`)
+        for (const { path, kind } of changes)
+          printMessage(`${kind === 'removed' ? 'removed' : 'restored'}: ${path}`)
     }
     return exitCodes.ok
   },

@@ -2,13 +2,10 @@ import { jsonLog } from '../app/gateway/json-log.ts'
 import { upGateway } from '../app/gateway/up-gateway.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 
 export const upCommand = command({
-  name: 'up',
-  about: 'Start the gateway: HTTP, WebSocket and a unix socket, with an embedded database',
   args: {
     host: { type: 'string', description: 'address to listen on (127.0.0.1)' },
     port: { type: 'string', description: 'port to listen on (4665); 0 takes any free port' },
@@ -17,7 +14,7 @@ export const upCommand = command({
     quiet: { type: 'boolean', description: 'no log' },
   },
   async run({ host, port, database, edition, quiet, json }) {
-    const log = quiet ? () => {} : jsonLog(tell, systemClock)
+    const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
     const gateway = await upGateway({
       env: process.env,
       log,
@@ -28,9 +25,9 @@ export const upCommand = command({
     })
     const { url, socket, tokenFile, isTokenKnown, home } = gateway
     const login = gateway.loginLink()
-    if (json) print({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
+    if (json) printOutput({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
     else
-      print(
+      printOutput(
         [
           `Hookhelm is running at ${url}`,
           `  login   ${login}  (one-time link, valid for 10 minutes)`,
@@ -39,15 +36,15 @@ export const upCommand = command({
           `  data    ${home}`,
         ].join('\n'),
       )
-    const signal = await ended()
+    const signal = await untilStopped()
     log('gateway.stopping', { signal })
-    await gateway.close().catch((thrown: unknown) => tell(errorText(thrown)))
+    await gateway.close().catch((thrown: unknown) => printMessage(errorText(thrown)))
     return exitCodes.ok
   },
 })
 
-/** A second signal ends the process at once. */
-function ended(): Promise<string> {
+/** Resolves with the first signal. A second signal ends the process at once. */
+function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => {

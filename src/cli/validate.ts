@@ -4,18 +4,15 @@ import { localHandlers } from '../app/local-handlers.ts'
 import { findHookPlaces, hookFileIn } from '../config/find.ts'
 import { pointerOf, problemLine } from '../config/problem.ts'
 import { readHookFile } from '../config/read/read-file.ts'
-import { command } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { print, tell } from './output.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage, printOutput } from './output.ts'
 import { reachingAgents } from './reaching-agents.ts'
 
 export const validateCommand = command({
-  name: 'validate',
-  about: 'Check hook files, list every problem with its place, and what connected agents cannot carry out',
   args: {
     agent: {
       type: 'string',
-      description: 'warn for these agents, connected or not: names, or all; may be given several times',
+      description: 'check for these agents instead of the connected ones: names, or all; repeatable',
     },
   },
   async run(args, files) {
@@ -35,15 +32,15 @@ export const validateCommand = command({
       const warnings = results.flatMap((result) =>
         result.kind === 'good' ? warningsIn(result.path, agentWarnings(result.file.hooks, reaching)) : [],
       )
-      if (args.json) print({ files: paths, problems, warnings })
-      else for (const problem of problems) print(problemLine(problem))
+      if (args.json) printOutput({ files: paths, problems, warnings })
+      else for (const problem of problems) printOutput(problemLine(problem))
       for (const { file, pointer, hook, message } of warnings)
-        tell(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
+        printMessage(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
       const good = results.filter((result) => result.kind === 'good').length
-      tell(
+      printMessage(
         paths.length === 0
-          ? 'no hook file found; hookhelm init writes one'
-          : `${good} of ${paths.length} files are good`,
+          ? 'no hook file found; `hookhelm init` writes one'
+          : `${good} of ${paths.length} files are valid`,
       )
       return problems.length > 0 ? exitCodes.failed : exitCodes.ok
     } finally {
@@ -56,7 +53,7 @@ function warningsIn(file: string, warnings: ReturnType<typeof agentWarnings>) {
   return warnings.map(({ index, ...rest }) => ({ file, pointer: pointerOf(['hooks', index]), ...rest }))
 }
 
-/** The parser keeps only the last flag of a name. */
+/** The parser keeps only the last value of a repeated flag. */
 function agentFlags(words: readonly string[]): readonly string[] {
   return words.flatMap((word, at) => {
     const value = word === '--agent' ? (words[at + 1] ?? '') : word.match(/^--agent=(.*)$/)?.[1]

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { z } from 'zod'
+import { isRecord } from '../engine/core/check.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load.ts'
@@ -18,11 +18,15 @@ import { loadFile } from './read/load.ts'
 /** It holds the texts that were trusted, so that a change can be shown. */
 const MAX_BYTES = 64 * 1_048_576
 
-const storeSchema = z.strictObject({
-  version: z.literal(1),
-  files: z.record(z.string(), z.strictObject({ sha256: z.string(), text: z.string() })),
-})
-type Stored = z.output<typeof storeSchema>
+interface TrustedFile {
+  readonly sha256: string
+  readonly text: string
+}
+
+interface Stored {
+  readonly version: 1
+  readonly files: Readonly<Record<string, TrustedFile>>
+}
 
 /**
  * Which contents of which repository files a person has read and agreed to. Only the file itself is covered, not the
@@ -80,10 +84,26 @@ function sha256(text: string): string {
 function read(file: string): Stored {
   try {
     const loaded = loadFile(file, 'user', { maxBytes: MAX_BYTES })
-    return loaded === undefined ? { version: 1, files: {} } : storeSchema.parse(JSON.parse(loaded.text))
+    const stored: unknown = loaded === undefined ? { version: 1, files: {} } : JSON.parse(loaded.text)
+    if (isStored(stored)) return stored
   } catch (error) {
     throw new HookError('trust.store', `${file} cannot be used: ${errorText(error)}`, { cause: error })
   }
+  throw new HookError('trust.store', `${file} cannot be used: it is not a trust store of version 1`)
+}
+
+function isStored(value: unknown): value is Stored {
+  if (!isRecord(value) || !hasOnly(value, ['version', 'files'])) return false
+  return value.version === 1 && isRecord(value.files) && Object.values(value.files).every(isTrustedFile)
+}
+
+function isTrustedFile(value: unknown): value is TrustedFile {
+  if (!isRecord(value) || !hasOnly(value, ['sha256', 'text'])) return false
+  return typeof value.sha256 === 'string' && typeof value.text === 'string'
+}
+
+function hasOnly(value: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
+  return Object.keys(value).every((key) => keys.includes(key))
 }
 
 /** A whole new file under another name, then renamed: whoever reads meanwhile sees the old one. */

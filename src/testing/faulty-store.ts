@@ -1,5 +1,4 @@
 import { serverError } from '../engine/core/server-errors.ts'
-import type { Store } from '../store/store.ts'
 
 /**
  * How a call fails: `before` the store does anything, `after` the store did it (only the answer is lost), or `stuck`:
@@ -7,23 +6,19 @@ import type { Store } from '../store/store.ts'
  */
 export type StoreFault = 'before' | 'after' | 'stuck'
 
-/** A store method that can fail. */
-export type StoreMethod = Exclude<keyof Store, 'dialect' | 'onHint' | 'close'>
-
-/** One call of a store method. */
 export interface StoreCall {
   /** Counts from 1 since the plan was set. */
   readonly n: number
-  readonly method: StoreMethod
+  readonly method: string
 }
 
 /** Decides for each call, in order, whether and how it fails. */
 export type FaultPlan = (call: StoreCall) => StoreFault | undefined
 
-/** A store that wraps another one and fails as planned. */
-export interface FaultyStore {
-  readonly store: Store
-  /** Sets the plan and restarts the counts. Without a plan no call fails. */
+/** A store that fails as planned, around one that does not. */
+export interface FaultyStore<S extends object> {
+  readonly store: S
+  /** Counts anew from the next call on; nothing fails without a plan. */
   plan(plan?: FaultPlan): void
   /** The calls since the plan was set, in order. */
   calls(): readonly StoreCall[]
@@ -38,15 +33,14 @@ const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
-/** Wraps a store so that its calls fail as planned. */
-export function faultyStore(real: Store): FaultyStore {
+export function faultyStore<S extends object>(real: S): FaultyStore<S> {
   let decide: FaultPlan = () => undefined
   let calls: StoreCall[] = []
   let faults = 0
   let stuck: (() => void)[] = []
 
   const around =
-    (method: StoreMethod, run: Method): Method =>
+    (method: string, run: Method): Method =>
     async (...args) => {
       const call = { n: calls.length + 1, method }
       calls.push(call)
@@ -65,7 +59,7 @@ export function faultyStore(real: Store): FaultyStore {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
       if (typeof value !== 'function' || untouched.has(name)) return value
-      const known = wrapped.get(name) ?? around(name as StoreMethod, value.bind(target))
+      const known = wrapped.get(name) ?? around(String(name), value.bind(target))
       wrapped.set(name, known)
       return known
     },
@@ -88,8 +82,8 @@ export function faultyStore(real: Store): FaultyStore {
   }
 }
 
-/** A plan: the n-th call fails, counting all methods or those in `of`. */
-export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[]): FaultPlan {
+/** The n-th call fails, of all or of those that are named. */
+export function failNth(n: number, fault: StoreFault, of?: readonly string[]): FaultPlan {
   let seen = 0
   return ({ method }) => {
     if (of !== undefined && !of.includes(method)) return undefined
@@ -98,8 +92,8 @@ export function failNth(n: number, fault: StoreFault, of?: readonly StoreMethod[
   }
 }
 
-/** A plan: every call of these methods fails. */
-export function failMethods(methods: readonly StoreMethod[], fault: StoreFault): FaultPlan {
+/** Every call of these methods fails. */
+export function failMethods(methods: readonly string[], fault: StoreFault): FaultPlan {
   return ({ method }) => (methods.includes(method) ? fault : undefined)
 }
 

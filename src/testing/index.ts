@@ -20,6 +20,5 @@ export {
   faultyStore,
   type StoreCall,
   type StoreFault,
-  type StoreMethod,
 } from './faulty-store.ts'
 export { type RecordedDispatch, type Recorder, recorder } from './recorder.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Functions } from '../../src/app/gateway/function-handler.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { FakeModel, FaultPlan, FaultyStore } from '../../src/testing/index.ts'
 import type { Answer, Running } from '../gateway/running.fixture.ts'
 import type { QuickClock } from './quick-clock.fixture.ts'
@@ -34,7 +35,7 @@ export function deeds(): Deeds {
 
 export interface Stage {
   readonly gateway: Running
-  readonly faulty: FaultyStore
+  readonly faulty: FaultyStore<Store>
   readonly clock: QuickClock
   readonly model: FakeModel
   readonly deeds: Deeds

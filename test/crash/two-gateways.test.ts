@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { GatewayOptions } from '../../src/app/gateway/open-gateway.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type FaultyStore, failMethods, faultyStore } from '../../src/testing/index.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase, sharedServer, type TestDatabase } from '../postgres/database.ts'
@@ -101,7 +102,7 @@ describe('a node that is cut off', () => {
   test('definitions that cannot be confirmed for ten seconds: not ready, and status says so, until they are', async () => {
     const db = await freshDatabase()
     onTestFinished(() => db.drop())
-    let faulty: FaultyStore | undefined
+    let faulty: FaultyStore<Store> | undefined
     const clock = quickClock(10, Date.now())
     const gateway = await node(db, {
       clock,

@@ -124,7 +124,7 @@ describe('trust', () => {
     const risky = ['dispatch', 'pre_tool_use', ...call('Bash', { command: 'rm -rf x' })]
     expect(await hookhelm(risky)).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('inert until you trust it'),
+      stderr: expect.stringContaining('has no effect until you trust it'),
     })
     expect((await hookhelm(['list'])).code).toBe(4)
     expect(await hookhelm(['trust', '--show'])).toMatchObject({

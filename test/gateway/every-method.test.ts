@@ -1,6 +1,6 @@
 import { runCommand } from 'citty'
 import { afterEach, expect, test, vi } from 'vitest'
-import { nounCommand, singleCommand } from '../../src/cli/remote/noun-command.ts'
+import { nounCommand, singleCommand } from '../../src/cli/remote/method-command.ts'
 import type { Method } from '../../src/gateway/methods/method.ts'
 import { findMethod, methods } from '../../src/gateway/methods/table.ts'
 import { hookhelm, socketOf } from './doors.fixture.ts'

@@ -29,9 +29,10 @@ test.each([
   })
 })
 
-test('nobody has to install an SDK he does not use', () => {
-  for (const name of ['@langchain/core', 'langchain', '@openai/agents', '@anthropic-ai/claude-agent-sdk'])
+test('no SDK is installed that a program does not use', () => {
+  const sdks = ['ai', '@langchain/core', 'langchain', '@openai/agents', '@anthropic-ai/claude-agent-sdk']
+  for (const name of sdks) {
     expect(peerDependenciesMeta[name]).toEqual({ optional: true })
-  // Prompt hooks need this one anyway.
-  expect(dependencies.ai).toBeDefined()
+    expect(dependencies[name]).toBeUndefined()
+  }
 })

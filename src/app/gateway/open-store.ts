@@ -1,6 +1,7 @@
 import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { isMissingPackage } from '../../safe/missing-package.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -27,9 +28,20 @@ export function assertSupportedDatabase(database: string): void {
 /** Imports only the dialect in use: the other one would cost ten megabytes and a tenth of a second. */
 export async function openStore({ database, keyring, edition, log }: OpenStoreOptions): Promise<Store> {
   if (isPostgres(database)) {
-    const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts')
+    const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts').catch(
+      explainMissingPg,
+    )
     return openPostgresStore({ url: database, keyring, edition, log })
   }
   const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
   return openSqliteStore({ file: database, keyring, log })
+}
+
+/** `pg` is an optional peer. */
+function explainMissingPg(cause: unknown): never {
+  if (!isMissingPackage(cause)) throw cause
+  throw serverError('gateway.setting', 'database is a PostgreSQL address, which needs the package pg', {
+    hint: 'Run `npm install pg` where hookhelm is installed.',
+    cause,
+  })
 }

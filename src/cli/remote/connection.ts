@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const DEFAULT_URL = 'http://127.0.0.1:4665'
 
-/** Where the gateway is and what opens its door: as told, else as the environment says, else the one on this machine. */
+/** Address and token of the gateway: from the flags, else from the environment, else of the gateway on this machine. */
 export function connection({ url, tokenFile }: Where, env: Environment = process.env) {
   const address = url ?? env.HOOKHELM_URL ?? localAddress(env)
   return { url: address, token: tokenOf(tokenFile, address, env) }
@@ -24,7 +24,7 @@ function localAddress(env: Environment): string {
 function tokenOf(file: string | undefined, url: string, env: Environment): string {
   if (file !== undefined) return readToken(file) ?? missing(`there is no file ${file}`)
   if (env.HOOKHELM_TOKEN) return env.HOOKHELM_TOKEN
-  // The token of this machine opens everything here, and is nobody else's business.
+  // The local token grants everything here, so it is never sent to another machine.
   if (!isThisMachine(url)) return missing(`no token for ${url}`)
   return readToken(gatewayHome(env).token) ?? missing('no gateway has been started here yet')
 }

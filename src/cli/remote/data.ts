@@ -11,7 +11,7 @@ export interface Data {
   readonly cwd?: string | undefined
 }
 
-/** An object from `--file`, where `-` is stdin, or from `--data`; YAML or JSON. */
+/** Reads an object, as YAML or JSON, from `--file` (`-` is stdin) or from `--data`. */
 export function readData({ file, data, cwd = '.' }: Data): Record<string, unknown> {
   if (file !== undefined && data !== undefined)
     throw new HookError('input.schema', '--file and --data cannot stand together')

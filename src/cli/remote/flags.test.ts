@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Method } from '../../gateway/methods/method.ts'
 import { findMethod, methods } from '../../gateway/methods/table.ts'
-import { refuseUnknown } from '../unknown-flags.ts'
+import { rejectUnknownFlags } from '../command.ts'
 import { argsOf, flagsOf, paramsOf } from './flags.ts'
 
 function flags(name: string) {
@@ -44,10 +44,10 @@ describe('flags follow from the parameters of a method', () => {
   })
 
   test('a flag that nobody reads is refused with the nearest one', () => {
-    expect(() => refuseUnknown({ _: [], enabeld: true }, ['enabled', 'hook-id'])).toThrow(
+    expect(() => rejectUnknownFlags({ _: [], enabeld: true }, ['enabled', 'hook-id'])).toThrow(
       expect.objectContaining({ hint: 'Did you mean --enabled?' }),
     )
-    expect(() => refuseUnknown({ _: [], hookId: 'x', 'hook-id': 'x' }, ['hook-id'])).not.toThrow()
+    expect(() => rejectUnknownFlags({ _: [], hookId: 'x', 'hook-id': 'x' }, ['hook-id'])).not.toThrow()
   })
 
   test.each(methods.map((row): [string, Method] => [row.name, row]))(

@@ -13,12 +13,12 @@ interface Flag {
   /** `hook-id` for `hookId`. */
   readonly name: string
   readonly kind: 'text' | 'number' | 'flag' | 'list' | 'json'
-  /** Stands without a name before it, as in the address. */
+  /** Path parameters are positional; all others are flags. */
   readonly isPositional: boolean
   readonly about: string
 }
 
-/** One flag for each parameter of a method; what only the gateway may set has none. */
+/** One flag per parameter of a method, except parameters that only the gateway sets. */
 export function flagsOf({ params, rest }: Method): readonly Flag[] {
   const { properties = {} } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   const inPath = [...rest.path.matchAll(/:(\w+)/g)].map(([, name]) => name)
@@ -44,7 +44,7 @@ export function argsOf(flags: readonly Flag[]): ArgsDef {
   )
 }
 
-/** What was given, by the names of the parameters. */
+/** The given values, keyed by parameter name. */
 export function paramsOf(
   flags: readonly Flag[],
   given: Readonly<Record<string, unknown>>,
@@ -57,13 +57,13 @@ export function paramsOf(
   )
 }
 
-/** `-` reads the value from stdin, so that a secret need not stand in the list of processes. */
+/** `-` reads the value from stdin, so that a secret does not show up in the process list. */
 function typed({ name, kind }: Flag, value: unknown): unknown {
   if (typeof value !== 'string') return value
   const text = value === '-' ? fromStdin().replace(/\r?\n$/, '') : value
   if (kind === 'json') return jsonOf(text, name)
   if (kind === 'list') return text.split(',').map((item) => item.trim())
-  // What is no number stays text, and the gateway says what is wrong with it.
+  // Text that is not a number stays text, and the gateway rejects it with a reason.
   return kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 

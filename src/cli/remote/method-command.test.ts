@@ -10,7 +10,7 @@ import {
   type TestMethods,
 } from '../../gateway/methods/test-methods.fixture.ts'
 import { errorReply } from '../../gateway/server/error-reply.ts'
-import { nounCommand, singleCommand } from './noun-command.ts'
+import { nounCommand, singleCommand } from './method-command.ts'
 
 let methods: TestMethods
 let server: Server

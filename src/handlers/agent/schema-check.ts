@@ -17,8 +17,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Returns the first problem of a value, or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined
 
-const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 const require = createRequire(import.meta.url)
+const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 
 /** Compiles a JSON Schema from the config of a hook; `at` is its path. Throws `agent.schema`. */
 export function compileSchema(schema: unknown, at: string): SchemaCheck {

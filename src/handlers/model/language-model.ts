@@ -1,4 +1,6 @@
 import type { LanguageModel } from 'ai'
+import { HookError } from '../../engine/core/error.ts'
+import { isMissingPackage } from '../../safe/missing-package.ts'
 import type { ModelRef, Provider } from './model-name.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -10,35 +12,55 @@ export interface ProviderSettings {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Written out, because the packages would otherwise look into our environment. */
-const homes: Readonly<Record<Provider, string>> = {
+/** Explicit, because the packages would otherwise read environment variables. */
+const defaultUrls: Readonly<Record<Provider, string>> = {
   anthropic: 'https://api.anthropic.com/v1',
   openai: 'https://api.openai.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
   'openai-compatible': 'http://127.0.0.1:11434/v1',
 }
 
-/** The packages are loaded with the first call: each takes about a tenth of a second. */
+/** The packages are optional peers: most hooks ask no model. */
+const packages: Readonly<Record<Provider, string>> = {
+  anthropic: '@ai-sdk/anthropic',
+  openai: '@ai-sdk/openai',
+  google: '@ai-sdk/google',
+  'openai-compatible': '@ai-sdk/openai-compatible',
+}
+
+/** Loads the provider's package with the first call. Throws `prompt.model` when it is not installed. */
 export async function languageModel(
   { provider, model }: ModelRef,
   settings: ProviderSettings,
   fetch: Fetch,
 ): Promise<LanguageModel> {
-  const { baseUrl = homes[provider], apiKey = '', headers = {} } = settings
+  const { baseUrl = defaultUrls[provider], apiKey = '', headers = {} } = settings
   const common = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }
-  const { wrapLanguageModel } = await import('ai')
-  const bare = await providerModel(provider, model, common)
-  return wrapLanguageModel({ model: bare, middleware: quiet })
+  try {
+    const { wrapLanguageModel } = await import('ai')
+    const bare = await providerModel(provider, model, common)
+    return wrapLanguageModel({ model: bare, middleware: withoutWarnings })
+  } catch (cause) {
+    throw isMissingPackage(cause) ? packageMissing(provider, cause) : cause
+  }
 }
 
-interface Common {
+function packageMissing(provider: Provider, cause: unknown): HookError {
+  const name = packages[provider]
+  return new HookError('prompt.model', `the model provider ${provider} needs the packages ai and ${name}`, {
+    hint: `Run \`npm install ai ${name}\` where hookhelm is installed.`,
+    cause,
+  })
+}
+
+interface ProviderOptions {
   readonly baseURL: string
   readonly apiKey: string
   readonly headers: Record<string, string>
   readonly fetch: Fetch
 }
 
-async function providerModel(provider: Provider, model: string, common: Common) {
+async function providerModel(provider: Provider, model: string, common: ProviderOptions) {
   switch (provider) {
     case 'anthropic':
       return (await import('@ai-sdk/anthropic')).createAnthropic(common)(model)
@@ -53,8 +75,8 @@ async function providerModel(provider: Provider, model: string, common: Common) 
   }
 }
 
-/** A model without a temperature is no reason to write a warning on stderr with every call. */
-const quiet: Parameters<typeof import('ai')['wrapLanguageModel']>[0]['middleware'] = {
+/** The packages print a warning with every call to a model that ignores `temperature`. */
+const withoutWarnings: Parameters<typeof import('ai')['wrapLanguageModel']>[0]['middleware'] = {
   specificationVersion: 'v4',
   wrapGenerate: async ({ doGenerate }) => ({ ...(await doGenerate()), warnings: [] }),
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { viewOf } from './views.ts'
+import { formatAnswer } from './format-answer.ts'
 
 describe('answers as a person reads them', () => {
   test('a list has a head and its columns', () => {
-    const text = viewOf('tenants.list', { tenants: [{ id: 'a', name: 'acme', created_at: 0 }] })
+    const text = formatAnswer('tenants.list', { tenants: [{ id: 'a', name: 'acme', created_at: 0 }] })
     expect(text).toMatch(/^id {2}name {2}created_at\na {3}acme {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    expect(viewOf('tenants.list', { tenants: [] })).toBe('none')
+    expect(formatAnswer('tenants.list', { tenants: [] })).toBe('none')
   })
 
   test('one thing has a line for each field', () => {
-    expect(viewOf('tenants.get', { tenant: { id: 'a', name: null } })).toBe('id    a\nname  -')
-    expect(viewOf('hooks.toggle', { hookId: 'h', enabled: false })).toBe('hookId   h\nenabled  false')
+    expect(formatAnswer('tenants.get', { tenant: { id: 'a', name: null } })).toBe('id    a\nname  -')
+    expect(formatAnswer('hooks.toggle', { hookId: 'h', enabled: false })).toBe('hookId   h\nenabled  false')
   })
 
   test('status names what does not do its full work', () => {
-    const text = viewOf('status', {
+    const text = formatAnswer('status', {
       ready: false,
       version: '1.0.0',
       edition: 'lite',
@@ -34,11 +34,13 @@ describe('answers as a person reads them', () => {
   })
 
   test('settings say where they come from, an event why it was decided so', () => {
-    expect(viewOf('settings.get', { settings: { audit: { value: 'strict', from: 'tenant' } } })).toBe(
+    expect(formatAnswer('settings.get', { settings: { audit: { value: 'strict', from: 'tenant' } } })).toBe(
       'audit  strict  tenant',
     )
     const trace = { event: 'stop', subject: '', hooks: [{ hook: 'h', matched: true, executions: [] }] }
-    expect(viewOf('events.explain', { decision: { kind: 'block', by: 'h' }, trace })).toContain('BLOCK by h')
+    expect(formatAnswer('events.explain', { decision: { kind: 'block', by: 'h' }, trace })).toContain(
+      'BLOCK by h',
+    )
   })
 })
 
@@ -54,7 +56,7 @@ test('a session is told as it went, with what was not simply allowed', () => {
     moment,
     ...more,
   })
-  const text = viewOf('sessions.timeline', {
+  const text = formatAnswer('sessions.timeline', {
     events: [
       row('session_start', {}),
       row('user_prompt_submit', { turn: 't1' }),
@@ -70,5 +72,5 @@ test('a session is told as it went, with what was not simply allowed', () => {
     '  T pre_tool_use Bash → block by no-rm   e',
     '    T [a1] pre_tool_use Read\ufffd[2J   e',
   ])
-  expect(viewOf('sessions.timeline', { events: [], nextCursor: '' })).toBe('none')
+  expect(formatAnswer('sessions.timeline', { events: [], nextCursor: '' })).toBe('none')
 })

@@ -1,0 +1,84 @@
+/** `npm run build`: the bundles and declarations of `hookhelm` in dist. */
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+import { bundleSource } from './build/bundle.ts'
+import { writeDeclarations } from './build/declarations.ts'
+
+const root = join(import.meta.dirname, '..')
+const outdir = join(root, 'dist')
+
+/** Files that run in a thread or process of their own. */
+const workers = [
+  'handlers/script/sandbox-worker.ts',
+  'safe/process/helper-main.ts',
+  'store/sqlite/store-worker.ts',
+]
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+}
+
+rmSync(outdir, { recursive: true, force: true })
+mkdirSync(outdir)
+const { bin, exports, dependencies, peerDependencies }: Manifest = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
+const doors = Object.values(exports).flatMap((door) =>
+  typeof door === 'string' ? [] : [sourceOf(door.default)],
+)
+await bundleSource({
+  entries: [...doors, ...Object.values(bin).map(sourceOf), ...workers],
+  outdir,
+  external: Object.keys({ ...dependencies, ...peerDependencies }),
+  group: {
+    file: 'cli/local-commands.ts',
+    modules: ['./dispatch.ts', './list.ts', './test.ts', './trust.ts', './validate.ts'],
+  },
+})
+writeDeclarations({ doors, outdir })
+for (const path of Object.values(bin)) chmodSync(join(root, path), 0o755)
+copyPlainFiles()
+inlineGatewayLink()
+writeExamples()
+
+function sourceOf(built: string): string {
+  return built.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts')
+}
+
+/** Coding agents load these files as they are. */
+function copyPlainFiles(): void {
+  for (const file of globSync('**/*.{cjs,js}', { cwd: join(root, 'src') })) {
+    const to = join(outdir, file)
+    mkdirSync(dirname(to), { recursive: true })
+    copyFileSync(join(root, 'src', file), to)
+  }
+}
+
+/** The published client is one file: each module that it loads makes it start later. */
+function inlineGatewayLink(): void {
+  const client = join(outdir, 'agents/client/hookhelm-hook.cjs')
+  const link = readFileSync(join(outdir, 'agents/client/gateway-link.cjs'), 'utf8').replace(
+    /^'use strict'\n|^module\.exports.*\n/gm,
+    '',
+  )
+  const text = readFileSync(client, 'utf8')
+  const joined = text.replace(/^const \{[^}]*\} = require\('\.\/gateway-link\.cjs'\)\n/m, () => link)
+  if (joined === text) throw new Error(`${client} does not load gateway-link.cjs`)
+  writeFileSync(client, joined)
+}
+
+/** Node runs no TypeScript below node_modules, so the package carries the examples as JavaScript as well. */
+function writeExamples(): void {
+  mkdirSync(join(outdir, 'examples'))
+  for (const file of globSync('*.ts', { cwd: join(root, 'examples') })) {
+    const text = readFileSync(join(root, 'examples', file), 'utf8')
+      .replace(/^\/\/ In your own program: .*\n/m, '')
+      .replaceAll("'../src/index.ts'", "'hookhelm'")
+      .replaceAll(/'\.\.\/src\/(\w+)\/index\.ts'/g, "'hookhelm/$1'")
+    writeFileSync(join(outdir, 'examples', file.replace(/\.ts$/, '.js')), stripTypeScriptTypes(text))
+  }
+}

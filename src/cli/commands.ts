@@ -1,0 +1,142 @@
+import type { SubCommandsDef } from 'citty'
+
+type LoadedCommand = SubCommandsDef[string]
+
+/** A row of the command table. Help, completion and the docs test read it without loading the command. */
+export interface CommandRow {
+  readonly name: string
+  readonly about: string
+  /** The subcommands, in the order that help lists them. */
+  readonly verbs?: readonly string[]
+  /** Absent for `completion`, which the entry answers from this table. */
+  readonly load?: () => Promise<LoadedCommand>
+}
+
+/** Every command of `hookhelm`. A command's code loads when the command runs. */
+export const commands: readonly CommandRow[] = [
+  {
+    name: 'up',
+    about: 'Start the gateway: HTTP, WebSocket and a local socket, with an embedded database',
+    load: async () => (await import('./up.ts')).upCommand,
+  },
+  {
+    name: 'init',
+    about: 'Write a hook file with three working examples',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
+    name: 'validate',
+    about: 'Check hook files: list every problem with its position, and what connected agents cannot enforce',
+    load: async () => (await import('./validate.ts')).validateCommand,
+  },
+  {
+    name: 'list',
+    about: 'List the hooks of each event in the order they run, and the file each comes from',
+    load: async () => (await import('./list.ts')).listCommand,
+  },
+  {
+    name: 'test',
+    about: 'Run one hook on its own: does it match, and what does it answer',
+    load: async () => (await import('./test.ts')).testCommand,
+  },
+  {
+    name: 'dispatch',
+    about: 'Send an event through the hooks and print the decision as JSON',
+    load: async () => (await import('./dispatch.ts')).dispatchCommand,
+  },
+  {
+    name: 'explain',
+    about: 'Send an event through the hooks and explain the decision',
+    load: async () => (await import('./dispatch.ts')).explainCommand,
+  },
+  {
+    name: 'trust',
+    about: "Review a repository's hook file and trust it",
+    load: async () => (await import('./trust.ts')).trustCommand,
+  },
+  {
+    name: 'import',
+    about: "Convert another system's hooks to a hook file, and report what has no equivalent",
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'connect',
+    about: 'Send every tool call of a coding agent through your hooks',
+    load: async () => (await import('./connect.ts')).connectCommand,
+  },
+  {
+    name: 'disconnect',
+    about: "Remove Hookhelm's entries from a coding agent's configuration",
+    load: async () => (await import('./disconnect.ts')).disconnectCommand,
+  },
+  {
+    name: 'undo',
+    about: "Restore a coding agent's configuration byte for byte to what it was before it was connected",
+    load: async () => (await import('./undo.ts')).undoCommand,
+  },
+  {
+    name: 'agents',
+    about: 'List the coding agents: which are installed, and which are connected',
+    load: async () => (await import('./agents.ts')).agentsCommand,
+  },
+  {
+    name: 'doctor',
+    about:
+      'Prove that calls of the connected agents pass the hooks, and are blocked while the gateway is down',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'mcp-proxy',
+    about: 'Run an MCP server behind a proxy that sends every tool call through the hooks',
+    load: async () => (await import('./mcp-proxy.ts')).mcpProxyCommand,
+  },
+  {
+    name: 'secret',
+    about: 'Manage the key that encrypts stored secrets',
+    verbs: ['rotate'],
+    load: async () => (await import('./secret.ts')).secretCommand,
+  },
+  {
+    name: 'status',
+    about: 'Show gateway health, and every disabled or failing hook',
+    load: async () => (await import('./remote/method-command.ts')).singleCommand('status'),
+  },
+  ...[
+    noun('hooks', 'Manage stored hooks, and show what they did', [
+      'list',
+      'get',
+      'create',
+      'update',
+      'delete',
+      'toggle',
+      'test',
+      'history',
+    ]),
+    noun('executions', 'Show recorded executions of hooks', ['tail', 'get']),
+    noun('events', 'Show recorded events, and explain their decisions', ['get', 'explain']),
+    noun('sessions', 'Show the sessions of agents', ['list', 'timeline']),
+    noun('budgets', 'Show and set the token budget', ['get', 'set']),
+    noun('tenants', 'Manage tenants', ['list', 'get', 'create', 'delete']),
+    noun('tokens', 'Manage access tokens', ['list', 'create', 'delete']),
+    noun('secrets', 'Manage secrets for hooks; values are write-only', ['list', 'set', 'delete']),
+    noun('providers', 'Manage model providers; keys are write-only', ['list', 'set', 'delete']),
+    noun('settings', 'Show and change settings', ['get', 'set']),
+    noun('deliveries', 'Show and replay deliveries', ['list', 'replay']),
+    noun('audit', 'Verify the tamper-evident audit log', ['verify']),
+  ],
+  {
+    name: 'completion',
+    about: 'Print a completion script for bash, zsh or fish',
+    verbs: ['bash', 'zsh', 'fish'],
+  },
+]
+
+/** The methods of one part of the gateway's API: `hookhelm hooks list`, `hookhelm hooks create`, … */
+function noun(name: string, about: string, verbs: readonly string[]): CommandRow {
+  return {
+    name,
+    about,
+    verbs,
+    load: async () => (await import('./remote/method-command.ts')).nounCommand(name),
+  }
+}
