@@ -10,6 +10,8 @@ export interface Behaviour {
   readonly by: string
   readonly flags: string
   readonly ruling: Ruling | undefined
+  /** The part that no test shows, where the tests show only some of the behaviour. */
+  readonly missing: string | undefined
 }
 
 export interface Ruling {
@@ -40,6 +42,7 @@ const read = (name: string) => parse(readFileSync(`test/conformance/${name}.yaml
 
 export function readSections(): Section[] {
   const rulings: Record<string, Ruling> = read('rulings')
+  const partly: Record<string, { missing: string }> = read('partly') ?? {}
   const sections: Record<string, { seed: string; title: string; behaviours: Record<string, BehaviourRow> }> =
     read('behaviours')
   const all = Object.entries(sections).map(([name, { seed, title, behaviours }]) => ({
@@ -53,12 +56,25 @@ export function readSections(): Section[] {
       by: row.by,
       flags: row.flags ?? '',
       ruling: rulings[id],
+      missing: partly[id]?.missing,
     })),
   }))
   const known = new Set(all.flatMap((section) => section.behaviours.map((each) => each.id)))
-  const stray = Object.keys(rulings).filter((id) => !known.has(id))
-  if (stray.length > 0) throw new Error(`rulings.yaml names unknown behaviours: ${stray.join(', ')}`)
+  refuseIds('rulings.yaml names unknown behaviours', idsOutside(rulings, known))
+  refuseIds('partly.yaml names unknown behaviours', idsOutside(partly, known))
+  refuseIds(
+    'both ruled otherwise and partly',
+    Object.keys(partly).filter((id) => id in rulings),
+  )
   return all
+}
+
+function idsOutside(rows: object, known: ReadonlySet<string>): string[] {
+  return Object.keys(rows).filter((id) => !known.has(id))
+}
+
+function refuseIds(problem: string, ids: readonly string[]): void {
+  if (ids.length > 0) throw new Error(`${problem}: ${ids.join(', ')}`)
 }
 
 export function readThreats(): Threat[] {
