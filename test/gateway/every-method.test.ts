@@ -176,7 +176,7 @@ test('GC-108 every method answers the same over REST, frames and the command lin
     if (name === 'executions.tail') expect(frames.get(name)).toHaveProperty('subscription')
     else expect([name, shape(frames.get(name))]).toEqual([name, shape(answer)])
   }
-}, 30_000)
+})
 
 test('the command line as a person starts it: create, list, history, and an error with its hint', async () => {
   const at = (...args: string[]) => hookhelm(gateway(), args)
@@ -197,4 +197,4 @@ test('the command line as a person starts it: create, list, history, and an erro
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('handler_type, event, and scope are required')
   expect((await at('hooks', 'delete', hookId)).code).toBe(0)
-}, 30_000)
+})

@@ -94,7 +94,7 @@ test('4.8 #117 a burst of 10 000 events: beyond the bound 429 with Retry-After, 
   expect(taken.length).toBeGreaterThanOrEqual(1_500)
   expect(taken.length).toBeLessThan(10_000)
   const left = async () => (await gateway.call('GET', '/v1/deliveries?limit=1')).body.deliveries.length
-  await expect.poll(left, { timeout: 30_000, interval: 100 }).toBe(0)
+  await expect.poll(left, { interval: 100 }).toBe(0)
   for (const { body } of taken) expect(seen.get(body.event_id)).toBe(1)
   expect(seen.size).toBe(taken.length)
-}, 60_000)
+})

@@ -22,7 +22,7 @@ export async function openSqlite(): Promise<Opened & { readonly file: string }> 
     },
     async execute(text) {
       await store.holdsSealed()
-      const database = new DatabaseSync(file, { timeout: 1_000 })
+      const database = new DatabaseSync(file, { timeout: 60_000 })
       try {
         return database.prepare(text).all()
       } finally {
