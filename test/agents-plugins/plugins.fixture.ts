@@ -30,7 +30,7 @@ export function place(agent: string, more: Partial<PluginSettings> = {}): Place 
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const spool = join(folder, 'spool')
   const socket = join(folder, 'gateway.sock')
-  const settings = { agent, version: '0.1.0', socket, spool, within: 60_000, failOpen: false, ...more }
+  const settings = { agent, version: '0.1.0', socket, spool, within: 5_000, failOpen: false, ...more }
   const spooled = () => {
     try {
       return readdirSync(spool).map((name): Spooled => JSON.parse(readFileSync(join(spool, name), 'utf8')))

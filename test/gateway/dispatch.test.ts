@@ -143,6 +143,23 @@ describe('dispatch', () => {
     expect(await decide('writer')).toBe('allow')
   })
 
+  test('GC-6 higher priorities first, then the older hook, whatever its scope; what is off does not run', async () => {
+    const ran: string[] = []
+    const names = ['agent', 'tenant', 'global', 'high', 'off']
+    const gateway = await running({
+      functions: Object.fromEntries(names.map((name) => [name, () => void ran.push(name)])),
+    })
+    const hook = (name: string, more: object) =>
+      gateway.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name }, ...more })
+    await hook('tenant', {})
+    await hook('agent', { scope: 'agent', agent_ids: ['scribe'] })
+    await hook('global', { scope: 'global' })
+    await hook('high', { priority: 5 })
+    await hook('off', { enabled: false })
+    await gateway.dispatch('pre_tool_use', bash('ls'), { envelope: { agent: 'scribe' } })
+    expect(ran).toEqual(['high', 'tenant', 'agent', 'global'])
+  })
+
   test('GC-34 a chain deeper than three is closed and told', async () => {
     const gateway = await running({ functions: { pass: () => undefined } })
     await gateway.hook({ event: 'subagent_start', handler_type: 'function', config: { name: 'pass' } })
@@ -189,7 +206,10 @@ describe('the breaker', () => {
       (answer) => answer.body.hook.enabled === false,
     )
     expect(body.hook).toMatchObject({ enabled: false, disabled_reason: 'breaker', version: 2 })
-    expect(gateway.logged.map(({ name }) => name)).toContain('security.hook.circuit_breaker')
+    expect(gateway.logged).toContainEqual({
+      name: 'security.hook.circuit_breaker',
+      fields: expect.objectContaining({ hook_id: hookId, window_ms: 60_000, threshold: 5 }),
+    })
     const closed = await gateway.dispatch('pre_tool_use', bash('ls'))
     expect(closed.body.decision).toMatchObject({ kind: 'block', code: 'guard.breaker' })
     isBroken = false
@@ -232,7 +252,7 @@ describe('the breaker', () => {
   })
 })
 
-test('a definition that can no longer be loaded closes its gate and shows in status', async () => {
+test('GC-32 a definition that can no longer be loaded closes its gate and shows in status', async () => {
   const first = await running({ functions: { gone: () => undefined } })
   await first.hook({ event: 'pre_tool_use', handler_type: 'function', config: { name: 'gone' } })
   await first.close()

@@ -55,11 +55,14 @@ describe('a script decides', () => {
 
   test('GC-81 it sees both spellings of the event, frozen', async () => {
     const names =
-      '["hookEvent","sessionId","tenantId","toolName","depth","eventId"].map(function (k) { return typeof event[k] }).join()'
+      '["hookEvent","sessionId","tenantId","agentId","toolName","rawInput","eventId","depth","toolInput"]' +
+      '.map(function (k) { return typeof event[k] }).join()'
     const { dispatch } = scripted(
-      `function handle(event) { return { decision: "block", reason: ${names} + event.hook_event_name } }`,
+      `function handle(given) { return { decision: "block", reason: ${names} + (given === event) + event.hook_event_name } }`,
     )
-    expect(await dispatch()).toMatchObject({ reason: 'string,string,string,string,number,stringPreToolUse' })
+    expect(await dispatch()).toMatchObject({
+      reason: `${'string,'.repeat(7)}number,objecttruePreToolUse`,
+    })
     const writes = scripted(
       'function handle(event) { event.toolInput.command = "x"; return { decision: "allow" } }',
     )

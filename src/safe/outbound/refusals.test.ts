@@ -22,7 +22,7 @@ async function call(url: string, options: OutboundOptions = {}): Promise<number>
   const outbound = createOutbound(options)
   closing.push(outbound.dispose)
   const target = new URL(url.replace('PORT', String(receiver.port)))
-  const { status } = await outbound.request({ url: target, body: '{}', signal: AbortSignal.timeout(5_000) })
+  const { status } = await outbound.request({ url: target, body: '{}', signal: AbortSignal.timeout(60_000) })
   return status
 }
 

@@ -19,7 +19,7 @@ async function call(certificate: Certificate, { trusted = false, scheme = 'https
   })
   closing.push(outbound.dispose, receiver.close)
   const url = new URL(`${scheme}://receiver.test:${receiver.port}/allow`)
-  const { status } = await outbound.request({ url, body: '{}', signal: AbortSignal.timeout(5_000) })
+  const { status } = await outbound.request({ url, body: '{}', signal: AbortSignal.timeout(60_000) })
   return status
 }
 
@@ -57,7 +57,7 @@ test('4.5 #80 speaking https to a server without it', async () => {
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
   closing.push(outbound.dispose, receiver.close)
   const url = new URL(`https://127.0.0.1:${receiver.port}/allow`)
-  await expect(outbound.request({ url, signal: AbortSignal.timeout(5_000) })).rejects.toThrow(
+  await expect(outbound.request({ url, signal: AbortSignal.timeout(60_000) })).rejects.toThrow(
     failing('outbound.tls'),
   )
 })

@@ -164,7 +164,7 @@ describe.each(['direct', 'helper'] as const)('a command started by way of: %s', 
     expect(runningGroups()).toHaveLength(1)
     killAll()
     expect(await running).toMatchObject({ signal: 'SIGKILL' })
-    expect(alive(`sleep ${marker}`)).toEqual([])
+    await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
     expect(runningGroups()).toEqual([])
   })
 
