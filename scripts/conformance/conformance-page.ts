@@ -76,12 +76,15 @@ function summary(rows: readonly Joined<Behaviour>[]): string {
 function behaviourLine(joined: Joined<Behaviour> | undefined): string[] {
   if (joined === undefined) return []
   const { row, status, proofs } = joined
-  const shown = [
-    row.ruling && rulingText(row.ruling),
-    row.missing && `missing: ${row.missing}`,
-    proofText(proofs),
-  ].filter((part) => part)
-  return [row.id, row.says, status, shown.join(' · ')]
+  return [row.id, row.says, status, shownBy([row.ruling && rulingText(row.ruling), missingText(row)], proofs)]
+}
+
+function missingText({ missing }: Pick<Behaviour, 'missing'>): string | undefined {
+  return missing === undefined ? undefined : `missing: ${missing}`
+}
+
+function shownBy(remarks: readonly (string | undefined)[], proofs: readonly TestResult[]): string {
+  return [...remarks, proofText(proofs)].filter((part) => part).join(' · ')
 }
 
 function threatSections(threats: readonly Joined<Threat>[]): string[] {
@@ -92,7 +95,7 @@ function threatSections(threats: readonly Joined<Threat>[]): string[] {
       head: ['row', 'input or fault → answer', 'status', 'shown by'],
       rows: threats
         .filter(({ row }) => row.section === name)
-        .map(({ row, status, proofs }) => [row.id, row.says, status, proofText(proofs)]),
+        .map(({ row, status, proofs }) => [row.id, row.says, status, shownBy([missingText(row)], proofs)]),
     }),
   ])
 }

@@ -30,6 +30,7 @@ export interface Threat {
   readonly id: string
   readonly section: string
   readonly says: string
+  readonly missing: string | undefined
 }
 
 interface BehaviourRow {
@@ -40,9 +41,13 @@ interface BehaviourRow {
 
 const read = (name: string) => parse(readFileSync(`test/conformance/${name}.yaml`, 'utf8'))
 
+function readPartly(): Record<string, { missing: string }> {
+  return read('partly') ?? {}
+}
+
 export function readSections(): Section[] {
   const rulings: Record<string, Ruling> = read('rulings')
-  const partly: Record<string, { missing: string }> = read('partly') ?? {}
+  const partly = readPartly()
   const sections: Record<string, { seed: string; title: string; behaviours: Record<string, BehaviourRow> }> =
     read('behaviours')
   const all = Object.entries(sections).map(([name, { seed, title, behaviours }]) => ({
@@ -61,7 +66,8 @@ export function readSections(): Section[] {
   }))
   const known = new Set(all.flatMap((section) => section.behaviours.map((each) => each.id)))
   refuseIds('rulings.yaml names unknown behaviours', idsOutside(rulings, known))
-  refuseIds('partly.yaml names unknown behaviours', idsOutside(partly, known))
+  const threats = readThreats().map(({ id }) => id)
+  refuseIds('partly.yaml names unknown rows', idsOutside(partly, new Set([...known, ...threats])))
   refuseIds(
     'both ruled otherwise and partly',
     Object.keys(partly).filter((id) => id in rulings),
@@ -79,11 +85,13 @@ function refuseIds(problem: string, ids: readonly string[]): void {
 
 export function readThreats(): Threat[] {
   const sections: Record<string, { title: string; rows: Record<string, string> }> = read('threats')
+  const partly = readPartly()
   return Object.entries(sections).flatMap(([number, { title, rows }]) =>
     Object.entries(rows).map(([row, says]) => ({
       id: `${number} #${row}`,
       section: `${number} ${title}`,
       says,
+      missing: partly[`${number} #${row}`]?.missing,
     })),
   )
 }

@@ -40,7 +40,7 @@ export function joinThreats(threats: readonly Threat[], tests: readonly TestResu
   const proofs = proofsById(tests, namedThreats)
   return threats.map((row) => {
     const shown = proofs.get(row.id) ?? []
-    return { row, status: shown.length > 0 ? 'proved' : 'open', proofs: shown }
+    return { row, status: shownStatus(row.missing, shown), proofs: shown }
   })
 }
 
@@ -53,11 +53,14 @@ export function unknownIds(known: ReadonlySet<string>, tests: readonly TestResul
   )
 }
 
-/** A partly shown row without any passing test is open. */
 function behaviourStatus(row: Behaviour, proofs: readonly TestResult[]): Status {
-  if (row.ruling !== undefined) return 'ruled otherwise'
+  return row.ruling === undefined ? shownStatus(row.missing, proofs) : 'ruled otherwise'
+}
+
+/** A partly shown row without any passing test is open. */
+function shownStatus(missing: string | undefined, proofs: readonly TestResult[]): Status {
   if (proofs.length === 0) return 'open'
-  return row.missing === undefined ? 'proved' : 'partly'
+  return missing === undefined ? 'proved' : 'partly'
 }
 
 /** By code unit, so that the page is the same on every machine. */
