@@ -270,7 +270,7 @@ describe('what its end means', () => {
         decision: 'error',
         code: 'process.exit',
       })
-    })
+    }, 60_000)
   })
 })
 

@@ -232,5 +232,5 @@ async function expectFlat(processes: Processes, work: () => Promise<void>): Prom
     expect(after.files).toBeLessThanOrEqual(before.files + 1)
     expect(after.helperFiles).toBeLessThanOrEqual(before.helperFiles + 1)
     expect(after.children).toBeLessThanOrEqual(before.children)
-  })
+  }, 60_000)
 }
