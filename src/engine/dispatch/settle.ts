@@ -192,7 +192,7 @@ export function fail(
 ): Settled {
   // A coded error says better what happened; an answer that cannot be read is not an error of the handler.
   if (because === 'error' && isHookError(thrown) && thrown.code !== code) {
-    return fail(dispatch, hook, thrown.code === 'handler.result' ? 'invalid' : 'error', thrown.code, thrown)
+    return fail(dispatch, hook, failureOf(thrown.code, hook), thrown.code, thrown)
   }
   const { engine, plan, role } = dispatch.track
   const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
@@ -213,6 +213,12 @@ export function fail(
   }
   say(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook.id, code)
   return 'stop'
+}
+
+/** The kind of failure decides, whichever layer noticed it: a deadline that a handler keeps itself is a timeout too. */
+function failureOf(code: string, { timeoutCode }: CompiledHook): Failure {
+  if (code === timeoutCode) return 'timeout'
+  return code === 'handler.result' ? 'invalid' : 'error'
 }
 
 /** A guard that says no, or a handler that has nothing left to spend, is no failure of the hook behind it. */

@@ -165,8 +165,7 @@ describe('GC-83 a script reaches nothing', () => {
     const { dispatch } = scripted(
       `function handle() { var out = ${expression}; return { decision: "allow", reason: String(out) } }`,
     )
-    const { kind } = await dispatch().catch(() => ({ kind: 'block' }))
-    expect(kind).toBe('block')
+    expect(await dispatch()).toMatchObject({ kind: 'block', code: 'script.error' })
   })
 
   test('import() gives a promise that nothing ever fulfils', async () => {
