@@ -182,5 +182,7 @@ describe('4.9 #122 a store that fails while the gateway starts', () => {
       }
       expect(refused).toBeGreaterThan(8)
     },
+    // A gateway is started for every call of its start.
+    600_000,
   )
 })
