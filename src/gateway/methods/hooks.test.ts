@@ -235,7 +235,9 @@ describe('hooks.update', () => {
 
   test('GC-104 GC-114 the merged hook is checked, and its version goes up by one', async () => {
     const id = await create(guard)
+    const before = desk.changed.length
     await update(id, { matcher: '^shell$', priority: 7 })
+    expect(desk.changed.slice(before)).toEqual([ACME])
     expect(await stored(id)).toMatchObject({ matcher: '^shell$', priority: 7, name: guard.name, version: 2 })
     await expect(update(id, { matcher: '(' })).rejects.toMatchObject({ code: 'match.syntax' })
     await expect(update(id, { timeout_ms: 20_000 })).rejects.toMatchObject({
@@ -342,6 +344,14 @@ describe('hooks.toggle and hooks.delete', () => {
     const id = await create(command)
     await desk.call('hooks.toggle', { hookId: id, enabled: false }, admin, { edition: 'standard' })
     expect((await stored(id)).enabled).toBe(false)
+  })
+
+  test('GC-104 a hook that is switched or deleted is loaded anew', async () => {
+    const id = await create(guard)
+    const before = desk.changed.length
+    await desk.call('hooks.toggle', { hookId: id, enabled: false })
+    await desk.call('hooks.delete', { hookId: id })
+    expect(desk.changed.slice(before)).toEqual([ACME, ACME])
   })
 
   test('GC-116 delete answers the id, and the hook is gone', async () => {
