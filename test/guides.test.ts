@@ -6,7 +6,6 @@ import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
 
 /** Each runs the compiler. */
-const SLOW = { timeout: 60_000 }
 
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8')
 const readme = readFileSync('README.md', 'utf8')
@@ -16,7 +15,7 @@ describe('the guides of CONTRIBUTING.md', () => {
     ['Add an event', { edits: 1, files: ['try.ts'] }],
     ['Add a handler', { edits: 0, files: ['src/handlers/deny.ts', 'try.ts'] }],
     ['Add a guard', { edits: 5, files: ['src/engine/guard/session-cooldown.ts', 'try.ts'] }],
-  ])('%s: compiles and prints what the guide says', SLOW, async (title, asks) => {
+  ])('%s: compiles and prints what the guide says', async (title, asks) => {
     const guide = readGuide(contributing, title)
     expect({ edits: guide.edits.length, files: [...guide.files.keys()] }).toEqual(asks)
     using scratch = new Scratch()
@@ -26,7 +25,7 @@ describe('the guides of CONTRIBUTING.md', () => {
     expect(withoutTrailingSpace(printed)).toBe(guide.prints)
   })
 
-  test('Add an event: a payload that does not fit the new row is a type error', SLOW, async () => {
+  test('Add an event: a payload that does not fit the new row is a type error', async () => {
     using scratch = new Scratch()
     scratch.follow(readGuide(contributing, 'Add an event'))
     scratch.write(
@@ -47,7 +46,7 @@ describe('README.md', () => {
     ])
   })
 
-  test('the quick start compiles and prints what it says', SLOW, async () => {
+  test('the quick start compiles and prints what it says', async () => {
     const guide = readGuide(readme, 'Quick start for programs')
     using scratch = new Scratch()
     scratch.follow(guide)

@@ -1,7 +1,7 @@
 import { markdownTable, type Page } from '../page.ts'
 import type { TestResult } from '../test-results.ts'
 import type { Behaviour, Ruling, Section, Threat } from './data.ts'
-import type { Joined, Status } from './join.ts'
+import type { Joined, JoinedBehaviours, Status } from './join.ts'
 
 const seeds = {
   S0: 'OpenClaude Hook Chains (CH)',
@@ -13,7 +13,7 @@ const seeds = {
 
 export interface Conformance {
   readonly sections: readonly Section[]
-  readonly behaviours: ReadonlyMap<string, Joined<Behaviour>>
+  readonly behaviours: JoinedBehaviours
   readonly threats: readonly Joined<Threat>[]
 }
 
@@ -43,16 +43,24 @@ export function conformancePage({ sections, behaviours, threats }: Conformance):
 const intro = `Hookhelm joins five systems, the seeds S0 to S4. Each behaviour of theirs has an id, and a test that proves one
 carries the id in its title. This page joins the ids with the last test run; \`npm run docs\` writes it.
 
-*proved*: a passing test shows it · *ruled otherwise*: the seeds disagree, or the original has a fault there, and Hookhelm
-does something else on purpose · *open*: neither yet.`
+*proved*: a passing test shows it · *partly*: tests show a part of it, and the row names what is missing ·
+*ruled otherwise*: the seeds disagree, or the original has a fault there, and Hookhelm does something else on purpose ·
+*open*: none of these yet.`
 
 function summary(rows: readonly Joined<Behaviour>[]): string {
   const line = (name: string, some: readonly Joined<Behaviour>[]) => {
     const count = (status: Status) => String(some.filter((each) => each.status === status).length)
-    return [name, String(some.length), count('proved'), count('ruled otherwise'), count('open')]
+    return [
+      name,
+      String(some.length),
+      count('proved'),
+      count('partly'),
+      count('ruled otherwise'),
+      count('open'),
+    ]
   }
   return markdownTable({
-    head: ['seed', 'ids', 'proved', 'ruled otherwise', 'open'],
+    head: ['seed', 'ids', 'proved', 'partly', 'ruled otherwise', 'open'],
     rows: [
       ...Object.entries(seeds).map(([seed, name]) =>
         line(
@@ -68,8 +76,15 @@ function summary(rows: readonly Joined<Behaviour>[]): string {
 function behaviourLine(joined: Joined<Behaviour> | undefined): string[] {
   if (joined === undefined) return []
   const { row, status, proofs } = joined
-  const shown = [row.ruling && rulingText(row.ruling), proofText(proofs)].filter((part) => part)
-  return [row.id, row.says, status, shown.join(' · ')]
+  return [row.id, row.says, status, shownBy([row.ruling && rulingText(row.ruling), missingText(row)], proofs)]
+}
+
+function missingText({ missing }: Pick<Behaviour, 'missing'>): string | undefined {
+  return missing === undefined ? undefined : `missing: ${missing}`
+}
+
+function shownBy(remarks: readonly (string | undefined)[], proofs: readonly TestResult[]): string {
+  return [...remarks, proofText(proofs)].filter((part) => part).join(' · ')
 }
 
 function threatSections(threats: readonly Joined<Threat>[]): string[] {
@@ -80,7 +95,7 @@ function threatSections(threats: readonly Joined<Threat>[]): string[] {
       head: ['row', 'input or fault → answer', 'status', 'shown by'],
       rows: threats
         .filter(({ row }) => row.section === name)
-        .map(({ row, status, proofs }) => [row.id, row.says, status, proofText(proofs)]),
+        .map(({ row, status, proofs }) => [row.id, row.says, status, shownBy([missingText(row)], proofs)]),
     }),
   ])
 }

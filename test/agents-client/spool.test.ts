@@ -90,7 +90,7 @@ describe.each(clients)('$name: 4.12 #160 the spool', (client) => {
     })
     expect(readdirSync(spool)).toHaveLength(10_001)
     expect(statSync(join(spool, 'overflow')).size).toBe(0)
-  }, 60_000)
+  })
 
   // Nobody may write in /proc, not even root.
   test.each([

@@ -63,7 +63,6 @@ describe('byte for byte', () => {
         { numRuns: 50 },
       )
     },
-    60_000,
   )
 
   test.each(agents)('%s: where there was nothing there is nothing again', (agent) => {
@@ -224,7 +223,7 @@ describe('what others do meanwhile', () => {
     expect(JSON.parse(home.read(claude)).hooks.PreToolUse).toHaveLength(1)
     expect((await home.hookhelm(['undo', 'claude-code'])).code).toBe(0)
     expect(home.read(claude)).toBe('{\n  "model": "x"\n}\n')
-  }, 60_000)
+  })
 })
 
 describe('nothing is changed', () => {

@@ -43,7 +43,7 @@ export interface Stage {
 
 export const TOKENS_OF_A_JUDGEMENT = 15
 /** Far longer than any step of a story takes. */
-const HANG_MS = 8_000
+const HANG_MS = 60_000
 const LEASE_MS = 30_000
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Local, openLocal } from '../../src/app/local.ts'
 
 let home = ''
@@ -34,24 +34,22 @@ afterEach(async () => {
 test('OH-55 a changed file takes effect while the program runs', async () => {
   expect(await reasonNow()).toBe('first')
   writeFileSync(file(), blocking('second'))
-  await vi.waitFor(async () => expect(await reasonNow()).toBe('second'), { timeout: 8_000 })
+  await expect.poll(() => reasonNow()).toBe('second')
 })
 
 test('4.2 #22 #23 #25 OH-59 a half-written or deleted file never disarms the hooks, and is told once', async () => {
   writeFileSync(file(), 'hooks:\n  - id: rule\n    event: pre_')
-  await vi.waitFor(() => expect(lines).toContain('reload.kept_previous'), { timeout: 8_000 })
+  await expect.poll(() => lines).toContain('reload.kept_previous')
   expect(await reasonNow()).toBe('first')
   expect(local?.files.status().find((status) => status.file === file())).toMatchObject({
     state: 'red',
     hooks: 1,
   })
   rmSync(file())
-  await vi.waitFor(() => expect(lines.filter((name) => name === 'reload.kept_previous')).toHaveLength(2), {
-    timeout: 8_000,
-  })
+  await expect.poll(() => lines.filter((name) => name === 'reload.kept_previous')).toHaveLength(2)
   expect(await reasonNow()).toBe('first')
   writeFileSync(file(), blocking('third'))
-  await vi.waitFor(async () => expect(await reasonNow()).toBe('third'), { timeout: 8_000 })
+  await expect.poll(() => reasonNow()).toBe('third')
 })
 
 test('4.2 #21 a file that is broken at the start is an error', async () => {

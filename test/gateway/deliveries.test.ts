@@ -132,7 +132,7 @@ test('4.9 #130 dead letters are listed and replayed on the command line', async 
   )
   await gateway().until(deadOnes, (rows) => rows.length === 0)
   await gateway().call('DELETE', `/v1/hooks/${hookId}`)
-}, 120_000)
+})
 
 test('a command that observes is not run a second time when it fails', async () => {
   const hookId = await gateway().hook({

@@ -129,7 +129,7 @@ export function as(token: string): Readonly<Record<string, string>> {
 /** Takes tables away from under a running gateway, as a store that fails; give them back with the answer. */
 export function withoutTables({ home }: Pick<Running, 'home'>, ...tables: readonly string[]): () => void {
   const run = (from: (table: string) => string, to: (table: string) => string) => {
-    const database = new DatabaseSync(join(home, 'hookhelm.db'), { timeout: 5_000 })
+    const database = new DatabaseSync(join(home, 'hookhelm.db'), { timeout: 60_000 })
     // Else the references of other tables would follow the new name.
     database.exec('pragma legacy_alter_table = on; pragma foreign_keys = off')
     for (const table of tables) database.exec(`alter table ${from(table)} rename to ${to(table)}`)

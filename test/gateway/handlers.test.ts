@@ -171,6 +171,16 @@ describe('the chain', () => {
     expect(ran).toEqual(['ls -l'])
   })
 
+  test('GC-87 a chain that blocks answers no rewrite', async () => {
+    const source = `function handle() { return { decision: 'block', reason: 'no' } }`
+    const { decision } = await past([
+      { handler_type: 'function', config: { name: 'rewrite' }, priority: 9 },
+      { handler_type: 'script', config: { source } },
+    ])
+    expect(decision).toMatchObject({ kind: 'block', reason: 'no' })
+    expect(decision).not.toHaveProperty('patch')
+  })
+
   test('GC-19 GC-20 GC-22 matcher and if_expr choose, and an event without a tool matches no tool', async () => {
     const no = `function handle() { return { decision: 'block', reason: 'matched' } }`
     const script = { handler_type: 'script', config: { source: no } }

@@ -187,7 +187,7 @@ test('a tenant that is deleted takes its tokens and everything else with it', as
   expect((await gateway().call('GET', '/v1/hooks', undefined, as(token))).status).toBe(401)
 })
 
-test('GC-17 GC-18 Standard switches off the commands that Lite left, refuses new ones, and Lite serves one tenant', async () => {
+test('4.2 #33 GC-17 GC-18 Standard switches off the commands that Lite left, refuses new ones, and Lite serves one tenant', async () => {
   const lite = await running()
   const second = await lite.call('POST', '/v1/tenants', { name: 'second' })
   expect(second).toMatchObject({ status: 409, body: { error: { details: { code: 'gateway.edition' } } } })

@@ -33,7 +33,7 @@ test('4.10 #142 a tenant at its rate limit is told to wait, and its neighbour is
     return (await tokenFor(gateway, { role: 'agent' }, name)).token
   }
   const [loud, quiet] = [await join('loud'), await join('quiet')]
-  const limit = { settings: { rate_limit: { per_second: 50, burst: 20 } } }
+  const limit = { settings: { rate_limit: { per_second: 5, burst: 20 } } }
   expect((await gateway.call('PATCH', '/v1/settings', limit, { 'x-hookhelm-tenant': 'loud' })).status).toBe(
     200,
   )
@@ -78,7 +78,7 @@ test('4.10 #142 a tenant at its rate limit is told to wait, and its neighbour is
 test('4.8 #117 a burst of 10 000 events: beyond the bound 429 with Retry-After, and none that was acknowledged is lost', async () => {
   const seen = new Map<string, number>()
   const gateway = await running({
-    settings: { rate_limit: { per_second: 100, burst: 1_500 } },
+    settings: { rate_limit: { per_second: 1, burst: 1_500 } },
     functions: {
       note: (_, { envelope }) => void seen.set(envelope.id ?? '', (seen.get(envelope.id ?? '') ?? 0) + 1),
     },
@@ -97,4 +97,4 @@ test('4.8 #117 a burst of 10 000 events: beyond the bound 429 with Retry-After, 
   await expect.poll(left, { timeout: 120_000, interval: 100 }).toBe(0)
   for (const { body } of taken) expect(seen.get(body.event_id)).toBe(1)
   expect(seen.size).toBe(taken.length)
-}, 60_000)
+})

@@ -273,19 +273,15 @@ describe('the end', () => {
   test.each([
     ['that goes with its client', 'cat'],
     ['that does not want to go', "trap '' TERM HUP INT; cat; sleep 4321.5 & sleep 4322.5"],
-  ])(
-    'of a client takes a server with it %s',
-    async (_, line) => {
-      const mark = `hookhelm-mark-${process.pid}-${Math.trunc(Math.random() * 1e9)}`
-      const proxy = rawProxy(gateway(), [], ['/bin/sh', '-c', `: ${mark}; ${line}`])
-      proxy.send(PING)
-      expect(await proxy.next()).toBe(PING)
-      proxy.child.stdin?.end()
-      expect(await proxy.exited).toBe(0)
-      expect(alive(mark)).toEqual([])
-    },
-    20_000,
-  )
+  ])('of a client takes a server with it %s', async (_, line) => {
+    const mark = `hookhelm-mark-${process.pid}-${Math.trunc(Math.random() * 1e9)}`
+    const proxy = rawProxy(gateway(), [], ['/bin/sh', '-c', `: ${mark}; ${line}`])
+    proxy.send(PING)
+    expect(await proxy.next()).toBe(PING)
+    proxy.child.stdin?.end()
+    expect(await proxy.exited).toBe(0)
+    expect(alive(mark)).toEqual([])
+  })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('by %s leaves nobody behind', async (signal) => {
     const mark = `hookhelm-mark-${process.pid}-${Math.trunc(Math.random() * 1e9)}`

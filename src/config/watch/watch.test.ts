@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../engine/core/clock.ts'
 import { hooksYaml, write } from '../files.fixture.ts'
 import { workshop } from './watching.fixture.ts'
@@ -216,6 +216,6 @@ describe('while it runs', () => {
     write(file('user'), hooksYaml('a'))
     watch(['user'], systemClock)
     write(file('user'), hooksYaml('a', 'b'))
-    await vi.waitFor(() => expect(ids()).toEqual(['a', 'b']), { timeout: 5_000, interval: 5 })
+    await expect.poll(() => ids(), { interval: 5 }).toEqual(['a', 'b'])
   })
 })

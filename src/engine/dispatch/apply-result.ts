@@ -118,8 +118,7 @@ export function applyFailure(
 ): Applied {
   // A coded error says better what happened; an unreadable answer is not an error of the handler.
   if (because === 'error' && isHookError(thrown) && thrown.code !== code) {
-    const kind = thrown.code === 'handler.result' ? 'invalid' : 'error'
-    return applyFailure(dispatch, hook, kind, thrown.code, thrown)
+    return applyFailure(dispatch, hook, failureOf(thrown.code, hook), thrown.code, thrown)
   }
   const { engine, eventHooks, role } = dispatch.resolved
   const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
@@ -138,6 +137,12 @@ export function applyFailure(
   }
   builderOf(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook.id, code)
   return 'stop'
+}
+
+/** The kind of failure decides, not the layer that noticed it: a deadline that the handler itself kept is a timeout. */
+function failureOf(code: ErrorCode, { timeoutCode }: CompiledHook): Failure {
+  if (code === timeoutCode) return 'timeout'
+  return code === 'handler.result' ? 'invalid' : 'error'
 }
 
 function policyFor(hook: CompiledHook, because: Failure) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { block, createHooks, type HookOptions } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
+import { HookError } from '../core/error.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
 const never = () => new Promise<never>(() => {})
@@ -31,6 +32,28 @@ async function decide(
   await clock.advance(5_050)
   return { decision: await answer, next }
 }
+
+test('a deadline is a timeout whichever layer noticed it: a handler that keeps its own follows on_timeout', async () => {
+  const handler = {
+    type: 'sandboxed',
+    timeoutCode: 'script.timeout',
+    read: (config: unknown) => config,
+    run: () => {
+      throw new HookError('script.timeout', 'the script ran longer than 200 ms')
+    },
+  } as const
+  const decide = (policies: HookOptions) => {
+    const hooks = createHooks({ handlers: [handler] })
+    hooks.add({ id: 'slow', event: 'pre_tool_use', handler_type: 'sandboxed', config: {}, ...policies })
+    return hooks.dispatch('pre_tool_use', bash)
+  }
+  const opened = [{ hook: 'slow', because: 'timeout', code: 'script.timeout' }]
+  expect(await decide({ on_timeout: 'allow', on_error: 'block' })).toEqual({ kind: 'allow', opened })
+  expect(await decide({ on_timeout: 'block', on_error: 'allow' })).toMatchObject({
+    kind: 'block',
+    code: 'script.timeout',
+  })
+})
 
 describe('a gate with no clear answer blocks', () => {
   test.each(failures)('GC-31 %s closes it at once (%o)', async (because, fail, code) => {

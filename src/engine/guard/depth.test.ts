@@ -72,14 +72,10 @@ describe('GC-34 a chain of dispatches stops', () => {
   test('a depth that is no number cannot slip below the limit', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => {})
-    for (const depth of [Number.NaN, 'deep', {}]) {
-      const answer = hooks.dispatch('pre_tool_use', bash, { depth: depth as number })
-      const code = await answer.then(
-        (decision) => decision.code,
-        (error) => error.code,
-      )
-      expect(['guard.depth', 'input.schema']).toContain(code)
-    }
+    for (const depth of [Number.NaN, 'deep', {}])
+      await expect(async () =>
+        hooks.dispatch('pre_tool_use', bash, { depth: depth as number }),
+      ).rejects.toMatchObject({ code: 'input.schema' })
   })
 
   test('a hook that causes the event it listens to ends at the limit', async () => {

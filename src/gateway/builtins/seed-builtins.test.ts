@@ -37,6 +37,15 @@ describe('seeding', () => {
     )
   })
 
+  test('GC-89 one that is on by default is on when it comes', async () => {
+    const builtin = { ...piiRedactor, name: 'another', isOnByDefault: true }
+    await seedBuiltins(seeding(), [builtin])
+    for (const event of events)
+      expect(await methods.store.findHook(MASTER_TENANT, builtinId('another', event))).toMatchObject({
+        enabled: true,
+      })
+  })
+
   test('GC-89 the same again changes nothing', async () => {
     const before = await rows()
     await seedBuiltins(seeding())

@@ -169,10 +169,17 @@ describe('hooks.create', () => {
     const prompt = { ...guard, handler_type: 'prompt', config: { prompt_template: 'Evaluate safety.' } }
     await create(prompt)
     const { matcher: _, ...bare } = prompt
-    await refused(bare).toMatchObject({ code: 'config.prompt_needs_matcher' })
+    await refused(bare).toMatchObject({
+      code: 'config.prompt_needs_matcher',
+      message: 'hook: prompt handler requires a matcher or if_expr (runaway-cost guard)',
+    })
     await create({ ...bare, if_expr: 'tool_name == "exec"' })
     await create({ ...bare, match: { names: ['exec'] } })
-    await refused({ ...prompt, config: {} }).toMatchObject({ code: 'config.field' })
+    for (const config of [{}, { prompt_template: '' }, { prompt_template: ' ' }])
+      await refused({ ...prompt, config }).toMatchObject({
+        code: 'config.field',
+        at: 'config.prompt_template',
+      })
   })
 
   test('GC-15 a script must be there, not too long, and compile', async () => {
@@ -180,6 +187,7 @@ describe('hooks.create', () => {
     await create(script('function handle() { return { decision: "allow" } }'))
     await refused(script('')).toMatchObject({ code: 'config.field' })
     await refused(script(`// ${'x'.repeat(32_768)}`)).toMatchObject({ code: 'config.range' })
+    await refused(script('function handle() { undeclared = 010 }')).toMatchObject({ code: 'script.compile' })
     await refused(script('var a\nfunction (')).toMatchObject({
       code: 'script.compile',
       at: 'config.source:2',
@@ -196,7 +204,16 @@ describe('hooks.create', () => {
     await refused({ ...guard, if_expr: 'size(tool_name)' }).toMatchObject({ code: 'match.cel_type' })
   })
 
-  test('GC-2 GC-17 GC-119 command hooks are for the lite edition', async () => {
+  test.each([
+    ['command', { command: 'cat' }],
+    ['http', guard.config],
+    ['prompt', { prompt_template: 'Judge.' }],
+    ['script', { source: 'function handle() { return { decision: "allow" } }' }],
+  ])('GC-2 there is a handler for %s', async (handler_type, config) => {
+    expect(await stored(await create({ ...guard, handler_type, config }))).toMatchObject({ handler_type })
+  })
+
+  test('GC-17 GC-119 command hooks are for the lite edition', async () => {
     const command = { ...guard, handler_type: 'command', config: { command: 'cat' } }
     await create(command)
     await expect(methods.call('hooks.create', command, admin, { edition: 'standard' })).rejects.toMatchObject(
@@ -211,7 +228,12 @@ describe('hooks.create', () => {
           edition: 'standard',
         }),
       ).rejects.toMatchObject({ code: 'handler.not_in_edition' })
-    await methods.call('hooks.create', guard, admin, { edition: 'standard' })
+    for (const [handler_type, config] of [
+      ['http', guard.config],
+      ['prompt', { prompt_template: 'Judge.' }],
+      ['script', { source: 'function handle() { return { decision: "allow" } }' }],
+    ] as const)
+      await methods.call('hooks.create', { ...guard, handler_type, config }, admin, { edition: 'standard' })
   })
 
   test('locked hooks belong to the master scope', async () => {
@@ -226,7 +248,9 @@ describe('hooks.update', () => {
 
   test('GC-104 GC-114 the merged hook is checked, and its version goes up by one', async () => {
     const id = await create(guard)
+    const before = methods.changed.length
     await update(id, { matcher: '^shell$', priority: 7 })
+    expect(methods.changed.slice(before)).toEqual([ACME])
     expect(await stored(id)).toMatchObject({ matcher: '^shell$', priority: 7, name: guard.name, version: 2 })
     await expect(update(id, { matcher: '(' })).rejects.toMatchObject({ code: 'match.syntax' })
     await expect(update(id, { timeout_ms: 20_000 })).rejects.toMatchObject({
@@ -333,6 +357,14 @@ describe('hooks.toggle and hooks.delete', () => {
     const id = await create(command)
     await methods.call('hooks.toggle', { hookId: id, enabled: false }, admin, { edition: 'standard' })
     expect((await stored(id)).enabled).toBe(false)
+  })
+
+  test('GC-104 a hook that is switched or deleted is loaded anew', async () => {
+    const id = await create(guard)
+    const before = methods.changed.length
+    await methods.call('hooks.toggle', { hookId: id, enabled: false })
+    await methods.call('hooks.delete', { hookId: id })
+    expect(methods.changed.slice(before)).toEqual([ACME, ACME])
   })
 
   test('GC-116 delete answers the id, and the hook is gone', async () => {

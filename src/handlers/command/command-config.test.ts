@@ -68,6 +68,9 @@ describe('a command hook is refused', () => {
     expect(() => standard.read({ command: 'ls' }, hook)).toThrow(
       expect.objectContaining({ code: 'handler.not_in_edition' }),
     )
+    await expect(async () => standard.run({} as never)).rejects.toMatchObject({
+      code: 'handler.not_in_edition',
+    })
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { alive, oddSeconds } from '../../safe/process/processes.fixture.ts'
 import { commandHook } from './command-hook.fixture.ts'
 
 const real = { format: 'openharness' }
@@ -58,11 +59,18 @@ describe('the OpenHarness format', () => {
   })
 
   test('OH-28 a timeout follows on_timeout', async () => {
-    const slow = { ...real, command: 'sleep 60', block_on_failure: true }
+    const marker = oddSeconds()
+    const slow = { ...real, command: `sleep ${marker}`, block_on_failure: true }
     expect(await commandHook(slow, { timeout_ms: 50 }).ask()).toMatchObject({
       kind: 'block',
       code: 'process.timeout',
     })
+    const open = { ...slow, block_on_failure: false }
+    expect(await commandHook(open, { timeout_ms: 50, on_timeout: 'allow' }).ask()).toMatchObject({
+      kind: 'allow',
+      opened: [{ code: 'process.timeout' }],
+    })
+    await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
   })
 })
 

@@ -13,7 +13,7 @@ describe.each([
   ['names its events', namedWorker],
   ['answers in order', orderedWorker],
 ])('a worker that %s', (_, exec) => {
-  const hook = (options = {}) => commandHook({ exec, worker: true }, { timeout_ms: 5_000, ...options })
+  const hook = (options = {}) => commandHook({ exec, worker: true }, { timeout_ms: 60_000, ...options })
 
   test('stays: one process answers many events', async () => {
     const scene = hook()
@@ -62,10 +62,10 @@ describe.each([
   })
 
   test('that hangs is killed at the deadline, and the next event gets a new one', async () => {
-    const scene = hook({ timeout_ms: 400 })
+    const scene = hook({ timeout_ms: 3_000 })
     const pid = await pidOf(scene)
     expect(await act(scene, 'hang')).toMatchObject({ kind: 'block', code: 'process.timeout' })
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 3_000)
+    await expect.poll(() => isAlive(pid)).toBe(false)
     expect(await pidOf(scene)).not.toBe(pid)
   })
 
@@ -79,7 +79,7 @@ describe.each([
 
 describe('answers and events', () => {
   test('are matched by name, in whatever order they come', async () => {
-    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 5_000 })
+    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 60_000 })
     const held = [1, 2, 3].map((n) => act(scene, 'hold', { n }))
     const released = act(scene, 'release', { n: 4 })
     for (const [index, decision] of (await Promise.all([...held, released])).entries())
@@ -87,23 +87,23 @@ describe('answers and events', () => {
   })
 
   test('a line that answers nobody ends a worker that answers in order', async () => {
-    const scene = commandHook({ exec: orderedWorker, worker: true }, { timeout_ms: 5_000 })
+    const scene = commandHook({ exec: orderedWorker, worker: true }, { timeout_ms: 60_000 })
     const pid = await pidOf(scene)
     expect(await act(scene, 'stray')).toMatchObject({ kind: 'block' })
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
   test('one without a name among named ones ends the worker; a name nobody knows is ignored', async () => {
-    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 5_000 })
+    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 60_000 })
     const pid = await pidOf(scene)
     expect(await act(scene, 'unknown')).toMatchObject({ kind: 'block' })
     expect(await pidOf(scene)).toBe(pid)
     await act(scene, 'stray')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
   test('an event left unanswered does not end a worker that answers others', async () => {
-    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 500 })
+    const scene = commandHook({ exec: namedWorker, worker: true }, { timeout_ms: 3_000 })
     const pid = await pidOf(scene)
     const silent = act(scene, 'silent')
     await act(scene, 'say')
@@ -120,7 +120,7 @@ describe('a worker', () => {
   })
 
   test('that keeps dying is started ever more slowly', async () => {
-    const scene = commandHook({ command: 'read line; exit 1', worker: true }, { timeout_ms: 5_000 })
+    const scene = commandHook({ command: 'read line; exit 1', worker: true }, { timeout_ms: 60_000 })
     const begun = performance.now()
     for (let i = 0; i < 5; i++) expect(await act(scene, 'x')).toMatchObject({ code: 'process.exit' })
     // 0, 0, 100, 200, 400 ms
@@ -153,7 +153,7 @@ describe('a worker', () => {
     await clock.advance(1_000)
     expect(isAlive(first)).toBe(true)
     await clock.advance(1_000)
-    await vi.waitFor(() => expect(isAlive(first)).toBe(false))
+    await expect.poll(() => isAlive(first)).toBe(false)
     expect(await pid()).not.toBe(first)
     await worker.dispose()
   })

@@ -62,8 +62,19 @@ describe('the OpenHarness format', () => {
   const format = 'openharness'
 
   test('OH-33 posts event and payload', async () => {
-    await ask('/allow', { config: { format } })
-    expect(JSON.parse(last()?.body ?? '')).toMatchObject({ event: 'pre_tool_use', payload: call })
+    await ask('/allow', { config: { format, headers: { 'X-Team': 'a' } } })
+    const body = JSON.parse(last()?.body ?? '')
+    expect(Object.keys(body)).toEqual(['event', 'payload'])
+    expect(body).toMatchObject({ event: 'pre_tool_use', payload: call })
+    expect(last()).toMatchObject({ method: 'POST', headers: { 'x-team': 'a' } })
+  })
+
+  test('OH-33 its time is the whole time of the call', async () => {
+    const { decision } = await ask('/hang', {
+      config: { format, block_on_failure: true },
+      hook: { timeout_ms: 100 },
+    })
+    expect(decision).toMatchObject({ kind: 'block', code: 'outbound.timeout' })
   })
 
   test.each(['/block', '/html', '/204', '/duplicate-keys'])(

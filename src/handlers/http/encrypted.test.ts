@@ -80,7 +80,7 @@ describe('encrypted values', () => {
         config: { url: `${webhook.receiver.origin}${path}?token=canary-in-the-query`, headers },
         options: { decrypt },
       }
-      const { all } = await ask(path, { ...asking, hook: { timeout_ms: 900 } })
+      const { all } = await ask(path, { ...asking, hook: { timeout_ms: 60_000 } })
       expect(last()?.headers['x-other']).toBe('a canary with blanks')
       expect(all).not.toMatch(/abcdefgh12345678|a canary|canary-in/)
     },

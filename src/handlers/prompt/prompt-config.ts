@@ -64,7 +64,7 @@ export function readPromptConfig(settings: PromptSettings, hook: BaseHook): Prom
   if (!isNarrowed(hook)) {
     throw new HookError(
       'config.prompt_needs_matcher',
-      'a prompt hook needs a matcher, a match or an if_expr, or it would ask a model about every event',
+      'hook: prompt handler requires a matcher or if_expr (runaway-cost guard)',
       { at: 'matcher' },
     )
   }

@@ -9,6 +9,21 @@ const models = {
   'openai-compatible': 'qwen3',
 }
 
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required: readonly string[]
+}
+
+/** The JSON Schema in a request that describes this property, wherever the provider puts it. */
+function schemaWith(property: string, value: unknown): ObjectSchema | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { properties } = value as Partial<ObjectSchema>
+  if (properties !== undefined && property in properties) return value as ObjectSchema
+  return Object.values(value)
+    .map((part) => schemaWith(property, part))
+    .find((found) => found !== undefined)
+}
+
 describe.each(providers)('GC-70 a model of %s judges', (provider) => {
   const hook = { config: { model: models[provider] } }
 
@@ -37,8 +52,17 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
       temperature: 0,
     })
     expect(JSON.stringify(request?.headers)).toContain(`key-of-${provider}`)
-    for (const name of ['decision', 'reason', 'additional_context', 'updated_input', 'injection_detected'])
-      expect(request?.text).toContain(`"${name}"`)
+    const schema = schemaWith('decision', request?.body)
+    expect(schema?.properties).toMatchObject({
+      decision: { type: 'string', enum: ['allow', 'block'] },
+      reason: { type: 'string' },
+      additional_context: { type: 'string' },
+      updated_input: { type: 'object' },
+      continue: { type: 'boolean' },
+      injection_detected: { type: 'boolean' },
+    })
+    expect(Object.keys(schema?.properties ?? {})).toHaveLength(6)
+    expect(schema?.required).toEqual(['decision', 'reason'])
   })
 
   const wrong: readonly (readonly [string, FakeAnswer])[] = [

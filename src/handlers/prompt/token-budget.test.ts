@@ -18,13 +18,17 @@ describe('GC-76 GC-77 the token budget', () => {
     return budget
   }
 
-  test('4.6 #95 nothing left: closed, and nobody is asked', async () => {
+  test('GC-119 4.6 #95 nothing left: closed, and nobody is asked', async () => {
     const budget = memoryTokenBudget({ total: 240, clock: fakeClock() })
     const { call, fake } = await createPromptTest([allows], { budget })
     await call({ n: 1 })
     await call({ n: 2 })
     expect(budget.remaining('t')).toBe(0)
-    expect(await call({ n: 3 })).toMatchObject({ kind: 'block', code: 'prompt.budget' })
+    expect(await call({ n: 3 })).toMatchObject({
+      kind: 'block',
+      code: 'prompt.budget',
+      reason: expect.stringContaining('tenant hook token budget exceeded'),
+    })
     expect(fake.requests).toHaveLength(2)
     expect(await call({ n: 1 })).toEqual({ kind: 'allow' })
     expect(await call({ n: 3 }, { tenant: 'other' })).toEqual({ kind: 'allow' })

@@ -98,7 +98,11 @@ export function createLedger(budget: TokenBudget | undefined, log: Log): TokenLe
       if (budget === undefined || !tenant) return
       await settle(tenant)
       const left = await askBudget(budget, tenant, log)
-      if (!left) throw new HookError('prompt.budget', 'the token budget of this month is used up')
+      if (!left)
+        throw new HookError(
+          'prompt.budget',
+          'tenant hook token budget exceeded: nothing is left of this month',
+        )
     },
     async spend(tenant, tokens) {
       if (tenant) await charge(tenant, tokens)

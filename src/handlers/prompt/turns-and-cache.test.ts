@@ -6,10 +6,13 @@ import { allows, blocks, createPromptTest } from './prompt-hook.fixture.ts'
 const quota = { kind: 'block', code: 'guard.quota' }
 
 describe('GC-65 a turn', () => {
-  test('4.6 #97 the sixth call in a turn is closed without asking', async () => {
+  test('GC-119 4.6 #97 the sixth call in a turn is closed without asking', async () => {
     const { call, fake } = await createPromptTest([allows])
     for (let n = 0; n < 5; n++) expect(await call({ n })).toEqual({ kind: 'allow' })
-    expect(await call({ n: 5 })).toMatchObject(quota)
+    expect(await call({ n: 5 })).toMatchObject({
+      ...quota,
+      reason: expect.stringContaining('hook invocation per-turn cap reached'),
+    })
     expect(fake.requests).toHaveLength(5)
     expect(await call({ n: 5 }, { turn: '2' })).toEqual({ kind: 'allow' })
     expect(await call({ n: 5 }, { session: 'other' })).toEqual({ kind: 'allow' })

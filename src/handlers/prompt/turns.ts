@@ -19,10 +19,7 @@ export async function countTurn(
   const key = JSON.stringify(['prompt', tenant, session, turn])
   const [pass] = await take(turns, key, { limit, now })
   if (pass === undefined || pass.pass) return
-  throw new HookError(
-    'guard.quota',
-    `prompt hooks have asked a model ${limit} times in this turn, the most they may`,
-  )
+  throw new HookError('guard.quota', `hook invocation per-turn cap reached: ${limit} in one turn`)
 }
 
 async function take(

@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createHooks, type HookDefinition } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
+import { Sandbox, SandboxPool } from './sandbox.ts'
 import { scriptHandler } from './script.ts'
 
 const handler = scriptHandler.create({})
@@ -54,11 +55,14 @@ describe('a script decides', () => {
 
   test('GC-81 it sees both spellings of the event, frozen', async () => {
     const names =
-      '["hookEvent","sessionId","tenantId","toolName","depth","eventId"].map(function (k) { return typeof event[k] }).join()'
+      '["hookEvent","sessionId","tenantId","agentId","toolName","rawInput","eventId","depth","toolInput"]' +
+      '.map(function (k) { return typeof event[k] }).join()'
     const { dispatch } = scripted(
-      `function handle(event) { return { decision: "block", reason: ${names} + event.hook_event_name } }`,
+      `function handle(given) { return { decision: "block", reason: ${names} + (given === event) + event.hook_event_name } }`,
     )
-    expect(await dispatch()).toMatchObject({ reason: 'string,string,string,string,number,stringPreToolUse' })
+    expect(await dispatch()).toMatchObject({
+      reason: `${'string,'.repeat(7)}number,objecttruePreToolUse`,
+    })
     const writes = scripted(
       'function handle(event) { event.toolInput.command = "x"; return { decision: "allow" } }',
     )
@@ -97,15 +101,54 @@ describe('a script decides', () => {
     const stdout = String(seen.dispatches[0]?.executions[0]?.facts?.stdout)
     expect(stdout.startsWith('line 0\nline 1\n')).toBe(true)
     expect(stdout.endsWith('... truncated')).toBe(true)
-    expect(stdout.length).toBeLessThan(4_200)
+    expect(stdout).toHaveLength(4_096 + '... truncated'.length)
   })
 
-  test('GC-82 not more run at once than allowed, for all and for one tenant', async () => {
+  test('GC-82 more calls than may run at once are all answered', async () => {
     const { dispatch } = scripted(
       'function handle() { var n = 0; while (n < 1e5) n++; return { decision: "block", reason: "done" } }',
     )
     const answers = await Promise.all(Array.from({ length: 30 }, () => dispatch()))
     expect(answers.every(({ reason }) => reason === 'done')).toBe(true)
+  })
+
+  test('GC-82 ten run at once, three of one tenant, and the next one starts when one ends', async () => {
+    const ends: (() => void)[] = []
+    const spied = vi.spyOn(Sandbox.prototype, 'call').mockImplementation(() => {
+      const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<Sandbox['call']>>>()
+      ends.push(() => resolve({ kind: 'answer', json: '{}', printed: '' }))
+      return promise
+    })
+    const pool = new SandboxPool()
+    onTestFinished(async () => {
+      spied.mockRestore()
+      await pool.dispose()
+    })
+    const start = (tenant: string) =>
+      pool.run({ source: '', event: '{}', timeoutMs: 1_000 }, tenant, new AbortController().signal)
+    const all = Array.from({ length: 5 }, () => start('one'))
+    await new Promise(setImmediate)
+    expect(ends).toHaveLength(3)
+    all.push(...Array.from({ length: 10 }, (_, index) => start(`other-${index}`)))
+    await new Promise(setImmediate)
+    expect(ends).toHaveLength(10)
+    ends[9]?.()
+    await new Promise(setImmediate)
+    expect(ends).toHaveLength(11)
+    for (let ended = 0; ended < 15; ended++) {
+      ends[ended]?.()
+      await new Promise(setImmediate)
+    }
+    await Promise.all(all)
+  })
+
+  test('GC-82 a source of 32 KiB is taken, one byte more is not', () => {
+    const source = (bytes: number) => {
+      const code = 'function handle() {} //'
+      return code + 'x'.repeat(bytes - code.length)
+    }
+    expect(() => scripted(source(32_768))).not.toThrow()
+    expect(() => scripted(source(32_769))).toThrow(expect.objectContaining({ code: 'config.range' }))
   })
 })
 
@@ -146,8 +189,7 @@ describe('GC-83 a script reaches nothing', () => {
     const { dispatch } = scripted(
       `function handle() { var out = ${expression}; return { decision: "allow", reason: String(out) } }`,
     )
-    const { kind } = await dispatch().catch(() => ({ kind: 'block' }))
-    expect(kind).toBe('block')
+    expect(await dispatch()).toMatchObject({ kind: 'block', code: 'script.error' })
   })
 
   test('import() gives a promise that nothing ever fulfils', async () => {
@@ -172,21 +214,44 @@ describe('GC-83 a script reaches nothing', () => {
 
 describe('GC-84 a script cannot hang or crash us', () => {
   test.each([
-    ['loops for ever', 'function handle() { while (true) {} }'],
+    ['loops for ever', 'function handle() { while (true) {} }', 'script.timeout'],
     [
       'a pattern that backtracks',
       'function handle() { return { decision: /^(a+)+$/.test("a".repeat(40) + "b") ? "allow" : "allow" } }',
+      'script.timeout',
     ],
-    [
-      'allocates for ever',
-      'function handle() { var a = []; while (true) a.push(new Array(1000).join("x")) }',
-    ],
-    ['loops while it loads', 'while (true) {}; function handle() {}'],
-  ])('%s: closed within its time', async (_, source) => {
-    const { dispatch } = scripted(source, { timeout_ms: 200 })
-    const { kind, code } = await dispatch()
-    expect(kind).toBe('block')
-    expect(['script.timeout', 'script.error']).toContain(code)
+    ['loops while it loads', 'while (true) {}; function handle() {}', 'script.timeout'],
+  ])('%s: a timeout when its time is over', async (_, source, code) => {
+    expect(await scripted(source, { timeout_ms: 200 }).dispatch()).toMatchObject({ kind: 'block', code })
+  })
+
+  test('the kind of failure decides: a loop follows on_timeout, a crash follows on_error', async () => {
+    const policies = { on_timeout: 'allow', on_error: 'block', timeout_ms: 200 } as const
+    const loop = await scripted('function handle() { while (true) {} }', policies).dispatch()
+    expect(loop).toMatchObject({ kind: 'allow', opened: [{ code: 'script.timeout' }] })
+    const crash = await scripted('function handle() { null.x }', {
+      ...policies,
+      timeout_ms: 5_000,
+    }).dispatch()
+    expect(crash).toMatchObject({ kind: 'block', code: 'script.error' })
+  })
+
+  test('allocates for ever: an error when its memory is used up', async () => {
+    const source = 'function handle() { var a = ["x"]; while (true) a = a.concat(a) }'
+    expect(await scripted(source, { timeout_ms: 60_000 }).dispatch()).toMatchObject({
+      kind: 'block',
+      code: 'script.error',
+      reason: expect.stringContaining('out of memory'),
+    })
+  })
+
+  test.each([
+    ['a line break', 'function handle() { throw new Error("first\\nsecond") }'],
+    ['the word at', 'function handle() { throw new Error("first at second") }'],
+  ])('the text of an error ends at %s', async (_, source) => {
+    const { reason } = await scripted(source).dispatch()
+    expect(reason).toContain('Error: first')
+    expect(reason).not.toContain('second')
   })
 
   test('endless recursion is an error with the line, not a stack', async () => {

@@ -6,7 +6,7 @@ const outcomeFor = (host: ReturnType<typeof hostWith>, id = 'p') =>
   host.runner.runInboundClaimForPluginOutcome(id, inbound, messageCtx)
 
 describe('the first claim wins', () => {
-  test('OC-18 the first handler that handled it ends the search with its own answer', async () => {
+  test('OC-18 OC-36 the first handler that handled it ends the search with its own answer', async () => {
     const answer = { handled: true, reply: { text: 'mine' } }
     const called: string[] = []
     const { runner } = hostWith([

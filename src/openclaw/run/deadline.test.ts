@@ -28,7 +28,7 @@ async function isOver(run: Promise<unknown>, ms: number): Promise<boolean> {
 }
 
 describe('default limits', () => {
-  test('OC-7 agent_end is given 30 seconds', async () => {
+  test('OC-7 OC-32 agent_end is given 30 seconds', async () => {
     const { runner, log } = hostWith([on('agent_end', never)])
     const run = runner.runAgentEnd(end, {})
     expect(await isOver(run, 29_999)).toBe(false)
@@ -36,7 +36,7 @@ describe('default limits', () => {
     expect(log).toContain('error [hooks] agent_end handler from plugin failed: timed out after 30000ms')
   })
 
-  test('OC-7 before_prompt_build is given 15 seconds', async () => {
+  test('OC-7 OC-23 before_prompt_build is given 15 seconds', async () => {
     const { runner, log } = hostWith([on('before_prompt_build', never)])
     const run = runner.runBeforePromptBuild(prompt, {})
     expect(await isOver(run, 14_999)).toBe(false)
@@ -45,7 +45,7 @@ describe('default limits', () => {
     expect(log.at(-1)).toContain('timed out after 15000ms')
   })
 
-  test('OC-7 before_agent_run is given 15 seconds, and then is closed', async () => {
+  test('OC-7 OC-25 before_agent_run is given 15 seconds, and then is closed', async () => {
     const { runner } = hostWith([on('before_agent_run', never)])
     const run = expect(runner.runBeforeAgentRun(prompt, {})).rejects.toThrow(
       '[hooks] before_agent_run handler from plugin failed: timed out after 15000ms',

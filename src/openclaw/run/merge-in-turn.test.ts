@@ -19,11 +19,12 @@ describe('one after the other', () => {
   test('OC-17 undefined and null are no answer', async () => {
     const silent = [on('before_prompt_build', () => undefined), on('before_prompt_build', () => null)]
     expect(await hostWith(silent).runner.runBeforePromptBuild(prompt, {})).toBeUndefined()
-    const { runner } = hostWith([on('before_prompt_build', () => ({ systemPrompt: 's' })), ...silent])
+    const { runner, log } = hostWith([on('before_prompt_build', () => ({ systemPrompt: 's' })), ...silent])
     expect(await runner.runBeforePromptBuild(prompt, {})).toMatchObject({ systemPrompt: 's' })
+    expect(log.filter((line) => line.startsWith('error'))).toEqual([])
   })
 
-  test('OC-17 an answer that ends the chain leaves the rest uncalled', async () => {
+  test('OC-17 OC-40 an answer that ends the chain leaves the rest uncalled', async () => {
     const called: string[] = []
     const { runner } = hostWith([
       on('message_sending', () => ({ cancel: true }), { priority: 1 }),
@@ -88,7 +89,7 @@ describe('the gate before a run', () => {
   })
 })
 
-describe('before a tool call', () => {
+describe('OC-42 before a tool call', () => {
   const ask = { title: 'T', description: 'D' }
   const runWith = (...answers: [pluginId: string, answer: unknown][]) =>
     hostWith(

@@ -6,19 +6,22 @@ const session = { sessionId: 's' }
 
 test('OC-16 all observers start before the first one is done, and all are waited for', async () => {
   const steps: string[] = []
-  const gate = Promise.withResolvers<void>()
-  const observer = (id: string) =>
+  const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() }
+  const observer = (id: keyof typeof gates) =>
     on('session_start', async () => {
       steps.push(`${id} starts`)
-      await gate.promise
+      await gates[id].promise
       steps.push(`${id} ends`)
     })
   const { runner } = hostWith([observer('a'), observer('b')])
   const run = runner.runSessionStart(session, ctx).then(() => steps.push('run ends'))
   expect(steps).toEqual(['a starts', 'b starts'])
-  gate.resolve()
+  gates.b.resolve()
+  await new Promise(setImmediate)
+  expect(steps).toEqual(['a starts', 'b starts', 'b ends'])
+  gates.a.resolve()
   await run
-  expect(steps).toEqual(['a starts', 'b starts', 'a ends', 'b ends', 'run ends'])
+  expect(steps).toEqual(['a starts', 'b starts', 'b ends', 'a ends', 'run ends'])
 })
 
 test('OC-16 what observers return is ignored', async () => {

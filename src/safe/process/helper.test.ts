@@ -33,12 +33,12 @@ describe('the helper', () => {
     const processes = make('helper')
     const marker = oddSeconds()
     const running = run(processes, `sleep ${marker} & wait`)
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).not.toEqual([]))
-    await vi.waitFor(() => expect(runningGroups()).not.toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).not.toEqual([])
+    await expect.poll(() => runningGroups()).not.toEqual([])
     const { helperPid } = processes
     process.kill(Number(helperPid), 'SIGKILL')
     await expect(running).rejects.toMatchObject({ code: 'process.start' })
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
     expect(await run(processes, 'echo again')).toMatchObject({ stdout: 'again\n' })
     expect(processes.helperPid).not.toBe(helperPid)
   })
@@ -55,10 +55,10 @@ describe('the helper', () => {
     const processes = make('helper')
     const marker = oddSeconds()
     const running = run(processes, `sleep ${marker}`)
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).not.toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).not.toEqual([])
     processes.close()
     await expect(running).rejects.toMatchObject({ code: 'process.start' })
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
   })
 })
 
@@ -138,13 +138,13 @@ describe.each(['direct', 'helper'])('our own end, with children started by way o
     return child
   }
 
-  test('4.4 #64 SIGTERM: the children are gone, well within 5 s', async () => {
+  test('4.4 #64 SIGTERM: the children are gone', async () => {
     const marker = oddSeconds()
     const child = await ours(marker, 'run')
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).not.toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).not.toEqual([])
     child.kill('SIGTERM')
     await once(child, 'exit')
-    await vi.waitFor(() => expect(alive(`sleep ${marker}`)).toEqual([]))
+    await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
   })
 
   // Who is started directly has nobody left to end it.
@@ -152,13 +152,13 @@ describe.each(['direct', 'helper'])('our own end, with children started by way o
     test('4.4 #64 even SIGKILL leaves no child', async () => {
       const marker = oddSeconds()
       const child = await ours(marker, 'run')
-      await vi.waitFor(() => expect(alive(`sleep ${marker}`)).not.toEqual([]))
+      await expect.poll(() => alive(`sleep ${marker}`)).not.toEqual([])
       const family = descendants(Number(child.pid))
       child.kill('SIGKILL')
       await vi.waitFor(() => {
         expect(alive(`sleep ${marker}`)).toEqual([])
         expect(family.filter((pid) => alive('helper-main').includes(pid))).toEqual([])
-      })
+      }, 60_000)
     })
   }
 

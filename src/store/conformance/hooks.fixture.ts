@@ -132,6 +132,9 @@ export function hookConformance(open: OpenStoreUnderTest): void {
       const { id } = await at.store.createHook(hook(tenant), NOON)
       const first = event(tenant, { hooks: [{ hook_id: id }] })
       await at.store.recordEvents([first], [], [])
+      // From the journal into the rows that refer to the hook.
+      const before = await at.store.history(tenant, {}, { limit: 10 })
+      expect(before.rows.map(({ hook_id }) => hook_id)).toEqual([id])
       expect(await at.store.deleteHook(tenant, id)).toBe(true)
       expect(await at.store.deleteHook(tenant, id)).toBe(false)
       expect(await at.store.findHook(tenant, id)).toBeUndefined()

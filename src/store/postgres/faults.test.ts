@@ -11,7 +11,7 @@ const unavailable = { code: 'store.unavailable' }
 /** Until the database is back: what a caller that tries again sees. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   return expect
-    .poll(() => ask().catch(() => undefined), { timeout: 60_000, interval: 50 })
+    .poll(() => ask().catch(() => undefined), { interval: 50 })
     .toBeDefined()
     .then(ask)
 }
@@ -49,7 +49,7 @@ describe('4.9 #126 a server that restarts', () => {
     await server.start()
     expect(await untilAnswered(() => store.findHook(tenant, hook.id))).toEqual(hook)
     // A hint may have been lost meanwhile, so coming back is one.
-    await expect.poll(() => hints, { timeout: 60_000 }).toBeGreaterThan(0)
+    await expect.poll(() => hints).toBeGreaterThan(0)
     const heard = hints
     await store.toggleHook(tenant, hook.id, { enabled: false }, 2)
     await expect.poll(() => hints).toBeGreaterThan(heard)
@@ -132,7 +132,7 @@ describe('4.9 #126 a server that stays up', () => {
     for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable })
     await release()
     expect(await store.readSettings(tenant)).toEqual({ a: 3 })
-  }, 120_000)
+  })
 
   test('4.9 #126 a server without a free connection is unavailable', async () => {
     await db.query(`alter role ${db.role} connection limit 0`)

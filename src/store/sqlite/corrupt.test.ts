@@ -117,9 +117,7 @@ test('4.9 #119 what was committed before a kill is there, and a clean close leav
   await restored.close()
 })
 
-test('4.9 #125 damage in a large file is found when it is read, and every call says so', {
-  timeout: 120_000,
-}, async () => {
+test('4.9 #125 damage in a large file is found when it is read, and every call says so', async () => {
   const { file, tenant } = await written(12_000)
   const { size } = statSync(file)
   overwrite(file, 60 * PAGE, size - 60 * PAGE)
@@ -177,7 +175,7 @@ test('the file is for nobody else', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('4.9 #123 a lock that another process keeps is an error with a code', { timeout: 60_000 }, async () => {
+test('4.9 #123 a lock that another process keeps is an error with a code', async () => {
   const { file } = await written(50)
   const store = await openSqliteStore({ file, keyring })
   const other = new DatabaseSync(file)

@@ -23,7 +23,7 @@ export async function openSqlite(): Promise<StoreUnderTest & { readonly file: st
     },
     async execute(text) {
       await store.holdsSealed()
-      const database = new DatabaseSync(file, { timeout: 1_000 })
+      const database = new DatabaseSync(file, { timeout: 60_000 })
       try {
         return database.prepare(text).all()
       } finally {

@@ -83,11 +83,10 @@ test.each<NodeJS.Signals>(['SIGKILL', 'SIGTERM'])(
     calls.push(...wave((2 * count) / 3))
     const ended = await Promise.all(calls)
     expect(ended.filter((each) => !isBlocked(each))).toEqual([])
-    while (readdirSync(spool).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => readdirSync(spool), { interval: 20 }).toEqual([])
     const { events } = await ask(second, 'GET', '/v1/sessions/s1/timeline?limit=200')
     const seen = events.map(({ moment }: { moment: { tool_call?: string } }) => moment.tool_call)
     expect(new Set(seen)).toEqual(new Set(calls.map((_, index) => `call-${index}`)))
     await end(second, 'SIGTERM')
   },
-  30_000,
 )

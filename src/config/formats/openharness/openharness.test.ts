@@ -52,6 +52,9 @@ test.each([
   [{ ...command, timeout_seconds: 0 }],
   [{ ...command, timeout_seconds: 601 }],
   [{ ...command, timeout_seconds: 1.5 }],
+  [{ type: 'prompt', prompt: 'x', timeout_seconds: 601 }],
+  [{ type: 'http', url: 'https://a.example', timeout_seconds: 601 }],
+  [{ type: 'agent', prompt: 'x', timeout_seconds: 0 }],
   [{ type: 'agent', prompt: 'x', timeout_seconds: 1_201 }],
 ])('OH-6 %j is out of range', (hook) => {
   expect(refused(importOpenHarness({ hooks: { stop: [hook] } }))).toMatchObject([

@@ -44,7 +44,7 @@ describe('what is cut is never taken for the whole', () => {
   })
 })
 
-describe('the work of one evaluation is bounded', () => {
+describe('GC-20 the work of one evaluation is bounded', () => {
   test.each([
     ['payload.s.replace("a", payload.s) == ""', 'replace gives more than'],
     ['payload.l.map(x, payload.s).join() == ""', 'join gives more than'],
