@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { hostNamed } from '../agents/connect/hosts/table.ts'
 import { ownHooks } from '../agents/connect/own-hooks.ts'
+import { formatProblem } from '../config/file-problem.ts'
 import {
   type AgentFormat,
   agentFormats,
@@ -10,8 +11,7 @@ import {
 } from '../config/formats/agents/import-agent.ts'
 import type { Foreign, ImportResult } from '../config/formats/foreign.ts'
 import { type FormatName, formatNames, importFile } from '../config/formats/import-file.ts'
-import { printHookFile } from '../config/print.ts'
-import { problemLine } from '../config/problem.ts'
+import { printHookFile } from '../config/print-hook-file.ts'
 import { HookError } from '../engine/core/error.ts'
 import { meantBy } from './agent-places.ts'
 import { command } from './command.ts'
@@ -36,7 +36,7 @@ export const importCommand = command({
     const result = isAgentFormat(args.file) ? ofAgent(args.file, args.cwd) : ofFile(args)
     if (result.kind === 'refused') {
       if (args.json) print({ problems: result.problems })
-      else for (const problem of result.problems) tell(problemLine(problem))
+      else for (const problem of result.problems) tell(formatProblem(problem))
       return exitCodes.failed
     }
     const { definitions, notes, rules, blueprints } = result

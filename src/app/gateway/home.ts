@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { dataFolder } from '../../config/find.ts'
+import { dataFolder } from '../../config/hook-folders.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { dataFolder } from '../../config/find.ts'
+import { dataFolder } from '../../config/hook-folders.ts'
 import type { Door } from '../../gateway/door.ts'
 import { socketPath } from '../../gateway/socket/socket-path.ts'
 import { createSocketServer } from '../../gateway/socket/socket-server.ts'

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { readSchema } from '../../engine/core/schema.ts'
+import { readSchema, type SchemaPath } from '../../engine/core/schema.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import type { FileProblem, Path } from '../problem.ts'
+import { type FileProblem, locateProblem, syntaxProblem } from '../file-problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
-import { checkAgainst, type Found, foundProblem } from '../read/issues.ts'
-import { byCatalogue, located, parseSource, syntaxProblem } from '../read/read-text.ts'
+import { parseSource, resolveCatalogueName } from '../read/read-hook-file.ts'
+import { checkWithZod, fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
 import type { Blueprint } from '../schema/blueprint.ts'
 import { fileHookSchema } from '../schema/hook-file.ts'
 import type { RuleSet } from '../schema/rules.ts'
@@ -24,7 +24,7 @@ export type ImportResult =
 
 /** A hook and where it stood, so that what is wrong with it can be shown there. */
 export interface Translated {
-  readonly from: Path
+  readonly from: SchemaPath
   readonly hook: HookDefinition
 }
 
@@ -42,19 +42,19 @@ export interface Format<T> {
   readonly schema: z.ZodType<T>
   /** Unknown keys are dropped with a note instead of refused. */
   readonly ignoresUnknownKeys?: true
-  readonly also?: (value: unknown) => readonly Found[]
+  readonly also?: (value: unknown) => readonly ValueProblem[]
   translate(value: T): Translation
 }
 
 /** What one format makes of a value: problems, or a translation. */
-type Attempt = { readonly found: readonly Found[] } | { readonly made: Translation }
+type Attempt = { readonly found: readonly ValueProblem[] } | { readonly made: Translation }
 
 export function attempt<T>(given: unknown, format: Format<T>): Attempt {
   const dropped: string[] = []
   const value = format.ignoresUnknownKeys ? withoutUnknown(format.schema, given, dropped) : given
   const parsed = format.schema.safeParse(value)
   const also = format.also?.(value) ?? []
-  if (!parsed.success) return { found: [...checkAgainst(format.schema, value), ...also] }
+  if (!parsed.success) return { found: [...checkWithZod(format.schema, value), ...also] }
   if (also.length > 0) return { found: also }
   const made = format.translate(parsed.data)
   const unusable = (made.hooks ?? []).flatMap(checkTranslated)
@@ -72,16 +72,16 @@ export function importForeign(given: Foreign, choose: (value: unknown) => Attemp
   if (source instanceof HookError) return { kind: 'refused', problems: [syntaxProblem(plain, path, source)] }
   const result = choose(source.value)
   if ('found' in result)
-    return { kind: 'refused', problems: result.found.map((each) => located(plain, path, source, each)) }
+    return { kind: 'refused', problems: result.found.map((each) => locateProblem(plain, path, source, each)) }
   const { hooks = [], notes = [], ...rest } = result.made
   return { kind: 'imported', definitions: hooks.map(({ hook }) => hook), ...rest, notes }
 }
 
 /** What is wrong with a hook after translation is shown where it stood before. */
-function checkTranslated({ hook, from }: Translated): Found[] {
+function checkTranslated({ hook, from }: Translated): ValueProblem[] {
   const found = [
-    ...readSchema(fileHookSchema, hook).problems.map((problem) => foundProblem(problem)),
-    ...checkHooks([hook], { resolve: byCatalogue, handlers: undefined }),
+    ...readSchema(fileHookSchema, hook).problems.map((problem) => fromSchemaProblem(problem)),
+    ...checkHooks([hook], { resolve: resolveCatalogueName, handlers: undefined }),
   ]
   return found.map(({ error, part }) => ({ path: from, part, error }))
 }
@@ -116,7 +116,7 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
 /** An unknown name stays as it is and is refused where it stands. */
 export function canonicalEvent(event: string): string {
   try {
-    return byCatalogue(event)
+    return resolveCatalogueName(event)
   } catch {
     return event
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import { checkRules } from '../read/check-rules.ts'
-import { byCatalogue } from '../read/read-text.ts'
+import { resolveCatalogueName } from '../read/read-hook-file.ts'
 import { type RuleSet, ruleSetSchema } from '../schema/rules.ts'
 import {
   attempt,
@@ -24,7 +24,7 @@ export function hookChains(value: unknown) {
 const bare: Format<RuleSet> = {
   schema: ruleSetSchema,
   ignoresUnknownKeys: true,
-  also: (value) => checkRules(value, byCatalogue),
+  also: (value) => checkRules(value, resolveCatalogueName),
   translate: kept,
 }
 
@@ -32,7 +32,7 @@ const wrapped: Format<{ hookChains: RuleSet }> = {
   schema: z.strictObject({ hookChains: ruleSetSchema }),
   ignoresUnknownKeys: true,
   also: (value) => {
-    const found = checkRules(isRecord(value) ? value.hookChains : undefined, byCatalogue)
+    const found = checkRules(isRecord(value) ? value.hookChains : undefined, resolveCatalogueName)
     return found.map((each) => ({ ...each, path: ['hookChains', ...each.path] }))
   },
   translate: ({ hookChains: rules }) => kept(rules),

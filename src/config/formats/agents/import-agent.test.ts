@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { printHookFile } from '../../print.ts'
-import { readHookText } from '../../read/read-text.ts'
+import { printHookFile } from '../../print-hook-file.ts'
+import { readHookText } from '../../read/read-hook-file.ts'
 import { imported, refused } from '../imported.fixture.ts'
 import { agentFormats, importAgentHooks } from './import-agent.ts'
 

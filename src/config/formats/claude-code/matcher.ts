@@ -1,5 +1,5 @@
 import type { HookOptions } from '../../../engine/hook-definition.ts'
-import { readToolPattern } from '../../../engine/match/tool/tool-pattern.ts'
+import { readToolPattern } from '../../../engine/match/tool-pattern.ts'
 
 interface Condition {
   readonly fields: Pick<HookOptions, 'matcher' | 'match' | 'enabled'>

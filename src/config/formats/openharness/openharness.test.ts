@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileMatcher } from '../../../engine/match/compile.ts'
+import { compileMatcher } from '../../../engine/match/matcher.ts'
 import { readCommandConfig } from '../../../handlers/command/config.ts'
 import { imported, refused } from '../imported.fixture.ts'
 import { importOpenHarness } from './openharness.ts'

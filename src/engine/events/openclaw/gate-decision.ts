@@ -2,7 +2,7 @@ import { isRecord } from '../../core/check.ts'
 
 export type HookDecisionPass = { outcome: 'pass' }
 
-/** `reason` stays inside the plugin that gave it: it is never logged, stored or shown. `message` is for the user. */
+/** `reason` stays inside the plugin: it is never logged, stored or shown. `message` is for the user. */
 export type HookDecisionBlock = {
   outcome: 'block'
   reason: string
@@ -24,15 +24,15 @@ export const BLOCK_MESSAGE_PREFIX = 'Your message could not be sent'
 const severity = { pass: 0, block: 2 } as const
 const blockKeys = new Set(['outcome', 'reason', 'message', 'category', 'metadata'])
 
-/** Strict on purpose: a key too many is more likely a mistake than a wish, and a gate must not guess. */
+/** Strict on purpose: an unknown key is probably a mistake, and a gate must not guess. */
 export function isHookDecision(value: unknown): value is HookDecision {
   if (!isRecord(value)) return false
   const keys = Object.keys(value)
   if (value.outcome === 'pass') return keys.length === 1
   if (value.outcome !== 'block') return false
-  if (!keys.every((key) => blockKeys.has(key)) || !hasWords(value.reason)) return false
-  if ('message' in value && !hasWords(value.message)) return false
-  if ('category' in value && !hasWords(value.category)) return false
+  if (!keys.every((key) => blockKeys.has(key)) || !hasText(value.reason)) return false
+  if ('message' in value && !hasText(value.message)) return false
+  if ('category' in value && !hasText(value.category)) return false
   return !('metadata' in value) || isRecord(value.metadata)
 }
 
@@ -48,11 +48,11 @@ export function resolveBlockMessage(
   options: { blockedBy?: string | undefined } = {},
 ): string {
   const by = options.blockedBy?.trim()
-  const detail = hasWords(decision.message) ? decision.message.trim() : undefined
+  const detail = hasText(decision.message) ? decision.message.trim() : undefined
   if (detail === undefined) return `${BLOCK_MESSAGE_PREFIX}: blocked${by ? ` by ${by}` : ''}`
   return `${BLOCK_MESSAGE_PREFIX}: ${detail}${by ? ` (blocked by ${by})` : ''}`
 }
 
-function hasWords(value: unknown): value is string {
+function hasText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }
