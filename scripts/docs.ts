@@ -3,14 +3,20 @@ import { agentsPage } from './docs/agents-page.ts'
 import { configSchema } from './docs/config-schema.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
+import { hookFilesPage } from './docs/hook-files-page.ts'
 import { hooksSchema } from './docs/hooks-schema.ts'
 import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
 const check = process.argv.includes('--check')
-const problems = [errorsPage(), eventsPage(), agentsPage(), hooksSchema(), configSchema()].map((page) =>
-  settlePage(page, check),
-)
+const problems = [
+  errorsPage(),
+  eventsPage(),
+  hookFilesPage(),
+  agentsPage(),
+  hooksSchema(),
+  configSchema(),
+].map((page) => settlePage(page, check))
 report(
   problems.filter((problem) => problem !== undefined),
   'docs: the reference pages are up to date',

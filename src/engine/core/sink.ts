@@ -33,9 +33,9 @@ export interface DispatchRecord {
   readonly payload: unknown
   readonly envelope: Envelope
   readonly decision: Decision
-  /** The executions, computed on request. */
+  /** The hooks that ran or were skipped, computed on request. Call it as a method of the record. */
   executions(): readonly Execution[]
-  /** Explains the decision, computed on request. Durations are known only if the sink is timed. */
+  /** How the decision came about, computed on request. Durations are known only if the sink is timed. */
   trace(options?: TraceOptions): Trace
 }
 
