@@ -1,12 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratch, write } from './files.fixture.ts'
+import { scratchFolder, write } from './files.fixture.ts'
 import { findHookFolders, hookFileIn, trustFile } from './hook-folders.ts'
 
 describe('where hook files are looked for', () => {
   test('from the root of the repository down to the working directory, and no further up', () => {
-    const above = scratch()
+    const above = scratchFolder()
     const root = join(above, 'repo')
     const cwd = join(root, 'packages', 'api')
     mkdirSync(join(root, '.git'), { recursive: true })
@@ -22,7 +22,7 @@ describe('where hook files are looked for', () => {
   })
 
   test('a repository inside of another one leads past none of its hooks', () => {
-    const root = scratch()
+    const root = scratchFolder()
     const cwd = join(root, 'inner', 'a')
     mkdirSync(join(root, '.git'))
     mkdirSync(join(root, 'inner', '.git'), { recursive: true })
@@ -34,7 +34,7 @@ describe('where hook files are looked for', () => {
   })
 
   test('where a session began counts wherever it goes', () => {
-    const root = scratch()
+    const root = scratchFolder()
     const [start, below, other] = [join(root, 'start'), join(root, 'start', 'a', 'b'), join(root, 'other')]
     for (const folder of [below, other]) mkdirSync(folder, { recursive: true })
     const foldersOf = (cwd: string) =>
@@ -61,7 +61,7 @@ describe('where hook files are looked for', () => {
   })
 
   test('outside of a repository only the working directory itself', () => {
-    const cwd = join(scratch(), 'a')
+    const cwd = join(scratchFolder(), 'a')
     mkdirSync(cwd)
     expect(findHookFolders({ cwd, env: {} }).filter(({ level }) => level === 'repository')).toEqual([
       { level: 'repository', folder: join(cwd, '.hookhelm'), label: 'repository' },
@@ -96,21 +96,21 @@ describe('where hook files are looked for', () => {
 
 describe('the file of a folder', () => {
   test.each(['hooks.yaml', 'hooks.yml', 'hooks.json'])('may be called %s', (name) => {
-    const folder = scratch()
+    const folder = scratchFolder()
     expect(hookFileIn(folder)).toBeUndefined()
     const path = write(join(folder, name), '')
     expect(hookFileIn(folder)).toBe(path)
   })
 
   test('that cannot be looked at is an error, not a file that is missing', () => {
-    const folder = scratch()
+    const folder = scratchFolder()
     symlinkSync('hooks.yaml', join(folder, 'hooks.yaml'))
     expect(() => hookFileIn(folder)).toThrow(expect.objectContaining({ code: 'config.unreadable' }))
-    expect(hookFileIn(write(join(scratch(), 'a'), ''))).toBeUndefined()
+    expect(hookFileIn(write(join(scratchFolder(), 'a'), ''))).toBeUndefined()
   })
 
   test('two of them are an error, since nobody knows which one counts', () => {
-    const folder = scratch()
+    const folder = scratchFolder()
     write(join(folder, 'hooks.yaml'), '')
     write(join(folder, 'hooks.json'), '')
     expect(() => hookFileIn(folder)).toThrow(expect.objectContaining({ code: 'config.two_files' }))

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratch, write } from '../files.fixture.ts'
+import { scratchFolder, write } from '../files.fixture.ts'
 import { assertSafeOwner, loadFile } from './load-file.ts'
 import { readHookFile } from './read-hook-file.ts'
 
@@ -11,7 +11,7 @@ const coded = (code: string) => expect.objectContaining({ code })
 
 describe('4.2 #28 a file that others could have written is not parsed', () => {
   test('writable by others', () => {
-    const path = write(join(scratch(), 'hooks.yaml'), 'this: [is not even YAML')
+    const path = write(join(scratchFolder(), 'hooks.yaml'), 'this: [is not even YAML')
     chmodSync(path, 0o646)
     expect(readHookFile(path)).toMatchObject({
       kind: 'bad',
@@ -22,7 +22,7 @@ describe('4.2 #28 a file that others could have written is not parsed', () => {
   })
 
   test('in a folder in which others can put another one in its place', () => {
-    const folder = join(scratch(), 'open')
+    const folder = join(scratchFolder(), 'open')
     mkdirSync(folder)
     const path = write(join(folder, 'hooks.yaml'), good)
     chmodSync(folder, 0o777)
@@ -32,7 +32,7 @@ describe('4.2 #28 a file that others could have written is not parsed', () => {
   })
 
   test('of another owner, whoever that is', () => {
-    const path = write(join(scratch(), 'hooks.yaml'), good)
+    const path = write(join(scratchFolder(), 'hooks.yaml'), good)
     const stats = statSync(path)
     const strange = Object.assign(Object.create(Object.getPrototypeOf(stats)), stats, { uid: 4_242 })
     expect(() => assertSafeOwner(path, strange, 'user', { uid: 1_000 })).toThrow(
@@ -45,14 +45,14 @@ describe('4.2 #28 a file that others could have written is not parsed', () => {
   })
 
   test('a managed file may not even be writable by a group', () => {
-    const path = write(join(scratch(), 'hooks.yaml'), good)
+    const path = write(join(scratchFolder(), 'hooks.yaml'), good)
     chmodSync(path, 0o664)
     expect(loadFile(path, 'user')?.text).toBe(good)
     expect(() => loadFile(path, 'managed')).toThrow(coded('config.untrusted_owner'))
   })
 
   test('a link counts as what it leads to', () => {
-    const folder = scratch()
+    const folder = scratchFolder()
     const target = write(join(folder, 'target.yaml'), good)
     symlinkSync(target, join(folder, 'hooks.yaml'))
     chmodSync(target, 0o666)
@@ -62,7 +62,7 @@ describe('4.2 #28 a file that others could have written is not parsed', () => {
 
 describe('what is no readable file is refused', () => {
   test('a folder, a pipe that nobody writes to, too many bytes, bytes that are no text', () => {
-    const folder = scratch()
+    const folder = scratchFolder()
     mkdirSync(join(folder, 'a.yaml'))
     expect(() => loadFile(join(folder, 'a.yaml'), 'user')).toThrow(coded('config.unreadable'))
     execFileSync('mkfifo', [join(folder, 'b.yaml')])
@@ -74,7 +74,7 @@ describe('what is no readable file is refused', () => {
   })
 
   test('a file that is not there is no error here, but one where it was asked for', () => {
-    const path = join(scratch(), 'hooks.yaml')
+    const path = join(scratchFolder(), 'hooks.yaml')
     expect(loadFile(path, 'user')).toBeUndefined()
     expect(readHookFile(path)).toMatchObject({
       kind: 'bad',

@@ -5,7 +5,7 @@ import type { Handler } from '../../engine/core/handler.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
 import { recorder } from '../../testing/recorder.ts'
-import { scratch } from '../files.fixture.ts'
+import { scratchFolder } from '../files.fixture.ts'
 import type { HookFolder } from '../hook-folders.ts'
 import { trustStore } from '../trust.ts'
 import { watchHookFiles } from './watch-hook-files.ts'
@@ -14,7 +14,7 @@ const says: Handler = { type: 'says', read: (config) => config, run: ({ config }
 
 /** Hooks that follow files in a folder of their own; time moves only when the test moves it. */
 export function workshop() {
-  const folder = scratch()
+  const folder = scratchFolder()
   const clock: FakeClock = fakeClock()
   const { log, lines } = recorder()
   const hooks = createHooks({ handlers: [says] })

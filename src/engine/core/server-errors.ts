@@ -45,7 +45,7 @@ export const serverErrors = {
   /** An unexpected error. */
   'gateway.internal': 'The log of the gateway has the cause, under `gateway.failed`.',
   /** The gateway is shutting down and accepts no requests. */
-  'gateway.stopping': 'Send it again in a moment, or to another node.',
+  'gateway.stopping': 'Send it again soon, or to another node.',
   /** The gateway would be reachable from the network without tokens. */
   'gateway.exposed': 'Listen on 127.0.0.1, or make a token first.',
   /** Another gateway uses this data directory. */
@@ -54,7 +54,7 @@ export const serverErrors = {
   'gateway.unreachable': 'Start one with `hookhelm up`, or say where it is with HOOKHELM_URL.',
   /** A setting in config.yaml or on the command line cannot be used. */
   'gateway.setting': 'The message names the setting; the published schema lists them all.',
-  /** The socket path is too long, or its directory belongs to somebody else. */
+  /** The socket path is too long, or its directory belongs to another user. */
   'gateway.socket': 'Set HOOKHELM_HOME to a shorter path of your own.',
   /** The lite edition serves one tenant. */
   'gateway.edition': 'Start with `--edition standard`; command hooks are switched off there.',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HookConditions } from '../core/hook.ts'
 import { explainMatch } from './explain-match.ts'
-import { eventInput, toolCall } from './match.fixture.ts'
+import { eventInput, toolCallInput } from './match.fixture.ts'
 import type { MatchInput } from './match-part.ts'
 import { compileMatcher } from './matcher.ts'
 
@@ -9,17 +9,17 @@ const explain = (hook: HookConditions, input: MatchInput) =>
   explainMatch(compileMatcher(hook, input.event), input)
 
 test('ruling 37 a match is reported as one', () => {
-  expect(explain({ matcher: 'Bash' }, toolCall('Bash'))).toEqual({ result: 'matched' })
+  expect(explain({ matcher: 'Bash' }, toolCallInput('Bash'))).toEqual({ result: 'matched' })
 })
 
 const misses: readonly (readonly [HookConditions, MatchInput, string])[] = [
-  [{ matcher: '^Edit$' }, toolCall('Bash'), 'matcher ^Edit$ does not match "Bash"'],
+  [{ matcher: '^Edit$' }, toolCallInput('Bash'), 'matcher ^Edit$ does not match "Bash"'],
   [{ matcher: 'Bash' }, eventInput({}), 'matcher Bash needs a name, and this event has none'],
-  [{ match: { glob: 'mcp__*' } }, toolCall('Bash'), 'glob mcp__* does not match "Bash"'],
-  [{ match: { names: ['Edit', 'Write'] } }, toolCall('Bash'), 'names Edit, Write do not include "Bash"'],
+  [{ match: { glob: 'mcp__*' } }, toolCallInput('Bash'), 'glob mcp__* does not match "Bash"'],
+  [{ match: { names: ['Edit', 'Write'] } }, toolCallInput('Bash'), 'names Edit, Write do not include "Bash"'],
   [
     { matcher: 'Bash(git push*)' },
-    toolCall('Bash', { command: 'ls' }),
+    toolCallInput('Bash', { command: 'ls' }),
     'matcher Bash(git push*) does not match the arguments of this Bash call',
   ],
   [
@@ -44,14 +44,14 @@ test.each(misses)('ruling 37 a miss is explained in a sentence: %j', (hook, inpu
 })
 
 test('the first part that fails is named', () => {
-  expect(explain({ matcher: 'Edit', if_expr: 'depth > 1' }, toolCall('Bash'))).toMatchObject({
+  expect(explain({ matcher: 'Edit', if_expr: 'depth > 1' }, toolCallInput('Bash'))).toMatchObject({
     part: 'matcher',
     source: 'Edit',
   })
 })
 
 test('4.3 #41 a part that cannot decide is reported with its error', () => {
-  expect(explain({ if_expr: 'tool_input.x == 1' }, toolCall('Bash'))).toMatchObject({
+  expect(explain({ if_expr: 'tool_input.x == 1' }, toolCallInput('Bash'))).toMatchObject({
     result: 'failed',
     part: 'if_expr',
     error: { code: 'match.cel_eval' },

@@ -4,7 +4,7 @@ import type { HookConditions } from '../core/hook.ts'
 import type { MatchInput } from './match-part.ts'
 import { compileMatcher } from './matcher.ts'
 
-export function toolCall(tool: string, toolInput: unknown = {}, envelope: Envelope = {}): MatchInput {
+export function toolCallInput(tool: string, toolInput: unknown = {}, envelope: Envelope = {}): MatchInput {
   const payload = { tool_name: tool, tool_input: toolInput }
   return { event: 'pre_tool_use', name: tool, payload, envelope }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { catchHookError, compileError, eventInput, matches, toolCall } from './match.fixture.ts'
+import { catchHookError, compileError, eventInput, matches, toolCallInput } from './match.fixture.ts'
 import { compileMatcher } from './matcher.ts'
 
 test('CH-24 a hook without conditions matches everything, by name alone', () => {
@@ -23,7 +23,7 @@ test('CH-24 all conditions must hold', () => {
     match: { fields: { 'tool_input.n': 1 }, outcome: 'unknown' },
     if_expr: 'depth == 1',
   } as const
-  const full = toolCall('Bash', { n: 1 }, { agentId: 'a1', depth: 1 })
+  const full = toolCallInput('Bash', { n: 1 }, { agentId: 'a1', depth: 1 })
   expect(matches(hook, full)).toBe(true)
   expect(matches(hook, { ...full, name: 'Edit' })).toBe(false)
   expect(matches(hook, { ...full, envelope: { agentId: 'a2', depth: 1 } })).toBe(false)

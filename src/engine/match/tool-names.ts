@@ -2,7 +2,7 @@
 const SEPARATOR = '\0'
 
 /**
- * Joins the name of a tool with the names that its agent uses for it. The result stands for all of them, so that a hook
+ * Joins the name of a tool with the names that its agent uses for it. A matcher tests each of them, so that a hook
  * written for any of the names matches.
  */
 export function joinToolNames(name: string, native: unknown): string {

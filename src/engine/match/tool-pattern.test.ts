@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compileError, matches, matchesName, toolCall } from './match.fixture.ts'
+import { compileError, matches, matchesName, toolCallInput } from './match.fixture.ts'
 
 const bash = (pattern: string, command: string): boolean =>
-  matches({ matcher: `Bash(${pattern})` }, toolCall('Bash', { command }))
+  matches({ matcher: `Bash(${pattern})` }, toolCallInput('Bash', { command }))
 
 describe('Tool(pattern)', () => {
   test('ruling 18 wants exactly this tool and an argument that fits as a whole', () => {
@@ -10,8 +10,12 @@ describe('Tool(pattern)', () => {
     expect(bash('git push*', 'git pull')).toBe(false)
     expect(bash('git push', 'git push origin')).toBe(false)
     expect(bash('*', '')).toBe(true)
-    expect(matches({ matcher: 'Bash(git push*)' }, toolCall('BashTool', { command: 'git push' }))).toBe(false)
-    expect(matches({ matcher: 'Bash(git push*)' }, toolCall('bash', { command: 'git push' }))).toBe(false)
+    expect(matches({ matcher: 'Bash(git push*)' }, toolCallInput('BashTool', { command: 'git push' }))).toBe(
+      false,
+    )
+    expect(matches({ matcher: 'Bash(git push*)' }, toolCallInput('bash', { command: 'git push' }))).toBe(
+      false,
+    )
   })
 
   test('a trailing :* means this prefix, alone or followed by a space', () => {
@@ -58,7 +62,10 @@ describe('Tool(pattern)', () => {
 
   test('looks at paths as written, without detours, and from the working directory', () => {
     const read = (path: string, pattern = './.env') =>
-      matches({ matcher: `Read(${pattern})` }, toolCall('Read', { file_path: path }, { cwd: '/home/me/app' }))
+      matches(
+        { matcher: `Read(${pattern})` },
+        toolCallInput('Read', { file_path: path }, { cwd: '/home/me/app' }),
+      )
     expect(read('./.env')).toBe(true)
     expect(read('.env')).toBe(true)
     expect(read('src/../.env')).toBe(true)
@@ -71,7 +78,7 @@ describe('Tool(pattern)', () => {
 
   test('domain: compares the host, as a browser reads it', () => {
     const fetches = (url: string, pattern = 'domain:Example.com') =>
-      matches({ matcher: `WebFetch(${pattern})` }, toolCall('WebFetch', { url }))
+      matches({ matcher: `WebFetch(${pattern})` }, toolCallInput('WebFetch', { url }))
     expect(fetches('https://example.com/a?b')).toBe(true)
     expect(fetches('HTTPS://user@API.Example.com.:8443/')).toBe(true)
     expect(fetches('example.com/a')).toBe(true)
@@ -84,18 +91,18 @@ describe('Tool(pattern)', () => {
 
   test('an extra argument cannot hide the one that counts', () => {
     const hook = { matcher: 'Run(rm *)' }
-    expect(matches(hook, toolCall('Run', { command: 'ls', script: 'rm -rf /' }))).toBe(true)
-    expect(matches(hook, toolCall('Run', { command: { toString: 'x' }, cmd: 'rm x' }))).toBe(true)
-    expect(matches(hook, toolCall('Run', { cmd: ['rm', '-rf', '/'] }))).toBe(true)
-    expect(matches(hook, toolCall('Run', { argv0: 'rm x' }))).toBe(true)
-    expect(matches(hook, toolCall('Run', 'rm x'))).toBe(true)
-    expect(matches(hook, toolCall('Run', { command: 'ls' }))).toBe(false)
+    expect(matches(hook, toolCallInput('Run', { command: 'ls', script: 'rm -rf /' }))).toBe(true)
+    expect(matches(hook, toolCallInput('Run', { command: { toString: 'x' }, cmd: 'rm x' }))).toBe(true)
+    expect(matches(hook, toolCallInput('Run', { cmd: ['rm', '-rf', '/'] }))).toBe(true)
+    expect(matches(hook, toolCallInput('Run', { argv0: 'rm x' }))).toBe(true)
+    expect(matches(hook, toolCallInput('Run', 'rm x'))).toBe(true)
+    expect(matches(hook, toolCallInput('Run', { command: 'ls' }))).toBe(false)
   })
 
   test('a call without arguments fits only a pattern that fits nothing at all', () => {
     for (const input of [undefined, null, {}, [], { n: 1 }]) {
-      expect(matches({ matcher: 'Todo(*)' }, toolCall('Todo', input))).toBe(true)
-      expect(matches({ matcher: 'Todo(a*)' }, toolCall('Todo', input))).toBe(false)
+      expect(matches({ matcher: 'Todo(*)' }, toolCallInput('Todo', input))).toBe(true)
+      expect(matches({ matcher: 'Todo(a*)' }, toolCallInput('Todo', input))).toBe(false)
     }
   })
 
@@ -131,7 +138,7 @@ describe('a matcher that could be both', () => {
       'Bash(\\w)',
       'Bash()',
     ])
-      expect(matches({ matcher }, toolCall('Bash', { command: 'git push' }))).toBe(true)
+      expect(matches({ matcher }, toolCallInput('Bash', { command: 'git push' }))).toBe(true)
   })
 
   test('is refused when the readings differ: Bash(git push|rm -rf)', () => {
@@ -143,7 +150,7 @@ describe('a matcher that could be both', () => {
 })
 
 test('each file of a list is an argument of its own', () => {
-  const edit = toolCall('Edit', {
+  const edit = toolCallInput('Edit', {
     command: '*** Begin Patch',
     file_path: 'a.ts',
     file_paths: ['a.ts', '.env', 7],
@@ -167,18 +174,18 @@ test('CH-24 an empty list matches everything', () => {
 
 test('an entry with a parenthesis is a Tool(pattern), and one entry suffices', () => {
   const hook = { match: { names: ['Edit', 'Bash(git push*)', 'Bash(rm *)'] } }
-  expect(matches(hook, toolCall('Edit'))).toBe(true)
-  expect(matches(hook, toolCall('Bash', { command: 'git push' }))).toBe(true)
-  expect(matches(hook, toolCall('Bash', { command: 'rm -rf /' }))).toBe(true)
-  expect(matches(hook, toolCall('Bash', { command: 'ls' }))).toBe(false)
-  expect(matches(hook, toolCall('Read', { command: 'rm x' }))).toBe(false)
+  expect(matches(hook, toolCallInput('Edit'))).toBe(true)
+  expect(matches(hook, toolCallInput('Bash', { command: 'git push' }))).toBe(true)
+  expect(matches(hook, toolCallInput('Bash', { command: 'rm -rf /' }))).toBe(true)
+  expect(matches(hook, toolCallInput('Bash', { command: 'ls' }))).toBe(false)
+  expect(matches(hook, toolCallInput('Read', { command: 'rm x' }))).toBe(false)
 })
 
 test('in a list nothing is ambiguous: a pipe or a bracket stands for itself', () => {
   const hook = { match: { names: ['Bash(ls | wc)', 'Bash(echo [a])'] } }
-  expect(matches(hook, toolCall('Bash', { command: 'ls | wc' }))).toBe(true)
-  expect(matches(hook, toolCall('Bash', { command: 'echo [a]' }))).toBe(true)
-  expect(matches(hook, toolCall('Bash', { command: 'echo a' }))).toBe(false)
+  expect(matches(hook, toolCallInput('Bash', { command: 'ls | wc' }))).toBe(true)
+  expect(matches(hook, toolCallInput('Bash', { command: 'echo [a]' }))).toBe(true)
+  expect(matches(hook, toolCallInput('Bash', { command: 'echo a' }))).toBe(false)
 })
 
 test('an entry that only looks like a Tool(pattern) is refused with its position', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { catchHookError, eventInput, matches, toolCall } from '../match.fixture.ts'
+import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
 import type { MatchInput } from '../match-part.ts'
 import { compileCondition } from './condition.ts'
 
-const input = toolCall(
+const input = toolCallInput(
   'Bash',
   { command: 'git push', n: 5, ratio: 0.5, list: [1, 2, 3], deep: { key: 'x' }, none: null },
   {
@@ -106,7 +106,7 @@ describe('4.3 #41 a condition that fails says so instead of guessing', () => {
   })
 
   test('no piece of the payload stands in the message', () => {
-    const secret = toolCall('Bash', { command: 'sk-secret', key: 'sk-secret' })
+    const secret = toolCallInput('Bash', { command: 'sk-secret', key: 'sk-secret' })
     for (const expr of [
       'int(tool_input.command) == 1',
       'bool(tool_input.command)',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HookError } from '../../core/error.ts'
-import { catchHookError, eventInput, matches, toolCall } from '../match.fixture.ts'
+import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
 import { compileMatcher } from '../matcher.ts'
 
 const long = 'a'.repeat(65_536)
@@ -133,7 +133,7 @@ test('any JSON payload on any condition answers, or fails with a code', () => {
       fc.constantFrom(...conditions),
       (payload, matcher) => {
         try {
-          expect(typeof matcher.when?.({ ...toolCall('Bash'), payload })).toBe('boolean')
+          expect(typeof matcher.when?.({ ...toolCallInput('Bash'), payload })).toBe('boolean')
         } catch (error) {
           if (!(error instanceof HookError)) throw error
           expect(error.code).toBe('match.cel_eval')

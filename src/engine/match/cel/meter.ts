@@ -12,7 +12,7 @@ const MAX_STEPS = 1_000_000
 const MAX_COMPREHENSION_STEPS = 100_000
 
 /** The result of an evaluation. */
-export interface MeteredResult<T> {
+interface MeteredResult<T> {
   readonly value: T
   /** A text or list was truncated, so `false` is not certain. */
   readonly truncated: boolean

@@ -22,7 +22,7 @@ interface Walk {
 }
 
 /** What an expression uses. */
-export interface ExpressionUsage {
+interface ExpressionUsage {
   readonly variables: Set<string>
   /** How many nodes are evaluated once per entry of a list. */
   comprehensionSize: number
