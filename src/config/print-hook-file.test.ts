@@ -67,19 +67,6 @@ const hook = fc.oneof(
     { requiredKeys: ['event', 'handler_type'] },
   ),
 )
-const rule = fc.record({
-  id: fc.uuid(),
-  trigger: fc.record({ event, outcomes: fc.array(outcome, { minLength: 1 }) }),
-  actions: fc.array(
-    fc.record({ type: fc.constant('notify_team'), summary: text, recipients: fc.array(text) }),
-    { minLength: 1 },
-  ),
-})
-const blueprint = fc.record({
-  name,
-  system_prompt: text,
-  hooks: fc.record({ on_run_start: fc.record({ agent_name: name }) }),
-})
 const file = fc.record(
   {
     version: fc.constant(1),
@@ -87,11 +74,6 @@ const file = fc.record(
     hooks: fc
       .array(hook, { maxLength: 4 })
       .map((hooks) => hooks.map((each, index) => ({ ...each, id: `hook ${index}` }))),
-    rules: fc.record({
-      maxChainDepth: fc.integer({ min: 1, max: 10 }),
-      rules: fc.array(rule, { maxLength: 2 }),
-    }),
-    blueprints: fc.array(blueprint, { maxLength: 2 }),
   },
   { requiredKeys: ['version', 'hooks'] },
 )

@@ -21,7 +21,8 @@ export function fromSchemaProblem(
   base: SchemaPath = [],
 ): ValueProblem {
   const advice = own ?? (code === 'config.field' ? FIELD_HINT : undefined)
-  const error = new HookError(code, message, advice === undefined ? {} : { hint: advice })
+  const text = base.length + path.length === 0 ? message.replace(/^the value /, 'the file ') : message
+  const error = new HookError(code, text, advice === undefined ? {} : { hint: advice })
   return { path: [...base, ...path], part, error }
 }
 
