@@ -1,5 +1,5 @@
 import { createRegistry } from '../src/engine/dispatch/hooks.ts'
-import { compileMatcher } from '../src/engine/match/compile.ts'
+import { compileMatcher } from '../src/engine/match/matcher.ts'
 import { type Figure, ratio } from './figure.ts'
 import { race } from './measure.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PlaceState } from '../src/config/watch/place-state.ts'
+import { WatchedFolder } from '../src/config/watch/watched-folder.ts'
 import type { HookDefinition } from '../src/engine/hook-definition.ts'
 import { createHooks, type Handler, type Hooks } from '../src/index.ts'
 import type { Figure } from './figure.ts'
@@ -23,19 +23,19 @@ export async function reloadFigures(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-reload-'))
   const hooks = createHooks({ handlers: [pass] })
   const apply = (group: string, definitions: readonly HookDefinition[]) => hooks.replace(group, definitions)
-  const state = new PlaceState(
+  const state = new WatchedFolder(
     { level: 'user', label: 'user', folder },
     { apply, log() {}, handlers: [pass] },
   )
   try {
     put(folder, 0)
-    state.begin()
+    state.load()
     const traffic = dispatching(hooks)
     const took: number[] = []
     for (let round = 1; round <= ROUNDS; round++) {
       put(folder, round)
       const before = performance.now()
-      if (!state.look(false)) throw new Error('the benchmark’s own file was refused')
+      if (!state.reload(false)) throw new Error('the benchmark’s own file was refused')
       took.push(performance.now() - before)
       await new Promise((resolve) => setImmediate(resolve))
     }

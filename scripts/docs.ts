@@ -4,12 +4,21 @@ import { configSchema } from './docs/config-schema.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
 import { handlerPages } from './docs/handlers-pages.ts'
+import { hookFilesPage } from './docs/hook-files-page.ts'
 import { hooksSchema } from './docs/hooks-schema.ts'
 import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
 const check = process.argv.includes('--check')
-const pages = [errorsPage(), eventsPage(), agentsPage(), ...handlerPages(), hooksSchema(), configSchema()]
+const pages = [
+  errorsPage(),
+  eventsPage(),
+  hookFilesPage(),
+  agentsPage(),
+  ...handlerPages(),
+  hooksSchema(),
+  configSchema(),
+]
 const problems = pages.map((page) => settlePage(page, check))
 report(
   problems.filter((problem) => problem !== undefined),

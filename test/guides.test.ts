@@ -62,6 +62,8 @@ const written = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'docs/lifecycle.md',
+  'docs/library.md',
+  'docs/hook-files.md',
   'docs/matchers.md',
   'docs/gateway.md',
   'docs/agents.md',

@@ -1,6 +1,6 @@
 import type { EventRow, EventRows } from '../../src/engine/core/event.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
-import { openclawRows, sameMoment } from '../../src/engine/events/openclaw/rows.ts'
+import { lifecycleEquivalents, openclawRows } from '../../src/engine/events/openclaw/rows.ts'
 import { type HookRule, hookRules } from '../../src/openclaw/hook-rules.ts'
 import { markdownTable, type Page } from '../page.ts'
 
@@ -26,7 +26,7 @@ export function eventsPage(): Page {
 }
 
 const intro = `Every event is a row of the catalogue. A name may be written in any case and with any separator (\`PreToolUse\`,
-\`pre-tool-use\`); aliases are other names for the same moment. A hook may set its own timeout and policies; the row holds
+\`pre-tool-use\`); aliases are other names for the same event. A hook may set its own timeout and policies; the row holds
 the defaults. *On failure* is what an error, a timeout or an unreadable answer of a hook means.
 
 Generated from \`src/engine/events\` by \`npm run docs\`.`
@@ -48,13 +48,13 @@ function table(rows: readonly (readonly [string, EventRow])[]): string {
 }
 
 const openclawText = `The hooks of \`hookhelm/openclaw\`. That door keeps the rules of the original; timeout and failure policy are defaults that
-a registration or the runner's options replace. A hook with a name in the last column is the same moment as that event.`
+a registration or the runner's options replace. A hook with a name in the last column is the same as that event.`
 
 function openclawTable(rows: EventRows): string {
-  const same: Readonly<Record<string, string>> = sameMoment
+  const same: Readonly<Record<string, string>> = lifecycleEquivalents
   const rules: Readonly<Record<string, HookRule>> = hookRules
   return markdownTable({
-    head: ['hook', 'when', 'mode', 'can block', 'result fields', 'timeout', 'on failure', 'same moment as'],
+    head: ['hook', 'when', 'mode', 'can block', 'result fields', 'timeout', 'on failure', 'same as'],
     rows: Object.entries(rows).map(([name, row]) => [
       `\`${name}\`${row.sync ? ' (sync)' : ''}`,
       row.about,

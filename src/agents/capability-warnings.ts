@@ -1,5 +1,5 @@
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
-import { eventNames } from '../engine/events/names.ts'
+import { createNameResolver } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent-adapter.ts'
 
@@ -32,7 +32,7 @@ interface Meant {
   readonly event: keyof Catalogue
 }
 
-const resolve = eventNames(catalogue)
+const resolve = createNameResolver(catalogue)
 
 /** What cannot be delivered, as far as the tables alone can tell. Hooks that are off or only watch decide nothing. */
 export function agentWarnings(

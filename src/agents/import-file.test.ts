@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { imported, refused, yaml } from '../config/formats/imported.fixture.ts'
-import { printHookFile } from '../config/print.ts'
-import { readHookText } from '../config/read/read-text.ts'
+import { printHookFile } from '../config/print-hook-file.ts'
+import { readHookText } from '../config/read/read-hook-file.ts'
 import { detectFormat, importFile, importFormats } from './import-file.ts'
 
 const command = { type: 'command', command: 'true' }

@@ -1,6 +1,6 @@
-import { findHookPlaces, trustFile } from '../config/find.ts'
+import { findHookFolders, trustFile } from '../config/hook-folders.ts'
 import { type TrustStore, trustStore } from '../config/trust.ts'
-import { type Watching, watchHookFiles } from '../config/watch/watch.ts'
+import { type HookFileWatch, watchHookFiles } from '../config/watch/watch-hook-files.ts'
 import type { Handler } from '../engine/core/handler.ts'
 import type { Log, Sink } from '../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
@@ -18,7 +18,7 @@ export interface LocalOptions {
 export interface Local {
   readonly hooks: Hooks
   readonly handlers: readonly Handler[]
-  readonly files: Watching
+  readonly files: HookFileWatch
   readonly trust: TrustStore
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export async function openLocal({
   const trust = trustStore(trustFile(env))
   try {
     const files = watchHookFiles({
-      places: findHookPlaces({ cwd, env }),
+      folders: findHookFolders({ cwd, env }),
       apply: (group, definitions) => hooks.replace(group, definitions),
       handlers,
       trust,

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { importableAgents, importFile, importFormats } from '../agents/import-file.ts'
 import { findHost } from '../agents/table.ts'
+import { formatProblem } from '../config/file-problem.ts'
 import type { ImportResult } from '../config/formats/import-format.ts'
-import { printHookFile } from '../config/print.ts'
-import { problemLine } from '../config/problem.ts'
+import { printHookFile } from '../config/print-hook-file.ts'
 import { findForeignHooks } from '../connect/find-connections.ts'
 import { HookError } from '../engine/core/error.ts'
 import { resolveSelection } from './agent-places.ts'
@@ -28,7 +28,7 @@ export const importCommand = command({
     const result = importableAgents.includes(args.file) ? importAgent(args.file, args.cwd) : importPath(args)
     if (result.kind === 'refused') {
       if (args.json) printOutput({ problems: result.problems })
-      else for (const problem of result.problems) printMessage(problemLine(problem))
+      else for (const problem of result.problems) printMessage(formatProblem(problem))
       return exitCodes.failed
     }
     const { definitions, notes } = result

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { hookFileIn, trustFile } from '../config/find.ts'
+import { hookFileIn, trustFile } from '../config/hook-folders.ts'
 import { SCHEMA_URL } from '../config/schema/json-schema.ts'
 import { trustStore } from '../config/trust.ts'
 import { HookError } from '../engine/core/error.ts'

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { findHookPlaces, hookFileIn, trustFile } from '../config/find.ts'
-import { problemLine } from '../config/problem.ts'
-import { loadFile } from '../config/read/load.ts'
-import { readHookText } from '../config/read/read-text.ts'
+import { formatProblem } from '../config/file-problem.ts'
+import { findHookFolders, hookFileIn, trustFile } from '../config/hook-folders.ts'
+import { loadFile } from '../config/read/load-file.ts'
+import { readHookText } from '../config/read/read-hook-file.ts'
 import { trustStore } from '../config/trust.ts'
 import { HookError } from '../engine/core/error.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
@@ -18,7 +18,7 @@ export const trustCommand = command({
   },
   run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
-    const found = findHookPlaces({ cwd })
+    const found = findHookFolders({ cwd })
       .filter(({ level }) => level === 'repository')
       .flatMap(({ folder }) => hookFileIn(folder) ?? [])
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
@@ -44,7 +44,7 @@ function reviewFile(path: string, onlyShow: boolean): ExitCode {
   if (onlyShow) return exitCodes.untrusted
   const read = readHookText(text, path)
   if (read.kind === 'bad') {
-    for (const problem of read.problems) printMessage(problemLine(problem))
+    for (const problem of read.problems) printMessage(formatProblem(problem))
     return exitCodes.failed
   }
   store.trust(path, text)

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { agentWarnings } from '../agents/capability-warnings.ts'
 import { localHandlers } from '../app/local-handlers.ts'
-import { findHookPlaces, hookFileIn } from '../config/find.ts'
-import { pointerOf, problemLine } from '../config/problem.ts'
-import { readHookFile } from '../config/read/read-file.ts'
+import { formatProblem, jsonPointer } from '../config/file-problem.ts'
+import { findHookFolders, hookFileIn } from '../config/hook-folders.ts'
+import { readHookFile } from '../config/read/read-hook-file.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 import { reachingAgents } from './reaching-agents.ts'
@@ -18,7 +18,7 @@ export const validateCommand = command({
   async run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
     const reaching = reachingAgents(agentFlags(process.argv), cwd)
-    const places = findHookPlaces({ cwd }).flatMap(({ folder, level }) => {
+    const places = findHookFolders({ cwd }).flatMap(({ folder, level }) => {
       const path = hookFileIn(folder)
       return path === undefined ? [] : [{ path, level }]
     })
@@ -33,7 +33,7 @@ export const validateCommand = command({
         result.kind === 'good' ? warningsIn(result.path, agentWarnings(result.file.hooks, reaching)) : [],
       )
       if (args.json) printOutput({ files: paths, problems, warnings })
-      else for (const problem of problems) printOutput(problemLine(problem))
+      else for (const problem of problems) printOutput(formatProblem(problem))
       for (const { file, pointer, hook, message } of warnings)
         printMessage(`warning: ${file} ${pointer}${hook === undefined ? '' : ` ${hook}`}: ${message}`)
       const good = results.filter((result) => result.kind === 'good').length
@@ -50,7 +50,7 @@ export const validateCommand = command({
 })
 
 function warningsIn(file: string, warnings: ReturnType<typeof agentWarnings>) {
-  return warnings.map(({ index, ...rest }) => ({ file, pointer: pointerOf(['hooks', index]), ...rest }))
+  return warnings.map(({ index, ...rest }) => ({ file, pointer: jsonPointer(['hooks', index]), ...rest }))
 }
 
 /** The parser keeps only the last value of a repeated flag. */

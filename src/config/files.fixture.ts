@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 /** A folder of its own for one test, gone afterwards. */
-export function scratch(): string {
+export function scratchFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hookhelm-config-')))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder

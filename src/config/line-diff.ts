@@ -1,5 +1,5 @@
 const CONTEXT = 3
-/** Beyond this many comparisons the middle is shown as replaced, which is true if not pretty. */
+/** Above this many comparisons the whole middle is shown as replaced. */
 const MAX_CELLS = 4_000_000
 
 type Row = readonly [sign: ' ' | '-' | '+', line: string]
@@ -11,7 +11,7 @@ export function lineDiff(before: string, after: string): string {
   return hunks(rows).join('\n')
 }
 
-/** Escapes and marks that turn the direction of text could hide from a reader what he is about to trust. */
+/** Escapes control characters and direction marks, which could hide content from the person who reviews it. */
 export function visible(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
     character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
@@ -60,7 +60,7 @@ function middle(a: readonly string[], b: readonly string[]): Row[] {
   return rows
 }
 
-/** Changed rows with a few around them; `@@` lines say where they stand in both texts. */
+/** Changed rows with a few lines of context; `@@` lines give the line numbers in both texts. */
 function hunks(rows: readonly Row[]): string[] {
   const near = rows.map((_, at) =>
     rows.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([sign]) => sign !== ' '),

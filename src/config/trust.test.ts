@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratch, write } from './files.fixture.ts'
+import { scratchFolder, write } from './files.fixture.ts'
 import { lineDiff } from './line-diff.ts'
 import { trustStore } from './trust.ts'
 
 function fresh() {
-  const folder = scratch()
+  const folder = scratchFolder()
   const file = join(folder, 'state', 'trust.json')
   const path = write(join(folder, 'repo', '.hookhelm', 'hooks.yaml'), 'hooks: []\n')
   return { folder, file, path, store: trustStore(file) }

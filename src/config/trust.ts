@@ -13,9 +13,9 @@ import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { lineDiff } from './line-diff.ts'
-import { loadFile } from './read/load.ts'
+import { loadFile } from './read/load-file.ts'
 
-/** It holds the texts that were trusted, so that a change can be shown. */
+/** The store holds the trusted texts, so that it can show what changed. */
 const MAX_BYTES = 64 * 1_048_576
 
 interface TrustedFile {
@@ -29,22 +29,22 @@ interface Stored {
 }
 
 /**
- * Which contents of which repository files a person has read and agreed to. Only the file itself is covered, not the
- * scripts it names.
+ * The contents of repository files that a person has read and trusted. Trust covers the file itself, not the scripts
+ * that it names.
  */
 export interface TrustStore {
   readonly file: string
-  /** `new`: nobody trusted anything at this path · `changed`: something else was trusted there. */
+  /** `new`: no content was trusted at this path · `changed`: another content was. */
   state(path: string, text: string): 'trusted' | 'changed' | 'new'
   trust(path: string, text: string): void
-  /** Takes trust away; false where there was none. */
+  /** Removes trust; returns false if there was none. */
   revoke(path: string): boolean
-  /** What changed since the last time somebody looked, as a unified diff; the whole text if nobody ever did. */
+  /** A unified diff from the trusted content to this text; the whole text if none was trusted. */
   pendingDiff(path: string, text: string): string
   paths(): string[]
 }
 
-/** Trust in one file of the user's own. Every question reads it afresh: another process may have answered. */
+/** A trust store in one file of the user. Every call reads the file again: another process may have changed it. */
 export function trustStore(file: string): TrustStore {
   const entry = (path: string) => read(file).files[keyOf(path)]
   return {
@@ -68,7 +68,7 @@ export function trustStore(file: string): TrustStore {
   }
 }
 
-/** Two ways to one file are one file; a file that moved is another one. */
+/** Two paths to one file have the same key; a file that moved has a new one. */
 function keyOf(path: string): string {
   try {
     return realpathSync(path)
@@ -106,7 +106,7 @@ function hasOnly(value: Readonly<Record<string, unknown>>, keys: readonly string
   return Object.keys(value).every((key) => keys.includes(key))
 }
 
-/** A whole new file under another name, then renamed: whoever reads meanwhile sees the old one. */
+/** Writes a new file and renames it, so that concurrent readers see either the old or the new content. */
 function write(file: string, stored: Stored): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

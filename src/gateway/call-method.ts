@@ -1,4 +1,4 @@
-import { checkAgainst } from '../config/read/issues.ts'
+import { checkWithZod } from '../config/read/value-problem.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { type Caller, reaches } from './auth/caller.ts'
@@ -58,7 +58,7 @@ function readParams<Params>(
 ): Params {
   const read = row.params.safeParse(given ?? {})
   if (read.success) return read.data
-  const [first] = checkAgainst(row.params, given ?? {})
+  const [first] = checkWithZod(row.params, given ?? {})
   if (first === undefined)
     throw serverError('gateway.request', `the parameters of ${row.name} cannot be read`)
   const { error, path, part } = first

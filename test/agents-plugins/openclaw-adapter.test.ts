@@ -3,7 +3,7 @@ import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapte
 import { openclawAdapter } from '../../src/agents/openclaw/adapter.ts'
 import { findAdapter } from '../../src/agents/table.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
-import { sameMoment } from '../../src/engine/events/openclaw/rows.ts'
+import { lifecycleEquivalents } from '../../src/engine/events/openclaw/rows.ts'
 import { outcomes, payload, payloadNames, rewriting } from '../agents/payloads.fixture.ts'
 
 const hi = 'echo hi > ran.txt; echo hi'
@@ -57,7 +57,7 @@ test('every recorded payload has its place', () => {
 })
 
 test('a hook that is a moment of every agent is told as that one', () => {
-  for (const [name, event] of Object.entries(sameMoment)) {
+  for (const [name, event] of Object.entries(lifecycleEquivalents)) {
     const row = openclawAdapter.events[name]
     // It has no such hook any more.
     if (name !== 'subagent_spawning') expect(row?.event).toBe(event)

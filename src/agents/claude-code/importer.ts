@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type ImportedHook, present, translateWith } from '../../config/formats/import-format.ts'
 import type { HookOptions } from '../../engine/hook-definition.ts'
-import { readToolPattern } from '../../engine/match/tool/tool-pattern.ts'
+import { readToolPattern } from '../../engine/match/tool-pattern.ts'
 import { type AgentImporter, unanchoredMatcher } from '../config/import-command-hooks.ts'
 
 const text = z.string().min(1, 'must not be empty')

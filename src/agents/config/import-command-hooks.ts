@@ -9,7 +9,7 @@ import {
 import type { Policy } from '../../engine/core/event.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookOptions } from '../../engine/hook-definition.ts'
-import { readToolPattern } from '../../engine/match/tool/tool-pattern.ts'
+import { readToolPattern } from '../../engine/match/tool-pattern.ts'
 import type { CommandHost } from '../agent-host.ts'
 
 /** Translates the parsed content of an agent's configuration into hooks of ours, or lists its problems. */

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { type FileProblem, refusal } from '../../config/problem.ts'
-import { checkAgainst } from '../../config/read/issues.ts'
-import { located, parseSource, syntaxProblem } from '../../config/read/read-text.ts'
+import { type FileProblem, locateProblem, problemsError, syntaxProblem } from '../../config/file-problem.ts'
+import { parseSource } from '../../config/read/read-hook-file.ts'
+import { checkWithZod } from '../../config/read/value-problem.ts'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -56,17 +56,17 @@ export function readConfigFile(path: string): ConfigFile {
   const content = contentOf(path)
   if (isBlank(content)) return {}
   const source = parseSource(content, path)
-  if (source instanceof HookError) throw refusal([syntaxProblem(content, path, source)])
+  if (source instanceof HookError) throw problemsError([syntaxProblem(content, path, source)])
   const value = source.value ?? {}
   const parsed = configFileSchema.safeParse(value)
   if (parsed.success) return parsed.data
-  const [first, ...rest]: FileProblem[] = checkAgainst(configFileSchema, value).map((found) => {
-    const problem = located(content, path, source, found)
+  const [first, ...rest]: FileProblem[] = checkWithZod(configFileSchema, value).map((found) => {
+    const problem = locateProblem(content, path, source, found)
     // The check is shared with hook files, but the hint must name the page of config.yaml.
     return { ...problem, hint: problem.hint.replace('docs/hook-files.md', 'docs/gateway.md') }
   })
   if (first === undefined) throw parsed.error
-  throw refusal([first, ...rest])
+  throw problemsError([first, ...rest])
 }
 
 function contentOf(path: string): string {

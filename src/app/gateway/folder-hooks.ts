@@ -1,6 +1,6 @@
-import { findHookPlaces, trustFile } from '../../config/find.ts'
+import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
 import { trustStore } from '../../config/trust.ts'
-import { watchHookFiles } from '../../config/watch/watch.ts'
+import { watchHookFiles } from '../../config/watch/watch-hook-files.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Handler } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -24,7 +24,7 @@ export function folderHooks({
   return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      places: findHookPlaces({ cwd, start, env }),
+      folders: findHookFolders({ cwd, start, env }),
       apply(group, definitions) {
         const placed = definitions.map((definition) => inFolder(definition, cwd))
         hooks.replace(group, placed)

@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../../engine/dispatch/hooks.ts'
-import { guardKey } from '../../engine/guard/guard-key.ts'
+import { guardKey } from '../../engine/guard/guard.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { refusal } from '../../config/problem.ts'
-import { parseSource, syntaxProblem } from '../../config/read/read-text.ts'
+import { problemsError, syntaxProblem } from '../../config/file-problem.ts'
+import { parseSource } from '../../config/read/read-hook-file.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 
@@ -34,7 +34,7 @@ function textOf(path: string): string {
 
 function parsed(text: string, name: string): Record<string, unknown> {
   const source = parseSource(text, name)
-  if (source instanceof HookError) throw refusal([syntaxProblem(text, name, source)])
+  if (source instanceof HookError) throw problemsError([syntaxProblem(text, name, source)])
   if (isRecord(source.value)) return source.value
   throw new HookError('input.schema', `${name} must hold an object`)
 }

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { readSchema } from '../../engine/core/schema.ts'
+import { readSchema, type SchemaPath } from '../../engine/core/schema.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import type { FileProblem, Path } from '../problem.ts'
+import { type FileProblem, locateProblem, syntaxProblem } from '../file-problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
-import { checkAgainst, type Found, foundProblem } from '../read/issues.ts'
-import { byCatalogue, located, parseSource, syntaxProblem } from '../read/read-text.ts'
+import { parseSource, resolveCatalogueName } from '../read/read-hook-file.ts'
+import { checkWithZod, fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
 import { fileHookSchema } from '../schema/hook-file.ts'
 
 /** The hooks of an imported file, with a note for everything that has no equivalent. */
@@ -20,7 +20,7 @@ export type ImportResult =
 
 /** A translated hook and its path in the file, for error messages. */
 export interface ImportedHook {
-  readonly from: Path
+  readonly from: SchemaPath
   readonly hook: HookDefinition
 }
 
@@ -38,12 +38,12 @@ export interface ImportFormat<T> {
 }
 
 /** The problems of a value in one format, or its translation. */
-export type ImportAttempt = { readonly found: readonly Found[] } | { readonly made: ImportTranslation }
+export type ImportAttempt = { readonly found: readonly ValueProblem[] } | { readonly made: ImportTranslation }
 
 /** Checks a value against a format and translates it. */
 export function translateWith<T>(value: unknown, format: ImportFormat<T>): ImportAttempt {
   const parsed = format.schema.safeParse(value)
-  if (!parsed.success) return { found: checkAgainst(format.schema, value) }
+  if (!parsed.success) return { found: checkWithZod(format.schema, value) }
   const made = format.translate(parsed.data)
   const found = (made.hooks ?? []).flatMap(checkTranslated)
   return found.length > 0 ? { found } : { made }
@@ -58,16 +58,16 @@ export function runImport(given: ImportSource, choose: (value: unknown) => Impor
   if (source instanceof HookError) return { kind: 'refused', problems: [syntaxProblem(plain, path, source)] }
   const result = choose(source.value)
   if ('found' in result)
-    return { kind: 'refused', problems: result.found.map((each) => located(plain, path, source, each)) }
+    return { kind: 'refused', problems: result.found.map((each) => locateProblem(plain, path, source, each)) }
   const { hooks = [], notes = [] } = result.made
   return { kind: 'imported', definitions: hooks.map(({ hook }) => hook), notes }
 }
 
 /** Reports the problems of a translated hook at its path in the original file. */
-function checkTranslated({ hook, from }: ImportedHook): Found[] {
+function checkTranslated({ hook, from }: ImportedHook): ValueProblem[] {
   const found = [
-    ...readSchema(fileHookSchema, hook).problems.map((problem) => foundProblem(problem)),
-    ...checkHooks([hook], { resolve: byCatalogue, handlers: undefined }),
+    ...readSchema(fileHookSchema, hook).problems.map((problem) => fromSchemaProblem(problem)),
+    ...checkHooks([hook], { resolve: resolveCatalogueName, handlers: undefined }),
   ]
   return found.map(({ error, part }) => ({ path: from, part, error }))
 }
@@ -82,7 +82,7 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
 /** Our name for an event. An unknown name is returned unchanged, and validation refuses it later. */
 export function canonicalEvent(event: string): string {
   try {
-    return byCatalogue(event)
+    return resolveCatalogueName(event)
   } catch {
     return event
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { importFormats } from '../../agents/import-file.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
-import { readHookText } from './read-text.ts'
+import { readHookText } from './read-hook-file.ts'
 
 const page = readFileSync('docs/hook-files.md', 'utf8')
 

@@ -1,29 +1,36 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import type { Path } from '../problem.ts'
-import { refuseMonsters, type Source, syntaxFault, type TextPlace, verbatim } from './source.ts'
+import type { SchemaPath } from '../../engine/core/schema.ts'
+import {
+  assertWithinLimits,
+  offsetInRaw,
+  type Source,
+  sourceSyntaxError,
+  type TextPosition,
+} from './source.ts'
 
 const OPTIONS = { disallowComments: false, allowTrailingComma: true }
 
-/** JSON with comments and trailing commas. A key twice is an error: two readers could read two things. */
+/** Parses JSON with comments and trailing commas. A duplicate key is an error: two readers could see different values. */
 export function jsonSource(text: string): Source {
-  const root = parsed(text)
+  const root = parse(text)
   const value = plainValue(root)
   const offset: Source['offset'] = (path, part) => find(root, path, part).node.offset
-  refuseMonsters(value, (path) => offset(path, 'key'))
+  assertWithinLimits(value, (path) => offset(path, 'key'))
   return {
     value,
     offset,
     has: (path) => find(root, path, 'value').found,
-    inside: (path, place) => insideText(text, find(root, path, 'value').node, place),
+    inside: (path, position) => insideText(text, find(root, path, 'value').node, position),
   }
 }
 
-function parsed(text: string): Node {
+function parse(text: string): Node {
   const errors: ParseError[] = []
   const root = treeOf(text, errors)
   const [first] = errors
-  if (first !== undefined) throw syntaxFault(sentence(printParseErrorCode(first.error)), first.offset)
-  if (root === undefined) throw syntaxFault('the file is empty', 0)
+  if (first !== undefined)
+    throw sourceSyntaxError(errorSentence(printParseErrorCode(first.error)), first.offset)
+  if (root === undefined) throw sourceSyntaxError('the file is empty', 0)
   return root
 }
 
@@ -31,13 +38,13 @@ function treeOf(text: string, errors: ParseError[]): Node | undefined {
   try {
     return parseTree(text, errors, OPTIONS)
   } catch {
-    // The parser calls itself once per level, and throws nothing of its own.
-    throw syntaxFault('nested too deeply', 0)
+    // The parser is recursive and throws only when the stack overflows.
+    throw sourceSyntaxError('nested too deeply', 0)
   }
 }
 
 /** `CommaExpected` → `comma expected`. */
-function sentence(code: string): string {
+function errorSentence(code: string): string {
   return code.replace(/(?<=.)([A-Z])/g, ' $1').toLowerCase()
 }
 
@@ -48,15 +55,15 @@ function plainValue(node: Node): unknown {
   for (const { children: [key, value] = [] } of node.children ?? []) {
     if (key === undefined || value === undefined) continue
     const name = String(key.value)
-    if (name === '__proto__') throw syntaxFault('the key __proto__ is not allowed', key.offset)
+    if (name === '__proto__') throw sourceSyntaxError('the key __proto__ is not allowed', key.offset)
     if (Object.hasOwn(object, name))
-      throw syntaxFault(`the key ${JSON.stringify(name.slice(0, 80))} stands here twice`, key.offset)
+      throw sourceSyntaxError(`the key ${JSON.stringify(name.slice(0, 80))} is used twice`, key.offset)
     object[name] = plainValue(value)
   }
   return object
 }
 
-function find(root: Node, path: Path, part: 'key' | 'value'): { node: Node; found: boolean } {
+function find(root: Node, path: SchemaPath, part: 'key' | 'value'): { node: Node; found: boolean } {
   let node = root
   for (const [index, step] of path.entries()) {
     const pair = node.children?.[childIndex(node, step)]
@@ -74,7 +81,7 @@ function childIndex({ type, children = [] }: Node, step: string | number): numbe
     : -1
 }
 
-function insideText(text: string, node: Node, place: TextPlace): number {
+function insideText(text: string, node: Node, position: TextPosition): number {
   const raw = text.slice(node.offset, node.offset + node.length)
-  return node.offset + (typeof node.value === 'string' ? (verbatim(raw, node.value, place) ?? 0) : 0)
+  return node.offset + (typeof node.value === 'string' ? (offsetInRaw(raw, node.value, position) ?? 0) : 0)
 }

@@ -9,8 +9,15 @@ import {
   YAMLException,
 } from 'js-yaml'
 import { errorText, HookError } from '../../engine/core/error.ts'
-import type { Path } from '../problem.ts'
-import { offsetIn, refuseMonsters, type Source, syntaxFault, type TextPlace, verbatim } from './source.ts'
+import type { SchemaPath } from '../../engine/core/schema.ts'
+import {
+  assertWithinLimits,
+  offsetIn,
+  offsetInRaw,
+  type Source,
+  sourceSyntaxError,
+  type TextPosition,
+} from './source.ts'
 
 const LIMITS = { maxDepth: 64, maxAliases: 100 }
 
@@ -18,18 +25,18 @@ type Scalar = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
 interface Node {
   readonly start: number
   readonly scalar?: Scalar
-  /** What stands behind an alias stands elsewhere; its places are not looked for. */
+  /** The value of an alias is elsewhere in the text; its positions are not searched. */
   readonly alias?: true
   /** Keys and values in turn for a mapping, items for a list. */
   readonly children?: Node[]
   readonly mapping?: boolean
 }
 
-/** YAML 1.2 without tags of its own. A tag that nobody knows, a second document and a key twice are errors. */
+/** Parses YAML 1.2. An unknown tag, a second document and a duplicate key are errors. */
 export function yamlSource(text: string): Source {
-  const { events, value } = parsed(text)
+  const { events, value } = parse(text)
   let tree: Node | undefined
-  // Only a file with a problem pays for positions.
+  // Only a file with a problem needs positions.
   const root = () => {
     tree ??= treeOf(events)
     return tree
@@ -39,25 +46,25 @@ export function yamlSource(text: string): Source {
     value,
     offset,
     has: (path) => find(text, root(), path, 'value').found,
-    inside: (path, place) => insideScalar(text, find(text, root(), path, 'value').node, place),
+    inside: (path, position) => insideScalar(text, find(text, root(), path, 'value').node, position),
   }
-  refuseMonsters(value, (path) => offset(path, 'key'))
+  assertWithinLimits(value, (path) => offset(path, 'key'))
   return source
 }
 
-function parsed(text: string): { events: Event[]; value: unknown } {
+function parse(text: string): { events: Event[]; value: unknown } {
   try {
     const events = parseEvents(text, LIMITS)
     const documents = constructFromEvents(events, { source: text, schema: CORE_SCHEMA, ...LIMITS })
-    if (documents[0] === undefined || documents[0] === null) throw syntaxFault('the file is empty', 0)
+    if (documents[0] === undefined || documents[0] === null) throw sourceSyntaxError('the file is empty', 0)
     if (documents.length > 1)
-      throw syntaxFault('a hook file is one document, not several', text.indexOf('\n---') + 1)
+      throw sourceSyntaxError('the file has more than one document', text.indexOf('\n---') + 1)
     return { events, value: documents[0] }
   } catch (error) {
     if (error instanceof HookError) throw error
     const { reason, mark } =
       error instanceof YAMLException ? error : { reason: errorText(error), mark: undefined }
-    throw syntaxFault(reason, mark?.position ?? 0)
+    throw sourceSyntaxError(reason, mark?.position ?? 0)
   }
 }
 
@@ -87,7 +94,12 @@ function nodeOf(event: Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof 
   }
 }
 
-function find(text: string, root: Node, path: Path, part: 'key' | 'value'): { node: Node; found: boolean } {
+function find(
+  text: string,
+  root: Node,
+  path: SchemaPath,
+  part: 'key' | 'value',
+): { node: Node; found: boolean } {
   let node = root
   for (const [index, step] of path.entries()) {
     const at = childIndex(text, node, step)
@@ -107,15 +119,15 @@ function childIndex(text: string, { children = [], mapping }: Node, step: string
   )
 }
 
-function insideScalar(text: string, { start, scalar }: Node, place: TextPlace): number {
+function insideScalar(text: string, { start, scalar }: Node, position: TextPosition): number {
   if (!scalar) return start
   const raw = text.slice(scalar.valueStart, scalar.valueEnd)
   const value = getScalarValue(text, scalar)
-  const exact = verbatim(raw, value.trimEnd(), place)
+  const exact = offsetInRaw(raw, value.trimEnd(), position)
   if (exact !== undefined) return start + exact
   if (scalar.style !== SCALAR_STYLE.LITERAL_BLOCK) return start
-  // The lines of a literal block are those of the value, moved in by its indentation.
-  const before = value.slice(0, offsetIn(value, place)).split('\n')
+  // The lines of a literal block are those of the value, indented.
+  const before = value.slice(0, offsetIn(value, position)).split('\n')
   const lines = raw.split('\n')
   const lead = lines.slice(0, before.length - 1).reduce((sum, line) => sum + line.length + 1, 0)
   return start + lead + scalar.indent + (before.at(-1)?.length ?? 0)

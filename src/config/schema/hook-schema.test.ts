@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { publishedHandlerTypes } from '../../../scripts/docs/hooks-schema.ts'
 import { hookSchema, readHookDefinition } from '../../engine/hook-definition.ts'
-import { readHookText } from '../read/read-text.ts'
+import { readHookText } from '../read/read-hook-file.ts'
 import { hookFileJsonSchema } from './json-schema.ts'
 import { toZod } from './zod-schema.ts'
 

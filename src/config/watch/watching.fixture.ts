@@ -5,21 +5,21 @@ import type { Handler } from '../../engine/core/handler.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
 import { recorder } from '../../testing/recorder.ts'
-import { scratch } from '../files.fixture.ts'
-import type { HookPlace } from '../find.ts'
+import { scratchFolder } from '../files.fixture.ts'
+import type { HookFolder } from '../hook-folders.ts'
 import { trustStore } from '../trust.ts'
-import { watchHookFiles } from './watch.ts'
+import { watchHookFiles } from './watch-hook-files.ts'
 
 const says: Handler = { type: 'says', read: (config) => config, run: ({ config }) => block(String(config)) }
 
 /** Hooks that follow files in a folder of their own; time moves only when the test moves it. */
 export function workshop() {
-  const folder = scratch()
+  const folder = scratchFolder()
   const clock: FakeClock = fakeClock()
   const { log, lines } = recorder()
   const hooks = createHooks({ handlers: [says] })
   const trust = trustStore(join(folder, 'state', 'trust.json'))
-  const place = (level: HookPlace['level']): HookPlace => ({
+  const folderOf = (level: HookFolder['level']): HookFolder => ({
     level,
     label: level,
     folder: join(folder, level),
@@ -29,18 +29,18 @@ export function workshop() {
     lines,
     clock,
     trust,
-    file: (level: HookPlace['level'], name = 'hooks.yaml') => join(folder, level, name),
+    file: (level: HookFolder['level'], name = 'hooks.yaml') => join(folder, level, name),
     ids: () => hooks.list().map(({ id }) => id),
     /** Whom the next call is blocked by. */
     async blockedBy() {
       return (await hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} })).by
     },
     watch(
-      levels: readonly HookPlace['level'][] = ['user'],
+      levels: readonly HookFolder['level'][] = ['user'],
       given: Parameters<typeof watchHookFiles>[0]['clock'] = clock,
     ) {
       const watching = watchHookFiles({
-        places: levels.map(place),
+        folders: levels.map(folderOf),
         apply: hooks.replace,
         log,
         trust,

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Calls once when the time has passed; the answer calls it off. */
+/** Calls once after `ms` milliseconds. Returns a function that cancels the call. */
 export function after(clock: Clock, ms: number, call: () => void): () => void {
   const ticker = clock.every(ms, () => {
     ticker.stop()

@@ -1,19 +1,22 @@
-/** The only place that reads the time or sets a timer. Tests pass a clock they can move. */
+/** The source of time and timers. Pass your own in tests: `hookhelm/testing` has one that you move by hand. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Milliseconds from some fixed point, with fractions; never jumps. */
+  /** Milliseconds since an arbitrary point, with fractions; never goes back. */
   elapsed(): number
-  /** Calls `tick` again and again until stopped. */
+  /** Calls `tick` every `ms` milliseconds until the ticker is stopped. */
   every(ms: number, tick: () => void): Ticker
 }
 
+/** A running interval. */
 export interface Ticker {
+  /** Ends the interval. */
   stop(): void
-  /** Whether this ticker alone keeps the process alive. */
+  /** With `false` the ticker does not keep the process alive. */
   hold(alive: boolean): void
 }
 
+/** The clock of the system: `Date.now`, `performance.now` and `setInterval`. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -29,14 +32,14 @@ export const systemClock: Clock = {
   },
 }
 
-/** Lets whatever else is due run first. */
+/** Resolves in the next turn of the event loop, so that other work can run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
 }
 
-/** The first moment of the month that a time lies in, UTC. */
+/** The start of the month that contains a time, in UTC. */
 export function monthStart(time: number): number {
   const date = new Date(time)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)

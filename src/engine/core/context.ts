@@ -1,44 +1,61 @@
-/** What the caller knows about the moment, beside the payload. */
+/** What the caller knows about an event in addition to its payload. Every field is optional. */
 export interface Envelope {
+  /** The id of the event; a new one by default. */
   readonly id?: string
-  /** Milliseconds since 1970. */
+  /** When the event happened, in milliseconds since 1970; now by default. */
   readonly time?: number
+  /** The tenant. Guards of two tenants do not share state. */
   readonly tenant?: string
+  /** The name of the agent. `agent_ids` of a hook may contain it. */
   readonly agent?: string
+  /** The id of the agent. `agent_ids` of a hook may contain it. */
   readonly agentId?: string
+  /** The agent that started this one. */
   readonly parentAgent?: string
+  /** The session of the agent. */
   readonly session?: string
+  /** The run of the agent. */
   readonly run?: string
+  /** The turn within the session; `max_invocations_per_turn` counts in it. */
   readonly turn?: string
-  /** How many dispatches caused one another before this one. */
+  /** How many dispatches led to this one; 0 by default. The engine limits it to prevent loops. */
   readonly depth?: number
+  /** The id of the tool call. */
   readonly toolCall?: string
-  /** The sub-agent within the session that this is about; none for the agent itself. */
+  /** The sub-agent within the session; none for the main agent. */
   readonly lane?: string
+  /** The working directory of the agent. */
   readonly cwd?: string
+  /** The program that the agent runs in. */
   readonly host?: string
+  /** The version of that program. */
   readonly hostVersion?: string
-  /** How the agent's step ended, where the payload does not say. */
+  /** How the agent's step ended, if the payload has no `outcome`. */
   readonly outcome?: string
-  /** The W3C trace the event belongs to; spans of its hooks become part of it. */
+  /** The W3C trace context of the event; spans of its hooks join that trace. */
   readonly traceparent?: string
-  /** What the host sent, untouched. */
+  /** What the host sent, unchanged. */
   readonly raw?: unknown
 }
 
-/** What a handler gets beside the payload. */
+/** What a hook receives in addition to the payload. */
 export interface HookContext {
+  /** The canonical name of the event. */
   readonly event: string
+  /** The id of the event. */
   readonly id: string
+  /** When the event happened, in milliseconds since 1970. */
   readonly time: number
+  /** How many dispatches led to this one. Pass `depth + 1` in the envelope if the hook dispatches an event itself. */
   readonly depth: number
+  /** The envelope of the dispatch, frozen. */
   readonly envelope: Envelope
-  /** The payload as it was before any hook rewrote it. */
+  /** The payload before any hook rewrote it. */
   readonly original: unknown
-  /** How long the running hook may take before nobody waits for it any more. */
+  /** How long the engine waits for this hook. */
   readonly timeoutMs: number
-  /** Aborted when the engine stops waiting: deadline, budget, or the caller's own signal. */
+  /** Aborted when the engine stops waiting: at the deadline, when the budget is used up, or by the caller's signal. */
   readonly signal: AbortSignal
-  /** Adds facts to the record of the hook that is running: an exit code, a status, tokens used. */
+  /** Adds facts, such as an exit code or the tokens used, to the record of this hook. */
   report(facts: Readonly<Record<string, unknown>>): void
 }

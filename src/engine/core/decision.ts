@@ -1,56 +1,67 @@
 import type { ErrorCode } from './error-table.ts'
 import type { Trace } from './trace.ts'
 
+/** What a decision means for the event. */
 export type Kind = 'allow' | 'ask' | 'block'
+/** The id of a hook. */
 export type HookId = string
+/** How a hook failed: it threw, did not answer in time, or answered something unreadable. */
 export type Failure = 'error' | 'timeout' | 'invalid'
 
-/** A failure that a policy turned into "go on". */
-export interface Opening {
+/** A failed hook whose policy allowed the event. */
+export interface AllowedFailure {
   readonly hook: HookId
   readonly because: Failure
   readonly code: ErrorCode
 }
 
-/** One change of the input, and who made it. */
-export interface Step {
+/** One change of the input by a hook. */
+export interface RewriteStep {
   readonly hook: HookId
   readonly before: unknown
   readonly after: unknown
 }
 
-/** A block that was returned where nothing can be blocked, or once too often. */
-export interface Ignored {
+/** A block that was not applied: the event cannot block, or it blocked too often in a row. */
+export interface IgnoredBlock {
   readonly hook: HookId
   readonly code: 'engine.block_ignored' | 'guard.streak'
   readonly reason: string
 }
 
-/** The engine's one answer. `reason` is for operators, `message` for the model and the user. */
+/** The result of a dispatch. `Fields` are the result fields of the event, `Patch` is the type of its input. */
 export interface Decision<Fields = Readonly<Record<string, unknown>>, Patch = unknown> {
+  /** allow: go on · ask: a person has to approve · block: stop. */
   readonly kind: Kind
+  /** Why, for operators. */
   readonly reason?: string
+  /** Why, for the model and the user. */
   readonly message?: string
-  /** Set when a failure or a rule of the engine decided, rather than a hook's own answer. */
+  /** Set if a failure or a rule of the engine decided, and not the answer of a hook. */
   readonly code?: ErrorCode
   /** The hook that decided. */
   readonly by?: HookId
-  /** Allow means "no objection"; only a hook that says so grants. */
+  /** A hook granted permission explicitly. Without it, allow means that no hook objects. */
   readonly grant?: true
-  /** The input to use instead of the original, when a hook changed it. */
+  /** The whole new input, if a hook changed it. Use it in place of the original. */
   readonly patch?: Patch
+  /** The input before the changes, if a hook changed it. */
   readonly original?: Patch
-  readonly steps?: readonly Step[]
+  /** Each change of the input, in order. */
+  readonly steps?: readonly RewriteStep[]
+  /** Texts that hooks add to the context of the model. */
   readonly context?: readonly string[]
-  /** The merged result fields of the event. */
+  /** The result fields of the event, merged over all hooks. */
   readonly fields?: Fields
-  readonly opened?: readonly Opening[]
-  readonly ignored?: readonly Ignored[]
-  /** Present when the caller asked for it. */
+  /** Failed hooks whose policy allowed the event. */
+  readonly opened?: readonly AllowedFailure[]
+  /** Blocks that were not applied. */
+  readonly ignored?: readonly IgnoredBlock[]
+  /** How the decision came about; present if the caller set `trace: true`. */
   readonly trace?: Trace
 }
 
-/** What a gate hook may return; nothing at all means allow. */
+/** What a hook may return: a decision of its own. Returning nothing means that it does not object. */
 export type Verdict<Patch = never> =
   | {
       readonly kind: 'allow'
@@ -78,11 +89,12 @@ export type Verdict<Patch = never> =
 
 const weight = { allow: 0, ask: 1, block: 2 } as const
 
-/** Block beats ask, ask beats allow. Ties go to the one that came first. */
+/** Returns the stricter of two decisions: block beats ask, ask beats allow. Of two equal ones it returns the first. */
 export function stricter<A extends { kind: Kind }, B extends { kind: Kind }>(a: A, b: B): A | B {
   return weight[b.kind] > weight[a.kind] ? b : a
 }
 
+/** Allows the event. With `grant: true` the hook gives permission explicitly, in place of the agent's own rules. */
 export function allow(options: { grant?: true; reason?: string } = {}): {
   kind: 'allow'
   grant?: true
@@ -91,21 +103,36 @@ export function allow(options: { grant?: true; reason?: string } = {}): {
   return { kind: 'allow', ...options }
 }
 
-/** Blocks. The message reaches the model and the user; without one the reason does. */
+/**
+ * Blocks the event. `reason` is for operators; `message` is for the model and the user, who see the reason if there is no
+ * message. The reason must not be empty.
+ *
+ * ```ts
+ * hooks.on('pre_tool_use', { matcher: '^Bash$' }, () => block('no shell here'))
+ * ```
+ */
 export function block(reason: string, message?: string): { kind: 'block'; reason: string; message?: string } {
   return message === undefined ? { kind: 'block', reason } : { kind: 'block', reason, message }
 }
 
-/** Asks a person. Unanswered means no. */
+/** Asks a person to approve the event. No answer means no. The reason must not be empty. */
 export function ask(reason: string, message?: string): { kind: 'ask'; reason: string; message?: string } {
   return message === undefined ? { kind: 'ask', reason } : { kind: 'ask', reason, message }
 }
 
-/** Replaces the whole input; `{}` changes nothing. */
+/**
+ * Allows the event and replaces its whole input: for `pre_tool_use` that is `tool_input`. Later hooks see the new input.
+ * An empty object changes nothing.
+ *
+ * ```ts
+ * hooks.on('pre_tool_use', ({ tool_input }) => rewrite({ ...tool_input, timeout: 10 }))
+ * ```
+ */
 export function rewrite<const P>(patch: P): { kind: 'allow'; patch: P } {
   return { kind: 'allow', patch }
 }
 
+/** Allows the event and adds texts to the context of the model. */
 export function addContext(...context: readonly string[]): { kind: 'allow'; context: readonly string[] } {
   return { kind: 'allow', context }
 }

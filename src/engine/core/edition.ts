@@ -1,7 +1,7 @@
 /** `lite` serves one person on their own machine, `standard` several tenants. */
 export type Edition = 'lite' | 'standard'
 
-/** A command runs as the gateway itself, so on a machine that tenants share nobody may configure one. */
+/** Commands run as the user of the gateway, so an edition for several tenants must not run them. */
 export function runsCommands(edition: Edition): boolean {
   return edition === 'lite'
 }

@@ -1,22 +1,27 @@
 import { type EngineCode, type ErrorCode, errorTable } from './error-table.ts'
 
+/** Options of `HookError`. */
 export interface HookErrorOptions {
-  /** What to do about it; the table's hint stands where none is given. */
+  /** What to do about it; the hint of the code by default. */
   readonly hint?: string
+  /** The error behind this one. */
   readonly cause?: unknown
-  /** Where in the input the problem lies: a dot path, or an offset in a pattern. */
+  /** Where in the input the problem is: a dot path, or an offset in a pattern. */
   readonly at?: string
 }
 
-/** The one error class: a code from the table, what happened and where, and what to do. */
+/** The only error class of Hookhelm. `docs/errors.md` lists the codes. */
 export class HookError extends Error {
   override readonly name = 'HookError'
+  /** Identifies the error; stable across versions. */
   readonly code: ErrorCode
+  /** What to do about it. */
   readonly hint: string
+  /** Where in the input the problem is: a dot path, or an offset in a pattern. */
   readonly at: string | undefined
 
   constructor(code: EngineCode, message: string, options?: HookErrorOptions)
-  /** A code of another table comes with its hint. */
+  /** A code of the server needs a hint, because this table does not contain it. */
   constructor(code: ErrorCode, message: string, options: HookErrorOptions & { readonly hint: string })
   constructor(code: ErrorCode, message: string, options: HookErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -25,13 +30,14 @@ export class HookError extends Error {
     this.at = options.at
   }
 
+  /** The error as data, without stack and cause. */
   toJSON(): { code: ErrorCode; message: string; hint: string; at?: string } {
     const { code, message, hint, at } = this
     return at === undefined ? { code, message, hint } : { code, message, hint, at }
   }
 }
 
-/** The text of anything that can be thrown; never throws itself, whatever the value does when read. */
+/** The text of any thrown value. Never throws, even if reading the value does. */
 export function errorText(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return String(thrown.message) || String(thrown.name)
@@ -42,7 +48,7 @@ export function errorText(thrown: unknown): string {
   }
 }
 
-/** Whether something that was thrown is ours; a hostile proxy throws even at that question. */
+/** Whether a thrown value is a `HookError`. Never throws: `instanceof` on a hostile proxy does. */
 export function isHookError(thrown: unknown): thrown is HookError {
   try {
     return thrown instanceof HookError

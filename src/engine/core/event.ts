@@ -7,60 +7,71 @@ const modes = ['observe', 'gate', 'transform', 'claim'] as const
 
 /**
  * How the hooks of an event combine.
- * observe: all at once, never awaited, never blocks · gate: one after the other, strictest wins, first block stops
- * transform: one after the other, merged per field · claim: one after the other, first `handled` wins
+ *
+ * - `observe`: all at the same time; no caller waits for them and none can block
+ * - `gate`: one after the other; the strictest decision wins and the first block stops
+ * - `transform`: one after the other; result fields are merged
+ * - `claim`: one after the other; the first that returns `handled: true` wins
  */
 export type Mode = (typeof modes)[number]
+/** What a failing hook means for a gate. */
 export type Policy = 'block' | 'allow'
 
-/** One field a hook may return, how it is checked and how two answers become one. */
+/** A result field of an event: its check, and how the values of two hooks become one. */
 export interface Field<T> {
   readonly check: Check<T>
   readonly merge: MergeRule
 }
 type Fields = Readonly<Record<string, Field<unknown>>>
 
+/** Declares a result field for `defineEvent`. `merge` has the rules. */
 export function field<T>(check: Check<T>, merge: MergeRule): Field<T> {
   return { check, merge }
 }
 
-/** What an event's own result fields say about the decision. `undefined` means nothing. */
+/** Derives a verdict from the result fields of an event. `undefined` means no objection. */
 export type ReadVerdict = (result: Readonly<Record<string, unknown>>) => Verdict | 'invalid' | undefined
 
-/** Merges whole results, for the few events whose fields depend on one another. */
+/** Merges whole results, for events whose fields depend on one another. */
 export type MergeResults = (
   before: Readonly<Record<string, unknown>> | undefined,
   next: Readonly<Record<string, unknown>>,
   by: string,
 ) => Readonly<Record<string, unknown>>
 
+/** The declaration of an event, for `defineEvent`. */
 export interface EventSpec<P, M extends Mode, R extends string, F extends Fields> {
-  /** One line: when it happens. */
+  /** One sentence: when it happens. */
   readonly about: string
+  /** How the hooks of the event combine. */
   readonly mode: M
+  /** Checks the payload; its type is the payload type of the hooks. */
   readonly payload: Check<P>
-  /** Dispatched with `dispatchSync`: no hook may wait. */
+  /** The event is dispatched with `dispatchSync`, and its hooks must not return promises. */
   readonly sync?: boolean
-  /** The payload key that a patch replaces. */
+  /** The payload key that `rewrite` replaces: the input of the event. */
   readonly rewrites?: R & Extract<keyof P, string>
+  /** The result fields that hooks may return, made with `field`. */
   readonly fields?: F
-  /** How the event's own fields block or ask, where it has its own result shape. */
+  /** Derives block or ask from the result fields. */
   readonly verdict?: ReadVerdict
+  /** Merges whole results, in place of the rules of the fields. */
   readonly merge?: MergeResults
-  /** The payload key that name matchers look at. */
+  /** The payload key that name matchers look at; `tool_name` by default. */
   readonly subject?: Extract<keyof P, string>
+  /** How long a hook may take; 5 000 by default. */
   readonly timeoutMs?: number
-  /** What a failed gate hook means unless the hook says otherwise. */
+  /** What a failing hook means if the hook has no policy; `block` by default on a gate. */
   readonly onFailure?: Policy
   /** Only hooks with `transform: true` are awaited; the others observe. */
   readonly awaitsOnlyTransformers?: boolean
-  /** After so many blocks in a row in one session a block is no longer applied. */
+  /** After this many blocks in a row in one session, the next block is not applied. */
   readonly maxBlocksInARow?: number
-  /** Other harnesses' names for this moment. Spellings that differ only in case and separators need no entry. */
+  /** Other names of the event. Spellings that differ only in case and separators need no alias. */
   readonly aliases?: readonly string[]
 }
 
-/** A row of the catalogue. */
+/** An event as `defineEvent` returns it, with all defaults. See `EventSpec` for the properties. */
 export interface EventRow<
   P = unknown,
   M extends Mode = Mode,
@@ -84,7 +95,7 @@ export interface EventRow<
 }
 
 /**
- * A row without its types. `createHooks({ events })` asks for these: a generic row there would tell the compiler to infer
+ * An event without its types. `createHooks({ events })` takes these: a generic row there would make the compiler infer
  * `unknown` for the payload of an event that is defined inline.
  */
 export interface AnyEventRow extends Omit<EventRow, 'payload' | 'fields'> {
@@ -100,10 +111,27 @@ export type EventRows = Readonly<Record<string, AnyEventRow>>
 // biome-ignore lint/complexity/noBannedTypes: an event without result fields has exactly this type
 type NoFields = {}
 
-/** What makes an answer a claim. */
-const claimed = { handled: field(flag, sticky) }
+/** The result field that every claim event has. */
+const claimFields = { handled: field(flag, sticky) }
 
-/** Makes a row. Everything a hook author sees is inferred from it. */
+/**
+ * Defines an event. The types of payload, result and decision are inferred from it. Throws `config.event` if the
+ * properties contradict one another.
+ *
+ * ```ts
+ * const hooks = createHooks({
+ *   events: {
+ *     deploy: defineEvent({
+ *       about: 'Before a deployment.',
+ *       mode: 'gate',
+ *       payload: check.shape({ service: check.text, dry: check.optional(check.flag) }),
+ *       subject: 'service',
+ *     }),
+ *   },
+ * })
+ * hooks.on('deploy', { matcher: '^billing$' }, ({ dry }) => (dry ? undefined : block('billing is frozen')))
+ * ```
+ */
 export function defineEvent<P, M extends Mode, R extends string = never, F extends Fields = NoFields>(
   spec: EventSpec<P, M, R, F>,
 ): EventRow<P, M, R, F> {
@@ -115,7 +143,7 @@ export function defineEvent<P, M extends Mode, R extends string = never, F exten
     sync: spec.sync ?? false,
     rewrites: spec.rewrites,
     // The default of F is the empty object, so an absent `fields` is exactly F; `FieldsOf` knows of `handled`.
-    fields: { ...(spec.mode === 'claim' ? claimed : {}), ...spec.fields } as F,
+    fields: { ...(spec.mode === 'claim' ? claimFields : {}), ...spec.fields } as F,
     verdict: spec.verdict,
     merge: spec.merge,
     subject: spec.subject ?? 'tool_name',
@@ -125,18 +153,19 @@ export function defineEvent<P, M extends Mode, R extends string = never, F exten
     maxBlocksInARow: spec.maxBlocksInARow,
     aliases: spec.aliases ?? [],
   }
-  refuseContradictions(row)
+  assertConsistent(row)
   rows.add(row)
   return Object.freeze(row)
 }
 
 const rows = new WeakSet<object>()
 
+/** Whether a value was made with `defineEvent`. */
 export function isEventRow(value: unknown): value is EventRow {
   return typeof value === 'object' && value !== null && rows.has(value)
 }
 
-function refuseContradictions(row: EventRow): void {
+function assertConsistent(row: EventRow): void {
   const refuse = (property: string, why: string): never => {
     throw new HookError('config.event', `event property ${property}: ${why}`, { at: property })
   }
@@ -153,9 +182,11 @@ function refuseContradictions(row: EventRow): void {
     refuse('maxBlocksInARow', 'only a gate can block')
 }
 
-// ---- what flows from a row into the types at the door ----
+// Types that are inferred from an event.
 
+/** The payload of an event. */
 export type PayloadOf<Row> = Row extends EventRow<infer P, Mode, string, Fields> ? P : never
+/** The input of an event that hooks may rewrite; never if it has none. */
 export type PatchOf<Row> =
   Row extends EventRow<infer P, Mode, infer R, Fields>
     ? [R] extends [never]
@@ -164,22 +195,23 @@ export type PatchOf<Row> =
         ? P[R]
         : never
     : never
+/** The result fields of an event. */
 export type FieldsOf<Row> =
   Row extends EventRow<unknown, infer M, string, infer F>
     ? { readonly [K in keyof F | Claimed<M>]?: K extends keyof F ? Checked<F[K]['check']> : boolean }
     : never
 type Claimed<M> = M extends 'claim' ? 'handled' : never
 
-/** Without fields there is no such answer: the empty type would welcome every value. */
+/** Never for an event without fields: the empty object type would accept every value. */
 type Own<F> = [keyof F] extends [never] ? never : F
 
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 
-/** Beside a `kind` these words mean the verdict's, even where the event has a field of that name. */
+/** In a result with a `kind` these keys belong to the verdict, even if the event has a field of that name. */
 type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'patch' | 'context'
 
-// All that `unknown` is, but `unknown` itself would swallow the other modes while TypeScript is still looking for the
-// event, and the texts in a hook's answer would lose their literal types.
+// Equivalent to `unknown`. With `unknown` itself, the union with the other modes would collapse during inference, and
+// strings in a result would lose their literal types.
 // biome-ignore lint/complexity/noBannedTypes: see above
 type Anything = {} | null | undefined
 

@@ -2,19 +2,19 @@ import { HookError } from './error.ts'
 
 const MAX_DEPTH = 256
 
-// Objects found frozen and then walked once. Membership means "frozen all the way down", which `isFrozen` does not.
+// Objects that were frozen already and have been walked: deeply frozen, which `Object.isFrozen` does not tell.
 let frozen = new WeakSet<object>()
 
 /**
- * Freezes plain data all the way down, in place. Class instances, buffers and functions are left alone: they belong
- * to the host. A value that was frozen before costs one look-up.
+ * Freezes plain data deeply, in place. Class instances, buffers and functions belong to the host and stay as they are. A
+ * value that was frozen before costs one look-up.
  */
 export function freezeDeep(value: unknown): void {
   if (typeof value !== 'object' || value === null || frozen.has(value)) return
   try {
     freezeAt(value, 0)
   } catch (error) {
-    // A walk that was cut short has remembered objects it did not finish.
+    // The set may contain objects whose contents were not walked.
     frozen = new WeakSet()
     throw error
   }
@@ -37,7 +37,7 @@ function freezeAt(value: object, depth: number): void {
   }
 }
 
-/** A fresh object is frozen; one found frozen is remembered before it is walked, so cycles end. */
+/** Returns whether to walk the contents. A frozen object is remembered before the walk, so that cycles end. */
 function enter(value: object): boolean {
   if (!Object.isFrozen(value)) {
     Object.freeze(value)

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './error-table.ts'
 
-/** What a guard wants to know and arm. Keys carry the tenant, so guards of two tenants never meet. */
+/** A request of a guard to check and update its state. Keys contain the tenant, so tenants never share state. */
 export type GuardRequest =
   | { readonly kind: 'cooldown'; readonly key: string; readonly windowMs: number }
   | { readonly kind: 'dedup'; readonly key: string; readonly windowMs: number }
@@ -9,19 +9,22 @@ export type GuardRequest =
   | { readonly kind: 'streak'; readonly key: string; readonly limit: number }
   | { readonly kind: 'end_streak'; readonly key: string }
 
-/** Not now, and why. */
+/** The hook must not fire now. */
 export interface Skip {
   readonly pass: false
   readonly code: ErrorCode
+  /** Why the hook is skipped. */
   readonly skip: string
 }
 
+/** Whether a hook may fire now. */
 export type Pass = { readonly pass: true } | Skip
 
-/**
- * Where guards keep what they remember. `take` checks all requests and arms all of them in one step, or arms none:
- * read-then-write would let two nodes fire the same hook.
- */
+/** Stores the state of guards. `memoryGuardState` is the default. */
 export interface GuardState {
+  /**
+   * Checks all requests and, if all pass, records all of them in one atomic step. Returns one result per request. With
+   * separate reads and writes two nodes could fire the same hook.
+   */
   take(requests: readonly GuardRequest[], now: number): readonly Pass[] | Promise<readonly Pass[]>
 }

@@ -33,16 +33,22 @@ export interface Host {
   readonly evaluate?: (request: EvaluateRequest, signal: AbortSignal) => Promise<EvaluateReply>
 }
 
+/** One run of a handler. */
 export interface HandlerCall<Config> {
+  /** What `read` returned for the hook. */
   readonly config: Config
+  /** The payload of the event, frozen. */
   readonly payload: unknown
   readonly context: HookContext
+  /** What the program passed to `createHooks`. */
   readonly host: Host
+  /** The definition of the hook. */
   readonly hook: BaseHook
 }
 
 /** What a hook runs. `Settings` is the `config` of a hook as it is written, `Config` what `run` gets. */
 export interface Handler<Config = unknown, Settings = unknown> {
+  /** The `handler_type` of the hooks that it runs. */
   readonly type: string
   /** The shape of `config`. The engine checks it before `read`; docs, editors and forms are made from it. */
   readonly schema?: Schema<Settings>

@@ -1,5 +1,6 @@
 import { type FieldsType, schema } from './schema.ts'
 
+/** The outcomes of an agent's step. */
 export const outcomes = ['success', 'failed', 'timeout', 'unknown'] as const
 /** How an agent's step ended. */
 export type Outcome = (typeof outcomes)[number]
@@ -30,7 +31,7 @@ const match = schema.object(
 /** Further conditions of a hook; all of them must hold. */
 export type Match = NonNullable<(typeof match)['type']>
 
-/** Run hooks elsewhere say `continue` or `ignore` where we say `allow`. */
+/** Other tools write `continue` or `ignore` for `allow`. */
 const policy = (about: string) =>
   schema.choice(['block', 'allow'], about, { continue: 'allow', ignore: 'allow' })
 

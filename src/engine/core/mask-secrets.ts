@@ -18,10 +18,10 @@ const secrets: readonly RegExp[] = [
   /\b\d{6,}:[\w-]{20,}/g,
 ]
 
-/** Far more than any log line shows, and little enough that no pattern can be made to take long. */
+/** More than a log line shows, and short enough that no pattern takes long. */
 const MAX_READ = 4096
 
-/** Puts the mask over everything with the shape of a secret, in the part of the text that is ever shown. */
+/** Masks everything that looks like a secret. Longer texts are cut, because a log line never shows the rest. */
 export function maskSecrets(text: string, mask: string): string {
   return secrets.reduce(
     (left, pattern) =>

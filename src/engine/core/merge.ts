@@ -1,24 +1,25 @@
 import { stricter as stricterOf } from './decision.ts'
 
-/** How two answers for one result field become one. `before` is what earlier hooks left. */
+/** How the values of two hooks for one result field become one. */
 export interface MergeRule {
   readonly name: 'first' | 'last' | 'sticky' | 'concat' | 'join' | 'intersect' | 'spread' | 'stricter'
+  /** `before` is the merged value of earlier hooks, `next` that of the current one. */
   merge(before: unknown, next: unknown): unknown
 }
 
-/** The earliest hook that says something wins. */
+/** Keeps the value of the first hook that returns one. */
 export const first: MergeRule = { name: 'first', merge: (before, next) => before ?? next }
 
-/** The latest hook that says something wins. */
+/** Keeps the value of the last hook that returns one. */
 export const last: MergeRule = { name: 'last', merge: (before, next) => next ?? before }
 
-/** Once true, always true. */
+/** True if one hook returns `true`, else undefined. */
 export const sticky: MergeRule = {
   name: 'sticky',
   merge: (before, next) => (before === true || next === true ? true : undefined),
 }
 
-/** Lists behind one another; nothing in them means nothing said. */
+/** Concatenates lists; undefined if all are empty. */
 export const concat: MergeRule = {
   name: 'concat',
   merge: (before, next) => {
@@ -27,13 +28,13 @@ export const concat: MergeRule = {
   },
 }
 
-/** Texts with a blank line between. An empty text from a later hook takes the earlier text away. */
+/** Joins texts with a blank line. An empty text from a later hook removes the earlier text. */
 export const join: MergeRule = {
   name: 'join',
   merge: (before, next) => (before && next ? `${before}\n\n${next}` : (next ?? before)),
 }
 
-/** What every list that was given contains: restrictions only ever narrow. */
+/** Keeps the items that all lists contain, so that hooks can only restrict further. */
 export const intersect: MergeRule = {
   name: 'intersect',
   merge: (before, next) => {
@@ -44,14 +45,14 @@ export const intersect: MergeRule = {
   },
 }
 
-/** Objects over one another, later keys win. */
+/** Merges objects; keys of later hooks win. */
 export const spread: MergeRule = {
   name: 'spread',
   merge: (before, next) =>
     (before ?? next) === undefined ? undefined : { ...asObject(before), ...asObject(next) },
 }
 
-/** Block beats ask, ask beats allow; ties go to the earlier hook. */
+/** Keeps the stricter of two values with a `kind`: block beats ask, ask beats allow. Of two equal ones the first stays. */
 export const stricter: MergeRule = {
   name: 'stricter',
   merge: (before, next) => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { fold, nearest } from './nearest.ts'
+import { foldName, nearest } from './nearest.ts'
 
 const names = ['pre_tool_use', 'post_tool_use', 'stop', 'session_start']
 
 test('case and separators do not count', () => {
   for (const name of ['PreToolUse', 'PRE_TOOL_USE', 'pre-tool-use', 'pre.tool.use'])
-    expect(fold(name)).toBe('pretooluse')
+    expect(foldName(name)).toBe('pretooluse')
 })
 
 test('a slip of the keyboard finds its name', () => {

@@ -1,15 +1,15 @@
-/** Case and separators do not count: `PreToolUse`, `PRE_TOOL_USE` and `pre-tool-use` are one name. */
-export function fold(name: string): string {
+/** Removes case and separators: `PreToolUse`, `PRE_TOOL_USE` and `pre-tool-use` become one name. */
+export function foldName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** The candidate with the fewest edits, if it is near enough to be a slip of the keyboard. */
+/** The candidate with the fewest edits, if it is close enough to be a typo. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const given = fold(word).slice(0, 64)
+  const given = foldName(word).slice(0, 64)
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(given.length / 3)) + 1
   for (const candidate of candidates) {
-    const distance = editDistance(given, fold(candidate))
+    const distance = editDistance(given, foldName(candidate))
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

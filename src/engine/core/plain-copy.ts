@@ -6,13 +6,13 @@ const MAX_DEPTH = 256
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
 
 /**
- * A copy of plain data in which every property is a value: what a getter answers is fixed once, so that nobody is
- * shown another face later. Class instances, buffers and functions are taken as they are.
+ * Copies plain data. Getters become values, so that later readers cannot see a different one. Class instances, buffers
+ * and functions are not copied.
  */
 export function plainCopy(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) throw new HookError('input.too_deep', `nested deeper than ${MAX_DEPTH} levels`)
-  // A number that a double cannot hold has its digits in a place that no copy has.
+  // A raw JSON number keeps its digits in an internal slot, which a copy would lose.
   if (isRawJSON(value)) return value
   if (Array.isArray(value)) return Array.from(value, (item) => plainCopy(item, depth + 1))
   const prototype = Object.getPrototypeOf(value)

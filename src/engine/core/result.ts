@@ -2,8 +2,8 @@ import { isRecord } from './check.ts'
 import type { Kind } from './decision.ts'
 import type { EventRow } from './event.ts'
 
-/** What one handler answered, checked. */
-export interface Result {
+/** What one handler returned, checked. */
+export interface HandlerResult {
   readonly kind: Kind
   readonly reason?: string
   readonly message?: string
@@ -13,31 +13,31 @@ export interface Result {
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A result, or a sentence that says why the answer cannot be read. */
-export type Reading = Result | string
+/** A result, or the reason why the returned value cannot be read. */
+type ResultOrReason = HandlerResult | string
 
-const NOTHING: Result = Object.freeze({ kind: 'allow' })
+const NO_OBJECTION: HandlerResult = Object.freeze({ kind: 'allow' })
 const texts = new Set(['reason', 'message'])
 const kinds: readonly unknown[] = ['allow', 'ask', 'block']
 
 /**
- * Reads what a handler returned. Strict on purpose: a key that nobody reads may be a block that nobody applies.
- * Each property is read once, so that a getter cannot show two faces.
+ * Reads what a handler returned. Strict on purpose: an unknown key may be a block that would not be applied. Each
+ * property is read once, so that a getter cannot return two different values.
  */
-export function readResult(row: EventRow, value: unknown): Reading {
-  if (value === undefined) return NOTHING
-  if (value === null && row.mode !== 'gate') return NOTHING
-  if (!isRecord(value)) return `answered ${described(value)} instead of an object`
+export function readResult(row: EventRow, value: unknown): ResultOrReason {
+  if (value === undefined) return NO_OBJECTION
+  if (value === null && row.mode !== 'gate') return NO_OBJECTION
+  if (!isRecord(value)) return `answered ${describeType(value)} instead of an object`
   const copy: Record<string, unknown> = { ...value }
   return 'kind' in copy ? readVerdict(row, copy) : readFields(row, copy)
 }
 
-function readVerdict(row: EventRow, answer: Record<string, unknown>): Reading {
+function readVerdict(row: EventRow, answer: Record<string, unknown>): ResultOrReason {
   const { kind, reason, message, grant, patch, context, ...rest } = answer
-  if (!isKind(kind)) return `answered an unknown kind ${described(kind)}`
+  if (!isKind(kind)) return `answered an unknown kind ${describeType(kind)}`
   for (const key of texts) {
     const text = answer[key]
-    if (text !== undefined && typeof text !== 'string') return `${key} is ${described(text)}, not text`
+    if (text !== undefined && typeof text !== 'string') return `${key} is ${describeType(text)}, not text`
   }
   if (kind !== 'allow' && !reason) return `${kind} without a reason`
   if (grant !== undefined && grant !== true) return 'grant can only be true'
@@ -60,16 +60,16 @@ function readVerdict(row: EventRow, answer: Record<string, unknown>): Reading {
   }
 }
 
-/** An answer in the event's own shape, without a `kind`. */
-function readFields(row: EventRow, answer: Record<string, unknown>): Reading {
+/** Reads a result that has the fields of the event and no `kind`. */
+function readFields(row: EventRow, answer: Record<string, unknown>): ResultOrReason {
   const fields = checkFields(row, answer)
   if (typeof fields === 'string') return fields
   const verdict = row.verdict?.(fields) ?? { kind: 'allow' }
   if (verdict === 'invalid') return 'answered an invalid decision'
   if (row.mode === 'gate' && row.verdict === undefined) return 'answered an object without a kind'
-  if (Object.keys(fields).length === 0) return NOTHING
+  if (Object.keys(fields).length === 0) return NO_OBJECTION
   const { kind, reason, message } = verdict
-  // Where the event's own field is the input itself, setting it is a rewrite.
+  // A result field with the name of the input rewrites the input.
   const patch = row.rewrites === undefined || kind === 'block' ? undefined : fields[row.rewrites]
   return {
     kind,
@@ -104,7 +104,7 @@ function isKind(value: unknown): value is Kind {
   return kinds.includes(value)
 }
 
-function described(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value
 }

@@ -43,6 +43,7 @@ export type Schema<T = unknown> = SchemaNode & {
   readonly type?: T
 }
 
+/** The type of the values that a schema accepts. */
 export type SchemaType<S> = S extends { readonly type?: infer T } ? Exclude<T, undefined> : never
 type Flat<T> = { [K in keyof T]: T[K] }
 /** The object that a set of fields describes. */
@@ -120,7 +121,7 @@ export function readSchema<T>(
 ): { readonly value: T; readonly problems: readonly SchemaProblem[] } {
   const problems: SchemaProblem[] = []
   const value = readNode(shape, given, [], problems)
-  // Everything in it was checked against the schema that T was inferred from.
+  // T was inferred from the schema that the value was checked with.
   return { value: value as T, problems }
 }
 

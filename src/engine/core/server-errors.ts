@@ -1,27 +1,27 @@
 import { HookError, type HookErrorOptions } from './error.ts'
 
 /**
- * The codes that only a server raises: store, gateway, deliveries. They stand apart from `error-table.ts` so that programs
- * which embed the library do not carry their hints.
+ * The codes that only a server raises: store, gateway, deliveries. They are not in `error-table.ts`, so that programs
+ * that embed the library do not contain their hints.
  */
 export const serverErrors = {
-  /** The database did not answer, or answered that it cannot take this now: no space, read-only, restarted. */
+  /** The database did not answer, or cannot take the request now: no space, read-only, restarting. */
   'store.unavailable': 'Look at the disk or the database server; nothing that was acknowledged is lost.',
-  /** The database file is damaged or is no database. It is left untouched. */
+  /** The database file is damaged or is not a database. It was not changed. */
   'store.corrupt': 'Restore it from a backup, or move it away to start afresh.',
   /** The database was written by a newer version. */
   'store.newer': 'Start the newer version again; there is no way back for its data.',
-  /** The database role would see the rows of every tenant, so row-level security would protect nobody. */
+  /** The database role can see the rows of every tenant, so row-level security would not apply. */
   'store.role':
     'Connect as a role that is neither superuser, nor BYPASSRLS, nor the owner of the tables in use.',
   /** A name or key that must be unique is taken. */
   'store.taken': 'Choose another name, or change what is there.',
 
-  /** No token, or one that nobody knows, has expired or was revoked. */
+  /** The token is missing, unknown, expired or revoked. */
   'auth.token': 'Send `Authorization: Bearer <token>`; a token in the address is never read.',
-  /** The token does not reach that far: its role is too low, or it belongs to another tenant. */
+  /** The token does not allow this: its role is too low, or it belongs to another tenant. */
   'auth.scope': 'Use a token with the role that the message names.',
-  /** The request names a host that is not ours, as a page does that had its own name point here. */
+  /** The request names another host, as in a DNS rebinding attack. */
   'auth.host': 'Call the gateway by an address it listens on, or add the name to `hosts` in its config.yaml.',
   /** A page of another site sent the request. */
   'auth.origin': 'Add its origin to `origins` in config.yaml if it is yours.',
@@ -30,22 +30,22 @@ export const serverErrors = {
 
   /** The request cannot be understood: a missing or wrong parameter, an unknown method. */
   'gateway.request': 'The message names the parameter.',
-  /** There is no such thing, or it belongs to somebody else. */
+  /** The resource does not exist or belongs to another tenant. */
   'gateway.not_found': 'List what there is; ids of other tenants are never found.',
   /** Two requests with one idempotency key or event id ask for two different things. */
   'gateway.conflict': 'Use a fresh key for a new request.',
   /** The tenant sent more than its rate limit allows. */
   'gateway.rate_limited': 'Wait as long as Retry-After says, or raise `rate_limit`.',
-  /** More is being worked on than the gateway takes at once. */
+  /** The gateway is handling as many requests as it accepts at once. */
   'gateway.busy': 'Wait as long as Retry-After says.',
-  /** A body that is not JSON by its content type; forms of other sites can send only such. */
+  /** The content type of the body is not JSON. Forms of other sites cannot send JSON. */
   'gateway.media_type': 'Send `Content-Type: application/json`.',
-  /** The bytes are no request that can be served: not HTTP, headers too large, sent too slowly, a frame that is none. */
+  /** The request cannot be served: not HTTP, headers too large, sent too slowly, or an invalid frame. */
   'gateway.protocol': 'The message says what was wrong; look at the client or at a proxy in between.',
-  /** Something failed that nobody foresaw. */
+  /** An unexpected error. */
   'gateway.internal': 'The log of the gateway has the cause, under `gateway.failed`.',
-  /** The gateway is ending and takes nothing new. */
-  'gateway.stopping': 'Send it again in a moment, or to another node.',
+  /** The gateway is shutting down and accepts no requests. */
+  'gateway.stopping': 'Send it again soon, or to another node.',
   /** The gateway would be reachable from the network without tokens. */
   'gateway.exposed': 'Listen on 127.0.0.1, or make a token first.',
   /** Another gateway uses this data directory. */
@@ -54,30 +54,31 @@ export const serverErrors = {
   'gateway.unreachable': 'Start one with `hookhelm up`, or say where it is with HOOKHELM_URL.',
   /** A setting in config.yaml or on the command line cannot be used. */
   'gateway.setting': 'The message names the setting; the published schema lists them all.',
-  /** The socket path is too long, or its directory belongs to somebody else. */
+  /** The socket path is too long, or its directory belongs to another user. */
   'gateway.socket': 'Set HOOKHELM_HOME to a shorter path of your own.',
   /** The lite edition serves one tenant. */
   'gateway.edition': 'Start with `--edition standard`; command hooks are switched off there.',
   /** A builtin hook can only be switched on and off. */
   'gateway.builtin': 'Copy it into a hook of your own to change it.',
 
-  /** A delivery failed as often as it may and was laid aside. */
-  'delivery.dead': 'Mend the receiver, then `hookhelm deliveries replay`.',
+  /** A delivery failed too often and became a dead letter. */
+  'delivery.dead': 'Fix the receiver, then `hookhelm deliveries replay`.',
 
-  /** A hook refused what a program was about to do with its agent, or nobody could decide about it. */
+  /** A hook blocked an action of an agent in a program, or no decision could be made. */
   'agent.blocked': 'The message says why; `hookhelm explain` shows which hook decided.',
 
-  /** There is no agent of that name, or it is not connected where it was looked for. */
+  /** There is no agent of that name, or it is not connected in this place. */
   'connect.agent': '`hookhelm agents` lists them, and where they are connected.',
-  /** The configuration of an agent cannot be read, written or understood. Nothing was changed. */
-  'connect.config': 'Mend the file at the place that the message names, then try again.',
-  /** Somebody else changed the configuration of an agent meanwhile, or since it was connected. */
-  'connect.changed': 'Look at the difference; `--force` goes on all the same where there is such a flag.',
+  /** The configuration of an agent cannot be read, written or parsed. Nothing was changed. */
+  'connect.config': 'Fix the file at the position in the message, then try again.',
+  /** The configuration of an agent was changed meanwhile, or since it was connected. */
+  'connect.changed': 'Look at the difference; commands with `--force` continue anyway.',
 
   /** A recorded row was changed, removed, moved or inserted. */
   'audit.broken': 'Compare with a backup; the message names the first bad row.',
 } as const satisfies Record<string, string>
 
+/** The codes of this table. */
 export type ServerCode = keyof typeof serverErrors
 
 /** A coded error of the server, with the hint of its table. */

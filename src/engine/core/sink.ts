@@ -10,20 +10,22 @@ export type ExecutionDecision = Kind | 'error' | 'timeout' | 'skipped' | 'late' 
 export interface Execution {
   readonly hook: HookId
   readonly decision: ExecutionDecision
+  /** The hook is a shadow hook: its result was not applied. */
   readonly shadow?: true
-  /** The second run on the final input. */
+  /** The second run, on the final input. */
   readonly recheck?: true
+  /** Set if the hook failed or was skipped. */
   readonly code?: ErrorCode
   readonly reason?: string
-  /** Known when the sink asks for times or the caller for a trace. */
+  /** Set if the sink is `timed` or the caller asked for a trace. */
   readonly durationMs?: number
-  /** What the handler returned or threw, for sinks that keep it. */
+  /** What the handler returned or threw. */
   readonly detail?: unknown
-  /** What the handler reported about its work. */
+  /** What the handler reported with `context.report`. */
   readonly facts?: Readonly<Record<string, unknown>>
 }
 
-/** One dispatch, handed to the sink after the decision. */
+/** The record of one dispatch. The sink receives it after the decision. */
 export interface DispatchRecord {
   readonly event: string
   readonly id: string
@@ -31,9 +33,9 @@ export interface DispatchRecord {
   readonly payload: unknown
   readonly envelope: Envelope
   readonly decision: Decision
-  /** The executions, computed on request. */
+  /** The hooks that ran or were skipped, computed on request. Call it as a method of the record. */
   executions(): readonly Execution[]
-  /** Explains the decision, computed on request. Durations are known only if the sink is timed. */
+  /** How the decision came about, computed on request. Durations are known only if the sink is timed. */
   trace(options?: TraceOptions): Trace
 }
 
@@ -48,12 +50,13 @@ export type LateDispatch = Pick<DispatchRecord, 'event' | 'id' | 'time' | 'paylo
 
 /** Receives records of dispatches. Errors that a sink throws are logged and change nothing. */
 export interface Sink {
-  /** Measure how long each hook takes. */
+  /** Whether to measure how long each hook takes. */
   readonly timed?: boolean
+  /** Receives a dispatch after its decision. */
   record(dispatch: DispatchRecord): void
   /** Receives an answer that came after its deadline. */
   late?(execution: Execution, dispatch: LateDispatch): void
 }
 
-/** Writes one line of the engine's log; names under `security.` are reserved for what an operator must see. */
+/** Writes one line of the engine's log. Names that begin with `security.` mark what an operator must see. */
 export type Log = (name: string, fields: Readonly<Record<string, unknown>>) => void

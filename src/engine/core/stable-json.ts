@@ -1,4 +1,4 @@
-/** JSON with sorted keys, so that equal data gives equal text. Cycles and what JSON has no word for become text. */
+/** JSON with sorted keys, so that equal data gives equal text. Cycles and values that JSON lacks become strings. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(sorted(value, new Set())) ?? 'null'
 }
@@ -22,7 +22,7 @@ function sorted(value: unknown, above: Set<object>): unknown {
   return copy
 }
 
-/** What keeps its contents where no key leads to them would otherwise look empty, and two of them equal. */
+/** The contents of dates, maps and sets, which have no own keys and would all look empty. */
 function itemsOf(value: object): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
   if (value instanceof Date) return ['Date', value.getTime()]

@@ -1,4 +1,4 @@
-/** Whether a value must be waited for. */
+/** Whether a value is a promise or has a `then` method. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value instanceof Promise) return true
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'

@@ -3,7 +3,7 @@ import type { Failure, Kind } from '../core/decision.ts'
 import { errorText, isHookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow } from '../core/event.ts'
-import { type Result, readResult } from '../core/result.ts'
+import { type HandlerResult, readResult } from '../core/result.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { builderOf, type DecisionBuilder } from './decision-builder.ts'
 import type { Dispatch } from './dispatch.ts'
@@ -36,7 +36,7 @@ export function applyResult(dispatch: Dispatch, hook: CompiledHook, value: unkno
   return role === 'decide' ? mergeResult(dispatch, hook, result) : 'next'
 }
 
-function readSafely(row: EventRow, value: unknown): Result | string {
+function readSafely(row: EventRow, value: unknown): HandlerResult | string {
   try {
     return readResult(row, value)
   } catch (thrown) {
@@ -44,7 +44,7 @@ function readSafely(row: EventRow, value: unknown): Result | string {
   }
 }
 
-function mergeResult(dispatch: Dispatch, hook: CompiledHook, result: Result): Applied {
+function mergeResult(dispatch: Dispatch, hook: CompiledHook, result: HandlerResult): Applied {
   const ranBefore = dispatch.extras?.passedInputs.has(hook) ?? false
   if (hook.seesFinalInput) dispatch.withExtras().passedInputs.set(hook, dispatch.payload)
   try {
@@ -62,7 +62,7 @@ function reportAnswer({ resolved }: Dispatch, hook: CompiledHook, kind: Kind): v
   if (kind === 'block' || hook.health.failures > 0) resolved.engine.onAnswer(hook, kind)
 }
 
-function decide(dispatch: Dispatch, hook: CompiledHook, result: Result): Applied {
+function decide(dispatch: Dispatch, hook: CompiledHook, result: HandlerResult): Applied {
   const { row } = dispatch.resolved.eventHooks
   if (row.mode === 'claim' && result.fields?.handled !== true) return 'next'
   const { kind, grant, context, fields } = result

@@ -1,6 +1,6 @@
 import type { GuardRequest } from '../core/guard-state.ts'
 import { isThenable } from '../core/thenable.ts'
-import { guardKey } from '../guard/guard-key.ts'
+import { guardKey } from '../guard/guard.ts'
 import { ticksFor } from './deadline-timer.ts'
 import type { Dispatch, PendingStep } from './dispatch.ts'
 

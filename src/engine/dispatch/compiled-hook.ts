@@ -6,8 +6,8 @@ import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
 import { guardsOf } from '../guard/guards.ts'
 import { type HookDefinition, readHandlerConfig } from '../hook-definition.ts'
-import { compileMatcher } from '../match/compile.ts'
 import type { Matcher } from '../match/matcher.ts'
+import { compileMatcher } from '../match/matcher.ts'
 import { ticksFor } from './deadline-timer.ts'
 
 /** Calls the handler of a hook. */

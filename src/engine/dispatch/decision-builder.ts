@@ -1,9 +1,17 @@
 import { isRecord } from '../core/check.ts'
-import type { Decision, Failure, HookId, Ignored, Kind, Opening, Step } from '../core/decision.ts'
+import type {
+  AllowedFailure,
+  Decision,
+  Failure,
+  HookId,
+  IgnoredBlock,
+  Kind,
+  RewriteStep,
+} from '../core/decision.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow } from '../core/event.ts'
-import type { Result } from '../core/result.ts'
-import type { Merge } from '../core/trace.ts'
+import type { HandlerResult } from '../core/result.ts'
+import type { KindChange } from '../core/trace.ts'
 import type { Dispatch } from './dispatch.ts'
 
 /** No objection and nothing to add: the decision of almost every dispatch. */
@@ -20,14 +28,14 @@ export class DecisionBuilder {
   by: HookId | undefined
   grant = false
   fields: ResultFields | undefined
-  readonly steps: Step[] = []
+  readonly steps: RewriteStep[] = []
   readonly context: string[] = []
-  readonly opened: Opening[] = []
-  readonly ignored: Ignored[] = []
-  readonly merges: Merge[] = []
+  readonly opened: AllowedFailure[] = []
+  readonly ignored: IgnoredBlock[] = []
+  readonly merges: KindChange[] = []
 
   /** Takes the result over if it is stricter than the decision so far; on a tie the earlier hook wins. */
-  decide(result: Result, by: HookId | undefined, code?: ErrorCode): void {
+  decide(result: HandlerResult, by: HookId | undefined, code?: ErrorCode): void {
     if (rank[result.kind] <= rank[this.kind]) return
     this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
     this.kind = result.kind
@@ -37,7 +45,7 @@ export class DecisionBuilder {
     this.by = by
   }
 
-  add(row: EventRow, result: Result, by: HookId): void {
+  add(row: EventRow, result: HandlerResult, by: HookId): void {
     if (result.grant) this.grant = true
     if (result.context) this.context.push(...result.context)
     if (result.fields) this.fields = mergeFields(row, this.fields, result.fields, by)
@@ -48,7 +56,7 @@ export class DecisionBuilder {
   }
 
   /** Drops the block: the event cannot block, or it has blocked too often in a row. */
-  ignoreBlock(code: Ignored['code']): void {
+  ignoreBlock(code: IgnoredBlock['code']): void {
     this.ignored.push({ hook: this.by ?? '', code, reason: this.reason ?? '' })
     this.kind = 'allow'
     this.reason = undefined

@@ -5,7 +5,7 @@ import { errorText, HookError, isHookError } from '../core/error.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import type { Skip } from '../core/guard-state.ts'
 import type { Sink } from '../core/sink.ts'
-import { depth } from '../guard/depth.ts'
+import { checkDepth } from '../guard/depth.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { ALLOW, builderOf } from './decision-builder.ts'
 import { startDetached } from './detached.ts'
@@ -111,7 +111,7 @@ function dispatchWithOptions(
     extras.wantsTrace = options.trace ?? false
     if (extras.wantsTrace) dispatch.openPromise()
   }
-  const pass = depth(dispatch.depth, engine.maxDepth)
+  const pass = checkDepth(dispatch.depth, engine.maxDepth)
   if (options.signal?.aborted) return skipAll(dispatch, 'aborted', ABORTED)
   if (!pass.pass) return skipAll(dispatch, 'skipped', pass)
   if (options.signal !== undefined) dispatch.abortWith(options.signal)

@@ -3,7 +3,7 @@ import type { Decision } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import { isThenable } from '../core/thenable.ts'
-import { depth } from '../guard/depth.ts'
+import { checkDepth } from '../guard/depth.ts'
 import { applyFailure, applyResult } from './apply-result.ts'
 import { ALLOW } from './decision-builder.ts'
 import { Dispatch } from './dispatch.ts'
@@ -24,7 +24,7 @@ export function dispatchSync(eventHooks: EventHooks, payload: unknown, given: En
   const resolved = resolveSync(eventHooks, payload)
   const { hooks, engine } = resolved
   if (hooks.length === 0) return ALLOW
-  const pass = depth(envelope.depth ?? 0, engine.maxDepth)
+  const pass = checkDepth(envelope.depth ?? 0, engine.maxDepth)
   if (!pass.pass || !resolved.allPlain || engine.sink !== undefined) {
     const dispatch = new Dispatch(resolved, payload, envelope)
     if (pass.pass) dispatch.start()

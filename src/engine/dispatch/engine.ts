@@ -5,7 +5,7 @@ import { HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Log, Sink } from '../core/sink.ts'
-import { type BreakerSettings, type Counted, countFailure, defaultBreaker } from '../guard/breaker.ts'
+import { type BreakerSettings, type CountedOutcome, countFailure, defaultBreaker } from '../guard/breaker.ts'
 import { memoryGuardState } from '../guard/memory-state.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
@@ -23,7 +23,7 @@ export interface Engine {
   /** Called for an answer that may change what the breaker remembers. */
   onAnswer(hook: CompiledHook, kind: Kind): void
   /** Called after a failure; may switch the hook off for the next dispatch. */
-  onFailure(hook: CompiledHook, because: Counted, code: ErrorCode): void
+  onFailure(hook: CompiledHook, because: CountedOutcome, code: ErrorCode): void
   /** Work that continues after the answer. */
   readonly detached: Set<Promise<unknown>>
   newId(): string

@@ -1,8 +1,8 @@
 import type { Envelope } from '../core/context.ts'
 import type { EventRow } from '../core/event.ts'
 import type { TraceHook } from '../core/trace.ts'
-import { bothNames } from '../match/both-names.ts'
-import { explainMatch, explainNameMiss } from '../match/explain.ts'
+import { explainMatch, explainNameMiss } from '../match/explain-match.ts'
+import { joinToolNames } from '../match/tool-names.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { ticksFor } from './deadline-timer.ts'
 import type { Engine } from './engine.ts'
@@ -184,7 +184,7 @@ export function subjectOf(row: EventRow, payload: unknown): string {
   const { tool_name, native_tool_name } = payload
   return native_tool_name === undefined
     ? textOrEmpty(tool_name)
-    : bothNames(textOrEmpty(tool_name), native_tool_name)
+    : joinToolNames(textOrEmpty(tool_name), native_tool_name)
 }
 
 function textOrEmpty(value: unknown): string {

@@ -14,7 +14,7 @@ import type { GuardState } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
 import type { Log, Sink } from '../core/sink.ts'
 import { type Catalogue, catalogue } from '../events/catalogue.ts'
-import { eventNames } from '../events/names.ts'
+import { createNameResolver } from '../events/event-names.ts'
 import type { BreakerSettings } from '../guard/breaker.ts'
 import type { HookDefinition, HookOptions } from '../hook-definition.ts'
 import type { Run } from './compiled-hook.ts'
@@ -108,7 +108,7 @@ export interface Hooks<Rows extends EventRows = Catalogue> {
 }
 
 // A gateway has one set of hooks per tenant; they share this.
-const catalogueNames = eventNames(catalogue)
+const catalogueNames = createNameResolver(catalogue)
 
 /**
  * Creates a set of hooks.
@@ -163,7 +163,7 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
   const rows = allRows(options.events)
   return new Registry({
     rows,
-    resolve: options.events === undefined ? catalogueNames : eventNames(rows),
+    resolve: options.events === undefined ? catalogueNames : createNameResolver(rows),
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
     host: options.host ?? {},
     watch: options.watchdog ? watchdog() : undefined,

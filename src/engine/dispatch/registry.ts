@@ -3,7 +3,7 @@ import type { HookId } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import type { EventRow, EventRows } from '../core/event.ts'
 import type { Handler, Host } from '../core/handler.ts'
-import type { ResolveName } from '../events/names.ts'
+import type { ResolveEventName } from '../events/event-names.ts'
 import type { HookDefinition } from '../hook-definition.ts'
 import { readHookDefinition } from '../hook-definition.ts'
 import { bindHandler, type CompiledHook, compileHook, type Run } from './compiled-hook.ts'
@@ -20,7 +20,7 @@ interface RegistryParts {
   /** Creates the engine, given the function that switches a failing hook off. */
   createEngine(trip: (hook: CompiledHook) => boolean): Engine
   readonly rows: EventRows
-  readonly resolve: ResolveName
+  readonly resolve: ResolveEventName
   readonly handlers: ReadonlyMap<string, Handler>
   readonly host: Host
   readonly watch: Watch | undefined

@@ -12,7 +12,8 @@ import {
 } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
 
-export interface ToolCall {
+/** A tool call: the payload of `pre_tool_use`. */
+export interface ToolCallPayload {
   readonly tool_name: string
   readonly tool_input: Readonly<Record<string, unknown>>
   readonly tool_use_id?: string
@@ -20,8 +21,8 @@ export interface ToolCall {
 
 const MAX_NAME = 4_096
 
-/** Written out rather than composed: every tool call of every agent passes here. */
-const toolCall: Check<ToolCall> = (value) => {
+/** Written by hand for speed: every tool call of every agent passes here. */
+const toolCall: Check<ToolCallPayload> = (value) => {
   if (typeof value !== 'object' || value === null) return { path: '', expected: 'an object' }
   const { tool_name: name, tool_input: input }: { tool_name?: unknown; tool_input?: unknown } = value
   if (typeof name !== 'string') return { path: 'tool_name', expected: 'a string' }
@@ -30,7 +31,7 @@ const toolCall: Check<ToolCall> = (value) => {
   return undefined
 }
 
-function afterToolCall<T>(rest: Check<T>): Check<ToolCall & T> {
+function afterToolCall<T>(rest: Check<T>): Check<ToolCallPayload & T> {
   return (value) => toolCall(value) ?? rest(value)
 }
 

@@ -1,10 +1,14 @@
-export type Counted = 'error' | 'timeout' | 'invalid' | 'block'
+/** Outcomes of a hook that the breaker may count. */
+export type CountedOutcome = 'error' | 'timeout' | 'invalid' | 'block'
 
+/** When the breaker switches a hook off. */
 export interface BreakerSettings {
+  /** How many failures in a row; 5 by default. */
   readonly threshold: number
+  /** The time in which they must happen; one minute by default. */
   readonly windowMs: number
-  /** A guard that correctly blocks five times must not switch itself off, so `block` is not counted by default. */
-  readonly counts: readonly Counted[]
+  /** What counts as a failure. A hook that blocks correctly must not be switched off, so `block` is not a default. */
+  readonly counts: readonly CountedOutcome[]
 }
 
 export const defaultBreaker: BreakerSettings = {
@@ -13,20 +17,18 @@ export const defaultBreaker: BreakerSettings = {
   counts: ['error', 'timeout', 'invalid'],
 }
 
-// When the failures of the current row happened: a minute that rolls needs more than the first of them.
-const moments = new WeakMap<object, readonly number[]>()
+// The times of the failures in a row: a sliding window needs all of them.
+const failureTimes = new WeakMap<object, readonly number[]>()
 
-/** Counts a failure; true when the hook has now failed too often in a row. */
+/** Counts a failure and returns whether the hook must be switched off. */
 export function countFailure(
   health: { failures: number; since: number },
   now: number,
   settings: BreakerSettings,
 ): boolean {
-  const before = health.failures === 0 ? [] : (moments.get(health) ?? [])
-  const recent = [...before.filter((moment) => now - moment <= settings.windowMs), now].slice(
-    -settings.threshold,
-  )
-  moments.set(health, recent)
+  const before = health.failures === 0 ? [] : (failureTimes.get(health) ?? [])
+  const recent = [...before.filter((time) => now - time <= settings.windowMs), now].slice(-settings.threshold)
+  failureTimes.set(health, recent)
   health.failures = recent.length
   health.since = recent[0] ?? now
   return recent.length >= settings.threshold

@@ -1,11 +1,10 @@
 import { schema } from '../core/schema.ts'
-import { defineGuard } from './guard.ts'
-import { guardKey } from './guard-key.ts'
+import { defineGuard, guardKey } from './guard.ts'
 
 const amount = (about: string) => schema.integer(0, Number.MAX_SAFE_INTEGER, about)
 
-/** Draws on a named budget that hooks of one tenant share. */
-export const budget = defineGuard({
+/** Limits what the hooks of a tenant that share a named budget may spend. */
+export const budgetGuard = defineGuard({
   fields: {
     budget: schema.object(
       {

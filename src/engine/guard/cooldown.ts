@@ -1,9 +1,8 @@
 import { schema } from '../core/schema.ts'
-import { DAY_MS, defineGuard } from './guard.ts'
-import { guardKey } from './guard-key.ts'
+import { DAY_MS, defineGuard, guardKey } from './guard.ts'
 
-/** A hook that fired waits `cooldown_ms` before it fires again. */
-export const cooldown = defineGuard({
+/** Skips a hook for `cooldown_ms` after it fired. */
+export const cooldownGuard = defineGuard({
   fields: {
     cooldown_ms: schema.integer(0, DAY_MS, 'After it fired, the hook is skipped for this long.'),
   },

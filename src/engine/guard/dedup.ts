@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { schema } from '../core/schema.ts'
 import { stableJson } from '../core/stable-json.ts'
-import { DAY_MS, defineGuard } from './guard.ts'
-import { guardKey } from './guard-key.ts'
+import { DAY_MS, defineGuard, guardKey } from './guard.ts'
 
-/** An identical event within `dedup_window_ms` is handled once. */
-export const dedup = defineGuard({
+/** Skips a hook for an identical event within `dedup_window_ms`. */
+export const dedupGuard = defineGuard({
   fields: {
     dedup_window_ms: schema.integer(0, DAY_MS, 'An identical event within this window is handled once.'),
   },

@@ -2,8 +2,8 @@ import type { Pass } from '../core/guard-state.ts'
 
 const PASS: Pass = { pass: true }
 
-/** Dispatches that cause one another stop somewhere. */
-export function depth(current: number, max: number): Pass {
+/** Limits how many dispatches may cause one another. */
+export function checkDepth(current: number, max: number): Pass {
   if (current <= max) return PASS
   return { pass: false, code: 'guard.depth', skip: `depth ${current} is over the limit of ${max}` }
 }

@@ -1,18 +1,20 @@
 import type { GuardRequest, Pass } from '../core/guard-state.ts'
+import { DAY_MS } from './guard.ts'
 
-const DAY_MS = 86_400_000
 const PASS: Pass = { pass: true }
 
-/** What is remembered under one key, wherever it is kept. */
+/** The state of a guard under one key, in memory or in a database. */
 export interface GuardEntry {
   readonly until: number
   readonly count: number
 }
 
+/** The key of the entry that a request reads and writes. */
 export function entryKey(request: GuardRequest): string {
   return `${request.kind === 'end_streak' ? 'streak' : request.kind}|${request.key}`
 }
 
+/** Checks a request against the entry of its key. */
 export function checkEntry(request: GuardRequest, entry: GuardEntry | undefined, now: number): Pass {
   if (request.kind === 'end_streak' || entry === undefined || entry.until <= now) {
     return request.kind === 'budget' && request.cost > request.limit ? spent(request.limit) : PASS
@@ -42,7 +44,7 @@ function spent(limit: number): Pass {
   return { pass: false, code: 'guard.budget', skip: `budget: ${limit} spent` }
 }
 
-/** What is remembered once the request was granted; undefined when nothing is. */
+/** The entry to store after a request passed; undefined to delete it. */
 export function armEntry(
   request: GuardRequest,
   entry: GuardEntry | undefined,

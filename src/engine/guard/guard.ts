@@ -2,7 +2,7 @@ import type { HookContext } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { FieldsType, SchemaFields } from '../core/schema.ts'
 
-/** What a guard asks the guard state before a hook fires. */
+/** Creates the request to the guard state for one event. */
 export type GuardQuestion = (payload: unknown, context: HookContext) => GuardRequest
 
 /** Decides whether a hook that matches may fire now. */
@@ -13,9 +13,15 @@ export interface Guard<F extends SchemaFields = SchemaFields> {
   question(hook: FieldsType<F> & { readonly id?: string }): GuardQuestion | undefined
 }
 
-/** Keeps the types of a guard's fields and of its question together. */
+/** Infers the types of a guard from its fields. */
 export function defineGuard<const F extends SchemaFields>(guard: Guard<F>): Guard<F> {
   return guard
 }
 
+/** The longest window of a guard. */
 export const DAY_MS = 86_400_000
+
+/** One key of several parts. Unlike joining, it cannot confuse tenant `a|b` with `c` and tenant `a` with `b|c`. */
+export function guardKey(...parts: readonly string[]): string {
+  return JSON.stringify(parts)
+}

@@ -1,14 +1,14 @@
 import type { HookContext } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { FieldsType } from '../core/schema.ts'
-import { budget } from './budget.ts'
-import { cooldown } from './cooldown.ts'
-import { dedup } from './dedup.ts'
+import { budgetGuard } from './budget.ts'
+import { cooldownGuard } from './cooldown.ts'
+import { dedupGuard } from './dedup.ts'
 import type { Guard } from './guard.ts'
-import { quota } from './quota.ts'
+import { quotaGuard } from './quota.ts'
 
-/** Every guard that keeps state. Depth and the breaker keep none: see `depth.ts` and `breaker.ts`. */
-const guards = [cooldown, dedup, quota, budget] as const
+/** Every guard with state in the guard state. The engine applies `depth.ts` and `breaker.ts` itself. */
+const guards = [cooldownGuard, dedupGuard, quotaGuard, budgetGuard] as const
 
 type GuardFields = UnionToIntersection<(typeof guards)[number]['fields']>
 type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
@@ -20,10 +20,11 @@ export const guardFields: GuardFields = Object.assign({}, ...guards.map(({ field
 
 interface HookGuards {
   readonly count: number
+  /** The requests to make before the hook fires. */
   ask(payload: unknown, context: HookContext): readonly GuardRequest[]
 }
 
-/** What a hook asks the guard state before it fires; undefined for a hook without guard fields. */
+/** Compiles the guards of a hook; undefined for a hook without guard fields. */
 export function guardsOf(hook: FieldsType<GuardFields> & { readonly id?: string }): HookGuards | undefined {
   const all: readonly Guard[] = guards
   const questions = all.map((guard) => guard.question(hook)).filter((question) => question !== undefined)

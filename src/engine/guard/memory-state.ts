@@ -3,7 +3,7 @@ import { armEntry, checkEntry, entryKey, type GuardEntry } from './guard-entry.t
 
 const MAX_KEYS = 20_000
 
-/** Guard state of one process. Bounded: when it is full the entries that end soonest go first. */
+/** Creates guard state in memory, for one process. Above `maxKeys` entries it drops those that expire first. */
 export function memoryGuardState(maxKeys: number = MAX_KEYS): GuardState {
   const entries = new Map<string, GuardEntry>()
   return {
@@ -12,9 +12,9 @@ export function memoryGuardState(maxKeys: number = MAX_KEYS): GuardState {
       if (passes.every((pass) => pass.pass))
         for (const request of requests) {
           const key = entryKey(request)
-          const armed = armEntry(request, entries.get(key), now)
-          if (armed === undefined) entries.delete(key)
-          else entries.set(key, armed)
+          const entry = armEntry(request, entries.get(key), now)
+          if (entry === undefined) entries.delete(key)
+          else entries.set(key, entry)
         }
       if (entries.size > maxKeys) prune(entries, now, maxKeys)
       return passes
@@ -26,6 +26,6 @@ function prune(entries: Map<string, GuardEntry>, now: number, maxKeys: number): 
   for (const [key, entry] of entries) if (entry.until <= now) entries.delete(key)
   if (entries.size <= maxKeys) return
   const soonest = [...entries].sort(([, a], [, b]) => a.until - b.until)
-  // A tenth more than needed, so that a full memory does not sort at every question.
+  // Drops a tenth more than needed, so that full memory does not sort at every request.
   for (const [key] of soonest.slice(0, entries.size - maxKeys + Math.floor(maxKeys / 10))) entries.delete(key)
 }

@@ -1,11 +1,10 @@
 import { schema } from '../core/schema.ts'
-import { defineGuard } from './guard.ts'
-import { guardKey } from './guard-key.ts'
+import { defineGuard, guardKey } from './guard.ts'
 
 const TURN_MS = 3_600_000
 
-/** At most `max_invocations_per_turn` runs in one turn of the agent. */
-export const quota = defineGuard({
+/** Limits the runs of a hook in one turn of the agent to `max_invocations_per_turn`. */
+export const quotaGuard = defineGuard({
   fields: {
     max_invocations_per_turn: schema.integer(
       1,
@@ -17,7 +16,7 @@ export const quota = defineGuard({
     if (limit === undefined) return undefined
     return (_payload, context) => {
       const { tenant = '', session = '', run = '', turn = '' } = context.envelope
-      // The engine does not see a turn end, so its count is forgotten after an hour.
+      // The engine does not know when a turn ends, so the count expires after an hour.
       return { kind: 'quota', key: guardKey(tenant, session, run, turn, id), limit, windowMs: TURN_MS }
     }
   },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compileGlob } from './glob.ts'
-import { named, refused } from './match.fixture.ts'
+import { compileError, matchesName } from './match.fixture.ts'
 
 const glob = (pattern: string, text: string): boolean =>
   compileGlob(pattern, { at: 'match.glob', classes: true })(text)
@@ -29,19 +29,19 @@ test.each([
 })
 
 test('OH-19 a glob is no regular expression and spans the whole name, case and all', () => {
-  expect(named({ match: { glob: '^bash$' } }, 'bash')).toBe(false)
-  expect(named({ match: { glob: 'bash|edit' } }, 'bash')).toBe(false)
-  expect(named({ match: { glob: 'bash' } }, 'Bash')).toBe(false)
-  expect(named({ match: { glob: 'as' } }, 'bash')).toBe(false)
+  expect(matchesName({ match: { glob: '^bash$' } }, 'bash')).toBe(false)
+  expect(matchesName({ match: { glob: 'bash|edit' } }, 'bash')).toBe(false)
+  expect(matchesName({ match: { glob: 'bash' } }, 'Bash')).toBe(false)
+  expect(matchesName({ match: { glob: 'as' } }, 'bash')).toBe(false)
 })
 
 test('OH-21 a missing or empty glob matches everything', () => {
-  expect(named({ match: { glob: '' } }, '')).toBe(true)
-  expect(named({ match: { glob: '*' } }, '')).toBe(true)
+  expect(matchesName({ match: { glob: '' } }, '')).toBe(true)
+  expect(matchesName({ match: { glob: '*' } }, '')).toBe(true)
 })
 
 test('a glob of more than 1 000 characters is too complex', () => {
-  expect(refused({ match: { glob: 'x'.repeat(1_001) } })).toMatchObject({
+  expect(compileError({ match: { glob: 'x'.repeat(1_001) } })).toMatchObject({
     code: 'match.too_complex',
     at: 'match.glob',
   })

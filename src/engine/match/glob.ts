@@ -1,20 +1,21 @@
 import { HookError } from '../core/error.ts'
-import type { MatchPart } from './matcher.ts'
+import type { MatchPart } from './match-part.ts'
 
 const MAX_LENGTH = 1_000
 
-/** One place of a pattern: any run, or a test of one character. */
-type Place = 'run' | ((code: number) => boolean)
+/** One token of a pattern: `*`, or a test of one character. */
+type Token = 'any' | ((code: number) => boolean)
 interface Range {
   readonly low: number
   readonly high: number
 }
 
-/** fnmatch on the whole name: `*`, `?`, `[abc]`, `[!a-z]`; case counts, nothing is escaped. */
+/** `match.glob`: fnmatch on the whole name with `*`, `?`, `[abc]` and `[!a-z]`; case-sensitive, without escapes. */
 export function globPart(pattern: string): MatchPart {
   return { kind: 'glob', source: pattern, byName: compileGlob(pattern, { at: 'match.glob', classes: true }) }
 }
 
+/** Compiles a glob into a test of a whole text. `classes` enables `[abc]`. */
 export function compileGlob(
   pattern: string,
   options: { readonly at: string; readonly classes: boolean },
@@ -23,59 +24,59 @@ export function compileGlob(
     throw new HookError('match.too_complex', `${options.at} has more than ${MAX_LENGTH} characters`, {
       at: options.at,
     })
-  const places = readPlaces(pattern, options.classes)
-  return (text) => matches(places, text)
+  const tokens = readTokens(pattern, options.classes)
+  return (text) => matchesTokens(tokens, text)
 }
 
-/** Two pointers and one way back, to the last run: no input makes it slower than text times pattern. */
-function matches(places: readonly Place[], text: string): boolean {
-  let place = 0
+/** Backtracks only to the last `*`, so the time is at most the length of the text times that of the pattern. */
+function matchesTokens(tokens: readonly Token[], text: string): boolean {
+  let token = 0
   let index = 0
-  let run = -1
+  let lastAny = -1
   let resume = 0
   while (index < text.length) {
-    const expected = places[place]
-    if (expected === 'run') {
-      run = place++
+    const expected = tokens[token]
+    if (expected === 'any') {
+      lastAny = token++
       resume = index
       continue
     }
     const code = text.codePointAt(index) ?? 0
     if (expected?.(code)) {
-      place++
+      token++
       index += width(code)
       continue
     }
-    if (run < 0) return false
-    place = run + 1
+    if (lastAny < 0) return false
+    token = lastAny + 1
     resume += width(text.codePointAt(resume) ?? 0)
     index = resume
   }
-  while (places[place] === 'run') place++
-  return place === places.length
+  while (tokens[token] === 'any') token++
+  return token === tokens.length
 }
 
-function readPlaces(pattern: string, classes: boolean): Place[] {
-  const places: Place[] = []
+function readTokens(pattern: string, classes: boolean): Token[] {
+  const tokens: Token[] = []
   let index = 0
   while (index < pattern.length) {
     const code = pattern.codePointAt(index) ?? 0
     const character = pattern[index]
     const end = classes && character === '[' ? classEnd(pattern, index) : -1
     if (end > 0) {
-      places.push(readClass(pattern.slice(index + 1, end)))
+      tokens.push(readClass(pattern.slice(index + 1, end)))
       index = end + 1
       continue
     }
     if (character === '*') {
-      if (places.at(-1) !== 'run') places.push('run')
-    } else places.push(character === '?' ? () => true : (other) => other === code)
+      if (tokens.at(-1) !== 'any') tokens.push('any')
+    } else tokens.push(character === '?' ? () => true : (other) => other === code)
     index += width(code)
   }
-  return places
+  return tokens
 }
 
-/** A `]` right behind the opening is a member; a class that never ends is a plain `[`. */
+/** A `]` directly after the opening is a member; a `[` without an end is a plain character. */
 function classEnd(pattern: string, start: number): number {
   const first = pattern[start + 1] === '!' ? start + 2 : start + 1
   return pattern.indexOf(']', first + 1)

@@ -1,15 +1,15 @@
 import type { Envelope } from '../core/context.ts'
 import { HookError } from '../core/error.ts'
 import type { HookConditions } from '../core/hook.ts'
-import { compileMatcher } from './compile.ts'
-import type { MatchInput } from './matcher.ts'
+import type { MatchInput } from './match-part.ts'
+import { compileMatcher } from './matcher.ts'
 
-export function call(tool: string, toolInput: unknown = {}, envelope: Envelope = {}): MatchInput {
+export function toolCallInput(tool: string, toolInput: unknown = {}, envelope: Envelope = {}): MatchInput {
   const payload = { tool_name: tool, tool_input: toolInput }
   return { event: 'pre_tool_use', name: tool, payload, envelope }
 }
 
-export function moment(payload: unknown, envelope: Envelope = {}): MatchInput {
+export function eventInput(payload: unknown, envelope: Envelope = {}): MatchInput {
   return { event: 'notification', name: '', payload, envelope }
 }
 
@@ -18,11 +18,11 @@ export function matches(hook: HookConditions, input: MatchInput): boolean {
   return matcher.byName(input.name) && (matcher.when?.(input) ?? true)
 }
 
-export function named(hook: HookConditions, name: string): boolean {
+export function matchesName(hook: HookConditions, name: string): boolean {
   return compileMatcher(hook, 'pre_tool_use').byName(name)
 }
 
-export function refusal(run: () => unknown): HookError {
+export function catchHookError(run: () => unknown): HookError {
   try {
     run()
   } catch (error) {
@@ -32,6 +32,6 @@ export function refusal(run: () => unknown): HookError {
   throw new HookError('config.field', 'nothing was refused')
 }
 
-export function refused(hook: HookConditions): HookError {
-  return refusal(() => compileMatcher(hook, 'pre_tool_use'))
+export function compileError(hook: HookConditions): HookError {
+  return catchHookError(() => compileMatcher(hook, 'pre_tool_use'))
 }

@@ -1,28 +1,106 @@
-import type { Envelope } from '../core/context.ts'
-
-export interface MatchInput {
-  readonly event: string
-  /** What name matchers look at: the tool name, or the payload key the event row names. Empty where there is none. */
-  readonly name: string
-  readonly payload: unknown
-  readonly envelope: Envelope
-}
-
-/** One condition of a hook. A part has `byName` when the name alone decides it, `when` otherwise, or both. */
-export interface MatchPart {
-  readonly kind: 'matcher' | 'glob' | 'names' | 'fields' | 'outcome' | 'agent_ids' | 'if_expr'
-  /** As its author wrote it, for traces. */
-  readonly source: string
-  /** A pure function of the name, so the verdict can be kept. */
-  readonly byName?: (name: string) => boolean
-  /** May throw a coded error, which on a gate counts as a match. */
-  readonly when?: (input: MatchInput) => boolean
-}
+import { isRecord } from '../core/check.ts'
+import { errorText, HookError } from '../core/error.ts'
+import type { HookConditions } from '../core/hook.ts'
+import { conditionPart } from './cel/condition.ts'
+import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
+import { globPart } from './glob.ts'
+import { type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
+import { regexPart } from './regex.ts'
+import { splitToolNames } from './tool-names.ts'
+import { namesPart, toolPatternPart } from './tool-pattern.ts'
 
 /** All conditions of one hook, compiled. */
 export interface Matcher {
   readonly parts: readonly MatchPart[]
   byName(name: string): boolean
-  /** Absent when the name decides alone. */
+  /** Absent if the name alone decides. */
   readonly when: ((input: MatchInput) => boolean) | undefined
+}
+
+/** Compiles all conditions of a hook; throws a coded error that names the condition and the position in it. */
+export function compileMatcher(hook: HookConditions, event: string): Matcher {
+  try {
+    return combine(compileParts(hook))
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error
+    const who = hook.id ?? hook.name
+    const where = who === undefined ? `a hook on ${event}` : `hook ${who} on ${event}`
+    const { code, hint, at } = error
+    const options = at === undefined ? { hint, cause: error } : { hint, at, cause: error }
+    throw new HookError(code, `${where}: ${error.message}`, options)
+  }
+}
+
+/** Cheap conditions come first; CEL is evaluated only if all others hold. */
+function compileParts(hook: HookConditions): MatchPart[] {
+  const match: unknown = hook.match ?? {}
+  if (!isRecord(match)) throwWrongType('match', 'an object')
+  const unknown = Object.keys(match).find((key) => !['glob', 'names', 'fields', 'outcome'].includes(key))
+  if (unknown !== undefined) throwWrongType(`match.${unknown}`, 'glob, names, fields or outcome')
+  const { glob, names, fields, outcome } = hook.match ?? {}
+  const parts = [
+    ifText(hook.matcher, 'matcher', (text) => toolPatternPart(text) ?? regexPart(text)),
+    ifText(glob, 'match.glob', globPart),
+    ifGiven(names, namesPart),
+    ifGiven(hook.agent_ids, agentIdsPart),
+    ifGiven(outcome, outcomePart),
+    ifGiven(fields, fieldsPart),
+    ifText(hook.if_expr, 'if_expr', conditionPart),
+  ]
+  return parts.filter((part) => part !== undefined)
+}
+
+/** A missing or empty text is not a condition. */
+function ifText(
+  text: string | undefined,
+  at: string,
+  compile: (text: string) => MatchPart,
+): MatchPart | undefined {
+  return ifGiven(text, (given) => {
+    if (typeof given !== 'string') throwWrongType(at, 'a string')
+    return given === '' ? undefined : compile(given)
+  })
+}
+
+/** `null` in JSON means the same as a missing field. */
+function ifGiven<T>(
+  value: T | null | undefined,
+  compile: (value: T) => MatchPart | undefined,
+): MatchPart | undefined {
+  return value === undefined || value === null ? undefined : compile(value)
+}
+
+function combine(parts: readonly MatchPart[]): Matcher {
+  const byNames = parts.flatMap(({ byName }) => byName ?? [])
+  const whens = parts.flatMap(({ when }) => (when ? [withCodedErrors(when)] : []))
+  return Object.freeze({
+    parts,
+    byName: (name: string) => splitToolNames(name).some((one) => byNames.every((test) => test(one))),
+    when:
+      whens.length === 0
+        ? undefined
+        : (input: MatchInput) => inputPerName(input).some((one) => whens.every((test) => test(one))),
+  })
+}
+
+/** The same input once for each name of the tool. */
+function inputPerName(input: MatchInput): readonly MatchInput[] {
+  const [first, ...others] = splitToolNames(input.name)
+  return first === undefined || others.length === 0
+    ? [input]
+    : [first, ...others].map((name) => ({ ...input, name }))
+}
+
+/** Gives an error that a getter of the payload throws a code. */
+function withCodedErrors(when: (input: MatchInput) => boolean): (input: MatchInput) => boolean {
+  return (input) => {
+    try {
+      return when(input)
+    } catch (error) {
+      if (error instanceof HookError) throw error
+      throw new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, {
+        cause: error,
+      })
+    }
+  }
 }

@@ -4,7 +4,7 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { errorText, isHookError } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
-import { eventNames } from '../../engine/events/names.ts'
+import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
 import type { AuditItem, AuditQueue } from '../audit/queue.ts'
@@ -84,7 +84,7 @@ interface DispatcherParts {
 
 type EventName = keyof typeof catalogue
 
-const resolveName = eventNames(catalogue)
+const resolveName = createNameResolver(catalogue)
 
 /** A request with the fields that only the gateway knows. */
 interface CompleteRequest extends DispatchRequest {

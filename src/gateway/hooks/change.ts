@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { checkAgainst } from '../../config/read/issues.ts'
+import { checkWithZod } from '../../config/read/value-problem.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -125,7 +125,7 @@ export function inputOf(row: HookRow, updates: Fields): HookInput {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   const read = hookInput.safeParse(given)
   if (read.success) return read.data
-  const [problem] = checkAgainst(hookInput, given)
+  const [problem] = checkWithZod(hookInput, given)
   throw problem?.error ?? read.error
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { byCatalogue } from '../../config/read/read-text.ts'
+import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { nearest } from '../../engine/core/nearest.ts'
@@ -34,7 +34,7 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
   const { event: written, handler_type, scope } = given
   if (!written || !handler_type || !scope)
     throw serverError('gateway.request', 'handler_type, event, and scope are required')
-  const event = byCatalogue(written)
+  const event = resolveCatalogueName(written)
   const known = readScope(scope)
   const tenant_id = ownerOf(known, caller)
   requireHandler(handler_type, parts)

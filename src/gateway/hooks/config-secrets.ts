@@ -1,6 +1,7 @@
-import { type Path, pointerOf } from '../../config/problem.ts'
+import { jsonPointer } from '../../config/file-problem.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import type { SchemaPath } from '../../engine/core/schema.ts'
 import { isEncrypted, type SealedPath, type Secrets, secretName } from '../../safe/secret.ts'
 import { hookConfigPath } from '../../store/paths.ts'
 
@@ -10,13 +11,14 @@ export const MASK = '********'
 /** Headers that say nothing about who calls. Of all others nobody can tell by the name. */
 const openHeader = /^(?:accept|accept-language|content-type|user-agent|x-request-id|x-correlation-id)$/i
 
-type Change = (text: string, path: Path) => string
+type Change = (text: string, path: SchemaPath) => string
 
 /** The config with every text changed that stands where secrets stand: headers, and what webhooks are signed with. */
 function mapSecrets(config: unknown, change: Change): unknown {
   if (!isRecord(config)) return config
   const { headers, secret } = config
-  const changed = (value: unknown, path: Path) => (typeof value === 'string' ? change(value, path) : value)
+  const changed = (value: unknown, path: SchemaPath) =>
+    typeof value === 'string' ? change(value, path) : value
   return {
     ...config,
     ...(isRecord(headers)
@@ -87,11 +89,11 @@ export function placeOfSealed(hookId: string, config: unknown, sealed: string): 
   return place
 }
 
-function placeOf(hookId: string, path: Path): SealedPath {
-  return hookConfigPath(hookId, pointerOf(path))
+function placeOf(hookId: string, path: SchemaPath): SealedPath {
+  return hookConfigPath(hookId, jsonPointer(path))
 }
 
-function opened(text: string, path: Path, place: SealedPath, secrets: Secrets): string {
+function opened(text: string, path: SchemaPath, place: SealedPath, secrets: Secrets): string {
   try {
     return secrets.decrypt(text, place)
   } catch (cause) {
@@ -99,7 +101,7 @@ function opened(text: string, path: Path, place: SealedPath, secrets: Secrets): 
   }
 }
 
-function refused(path: Path, why: string, cause?: unknown): HookError {
+function refused(path: SchemaPath, why: string, cause?: unknown): HookError {
   const at = `config.${path.join('.')}`
   return new HookError('config.field', `${at} ${why}`, {
     at,
@@ -134,7 +136,7 @@ function unmaskUrl(url: string, stored: unknown): string {
   return url
 }
 
-function at(value: unknown, path: Path): unknown {
+function at(value: unknown, path: SchemaPath): unknown {
   return path.reduce<unknown>(
     (current, step) =>
       typeof current === 'object' && current !== null ? Reflect.get(current, step) : undefined,
@@ -142,7 +144,7 @@ function at(value: unknown, path: Path): unknown {
   )
 }
 
-function mapTexts(value: unknown, change: Change, path: Path = []): unknown {
+function mapTexts(value: unknown, change: Change, path: SchemaPath = []): unknown {
   if (typeof value === 'string') return change(value, path)
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, [...path, index]))
   if (!isRecord(value)) return value

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byCatalogue } from '../../config/read/read-text.ts'
+import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
@@ -54,7 +54,7 @@ const history = defineCall({
     const filter = {
       ...rest,
       ...(hookId === undefined ? {} : { hook_id: hookId }),
-      ...(event === undefined ? {} : { event: byCatalogue(event) }),
+      ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
       ...(eventId === undefined ? {} : { event_id: eventId }),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
       ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byCatalogue } from '../../config/read/read-text.ts'
+import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change.ts'
 import { hookInput } from '../hooks/hook-input.ts'
@@ -28,7 +28,7 @@ const list = defineCall({
     const { event, agentId: agent, ...rest } = params
     const rows = await parts.store.listHooks(caller.tenant, {
       ...rest,
-      ...(event === undefined ? {} : { event: byCatalogue(event) }),
+      ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
       ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
     })
     return { hooks: rows.map(shown) }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { checkAgainst } from '../../config/read/issues.ts'
+import { checkWithZod } from '../../config/read/value-problem.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -51,7 +51,7 @@ const set = defineCall({
     assertMayChange(scope, given, caller)
     const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
     const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-    const [problem] = checkAgainst(settingsSchema, wanted)
+    const [problem] = checkWithZod(settingsSchema, wanted)
     if (problem !== undefined) {
       const { message, hint } = problem.error
       throw serverError('gateway.setting', message, problem.part === 'key' ? { hint } : {})

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { importFile } from '../../../agents/import-file.ts'
-import { compileMatcher } from '../../../engine/match/compile.ts'
+import { compileMatcher } from '../../../engine/match/matcher.ts'
 import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import type { ImportSource } from '../import-format.ts'
 import { imported, refused } from '../imported.fixture.ts'

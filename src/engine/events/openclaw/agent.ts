@@ -1,8 +1,18 @@
-import { flag, list, number, object, oneOf, optional, record, shape, text } from '../../core/check.ts'
-import { defineEvent, field } from '../../core/event.ts'
-import { first } from '../../core/merge.ts'
-import { mergeAgentRun, readAgentRun } from './merge/agent-run.ts'
-import { mergeFinalize } from './merge/finalize.ts'
+import {
+  flag,
+  isRecord,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  shape,
+  text,
+} from '../../core/check.ts'
+import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
+import { first, join } from '../../core/merge.ts'
+import { isHookDecision, mergeHookDecisions, resolveBlockMessage } from './gate-decision.ts'
 import type { ReplyPayload } from './message-parts.ts'
 import { modelFields, promptFields } from './prompt.ts'
 
@@ -10,6 +20,65 @@ export interface FinalizeRetry {
   readonly instruction: string
   readonly idempotencyKey?: string
   readonly maxAttempts?: number
+}
+
+/** The strictest decision wins; a result that is not a decision counts as a block. */
+const mergeAgentRun: MergeResults = (before, next) => {
+  const decision = isHookDecision(next)
+    ? next
+    : ({ outcome: 'block', reason: 'before_agent_run returned an invalid decision' } as const)
+  return mergeHookDecisions(isHookDecision(before) ? before : undefined, decision)
+}
+
+const readAgentRun: ReadVerdict = (result) => {
+  if (!isHookDecision(result)) return 'invalid'
+  if (result.outcome === 'pass') return undefined
+  // The user must never see the internal reason, so a block without a message gets a generic one.
+  return { kind: 'block', reason: result.reason, message: resolveBlockMessage(result) }
+}
+
+type FinalizeResult = Parameters<MergeResults>[1]
+type Retry = Readonly<Record<string, unknown>> & { readonly instruction: string }
+
+/** Finalize beats revise, revise beats continue; two revisions become one with both instructions. */
+const mergeFinalize: MergeResults = (before, next) => {
+  if (before?.action === 'finalize') return before
+  if (next.action === 'finalize') return { action: 'finalize', reason: next.reason }
+  if (next.action === 'revise')
+    return before?.action === 'revise' ? mergeRevisions(before, next) : oneRevision(next)
+  if (before?.action === 'revise') return before
+  return next.action === 'continue' ? { action: 'continue', reason: next.reason } : (before ?? next)
+}
+
+function oneRevision(answer: FinalizeResult): FinalizeResult {
+  const [retry] = readRetries([answer.retry])
+  return { action: 'revise', reason: answer.reason, ...(retry && { retry }) }
+}
+
+function mergeRevisions(before: FinalizeResult, next: FinalizeResult): FinalizeResult {
+  const retries = [...retriesOf(before), ...retriesOf(next)]
+  const [retry] = retries
+  const merged = {
+    action: 'revise',
+    reason: join.merge(before.reason, next.reason),
+    ...(retry && { retry }),
+  }
+  if (retries.length < 2) return merged
+  // Not enumerable, so that a host that compares, copies or sends the answer sees only the one retry it knows.
+  return Object.defineProperty(merged, 'retryCandidates', { configurable: true, value: retries })
+}
+
+function retriesOf(answer: FinalizeResult): readonly Retry[] {
+  const listed = answer.retryCandidates
+  return readRetries(Array.isArray(listed) && listed.length > 0 ? listed : [answer.retry])
+}
+
+function readRetries(values: readonly unknown[]): readonly Retry[] {
+  return values.flatMap((value) => {
+    if (!isRecord(value) || typeof value.instruction !== 'string') return []
+    const instruction = value.instruction.trim()
+    return instruction ? [{ ...value, instruction }] : []
+  })
 }
 
 export const agentRows = {

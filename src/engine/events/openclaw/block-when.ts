@@ -1,16 +1,16 @@
 import type { ReadVerdict } from '../../core/event.ts'
 
-interface BlockWords {
+interface BlockReason {
   /** The result key that carries the reason, if the event has one. */
   readonly reason?: string
   readonly otherwise: string
 }
 
-/** The verdict of a gate that is closed by one flag of its result. */
-export function blockWhen(flag: string, words: BlockWords): ReadVerdict {
+/** The verdict of a gate whose result blocks with one flag. */
+export function blockWhen(flag: string, from: BlockReason): ReadVerdict {
   return (result) => {
     if (!result[flag]) return undefined
-    const given = words.reason === undefined ? undefined : result[words.reason]
-    return { kind: 'block', reason: typeof given === 'string' && given ? given : words.otherwise }
+    const given = from.reason === undefined ? undefined : result[from.reason]
+    return { kind: 'block', reason: typeof given === 'string' && given ? given : from.otherwise }
   }
 }

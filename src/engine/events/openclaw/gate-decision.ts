@@ -33,9 +33,9 @@ export function isHookDecision(value: unknown): value is HookDecision {
   const keys = Object.keys(value)
   if (value.outcome === 'pass') return keys.length === 1
   if (value.outcome !== 'block') return false
-  if (!keys.every((key) => blockKeys.has(key)) || !hasWords(value.reason)) return false
-  if ('message' in value && !hasWords(value.message)) return false
-  if ('category' in value && !hasWords(value.category)) return false
+  if (!keys.every((key) => blockKeys.has(key)) || !hasText(value.reason)) return false
+  if ('message' in value && !hasText(value.message)) return false
+  if ('category' in value && !hasText(value.category)) return false
   return !('metadata' in value) || isRecord(value.metadata)
 }
 
@@ -51,11 +51,11 @@ export function resolveBlockMessage(
   options: { blockedBy?: string | undefined } = {},
 ): string {
   const by = options.blockedBy?.trim()
-  const detail = hasWords(decision.message) ? decision.message.trim() : undefined
+  const detail = hasText(decision.message) ? decision.message.trim() : undefined
   if (detail === undefined) return `${BLOCK_MESSAGE_PREFIX}: blocked${by ? ` by ${by}` : ''}`
   return `${BLOCK_MESSAGE_PREFIX}: ${detail}${by ? ` (blocked by ${by})` : ''}`
 }
 
-function hasWords(value: unknown): value is string {
+function hasText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }

@@ -1,8 +1,7 @@
 import { flag, list, object, oneOf, optional, shape, text } from '../../core/check.ts'
-import { defineEvent, field } from '../../core/event.ts'
+import { defineEvent, field, type MergeResults } from '../../core/event.ts'
 import { concat, last, sticky } from '../../core/merge.ts'
 import { blockWhen } from './block-when.ts'
-import { mergeInstall } from './merge/install.ts'
 
 export interface InstallFinding {
   readonly ruleId: string
@@ -62,6 +61,21 @@ export interface PluginToInstall {
   readonly manifestId?: string
   readonly version?: string
   readonly extensions?: string[]
+}
+
+// Not checked: findings that are not a list fail as if the plugin had thrown, as in the original.
+type Findings = Iterable<unknown> | null | undefined
+
+/** Findings are concatenated; without any the field is undefined. */
+const mergeInstall: MergeResults = (before, next) => {
+  const earlierFindings = (before?.findings as Findings) ?? []
+  const newFindings = (next.findings as Findings) ?? []
+  const findings = [...earlierFindings, ...newFindings]
+  return {
+    findings: findings.length > 0 ? findings : undefined,
+    block: sticky.merge(before?.block, next.block),
+    blockReason: last.merge(before?.blockReason, next.blockReason),
+  }
 }
 
 export const installRows = {

@@ -8,7 +8,7 @@ export interface Address {
   readonly threadId?: string | number
 }
 
-/** The host's own message, reply and trace: passed through, never looked into. */
+/** Message, reply and trace of the host, which are passed on unread. */
 export type AgentMessage = object
 export type ReplyPayload = object
 export type TraceContext = object

@@ -7,7 +7,7 @@ export interface Attachment {
   readonly mimeType?: string
 }
 
-/** Text that a plugin put aside for the next turn. */
+/** Text that a plugin queued for the next turn. */
 export interface QueuedInjection {
   readonly id: string
   readonly pluginId: string

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EventRow } from '../../core/event.ts'
 import { examples } from './examples.fixture.ts'
-import { openclawRows, sameMoment } from './rows.ts'
+import { lifecycleEquivalents, openclawRows } from './rows.ts'
 
 const rows: Readonly<Record<string, EventRow>> = openclawRows
 const named = (fits: (row: EventRow) => boolean) =>
@@ -40,9 +40,9 @@ describe('the 36 rows', () => {
   })
 
   test('nine hooks are the same moment as a lifecycle event', () => {
-    expect(Object.keys(sameMoment)).toHaveLength(9)
-    expect(sameMoment.before_tool_call).toBe('pre_tool_use')
-    expect(sameMoment.before_agent_finalize).toBe('stop')
+    expect(Object.keys(lifecycleEquivalents)).toHaveLength(9)
+    expect(lifecycleEquivalents.before_tool_call).toBe('pre_tool_use')
+    expect(lifecycleEquivalents.before_agent_finalize).toBe('stop')
   })
 
   test('there is an example of each', () => {

@@ -21,8 +21,8 @@ export const openclawRows = {
   ...installRows,
 }
 
-/** The hooks that are the same moment as a lifecycle event, and its name. */
-export const sameMoment = {
+/** OpenClaw's hooks that are a lifecycle event under another name, and the name of that event. */
+export const lifecycleEquivalents = {
   before_tool_call: 'pre_tool_use',
   after_tool_call: 'post_tool_use',
   session_start: 'session_start',

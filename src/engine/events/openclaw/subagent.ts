@@ -1,7 +1,6 @@
 import { flag, number, object, oneOf, optional, shape, text } from '../../core/check.ts'
-import { defineEvent, field } from '../../core/event.ts'
+import { defineEvent, field, type MergeResults } from '../../core/event.ts'
 import { first, sticky } from '../../core/merge.ts'
-import { mergeDeliveryTarget, mergeSpawning } from './merge/subagent.ts'
 import type { Address } from './message-parts.ts'
 
 const spawn = {
@@ -12,6 +11,21 @@ const spawn = {
   requester: optional(object<Address>()),
   threadRequested: flag,
 }
+
+/** The first error wins; otherwise the thread is ready if one plugin made it ready. */
+const mergeSpawning: MergeResults = (before, next) => {
+  if (before?.status === 'error') return before
+  if (next.status === 'error') return next
+  const deliveryOrigin = before?.deliveryOrigin ?? next.deliveryOrigin
+  return {
+    status: 'ok',
+    threadBindingReady: Boolean(before?.threadBindingReady || next.threadBindingReady),
+    ...(deliveryOrigin ? { deliveryOrigin } : {}),
+  }
+}
+
+/** The first result with an origin wins as a whole. */
+const mergeDeliveryTarget: MergeResults = (before, next) => (before?.origin ? before : next)
 
 export const subagentRows = {
   subagent_spawning: defineEvent({

@@ -1,7 +1,6 @@
-import { anything, flag, number, object, optional, record, shape, text } from '../../core/check.ts'
-import { defineEvent, field } from '../../core/event.ts'
+import { anything, flag, isRecord, number, object, optional, record, shape, text } from '../../core/check.ts'
+import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
-import { mergeToolCall, readToolCall } from './merge/tool-call.ts'
 import type { AgentMessage } from './message-parts.ts'
 import { transcriptLine } from './transcript-line.ts'
 
@@ -18,6 +17,40 @@ export interface ApprovalRequest {
   /** Set by the runner, whatever the plugin wrote. */
   readonly pluginId?: string
   readonly onResolution?: (resolution: ApprovalResolution) => Promise<void> | void
+}
+
+/**
+ * The first approval request wins and gets the id of its plugin. From then on only that plugin may change the params, so
+ * that a person approves what will run.
+ */
+const mergeToolCall: MergeResults = (before, next, by) => {
+  const asked = before?.requireApproval
+  const requestedBy = isRecord(asked) ? asked.pluginId : undefined
+  const frozen = Boolean(requestedBy) && requestedBy !== by
+  return {
+    params: frozen ? before?.params : last.merge(before?.params, next.params),
+    block: sticky.merge(before?.block, next.block),
+    blockReason: last.merge(before?.blockReason, next.blockReason),
+    requireApproval: asked ?? withPluginId(next.requireApproval, by),
+  }
+}
+
+/** A block beats an approval request that came before it. */
+const readToolCall: ReadVerdict = (result) => {
+  const asked = result.requireApproval
+  if (result.block)
+    return { kind: 'block', reason: textOr(result.blockReason, 'a hook blocked this tool call') }
+  if (!isRecord(asked)) return undefined
+  const reason = textOr(asked.title, 'a hook asks for approval')
+  return { kind: 'ask', reason, message: textOr(asked.description, reason) }
+}
+
+function withPluginId(request: unknown, pluginId: string): object | undefined {
+  return request ? Object.assign({}, request, { pluginId }) : undefined
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' && value ? value : otherwise
 }
 
 const toolCall = { toolName: text, params: record, runId: optional(text), toolCallId: optional(text) }

@@ -12,7 +12,7 @@ export interface TranscriptLine {
 
 const wrong = (path: string, expected: string) => ({ path, expected })
 
-/** Written out rather than composed: every line of every transcript passes here while the host waits. */
+/** Written by hand for speed: every transcript line passes here while the host waits. */
 const check: Check<TranscriptLine> = (value) => {
   if (typeof value !== 'object' || value === null) return wrong('', 'an object')
   const {
@@ -34,7 +34,7 @@ const check: Check<TranscriptLine> = (value) => {
   return undefined
 }
 
-/** The check of an event that has only some of the fields; the others are the compiler's business. */
+/** The check for an event that has only the fields `K`. It checks all of them; the type picks. */
 export function transcriptLine<K extends keyof TranscriptLine>(): Check<Pick<TranscriptLine, K>> {
   return check
 }

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HookError } from '../../core/error.ts'
-import { compileMatcher } from '../compile.ts'
-import { call, matches, moment, refusal } from '../match.fixture.ts'
+import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
+import { compileMatcher } from '../matcher.ts'
 
 const long = 'a'.repeat(65_536)
 const thousand = Array.from({ length: 1_000 }, (_, index) => index)
-const holds = (expr: string, payload: unknown): boolean => matches({ if_expr: expr }, moment(payload))
+const holds = (expr: string, payload: unknown): boolean => matches({ if_expr: expr }, eventInput(payload))
 const whyNot = (expr: string, payload: unknown): string => {
-  const error = refusal(() => holds(expr, payload))
+  const error = catchHookError(() => holds(expr, payload))
   expect(error.code).toBe('match.cel_eval')
   return error.message
 }
@@ -133,7 +133,7 @@ test('any JSON payload on any condition answers, or fails with a code', () => {
       fc.constantFrom(...conditions),
       (payload, matcher) => {
         try {
-          expect(typeof matcher.when?.({ ...call('Bash'), payload })).toBe('boolean')
+          expect(typeof matcher.when?.({ ...toolCallInput('Bash'), payload })).toBe('boolean')
         } catch (error) {
           if (!(error instanceof HookError)) throw error
           expect(error.code).toBe('match.cel_eval')

@@ -1,57 +1,63 @@
 import { HookError } from '../../core/error.ts'
 
-/** What one evaluation may cost, and what it has cost so far. Evaluation is synchronous, so one meter runs at a time. */
+// Limits the cost of an evaluation. Evaluation is synchronous, so module state holds the cost of the current one.
 
-/** Longer texts are cut; lists and maps show at most so many entries. */
+/** Longer texts are truncated. */
 export const MAX_TEXT = 65_536
+/** Longer lists and maps are truncated. */
 const MAX_ENTRIES = 1_000
-/** About 40 ns each on a slow machine: 40 ms for the worst expression on the worst payload. */
+/** A step takes about 40 ns on a slow machine, so the worst evaluation takes 40 ms. */
 const MAX_STEPS = 1_000_000
-/** Entries times the size of what is done with each, summed over all comprehensions of an expression. */
-const MAX_FOLD = 100_000
+/** Entries times the nodes that are evaluated for each, over all comprehensions of an expression. */
+const MAX_COMPREHENSION_STEPS = 100_000
 
-export interface Reading<T> {
+/** The result of an evaluation. */
+interface MeteredResult<T> {
   readonly value: T
-  /** A text or list was shortened on the way, so that a `false` proves nothing. */
-  readonly cut: boolean
-  /** Why the first call was refused; it carries no payload and may be shown. */
+  /** A text or list was truncated, so `false` is not certain. */
+  readonly truncated: boolean
+  /** Why the evaluation was refused; contains nothing of the payload. */
   readonly refused: string | undefined
 }
 
 let steps = 0
 let entries = MAX_ENTRIES
-let cut = false
+let truncated = false
 let refused: string | undefined
 
-export function metered<T>(foldSize: number, run: () => T): Reading<T> {
-  const outer = { steps, entries, cut, refused }
+/** Runs an evaluation with fresh limits. */
+export function runMetered<T>(comprehensionSize: number, run: () => T): MeteredResult<T> {
+  const outer = { steps, entries, truncated, refused }
   steps = 0
-  cut = false
+  truncated = false
   refused = undefined
-  entries = Math.min(MAX_ENTRIES, Math.floor(MAX_FOLD / Math.max(1, foldSize)))
+  entries = Math.min(MAX_ENTRIES, Math.floor(MAX_COMPREHENSION_STEPS / Math.max(1, comprehensionSize)))
   try {
     const value = run()
-    return { value, cut, refused }
+    return { value, truncated, refused }
   } finally {
-    ;({ steps, entries, cut, refused } = outer)
+    ;({ steps, entries, truncated, refused } = outer)
   }
 }
 
-export function spend(amount: number): void {
+/** Adds to the cost of the evaluation; throws above the limit. */
+export function spendSteps(amount: number): void {
   steps += amount
-  if (steps > MAX_STEPS) refuse(`more than ${MAX_STEPS} steps`)
+  if (steps > MAX_STEPS) refuseEvaluation(`more than ${MAX_STEPS} steps`)
 }
 
-/** The library wraps and merges what a function throws, so the reason is kept here. */
-export function refuse(why: string): never {
+/** Fails the evaluation. Keeps the reason, because the library wraps and merges the errors of functions. */
+export function refuseEvaluation(why: string): never {
   refused ??= why
   throw new HookError('match.cel_eval', why)
 }
 
+/** How many entries of a list or map the evaluation may read. */
 export function maxEntries(): number {
   return entries
 }
 
-export function markCut(): void {
-  cut = true
+/** Records that the evaluation did not see the whole value. */
+export function markTruncated(): void {
+  truncated = true
 }

@@ -1,24 +1,24 @@
 import type { CelInput } from '@bufbuild/cel'
 import { isRecord } from '../../core/check.ts'
-import type { Library } from './load.ts'
-import { MAX_TEXT, markCut, maxEntries, refuse, spend } from './meter.ts'
+import type { CelLibrary } from './load-cel.ts'
+import { MAX_TEXT, markTruncated, maxEntries, refuseEvaluation, spendSteps } from './meter.ts'
 
 const MAX_DEPTH = 64
 const MIN_INT = -(2n ** 63n)
 const MAX_INT = 2n ** 63n - 1n
 
-/** Plain data as CEL sees it. Maps are views that convert what is asked for, so a large payload costs nothing unread. */
-export function toCel(library: Library, value: unknown, depth = 0): CelInput | undefined {
-  spend(1)
-  if (depth > MAX_DEPTH) refuse(`nested deeper than ${MAX_DEPTH} levels`)
+/** Converts plain data to CEL values. A map converts an entry when it is read, so unread parts of a payload cost nothing. */
+export function toCel(library: CelLibrary, value: unknown, depth = 0): CelInput | undefined {
+  spendSteps(1)
+  if (depth > MAX_DEPTH) refuseEvaluation(`nested deeper than ${MAX_DEPTH} levels`)
   switch (typeof value) {
     case 'string':
-      spend(value.length / 256)
-      return cutText(value)
+      spendSteps(value.length / 256)
+      return truncateText(value)
     case 'boolean':
       return value
     case 'number':
-      // JSON knows one kind of number; `depth + 1` needs an int.
+      // JSON has one type of number, but `depth + 1` needs an int.
       return Number.isSafeInteger(value) ? BigInt(value) : value
     case 'bigint':
       return value >= MIN_INT && value <= MAX_INT ? value : Number(value)
@@ -29,41 +29,41 @@ export function toCel(library: Library, value: unknown, depth = 0): CelInput | u
   }
 }
 
-function convertObject(library: Library, value: object, depth: number): CelInput {
-  if (value instanceof Uint8Array) return value.length > MAX_TEXT ? cutBytes(value) : value
+function convertObject(library: CelLibrary, value: object, depth: number): CelInput {
+  if (value instanceof Uint8Array) return value.length > MAX_TEXT ? truncateBytes(value) : value
   if (Array.isArray(value)) {
-    const shown = value.length > maxEntries() ? cutList(value) : value
+    const shown = value.length > maxEntries() ? truncateList(value) : value
     return library.celList(shown.map((item) => toCel(library, item, depth + 1) ?? null))
   }
   return library.celMap(new RecordView(library, isRecord(value) ? value : {}, depth + 1))
 }
 
-export function cutText(text: string): string {
+export function truncateText(text: string): string {
   if (text.length <= MAX_TEXT) return text
-  markCut()
+  markTruncated()
   return text.slice(0, MAX_TEXT)
 }
 
-function cutBytes(bytes: Uint8Array): Uint8Array {
-  markCut()
+function truncateBytes(bytes: Uint8Array): Uint8Array {
+  markTruncated()
   return bytes.subarray(0, MAX_TEXT)
 }
 
-function cutList(list: readonly unknown[]): readonly unknown[] {
-  markCut()
+function truncateList(list: readonly unknown[]): readonly unknown[] {
+  markTruncated()
   return list.slice(0, maxEntries())
 }
 
 /**
- * Own properties only, and never `__proto__`: nothing of JavaScript shows through. A class, because a literal with
- * eight closures per object read would cost more than the reading.
+ * A map of the own properties of a record, without `__proto__`, so that CEL sees nothing of JavaScript. It is a class
+ * because creating eight closures per object would cost more than reading it.
  */
 class RecordView implements ReadonlyMap<string, CelInput> {
-  readonly #library: Library
+  readonly #library: CelLibrary
   readonly #record: Record<string, unknown>
   readonly #depth: number
 
-  constructor(library: Library, record: Record<string, unknown>, depth: number) {
+  constructor(library: CelLibrary, record: Record<string, unknown>, depth: number) {
     this.#library = library
     this.#record = record
     this.#depth = depth
@@ -104,9 +104,9 @@ class RecordView implements ReadonlyMap<string, CelInput> {
 
   #keys(): string[] {
     const all = Object.keys(this.#record)
-    if (all.length > maxEntries()) markCut()
+    if (all.length > maxEntries()) markTruncated()
     const keys = all.slice(0, maxEntries()).filter((key) => key !== '__proto__' && isData(this.#record[key]))
-    spend(4 * keys.length)
+    spendSteps(4 * keys.length)
     return keys
   }
 }

@@ -1,9 +1,9 @@
 import type { CelInput } from '@bufbuild/cel'
 import { isRecord } from '../../core/check.ts'
-import type { MatchInput } from '../matcher.ts'
-import { readOutcome } from '../outcome.ts'
-import type { Library } from './load.ts'
-import { cutText, toCel } from './to-cel.ts'
+import { readOutcome } from '../event-conditions.ts'
+import type { MatchInput } from '../match-part.ts'
+import type { CelLibrary } from './load-cel.ts'
+import { toCel, truncateText } from './to-cel.ts'
 
 interface Variable {
   readonly type: 'string' | 'int' | 'map' | 'dyn'
@@ -11,18 +11,18 @@ interface Variable {
 }
 
 const fromEnvelope = (key: 'agent' | 'agentId' | 'session' | 'run' | 'turn' | 'tenant' | 'host' | 'cwd') =>
-  textOf(({ envelope }) => envelope[key])
-const fromPayload = (key: string) => textOf(({ payload }) => ownOf(payload, key))
+  textVariable(({ envelope }) => envelope[key])
+const fromPayload = (key: string) => textVariable(({ payload }) => ownProperty(payload, key))
 
-/** What an `if_expr` may name. Each is bound on every event: a missing text is empty, a missing map has no keys. */
-export const variables: ReadonlyMap<string, Variable> = new Map<string, Variable>([
-  ['event', textOf(({ event }) => event)],
+/** The variables of an `if_expr`. Every event has all of them: a missing text is empty, a missing map has no keys. */
+export const celVariables: ReadonlyMap<string, Variable> = new Map<string, Variable>([
+  ['event', textVariable(({ event }) => event)],
   ['tool_name', fromPayload('tool_name')],
-  ['tool_input', { type: 'map', read: ({ payload }) => recordOf(ownOf(payload, 'tool_input')) }],
-  ['tool_response', { type: 'dyn', read: ({ payload }) => ownOf(payload, 'tool_response') }],
+  ['tool_input', { type: 'map', read: ({ payload }) => recordOrEmpty(ownProperty(payload, 'tool_input')) }],
+  ['tool_response', { type: 'dyn', read: ({ payload }) => ownProperty(payload, 'tool_response') }],
   ['prompt', fromPayload('prompt')],
   ['error', fromPayload('error')],
-  ['outcome', textOf(readOutcome)],
+  ['outcome', textVariable(readOutcome)],
   ['depth', { type: 'int', read: ({ envelope }) => Math.trunc(envelope.depth ?? 0) || 0 }],
   ['agent', fromEnvelope('agent')],
   ['agent_id', fromEnvelope('agentId')],
@@ -32,24 +32,24 @@ export const variables: ReadonlyMap<string, Variable> = new Map<string, Variable
   ['tenant', fromEnvelope('tenant')],
   ['host', fromEnvelope('host')],
   ['cwd', fromEnvelope('cwd')],
-  ['payload', { type: 'map', read: ({ payload }) => recordOf(payload) }],
+  ['payload', { type: 'map', read: ({ payload }) => recordOrEmpty(payload) }],
 ])
 
-/** Binds the named variables and no others. No prototype: `constructor` must not resolve. */
-export function bind(
-  library: Library,
+/** Reads the named variables. The result has no prototype, so that `constructor` does not resolve. */
+export function bindVariables(
+  library: CelLibrary,
   names: Iterable<string>,
   input: MatchInput,
 ): Readonly<Record<string, CelInput>> {
   const bound: Record<string, CelInput> = Object.create(null)
   for (const name of names) {
-    const value = variables.get(name)?.read(input)
-    bound[name] = typeof value === 'string' ? cutText(value) : (toCel(library, value) ?? null)
+    const value = celVariables.get(name)?.read(input)
+    bound[name] = typeof value === 'string' ? truncateText(value) : (toCel(library, value) ?? null)
   }
   return bound
 }
 
-function textOf(read: (input: MatchInput) => unknown): Variable {
+function textVariable(read: (input: MatchInput) => unknown): Variable {
   return {
     type: 'string',
     read: (input) => {
@@ -59,10 +59,10 @@ function textOf(read: (input: MatchInput) => unknown): Variable {
   }
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+function recordOrEmpty(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }
 
-function ownOf(value: unknown, key: string): unknown {
+function ownProperty(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }

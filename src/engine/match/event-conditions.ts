@@ -1,0 +1,94 @@
+import { isRecord } from '../core/check.ts'
+import { type Match, type Outcome, outcomes } from '../core/hook.ts'
+import { assertTexts, type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
+
+/** `agent_ids`: ids or names of agents; an empty list matches every agent. */
+export function agentIdsPart(ids: readonly string[]): MatchPart | undefined {
+  assertTexts(ids, 'agent_ids')
+  if (ids.length === 0) return undefined
+  const known = new Set(ids)
+  const has = (id: string | undefined): boolean => id !== undefined && known.has(id)
+  return {
+    kind: 'agent_ids',
+    source: ids.join(', '),
+    when: ({ envelope }) => has(envelope.agentId) || has(envelope.agent),
+  }
+}
+
+/** `match.outcome`: one outcome or several; an empty list matches any. */
+export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | undefined {
+  const list: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
+  if (list.length === 0) return undefined
+  const wrong = list.findIndex((entry) => !isOutcome(entry))
+  if (wrong >= 0) {
+    const at = Array.isArray(wanted) ? `match.outcome.${wrong}` : 'match.outcome'
+    throwWrongType(at, `one of ${outcomes.join(', ')}`)
+  }
+  const accepted = new Set(list)
+  return { kind: 'outcome', source: list.join(', '), when: (input) => accepted.has(readOutcome(input)) }
+}
+
+function isOutcome(value: unknown): value is Outcome {
+  return outcomes.some((outcome) => outcome === value)
+}
+
+/** The outcome in the payload, else in the envelope, else `unknown`. */
+export function readOutcome({ payload, envelope }: MatchInput): string {
+  if (isRecord(payload) && Object.hasOwn(payload, 'outcome') && typeof payload.outcome === 'string')
+    return payload.outcome
+  return envelope.outcome ?? 'unknown'
+}
+
+type Expected = string | number | boolean | null
+interface FieldCondition {
+  readonly path: string
+  readonly segments: readonly string[]
+  readonly expected: Expected
+}
+
+/** `match.fields`: dot path → the exact value. Values are not converted: `1` does not equal `"1"`. */
+export function fieldsPart(fields: NonNullable<Match['fields']>): MatchPart | undefined {
+  const conditions = readConditions(fields)
+  if (conditions.length === 0) return undefined
+  return {
+    kind: 'fields',
+    source: JSON.stringify(fields),
+    when: ({ payload }) => conditions.every((condition) => holds(condition, payload)),
+  }
+}
+
+/** The first field that does not have its value, for an explanation. */
+export function failingField(
+  fields: unknown,
+  payload: unknown,
+): { readonly path: string; readonly expected: Expected; readonly actual: unknown } | undefined {
+  const failing = readConditions(fields).find((condition) => !holds(condition, payload))
+  return failing && { ...failing, actual: valueAt(payload, failing.segments) }
+}
+
+function readConditions(fields: unknown): FieldCondition[] {
+  if (!isRecord(fields)) throwWrongType('match.fields', 'an object of dot paths and values')
+  return Object.entries(fields).map(([path, expected]) => {
+    if (!isExpected(expected))
+      throwWrongType(`match.fields.${path}`, 'a string, a finite number, true, false or null')
+    return { path, expected, segments: path.split('.').filter((segment) => segment !== '') }
+  })
+}
+
+function isExpected(value: unknown): value is Expected {
+  return value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
+}
+
+function holds({ segments, expected }: FieldCondition, payload: unknown): boolean {
+  return valueAt(payload, segments) === expected
+}
+
+/** Reads own properties only, so that a path cannot reach `__proto__` or `constructor`. */
+function valueAt(payload: unknown, segments: readonly string[]): unknown {
+  let current: unknown = payload
+  for (const segment of segments) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined
+    current = Reflect.get(current, segment)
+  }
+  return current
+}
