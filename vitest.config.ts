@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { resultsFile } from './scripts/test-results.ts'
 
+const compileCache = new URL('node_modules/.cache/hookhelm/compile', import.meta.url).pathname
+
 // Only a whole run may leave results: the conformance page would lose its proofs to `vitest run some-file`.
 const whole = process.argv.slice(2).every((word) => word === 'run' || word.startsWith('--'))
 
@@ -13,6 +15,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // Child processes start in less than half the CPU time: Node keeps compiled modules here.
+    env: { NODE_COMPILE_CACHE: compileCache },
     reporters: whole ? ['default', 'json'] : ['default'],
     outputFile: { json: resultsFile },
     typecheck: {

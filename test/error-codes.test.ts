@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { errorTable } from '../src/engine/core/error-table.ts'
+import { handlerErrors } from '../src/engine/core/handler-errors.ts'
 import { serverErrors } from '../src/engine/core/server-errors.ts'
 
-const codes = Object.keys({ ...errorTable, ...serverErrors })
+const codes = Object.keys({ ...errorTable, ...handlerErrors, ...serverErrors })
 
 const self = 'test/error-codes.test.ts'
 const sources = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'test/cases/**/*.yaml'])

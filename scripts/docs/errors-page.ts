@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { errorTable } from '../../src/engine/core/error-table.ts'
+import { handlerErrors } from '../../src/engine/core/handler-errors.ts'
 import { serverErrors } from '../../src/engine/core/server-errors.ts'
 import { markdownTable, type Page } from '../page.ts'
 
@@ -28,8 +29,8 @@ const areas: Readonly<Record<string, string>> = {
   connect: 'The configuration of a coding agent.',
 }
 
-const allErrors = { ...errorTable, ...serverErrors }
-const tables = ['src/engine/core/error-table.ts', 'src/engine/core/server-errors.ts']
+const allErrors = { ...errorTable, ...handlerErrors, ...serverErrors }
+const tables = ['error-table', 'handler-errors', 'server-errors'].map((name) => `src/engine/core/${name}.ts`)
 
 export function errorsPage(): Page {
   const meanings = readMeanings()
@@ -48,7 +49,7 @@ export function errorsPage(): Page {
 const intro = `Everything Hookhelm raises is a \`HookError\` with a \`code\`, a message and a \`hint\`; the same codes stand in decisions,
 traces and records. Codes are stable, messages are not: branch on the code.
 
-Generated from \`src/engine/core/error-table.ts\` and \`server-errors.ts\` by \`npm run docs\`.`
+Generated from \`src/engine/core/error-table.ts\`, \`handler-errors.ts\` and \`server-errors.ts\` by \`npm run docs\`.`
 
 function areaText(area: string): string {
   const text = areas[area]

@@ -7,6 +7,7 @@ import type { ImportResult } from '../config/formats/import-format.ts'
 import { printHookFile } from '../config/print-hook-file.ts'
 import { findForeignHooks } from '../connect/find-connections.ts'
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { resolveSelection } from './agent-places.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
@@ -84,7 +85,7 @@ function write(text: string, out: string | undefined): void {
     return
   }
   const path = resolve(out)
-  if (existsSync(path)) throw new HookError('config.exists', `${path} exists already`)
+  if (existsSync(path)) throw handlerError('config.exists', `${path} exists already`)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
 }

@@ -4,6 +4,7 @@ import { hookFileIn, trustFile } from '../config/hook-folders.ts'
 import { SCHEMA_URL } from '../config/schema/json-schema.ts'
 import { trustStore } from '../config/trust.ts'
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 
@@ -11,7 +12,7 @@ export const initCommand = command({
   run(args) {
     const folder = join(resolve(args.cwd ?? '.'), '.hookhelm')
     const existing = existsSync(folder) ? hookFileIn(folder) : undefined
-    if (existing !== undefined) throw new HookError('config.exists', `${existing} exists already`)
+    if (existing !== undefined) throw handlerError('config.exists', `${existing} exists already`)
     mkdirSync(folder, { recursive: true })
     const path = join(folder, 'hooks.yaml')
     writeFileSync(path, exampleFile, { flag: 'wx', mode: 0o644 })

@@ -5,6 +5,7 @@ import { loadFile } from '../config/read/load-file.ts'
 import { readHookText } from '../config/read/read-hook-file.ts'
 import { trustStore } from '../config/trust.ts'
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 
@@ -33,7 +34,7 @@ export const trustCommand = command({
 function reviewFile(path: string, onlyShow: boolean): ExitCode {
   const store = trustStore(trustFile())
   const loaded = loadFile(path, 'repository')
-  if (loaded === undefined) throw new HookError('config.unreadable', `there is no file ${path}`)
+  if (loaded === undefined) throw handlerError('config.unreadable', `there is no file ${path}`)
   const { text } = loaded
   const state = store.state(path, text)
   if (state === 'trusted') {

@@ -1,6 +1,7 @@
 import { Pool } from 'undici'
 import { isRecord } from '../engine/core/check.ts'
 import { HookError, isHookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { parseJson } from '../safe/json.ts'
 import { type CallDeadline, startDeadline } from './deadline.ts'
 import { errorFromWire, unreachableGateway } from './wire-error.ts'
@@ -37,7 +38,7 @@ export function createHttp({ url, token, tenant }: HttpOptions): Http {
     if (!String(answer.headers['content-type']).startsWith('application/json'))
       throw unreachableGateway(
         url,
-        new HookError('outbound.status', `status ${answer.statusCode} without JSON`),
+        handlerError('outbound.status', `status ${answer.statusCode} without JSON`),
       )
     const value = parseJson(text, LIMITS)
     if (answer.statusCode < 300) return value

@@ -1,6 +1,7 @@
 import { isRecord } from '../engine/core/check.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { type ErrorCode, isErrorCode } from '../engine/core/error-table.ts'
+import { isHandlerCode } from '../engine/core/handler-errors.ts'
 import { serverError, serverErrors } from '../engine/core/server-errors.ts'
 
 /** The gateway's error as a `HookError` with the same code, message and hint. */
@@ -19,7 +20,7 @@ export function errorFromWire(wire: unknown): HookError {
 
 /** A newer gateway may have codes that this version does not know. */
 function codeOf(code: unknown): ErrorCode {
-  if (isErrorCode(code)) return code
+  if (isErrorCode(code) || isHandlerCode(code)) return code
   return isServerCode(code) ? code : 'gateway.internal'
 }
 

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { errorText, HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { type HookFileLevel, unreadableFile } from './read/load-file.ts'
 
 /** A folder that may hold one hook file. */
@@ -62,7 +63,7 @@ export function hookFileNames(folder: string): string[] {
 export function hookFileIn(folder: string): string | undefined {
   const [file, second] = hookFileNames(folder).filter(pathExists)
   if (second !== undefined)
-    throw new HookError('config.two_files', `both ${file} and ${second} exist; keep one of them`)
+    throw handlerError('config.two_files', `both ${file} and ${second} exist; keep one of them`)
   return file
 }
 

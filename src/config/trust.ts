@@ -12,6 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load-file.ts'
 
@@ -87,9 +88,9 @@ function read(file: string): Stored {
     const stored: unknown = loaded === undefined ? { version: 1, files: {} } : JSON.parse(loaded.text)
     if (isStored(stored)) return stored
   } catch (error) {
-    throw new HookError('trust.store', `${file} cannot be used: ${errorText(error)}`, { cause: error })
+    throw handlerError('trust.store', `${file} cannot be used: ${errorText(error)}`, { cause: error })
   }
-  throw new HookError('trust.store', `${file} cannot be used: it is not a trust store of version 1`)
+  throw handlerError('trust.store', `${file} cannot be used: it is not a trust store of version 1`)
 }
 
 function isStored(value: unknown): value is Stored {
@@ -122,6 +123,6 @@ function write(file: string, stored: Stored): void {
     renameSync(fresh, file)
   } catch (error) {
     rmSync(fresh, { force: true })
-    throw new HookError('trust.store', `${file} cannot be written: ${errorText(error)}`, { cause: error })
+    throw handlerError('trust.store', `${file} cannot be written: ${errorText(error)}`, { cause: error })
   }
 }

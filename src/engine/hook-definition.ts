@@ -18,7 +18,7 @@ export interface HookDefinition extends FieldsType<typeof hookFields, 'event' | 
 export interface HookOptions extends Omit<HookDefinition, 'event' | 'handler_type' | 'config'> {}
 
 /** Every problem of a hook: its fields, and what they require of one another. */
-export function checkHookDefinition(given: unknown): {
+function checkHookDefinition(given: unknown): {
   readonly definition: HookDefinition
   readonly problems: readonly SchemaProblem[]
 } {
@@ -60,7 +60,7 @@ export function readHandlerConfig({ schema, read }: Handler, hook: HookDefinitio
 }
 
 /** A problem of a value as a coded error; `base` is the path of the value itself. */
-export function schemaError({ code, message, path, hint }: SchemaProblem, base = ''): HookError {
+function schemaError({ code, message, path, hint }: SchemaProblem, base = ''): HookError {
   const at = [...(base === '' ? [] : [base]), ...path].join('.')
   return new HookError(code, message, { at, ...(hint === undefined ? {} : { hint }) })
 }

@@ -1,4 +1,5 @@
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { type AgentHandlerOptions, agentHandler } from './agent/agent.ts'
 import { type CommandHandlerOptions, commandHandler } from './command/command.ts'
 import type { DisposableHandler, HandlerType } from './handler-type.ts'
@@ -39,7 +40,7 @@ let builtIn: ReadonlyMap<string, DisposableHandler> | undefined
 
 /** The handlers of a process that only checks hooks: they read configs and run nothing. */
 export function builtInHandlers(): ReadonlyMap<string, DisposableHandler> {
-  const noModel = () => Promise.reject(new HookError('prompt.model', 'no model is configured to ask'))
+  const noModel = () => Promise.reject(handlerError('prompt.model', 'no model is configured to ask'))
   builtIn ??= new Map(
     createHandlers({ models: { find: noModel } }).handlers.map((handler) => [handler.type, handler]),
   )

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { HookError } from '../engine/core/error.ts'
+import type { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 
 /** The cell that holds a sealed text. Decryption fails in any other cell. */
@@ -65,7 +66,7 @@ export function createSecrets(keyring: Keyring | undefined, options: SecretsOpti
     if (key === undefined) throw noKey()
     const times = (used.get(current) ?? 0) + 1
     if (times > MAX_USES)
-      throw new HookError('secret.key', `key ${current} has encrypted 2³² times; rotate to a new key`)
+      throw handlerError('secret.key', `key ${current} has encrypted 2³² times; rotate to a new key`)
     used.set(current, times)
     if (times === WARN_USES) options.log?.('secret.key_worn', { key: current, used: times })
     const nonce = randomBytes(NONCE)
@@ -134,8 +135,8 @@ function readKeyring(keyring: Keyring | undefined): ReadonlyMap<string, KeyObjec
   const keys = new Map<string, KeyObject>()
   for (const { id, key } of keyring === undefined ? [] : [keyring.current, ...(keyring.others ?? [])]) {
     if (!/^[\w-]{1,32}$/.test(id))
-      throw new HookError('secret.key', 'a key id is 1 to 32 letters, digits, _ or -')
-    if (keys.has(id)) throw new HookError('secret.key', `two keys have the id ${id}`)
+      throw handlerError('secret.key', 'a key id is 1 to 32 letters, digits, _ or -')
+    if (keys.has(id)) throw handlerError('secret.key', `two keys have the id ${id}`)
     keys.set(id, createSecretKey(keyBytes(key, id)))
   }
   return keys
@@ -148,14 +149,14 @@ function keyBytes(key: string | Uint8Array, id: string): Buffer {
       : /^[0-9a-fA-F]{64}$/.test(key)
         ? Buffer.from(key, 'hex')
         : Buffer.from(key, /^[A-Za-z0-9+/]{43}=$/.test(key) ? 'base64' : 'utf8')
-  if (bytes.length !== 32) throw new HookError('secret.key', `key ${id} is not 32 bytes long`)
+  if (bytes.length !== 32) throw handlerError('secret.key', `key ${id} is not 32 bytes long`)
   return bytes
 }
 
 function noKey(): HookError {
-  return new HookError('secret.no_key', 'there is no encryption key')
+  return handlerError('secret.no_key', 'there is no encryption key')
 }
 
 function unreadable(why: string): HookError {
-  return new HookError('secret.unreadable', `an encrypted value cannot be read: ${why}`)
+  return handlerError('secret.unreadable', `an encrypted value cannot be read: ${why}`)
 }

@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 
 /** A webhook request as Standard Webhooks signs it. */
 export interface Webhook {
@@ -28,7 +29,7 @@ export function readSigningKey(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
   const key = Buffer.from(encoded, 'base64')
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || key.length < 24 || key.length > 64)
-    throw new HookError('secret.key', 'a webhook secret is whsec_ and the base64 of 24 to 64 bytes')
+    throw handlerError('secret.key', 'a webhook secret is whsec_ and the base64 of 24 to 64 bytes')
   return key
 }
 

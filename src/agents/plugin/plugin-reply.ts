@@ -38,7 +38,7 @@ export function changedArguments(
 }
 
 /** The text of a patch, where the call is one. */
-export function patchInCall({
+function patchInCall({
   tool,
   args,
   patchKey,

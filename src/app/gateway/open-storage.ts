@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { seedBuiltins } from '../../gateway/builtins/seed-builtins.ts'
 import { cacheSettings, type Settings } from '../../gateway/settings.ts'
@@ -80,7 +81,7 @@ async function openStoreWithKeys(context: GatewayContext, database: string): Pro
   if (isNew) return opened
   if (await opened.store.holdsSealed()) {
     await opened.store.close()
-    throw new HookError('secret.no_key', 'the database holds encrypted values, and their key is missing', {
+    throw handlerError('secret.no_key', 'the database holds encrypted values, and their key is missing', {
       hint: `Set HOOKHELM_ENCRYPTION_KEY, or restore the key file ${home.keys}.`,
     })
   }

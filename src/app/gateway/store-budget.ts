@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { GuardState } from '../../engine/core/guard-state.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import type { TokenBudget } from '../../handlers/prompt/token-budget.ts'
@@ -22,7 +23,7 @@ export function storeBudget({ store, settings, clock, log }: BudgetParts): Token
       return remaining > 0
     },
     async deduct(tenant, tokens) {
-      if (!(tokens >= 0)) throw new HookError('prompt.budget', 'tokens used cannot be negative')
+      if (!(tokens >= 0)) throw handlerError('prompt.budget', 'tokens used cannot be negative')
       const { remaining, warn } = await store.spendBudget(tenant, tokens, clock.now(), totalOf(tenant))
       if (warn) log('prompt.budget_low', { tenant, remaining, total: totalOf(tenant) })
     },

@@ -4,6 +4,7 @@ import { problemsError, syntaxProblem } from '../../config/file-problem.ts'
 import { parseSource } from '../../config/read/read-hook-file.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 
 export interface Data {
   readonly file?: string | undefined
@@ -28,7 +29,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new HookError('config.unreadable', `${path} cannot be read: ${errorText(cause)}`, { cause })
+    throw handlerError('config.unreadable', `${path} cannot be read: ${errorText(cause)}`, { cause })
   }
 }
 

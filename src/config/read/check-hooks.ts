@@ -49,7 +49,7 @@ function checkHook(raw: Raw, checks: HookChecks): ValueProblem[] {
 }
 
 /** Runs a check and reports the coded error that it throws as a problem of this path. */
-export function catchProblem(path: SchemaPath, check: () => unknown): ValueProblem[] {
+function catchProblem(path: SchemaPath, check: () => unknown): ValueProblem[] {
   try {
     check()
     return []

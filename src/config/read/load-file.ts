@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorText, HookError } from '../../engine/core/error.ts'
+import { errorText, type HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 
 /** Who a hook file belongs to: the administrator, the user or a repository. */
 export type HookFileLevel = 'managed' | 'user' | 'repository'
@@ -107,9 +108,9 @@ function decodeFile(path: string, bytes: Buffer): LoadedFile {
 
 /** The error of a file that cannot be read; `why` completes the sentence that begins with its path. */
 export function unreadableFile(path: string, why: string): HookError {
-  return new HookError('config.unreadable', `${path} ${why}`)
+  return handlerError('config.unreadable', `${path} ${why}`)
 }
 
 function unsafeOwner(path: string, why: string): HookError {
-  return new HookError('config.untrusted_owner', `${path} ${why}`)
+  return handlerError('config.untrusted_owner', `${path} ${why}`)
 }

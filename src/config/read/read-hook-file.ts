@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { readSchema, type SchemaProblem } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver, type ResolveEventName } from '../../engine/events/event-names.ts'
@@ -71,7 +72,7 @@ export function readHookText(
 
 function badFile(problems: readonly FileProblem[]): ReadHookFileResult {
   const [first, ...rest] = problems
-  if (first === undefined) throw new HookError('config.syntax', 'a hook file was refused without a reason')
+  if (first === undefined) throw handlerError('config.syntax', 'a hook file was refused without a reason')
   return { kind: 'bad', problems: [first, ...rest] }
 }
 

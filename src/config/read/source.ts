@@ -1,4 +1,5 @@
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { SchemaPath } from '../../engine/core/schema.ts'
 
 /** A parsed text that knows the offsets of its keys and values. */
@@ -17,7 +18,7 @@ export type TextPosition = { readonly offset: number } | { readonly line: number
 
 /** The error of a text that cannot be parsed; `at` is the offset. */
 export function sourceSyntaxError(message: string, offset: number): HookError {
-  return new HookError('config.syntax', message, { at: String(offset) })
+  return handlerError('config.syntax', message, { at: String(offset) })
 }
 
 const MAX_DEPTH = 64

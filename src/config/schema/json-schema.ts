@@ -9,7 +9,7 @@ export const SCHEMA_URL = 'https://unpkg.com/hookhelm/schema/hooks.schema.json'
 type Json = Readonly<Record<string, unknown>>
 
 /** The JSON Schema (draft 2020-12) of one of our schemas. `override` may replace the result for some of them. */
-export function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
   const json = { ...jsonOf(node, override), ...(node.about === undefined ? {} : { description: node.about }) }
   return override?.(node, json) ?? json
 }

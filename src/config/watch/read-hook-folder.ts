@@ -1,4 +1,5 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { type FileProblem, wholeFileProblem } from '../file-problem.ts'
 import { type HookFolder, hookFileIn } from '../hook-folders.ts'
 import { checkManagedFields } from '../prepare-file-hooks.ts'
@@ -98,5 +99,5 @@ function readLoaded(
 export function toHookError(error: unknown): HookError {
   return error instanceof HookError
     ? error
-    : new HookError('config.unreadable', errorText(error), { cause: error })
+    : handlerError('config.unreadable', errorText(error), { cause: error })
 }

@@ -48,29 +48,23 @@ export const baseHookFields = {
   description: schema.text('What the hook is for.'),
   scope: schema.choice(
     scopes,
-    'Which events it applies to: every tenant’s, its tenant’s (the default), or those of `agent_ids`.',
+    'Whose events: of all tenants, of its tenant (the default), or of `agent_ids`.',
   ),
   agent_ids: schema.list(schema.text(), 'Agents that a hook of scope `agent` applies to: ids or names.'),
   matcher: schema.text('An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`.'),
   if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
   match,
-  timeout_ms: schema.integer(
-    1,
-    600_000,
-    'How long the hook may take, in milliseconds. The event sets the default.',
-  ),
+  timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
   on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
   on_timeout: policy('What a hook that does not answer in time means for a gate.'),
   on_invalid: policy('What an unreadable answer means for a gate.'),
   priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
   enabled: schema.boolean('false switches the hook off. true by default.'),
   disabled_reason: schema.text('Why the hook is off; set by the gateway.'),
-  locked: schema.boolean(
-    'Managed by an administrator: runs before all others, and every rewrite is shown to it again.',
-  ),
+  locked: schema.boolean('Managed by an administrator: runs first, and sees every rewrite.'),
   recheck: schema.boolean('Runs again if a later hook changes the input that this one passed.'),
   shadow: schema.boolean('Runs and is recorded, but changes nothing.'),
-  transform: schema.boolean('The hook may change what the event carries, so the event waits for it.'),
+  transform: schema.boolean('The hook may change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store with every change.'),
 } as const
 

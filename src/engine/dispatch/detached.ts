@@ -1,10 +1,14 @@
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Role } from './event-hooks.ts'
+import type { DispatchRole } from './event-hooks.ts'
 import { ExecutionLog, traceOf, writeRecord } from './execution-log.ts'
 
 /** Starts a hook detached from the answer, on the input as it is now. */
-export function startDetached(dispatch: Dispatch, hook: CompiledHook, role: Exclude<Role, 'decide'>): void {
+export function startDetached(
+  dispatch: Dispatch,
+  hook: CompiledHook,
+  role: Exclude<DispatchRole, 'decide'>,
+): void {
   const { log, sink, detached } = dispatch.withExtras()
   const child = dispatch.createDetached(hook, role)
   if (sink !== undefined) child.withExtras().sink = sink

@@ -10,7 +10,7 @@ import type { DeadlineSlot, DeadlineWaiter } from './deadline-timer.ts'
 import { ALLOW, builderOf, type DecisionBuilder } from './decision-builder.ts'
 import { finishWithExtras, startRemainingShadows } from './detached.ts'
 import { DispatchState } from './dispatch-state.ts'
-import { detachedHook, type ResolvedHooks, type Role } from './event-hooks.ts'
+import { type DispatchRole, detachedHook, type ResolvedHooks } from './event-hooks.ts'
 import { executionsOf, recordExecution, recordLate, traceOf, writeRecord } from './execution-log.ts'
 import { matchAndGuard } from './match-and-guard.ts'
 import { needsSecondPass, startSecondPass } from './rewrite-input.ts'
@@ -291,7 +291,7 @@ export class Dispatch extends DispatchState implements DispatchRecord, DeadlineW
   }
 
   /** A dispatch of one hook on the input as it is now, detached from this one. */
-  createDetached(hook: CompiledHook, role: Exclude<Role, 'decide'>): Dispatch {
+  createDetached(hook: CompiledHook, role: Exclude<DispatchRole, 'decide'>): Dispatch {
     const envelope = { ...this.givenEnvelope, id: this.id, time: this.time }
     return new Dispatch(detachedHook(this.resolved, hook, role), this.payload, envelope)
   }

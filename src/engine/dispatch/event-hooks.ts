@@ -12,13 +12,13 @@ const MAX_NAMES = 1_024
 const MAX_NAME_LENGTH = 1_024
 
 /** decide: its result counts · observe: no caller waits for it · shadow: only its record is kept */
-export type Role = 'decide' | 'observe' | 'shadow'
+export type DispatchRole = 'decide' | 'observe' | 'shadow'
 
 /** The hooks of one event that apply to one tool name. All dispatches of that event and name share the object. */
 export interface ResolvedHooks {
   readonly engine: Engine
   readonly eventHooks: EventHooks
-  readonly role: Role
+  readonly role: DispatchRole
   /** Run one after the other, in order, and decide. */
   readonly hooks: readonly CompiledHook[]
   /** Run detached from the answer. */
@@ -140,7 +140,7 @@ const noMisses = new Map<CompiledHook, TraceHook>()
 export function detachedHook(
   { engine, eventHooks }: ResolvedHooks,
   hook: CompiledHook,
-  role: Exclude<Role, 'decide'>,
+  role: Exclude<DispatchRole, 'decide'>,
 ): ResolvedHooks {
   return {
     engine,

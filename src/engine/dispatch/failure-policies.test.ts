@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { block, createHooks, type HookOptions } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { HookError } from '../core/error.ts'
+import { handlerError } from '../core/handler-errors.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
 const never = () => new Promise<never>(() => {})
@@ -39,7 +40,7 @@ test('a deadline is a timeout whichever layer noticed it: a handler that keeps i
     timeoutCode: 'script.timeout',
     read: (config: unknown) => config,
     run: () => {
-      throw new HookError('script.timeout', 'the script ran longer than 200 ms')
+      throw handlerError('script.timeout', 'the script ran longer than 200 ms')
     },
   } as const
   const decide = (policies: HookOptions) => {

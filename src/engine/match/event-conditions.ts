@@ -67,10 +67,9 @@ export function failingField(
 }
 
 function readConditions(fields: unknown): FieldCondition[] {
-  if (!isRecord(fields)) throwWrongType('match.fields', 'an object of dot paths and values')
+  if (!isRecord(fields)) throwWrongType('match.fields', 'an object')
   return Object.entries(fields).map(([path, expected]) => {
-    if (!isExpected(expected))
-      throwWrongType(`match.fields.${path}`, 'a string, a finite number, true, false or null')
+    if (!isExpected(expected)) throwWrongType(`match.fields.${path}`, 'text, a number, true, false or null')
     return { path, expected, segments: path.split('.').filter((segment) => segment !== '') }
   })
 }

@@ -1,4 +1,5 @@
-import { errorTable, isErrorCode } from '../../engine/core/error-table.ts'
+import { type ErrorCode, errorTable, isErrorCode } from '../../engine/core/error-table.ts'
+import { handlerErrors, isHandlerCode } from '../../engine/core/handler-errors.ts'
 import type { Execution } from '../../engine/core/sink.ts'
 import type { Trace } from '../../engine/core/trace.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
@@ -93,7 +94,12 @@ function conditions(
 function failure(last: Execution | undefined): Pick<DryRun, 'error' | 'code' | 'hint'> {
   if (last?.code === undefined) return {}
   const { code, reason = '' } = last
-  return { error: reason, code, ...(isErrorCode(code) ? { hint: errorTable[code] } : {}) }
+  return { error: reason, code, ...hintOf(code) }
+}
+
+function hintOf(code: ErrorCode): { hint?: string } {
+  if (isErrorCode(code)) return { hint: errorTable[code] }
+  return isHandlerCode(code) ? { hint: handlerErrors[code] } : {}
 }
 
 /** Only what the event needs is made up: a payload that still lacks something is refused by its own check. */

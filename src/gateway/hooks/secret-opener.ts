@@ -1,4 +1,5 @@
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'
 import { secretPath } from '../../store/paths.ts'
@@ -13,14 +14,14 @@ export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets
     if (name !== undefined) return byName(name, hook.scope === 'global' ? MASTER_TENANT : tenant)
     const place = placeOfSealed(hook.id ?? '', hook.config, value)
     if (place === undefined)
-      throw new HookError('secret.unreadable', 'an encrypted value stands where no secret may stand')
+      throw handlerError('secret.unreadable', 'an encrypted value stands where no secret may stand')
     return secrets.decrypt(value, place)
   }
 
   async function byName(name: string, tenant = ''): Promise<string> {
     const row = (await store.listSecrets(tenant)).find((known) => known.name === name)
     if (row === undefined)
-      throw new HookError('secret.unreadable', `there is no secret ${name}`, {
+      throw handlerError('secret.unreadable', `there is no secret ${name}`, {
         hint: `Set it with \`hookhelm secrets set ${name}\`.`,
       })
     return secrets.decrypt(row.sealed, secretPath(tenant, name))

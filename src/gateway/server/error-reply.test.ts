@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { HookError } from '../../engine/core/error.ts'
-import { errorTable } from '../../engine/core/error-table.ts'
+import { type ErrorCode, errorTable } from '../../engine/core/error-table.ts'
+import { handlerError, handlerErrors } from '../../engine/core/handler-errors.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { type ServerCode, serverError, serverErrors } from '../../engine/core/server-errors.ts'
 import { errorReply } from './error-reply.ts'
@@ -9,10 +10,12 @@ const log = () => {}
 
 test('no code that a caller can cause is answered as our own failure', () => {
   const own = new Set(['config.untrusted_owner', 'config.two_files'])
-  const codes = (Object.keys(errorTable) as (keyof typeof errorTable)[]).filter((code) =>
+  const codes = (Object.keys({ ...errorTable, ...handlerErrors }) as ErrorCode[]).filter((code) =>
     /^(input|config|match)\./.test(code),
   )
-  const failures = codes.filter((code) => errorReply(new HookError(code, 'x'), log).status >= 500)
+  const failures = codes.filter(
+    (code) => errorReply(new HookError(code, 'x', { hint: '' }), log).status >= 500,
+  )
   expect(failures.filter((code) => !own.has(code))).toEqual([])
 })
 
@@ -41,7 +44,7 @@ test('a refusal that ends by itself says when', () => {
 })
 
 test('a code without a row is our own failure, with its code', () => {
-  expect(errorReply(new HookError('secret.unreadable', 'x'), log)).toMatchObject({
+  expect(errorReply(handlerError('secret.unreadable', 'x'), log)).toMatchObject({
     status: 500,
     body: { code: 'INTERNAL', details: { code: 'secret.unreadable' } },
   })

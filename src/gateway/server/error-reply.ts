@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import { errorText, type HookError, isHookError } from '../../engine/core/error.ts'
 import type { EngineCode, ErrorCode } from '../../engine/core/error-table.ts'
+import type { HandlerCode } from '../../engine/core/handler-errors.ts'
 import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { type ServerCode, serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -28,13 +29,15 @@ type NotInGateway = `connect.${string}` | `agent.${string}`
 
 type Mapped =
   | Exclude<ServerCode, NotInGateway>
-  | Extract<EngineCode, `${'input' | 'config' | 'match'}.${string}`>
+  | Extract<EngineCode | HandlerCode, `${'input' | 'config' | 'match'}.${string}`>
 
 const invalid: ReplyRow = { status: 400, seed: 'INVALID_REQUEST' }
 const broken: ReplyRow = { status: 500, seed: 'INTERNAL' }
 
 /** HTTP status and original code per error code. The compiler requires every code that a caller can cause. */
-const rows: Readonly<Record<Mapped, ReplyRow> & Partial<Record<EngineCode | ServerCode, ReplyRow>>> = {
+const rows: Readonly<
+  Record<Mapped, ReplyRow> & Partial<Record<EngineCode | HandlerCode | ServerCode, ReplyRow>>
+> = {
   'store.unavailable': { status: 503, seed: 'UNAVAILABLE', retryable: true },
   'store.corrupt': broken,
   'store.newer': broken,

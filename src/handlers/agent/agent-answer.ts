@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
+import { errorText, type HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { HookAnswer } from '../answer-dialects.ts'
 import { readAnswerObject } from '../read-answer.ts'
@@ -67,5 +68,5 @@ function parseAnswerText(text: string): unknown {
 }
 
 function answerError(what: string): HookError {
-  return new HookError('agent.output_schema', `the answer of the agent ${what}`)
+  return handlerError('agent.output_schema', `the answer of the agent ${what}`)
 }

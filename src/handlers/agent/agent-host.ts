@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Host } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { AgentAnswer } from '../../engine/core/host.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Models } from '../model/models.ts'
@@ -44,11 +45,11 @@ export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 
       const { agent_name: name } = request
       const command = findByName(commands, name)
       if (command !== undefined) {
-        if (runProcess === undefined) throw new HookError('agent.no_host', 'this host starts no programs')
+        if (runProcess === undefined) throw handlerError('agent.no_host', 'this host starts no programs')
         return requireAnswer(await runCommandAgent(command, request, { runProcess, signal }))
       }
       const agent = findByName(agents, name) ?? modelAgent(request)
-      if (models === undefined) throw new HookError('agent.no_host', 'this host has no models')
+      if (models === undefined) throw handlerError('agent.no_host', 'this host has no models')
       const allowed = agent.tools ?? Object.keys(tools)
       const chosen = Object.fromEntries(Object.entries(tools).filter(([tool]) => allowed.includes(tool)))
       const loop = { models, ledger, tools: chosen, maxSteps }
@@ -60,7 +61,7 @@ export function createAgentHost(options: AgentHostOptions): Required<Pick<Host, 
 function modelAgent({ agent_name: name, prompt }: AgentRequest): ModelAgent {
   // An unknown name is an error even if the hook has a prompt.
   if (prompt !== undefined && name === undefined) return { prompt }
-  throw new HookError('agent.unknown', `there is no agent ${JSON.stringify(name ?? '')}`)
+  throw handlerError('agent.unknown', `there is no agent ${JSON.stringify(name ?? '')}`)
 }
 
 function findByName<T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
@@ -69,11 +70,11 @@ function findByName<T>(table: Readonly<Record<string, T>>, name: string | undefi
 
 function requireAnswer(value: unknown): AgentAnswer {
   if (typeof value === 'string' || isRecord(value)) return value
-  throw new HookError('agent.output_schema', 'the answer of the agent is no object')
+  throw handlerError('agent.output_schema', 'the answer of the agent is no object')
 }
 
 /** A program without types may call the host too. */
 function assertRequest(request: AgentRequest): void {
   if (isRecord(request) && isRecord(request.input)) return
-  throw new HookError('agent.unknown', 'the request names no agent and carries no input')
+  throw handlerError('agent.unknown', 'the request names no agent and carries no input')
 }

@@ -1,5 +1,6 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { redact } from '../../safe/redact.ts'
 import { defineHandlerType } from '../handler-type.ts'
@@ -31,7 +32,7 @@ export const agentHandler = defineHandlerType({
       read: readAgentConfig,
       run({ config, ...rest }) {
         if (config.format === 'start') return startAgent({ config, ...rest })
-        if (access === undefined) throw new HookError('prompt.model', 'no model is configured to ask')
+        if (access === undefined) throw handlerError('prompt.model', 'no model is configured to ask')
         return askOpenHarness(access, { config, ...rest }, { thorough: true })
       },
       dispose: () => ledger.reconcile(),
@@ -59,11 +60,11 @@ async function askHost(
   request: AgentRequest,
 ): Promise<unknown> {
   if (host.startAgent === undefined)
-    throw new HookError('agent.no_host', 'no agent launcher is registered in the runtime context')
+    throw handlerError('agent.no_host', 'no agent launcher is registered in the runtime context')
   try {
     return await host.startAgent(request, context.signal)
   } catch (thrown) {
     if (thrown instanceof HookError) throw thrown
-    throw new HookError('agent.failed', `the agent failed: ${redact(errorText(thrown))}`)
+    throw handlerError('agent.failed', `the agent failed: ${redact(errorText(thrown))}`)
   }
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import { redact } from '../../safe/redact.ts'
@@ -54,7 +55,7 @@ export async function runCommandAgent(
   )
   if (end.exitCode !== 0) {
     const how = end.exitCode === undefined ? `signal ${end.signal}` : `exit code ${end.exitCode}`
-    throw new HookError('agent.failed', `the agent ended with ${how}: ${redact(end.stderr)}`)
+    throw handlerError('agent.failed', `the agent ended with ${how}: ${redact(end.stderr)}`)
   }
   return checkAnswer(readPrintedAnswer(end.stdout, agent.answer_field), request.output_schema)
 }
@@ -71,6 +72,6 @@ function parsePrinted(text: string): unknown {
   try {
     return parseJson(text)
   } catch {
-    throw new HookError('agent.output_schema', 'the agent printed something that is not JSON')
+    throw handlerError('agent.output_schema', 'the agent printed something that is not JSON')
   }
 }

@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { callSettings, providerFailure } from '../model/ask-model.ts'
 import type { Models } from '../model/models.ts'
 import type { TokenLedger } from '../prompt/token-budget.ts'
@@ -90,10 +91,10 @@ function createValidator(schema: JsonSchema) {
   return (value: unknown) => {
     const problem = check(value)
     if (problem === undefined) return { success: true as const, value }
-    return { success: false as const, error: new HookError('agent.schema', problem) }
+    return { success: false as const, error: handlerError('agent.schema', problem) }
   }
 }
 
 function noAnswer(): HookError {
-  return new HookError('agent.output_schema', 'the agent ended without an answer that can be read')
+  return handlerError('agent.output_schema', 'the agent ended without an answer that can be read')
 }

@@ -3,7 +3,8 @@ import type * as AjvModule from 'ajv'
 import type * as Ajv2020Module from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 import { isRecord } from '../../engine/core/check.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
+import { errorText, type HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 
 const MAX_SCHEMA = 65_536
@@ -42,7 +43,7 @@ export function compileSchema(schema: unknown, at: string): SchemaCheck {
 export function checkAnswer(answer: unknown, schema: JsonSchema | undefined): unknown {
   const problem = schema && compileSchema(schema, 'output_schema')(answer)
   if (problem === undefined) return answer
-  throw new HookError('agent.output_schema', `the answer of the agent does not fit its schema: ${problem}`)
+  throw handlerError('agent.output_schema', `the answer of the agent does not fit its schema: ${problem}`)
 }
 
 function compile(schema: JsonSchema, at: string): AjvModule.ValidateFunction {
@@ -69,9 +70,9 @@ function createAjv2020(): AjvModule.Ajv {
 /** A native pattern can take a second for 24 characters. RE2 takes linear time. */
 const re2 = Object.assign(
   (pattern: string) => {
-    if (pattern.length > MAX_PATTERN) throw new HookError('agent.schema', 'a pattern is too long')
+    if (pattern.length > MAX_PATTERN) throw handlerError('agent.schema', 'a pattern is too long')
     const regex = RE2JS.compile(RE2JS.translateRegExp(pattern))
-    if (regex.programSize() > MAX_PROGRAM) throw new HookError('agent.schema', 'a pattern unrolls too far')
+    if (regex.programSize() > MAX_PROGRAM) throw handlerError('agent.schema', 'a pattern unrolls too far')
     return { test: (text: string) => regex.test(text) }
   },
   // Required by Ajv for generated modules, which we do not use.
@@ -94,5 +95,5 @@ function comparesTooMuch(value: unknown): boolean {
 }
 
 function jsonSchemaError(at: string, why: string): HookError {
-  return new HookError('agent.schema', `${at} ${why}`, { at })
+  return handlerError('agent.schema', `${at} ${why}`, { at })
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { redact } from '../../safe/redact.ts'
 import { readAnswer } from '../read-answer.ts'
@@ -57,9 +58,9 @@ export function readOpenHarnessExit(result: ProcessResult, call: Call): unknown 
 
 function assertFinished({ truncated, exitCode, signal }: ProcessResult): void {
   if (truncated)
-    throw new HookError('process.output_limit', 'the command wrote too much output and was killed')
+    throw handlerError('process.output_limit', 'the command wrote too much output and was killed')
   const name = signal ?? signalOf(exitCode ?? 0)
-  if (name !== undefined) throw new HookError('process.signal', `the command was ended by ${name}`)
+  if (name !== undefined) throw handlerError('process.signal', `the command was ended by ${name}`)
 }
 
 /** A shell reports a signal that ended its command as an exit code above 128. */
@@ -72,7 +73,7 @@ function exitError({ exitCode, stdout, stderr }: ProcessResult): HookError {
   const output = redact(stderr) || redact(stdout)
   // The cause has the whole output, for stores that encrypt it. The message may be shown.
   const cause = [stderr, stdout].filter((text) => text !== '').join('\n')
-  return new HookError('process.exit', `command exited ${exitCode}${output === '' ? '' : `: ${output}`}`, {
+  return handlerError('process.exit', `command exited ${exitCode}${output === '' ? '' : `: ${output}`}`, {
     ...(cause === '' ? {} : { cause }),
   })
 }

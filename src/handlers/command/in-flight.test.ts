@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { InFlight } from './in-flight.ts'
 
 function asking() {
@@ -41,7 +42,7 @@ test('all fail at once when the worker does', () => {
   const { inFlight, answers, add } = asking()
   add('a')
   add('b')
-  inFlight.failAll(new HookError('process.worker', 'gone'))
+  inFlight.failAll(handlerError('process.worker', 'gone'))
   expect(answers).toEqual(['a:process.worker', 'b:process.worker'])
   expect(inFlight.size).toBe(0)
 })

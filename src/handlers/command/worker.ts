@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { parseJson } from '../../safe/json.ts'
 import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
@@ -138,7 +139,7 @@ export class Worker {
   #stop(why: string): void {
     const live = this.#process
     this.#process = undefined
-    this.#inFlight.failAll(new HookError('process.worker', why))
+    this.#inFlight.failAll(handlerError('process.worker', why))
     if (live === undefined) return
     const end = live.ended.then(() => {
       this.#stopping.delete(live)
@@ -195,16 +196,16 @@ function parseAnswerLine(text: string): HookAnswer | undefined {
 
 function timeoutError(signal: AbortSignal): HookError {
   if (signal.reason instanceof HookError) return signal.reason
-  return new HookError('process.timeout', 'the worker did not answer in time')
+  return handlerError('process.timeout', 'the worker did not answer in time')
 }
 
 /** Why a worker ended, with the end of its stderr. */
 function exitError({ exitCode, signal, stderr, overrun, refused }: LiveEnd): HookError {
   if (refused !== undefined)
-    return new HookError('process.start', `the worker could not be started: ${refused.slice(0, 200)}`)
-  if (overrun) return new HookError('process.output_limit', 'the worker wrote a line that is too long')
+    return handlerError('process.start', `the worker could not be started: ${refused.slice(0, 200)}`)
+  if (overrun) return handlerError('process.output_limit', 'the worker wrote a line that is too long')
   const output = redact(stderr.slice(-1_000))
   const how = signal === undefined ? `exited with ${exitCode}` : `was ended by ${signal}`
   const code = signal === undefined ? 'process.exit' : 'process.signal'
-  return new HookError(code, `the worker ${how}${output === '' ? '' : `: ${output}`}`)
+  return handlerError(code, `the worker ${how}${output === '' ? '' : `: ${output}`}`)
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { OutboundAnswer } from '../../safe/outbound/exchange.ts'
 import type { Outbound } from '../../safe/outbound/outbound.ts'
 import type { HttpConfig } from './http-config.ts'
@@ -68,7 +69,7 @@ function waitForRetry(clock: Clock, signal: AbortSignal): Promise<void> {
     }
     const abort = () => {
       stop()
-      reject(new HookError('outbound.timeout', 'the deadline passed before the second attempt'))
+      reject(handlerError('outbound.timeout', 'the deadline passed before the second attempt'))
     }
     const ticker = clock.every(RETRY_MS, () => {
       stop()

@@ -1,5 +1,6 @@
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { readSigningKey, signWebhook, webhookId } from '../../safe/webhook-signature.ts'
@@ -74,7 +75,7 @@ async function decryptOrThrow(
   decrypt: DecryptValue | undefined,
 ): Promise<string> {
   if (decrypt === undefined)
-    throw new HookError(
+    throw handlerError(
       'secret.no_key',
       `hook ${hook.id ?? ''} has encrypted values, and this process cannot decrypt them`,
     )
@@ -83,7 +84,7 @@ async function decryptOrThrow(
   } catch (cause) {
     const code =
       cause instanceof HookError && cause.code === 'secret.no_key' ? cause.code : 'secret.unreadable'
-    throw new HookError(code, `hook ${hook.id ?? ''} has an encrypted value that cannot be decrypted`, {
+    throw handlerError(code, `hook ${hook.id ?? ''} has an encrypted value that cannot be decrypted`, {
       cause,
     })
   }
@@ -91,5 +92,5 @@ async function decryptOrThrow(
 
 function headerValue(value: string, name: string): string {
   if (isHeaderValue(value)) return value
-  throw new HookError('secret.unreadable', `the decrypted header ${name} cannot be sent in a header`)
+  throw handlerError('secret.unreadable', `the decrypted header ${name} cannot be sent in a header`)
 }

@@ -1,4 +1,5 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 import type { ServedModel } from './models.ts'
 
@@ -88,5 +89,5 @@ export function providerFailure(
   if (thrown instanceof HookError) return thrown
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   const answered = typeof status === 'number' ? `answered ${status}` : 'could not be asked'
-  return new HookError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`)
+  return handlerError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`)
 }

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { isMissingPackage } from '../../safe/missing-package.ts'
 import type { ModelRef, Provider } from './model-name.ts'
 
@@ -47,7 +48,7 @@ export async function languageModel(
 
 function packageMissing(provider: Provider, cause: unknown): HookError {
   const name = packages[provider]
-  return new HookError('prompt.model', `the model provider ${provider} needs the packages ai and ${name}`, {
+  return handlerError('prompt.model', `the model provider ${provider} needs the packages ai and ${name}`, {
     hint: `Run \`npm install ai ${name}\` where hookhelm is installed.`,
     cause,
   })

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { type Fetch, languageModel, type ProviderSettings } from './language-model.ts'
 import { isExplicit, type ModelRef, type Provider, resolveModel } from './model-name.ts'
 
@@ -50,5 +51,5 @@ function choose(name: string | undefined, options: ModelsOptions): ModelRef {
   const fallback =
     options.default === undefined || isExplicit(wanted) ? undefined : resolveModel(options.default, options)
   if (fallback !== undefined) return fallback
-  throw new HookError('prompt.model', `no provider is configured for the model ${JSON.stringify(wanted)}`)
+  throw handlerError('prompt.model', `no provider is configured for the model ${JSON.stringify(wanted)}`)
 }

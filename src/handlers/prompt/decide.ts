@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Verdict } from '../../engine/core/decision.ts'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Answered, AskTool, Question } from '../model/ask-model.ts'
@@ -143,5 +144,5 @@ function readUpdatedInput({ updated_input: input }: Fields, event: string): Fiel
 }
 
 function unreadable(what: string): HookError {
-  return new HookError('prompt.parse', `the evaluator answered with ${what}`)
+  return handlerError('prompt.parse', `the evaluator answered with ${what}`)
 }

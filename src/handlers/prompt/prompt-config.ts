@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
@@ -62,7 +63,7 @@ export function readPromptConfig(settings: PromptSettings, hook: BaseHook): Prom
   const version = createHash('sha256').update(stableJson(hook)).digest('hex')
   if (settings.format === 'openharness') return { ...readOpenHarness(settings), version }
   if (!isNarrowed(hook)) {
-    throw new HookError(
+    throw handlerError(
       'config.prompt_needs_matcher',
       'hook: prompt handler requires a matcher or if_expr (runaway-cost guard)',
       { at: 'matcher' },

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 
 const MONTHLY_TOKENS = 1_000_000
@@ -33,7 +34,7 @@ export function memoryTokenBudget(
   const { total = MONTHLY_TOKENS, clock = systemClock, log } = options
   const accounts = new Map<string, Account>()
   const accountOf = (tenant: string): Account => {
-    if (tenant === '') throw new HookError('prompt.budget', 'a token budget needs a tenant')
+    if (tenant === '') throw handlerError('prompt.budget', 'a token budget needs a tenant')
     const month = monthOf(clock.now())
     const known = accounts.get(tenant)
     if (known?.month === month) return known
@@ -45,7 +46,7 @@ export function memoryTokenBudget(
     check: (tenant) => accountOf(tenant).used < total,
     remaining: (tenant) => total - accountOf(tenant).used,
     deduct(tenant, tokens) {
-      if (!(tokens >= 0)) throw new HookError('prompt.budget', 'tokens used cannot be negative')
+      if (!(tokens >= 0)) throw handlerError('prompt.budget', 'tokens used cannot be negative')
       const account = accountOf(tenant)
       account.used += tokens
       const remaining = total - account.used
@@ -99,7 +100,7 @@ export function createLedger(budget: TokenBudget | undefined, log: Log): TokenLe
       await settle(tenant)
       const left = await askBudget(budget, tenant, log)
       if (!left)
-        throw new HookError(
+        throw handlerError(
           'prompt.budget',
           'tenant hook token budget exceeded: nothing is left of this month',
         )
@@ -119,6 +120,6 @@ async function askBudget(budget: TokenBudget, tenant: string, log: Log): Promise
     return await budget.check(tenant)
   } catch (thrown) {
     log('security.hook.budget_precheck_failed', { tenant, error: errorText(thrown) })
-    throw new HookError('prompt.budget', 'the token budget cannot be read')
+    throw handlerError('prompt.budget', 'the token budget cannot be read')
   }
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 
 /** What the sandbox thread receives. Only text crosses the border. */
 export interface SandboxCall {
@@ -119,7 +120,7 @@ export class SandboxPool {
       const waiting = { tenant, start: resolve }
       const onAbort = () => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-        reject(new HookError('script.error', 'no sandbox became free in time'))
+        reject(handlerError('script.error', 'no sandbox became free in time'))
       }
       this.#waiting.push(waiting)
       signal.addEventListener('abort', onAbort, { once: true })

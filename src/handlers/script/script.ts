@@ -1,6 +1,7 @@
 import { Script } from 'node:vm'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { defineHandlerType } from '../handler-type.ts'
 import { toWireEvent } from '../wire-event.ts'
@@ -37,8 +38,8 @@ export const scriptHandler = defineHandlerType({
         context.report({ stdout_len: printed.length, ...(printed === '' ? {} : { stdout: printed }) })
         if (answer.kind === 'answer') return readScriptAnswer(answer.json)
         if (answer.kind === 'timeout')
-          throw new HookError('script.timeout', `the script ran longer than ${timeoutMs} ms`)
-        throw new HookError('script.error', `the script failed: ${answer.text}`)
+          throw handlerError('script.timeout', `the script ran longer than ${timeoutMs} ms`)
+        throw handlerError('script.error', `the script failed: ${answer.text}`)
       },
       dispose: () => pool.dispose(),
     }
@@ -60,7 +61,7 @@ function checkSource(settings: ScriptSettings): ScriptSettings {
   } catch (error) {
     const line = error instanceof Error ? /hook\.js:(\d+)/.exec(error.stack ?? '')?.[1] : undefined
     const where = line === undefined ? '' : ` at line ${line}`
-    throw new HookError('script.compile', `the script does not compile${where}: ${errorText(error)}`, {
+    throw handlerError('script.compile', `the script does not compile${where}: ${errorText(error)}`, {
       at: `config.source${line === undefined ? '' : `:${line}`}`,
     })
   }
@@ -105,5 +106,5 @@ function readText(value: unknown, field: string): string | undefined {
 }
 
 function answerError(what: string): HookError {
-  return new HookError('script.error', `the script ${what}`)
+  return handlerError('script.error', `the script ${what}`)
 }

@@ -1,4 +1,5 @@
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { MAX_MESSAGE_BYTES } from '../rpc/packet.ts'
 
 const LINE_FEED = 0x0a
@@ -40,7 +41,7 @@ export class EventSplitter {
   #keep(part: Buffer): void {
     this.#size += part.length
     if (this.#size > MAX_MESSAGE_BYTES)
-      throw new HookError('outbound.too_large', `an event has more than ${MAX_MESSAGE_BYTES} bytes`)
+      throw handlerError('outbound.too_large', `an event has more than ${MAX_MESSAGE_BYTES} bytes`)
     this.#kept.push(part)
   }
 

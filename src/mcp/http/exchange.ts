@@ -1,4 +1,5 @@
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 import type { AdmittedMessage } from '../passage.ts'
 import { messageList } from '../passage.ts'
@@ -106,7 +107,7 @@ async function whole(answer: Response): Promise<Buffer> {
   for await (const chunk of answer.body ?? []) {
     size += chunk.length
     if (size > MAX_MESSAGE_BYTES)
-      throw new HookError('outbound.too_large', `the answer has more than ${MAX_MESSAGE_BYTES} bytes`)
+      throw handlerError('outbound.too_large', `the answer has more than ${MAX_MESSAGE_BYTES} bytes`)
     chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks)

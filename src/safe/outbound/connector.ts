@@ -1,7 +1,8 @@
 import { promises as dns } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { Semaphore } from '../semaphore.ts'
 import { loadUndici } from './load-undici.ts'
 import { canonical, isOwn, type Listening } from './rules/address.ts'
@@ -50,7 +51,7 @@ async function checkedAddresses(host: string, port: number, rules: ConnectorRule
   const own = rules.own()
   return found.map((given) => {
     const address = isIP(given) ? canonical(given) : ''
-    if (address === '') throw new HookError('outbound.dns', `${host} resolved to an invalid address`)
+    if (address === '') throw handlerError('outbound.dns', `${host} resolved to an invalid address`)
     if (isOwn(address, port, own)) throw refusal(host, 'is this gateway itself')
     if (!rules.allow({ host, address, port }))
       throw refusal(host, 'is or resolves to a private or special address')
@@ -64,9 +65,9 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
     // The hosts file does not know names with a trailing dot.
     found = await resolve(host.replace(/^localhost\.$/i, 'localhost'))
   } catch (cause) {
-    throw new HookError('outbound.dns', `${host} could not be resolved`, { cause })
+    throw handlerError('outbound.dns', `${host} could not be resolved`, { cause })
   }
-  if (found.length === 0) throw new HookError('outbound.dns', `${host} has no address`)
+  if (found.length === 0) throw handlerError('outbound.dns', `${host} has no address`)
   return found
 }
 
@@ -98,7 +99,7 @@ function wasChecked(socket: Socket, addresses: readonly string[]): boolean {
 }
 
 function refusal(host: string, what: string): HookError {
-  return new HookError('outbound.private_address', `${host} ${what}`)
+  return handlerError('outbound.private_address', `${host} ${what}`)
 }
 
 /** All addresses of a host name. */

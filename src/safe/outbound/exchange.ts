@@ -1,7 +1,8 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 
 export interface OutboundRequest {
   readonly url: URL
@@ -161,17 +162,17 @@ class ResponseBody {
 async function decode(bytes: Buffer, encoding: string, max: number): Promise<Buffer> {
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
   if (decoder === undefined)
-    throw new HookError('outbound.decode', 'the answer has an unknown content encoding')
+    throw handlerError('outbound.decode', 'the answer has an unknown content encoding')
   // An empty body may still name an encoding.
   if (bytes.length === 0) return bytes
   try {
     return await decoder(bytes, { maxOutputLength: max })
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge(max)
-    throw new HookError('outbound.decode', 'the answer could not be decoded', { cause })
+    throw handlerError('outbound.decode', 'the answer could not be decoded', { cause })
   }
 }
 
 function tooLarge(max: number): HookError {
-  return new HookError('outbound.too_large', `the answer has more than ${max} bytes`)
+  return handlerError('outbound.too_large', `the answer has more than ${max} bytes`)
 }

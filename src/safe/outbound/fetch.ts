@@ -1,5 +1,6 @@
 import type { Agent, RequestInit as UndiciInit } from 'undici'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { loadUndici } from './load-undici.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 
@@ -24,7 +25,7 @@ export function guardedFetch(getAgent: () => Agent, guard: FetchGuard): typeof g
       const { status, statusText, headers } = answer
       if (status >= 300 && status < 400) {
         await answer.body?.cancel()
-        throw new HookError('outbound.redirect', `${url.host} answered ${status}, a redirect`)
+        throw handlerError('outbound.redirect', `${url.host} answered ${status}, a redirect`)
       }
       const body = answer.body?.pipeThrough(limitBytes(guard.maxBytes)) ?? null
       return new Response(body, { status, statusText, headers: [...headers] })
@@ -45,7 +46,7 @@ function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       size += chunk.byteLength
-      if (size > max) throw new HookError('outbound.too_large', `the answer has more than ${max} bytes`)
+      if (size > max) throw handlerError('outbound.too_large', `the answer has more than ${max} bytes`)
       controller.enqueue(chunk)
     },
   })

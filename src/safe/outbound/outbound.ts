@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Agent } from 'undici'
 import { HookError } from '../../engine/core/error.ts'
-import type { EngineCode } from '../../engine/core/error-table.ts'
+import { type HandlerCode, handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import {
   type ConnectorRules,
@@ -116,11 +116,11 @@ function blockReason({ code, cause }: HookError, url: URL): BlockReason | undefi
 export function requireSuccess(status: number, host: string): void {
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400)
-    throw new HookError('outbound.redirect', `${host} answered ${status}, a redirect`)
-  throw new HookError('outbound.status', `${host} answered ${status}`)
+    throw handlerError('outbound.redirect', `${host} answered ${status}, a redirect`)
+  throw handlerError('outbound.status', `${host} answered ${status}`)
 }
 
-const outboundCodes: Readonly<Record<string, EngineCode>> = {
+const outboundCodes: Readonly<Record<string, HandlerCode>> = {
   UND_ERR_CONNECT_TIMEOUT: 'outbound.timeout',
   UND_ERR_HEADERS_TIMEOUT: 'outbound.timeout',
   UND_ERR_BODY_TIMEOUT: 'outbound.timeout',
@@ -135,13 +135,13 @@ const tlsCode =
 /** Converts any failure to a coded error, without contents of the request or the answer. */
 function outboundError(thrown: unknown, host: string, signal: AbortSignal): HookError {
   if (signal.aborted)
-    return new HookError('outbound.timeout', `${host} did not answer in time`, { cause: thrown })
+    return handlerError('outbound.timeout', `${host} did not answer in time`, { cause: thrown })
   if (thrown instanceof HookError) return thrown
   // `fetch` wraps errors of the connector.
   if (thrown instanceof Error && thrown.cause instanceof HookError) return thrown.cause
   const system = systemCode(thrown)
   const code = outboundCodes[system] ?? (tlsCode.test(system) ? 'outbound.tls' : 'outbound.connection')
-  return new HookError(code, `${host}: ${system}`, { cause: thrown })
+  return handlerError(code, `${host}: ${system}`, { cause: thrown })
 }
 
 /** The code of an error, or of the first of several if all addresses of a host failed. */

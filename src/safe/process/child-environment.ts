@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 
 /** The variables that every child inherits. */
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const
@@ -57,7 +58,7 @@ export async function resolveDirectory(cwd: string, root: string | undefined): P
   if (root === undefined) return real
   const inside = await realDirectory(root)
   if (real === inside || real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return real
-  throw new HookError('process.cwd', `the directory ${cwd.slice(0, 200)} is outside of the workspace`)
+  throw handlerError('process.cwd', `the directory ${cwd.slice(0, 200)} is outside of the workspace`)
 }
 
 async function realDirectory(path: string): Promise<string> {
@@ -65,7 +66,7 @@ async function realDirectory(path: string): Promise<string> {
     const real = await realpath(path)
     if ((await stat(real)).isDirectory()) return real
   } catch (cause) {
-    throw new HookError('process.cwd', `there is no directory ${path.slice(0, 200)}`, { cause })
+    throw handlerError('process.cwd', `there is no directory ${path.slice(0, 200)}`, { cause })
   }
-  throw new HookError('process.cwd', `${path.slice(0, 200)} is not a directory`)
+  throw handlerError('process.cwd', `${path.slice(0, 200)} is not a directory`)
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { createFrameReader, encodeFrame, type FrameHead } from './helper-protocol.ts'
 import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
 import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
@@ -96,7 +97,7 @@ export class Helper {
       if (pending.pid !== undefined) killGroup(pending.pid, 'SIGKILL')
       this.#forget(id, pending)
       pending.fail(
-        new HookError('process.start', 'the helper process that starts commands ended unexpectedly'),
+        handlerError('process.start', 'the helper process that starts commands ended unexpectedly'),
       )
     }
   }

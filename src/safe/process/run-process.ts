@@ -1,6 +1,7 @@
 /** Starts commands, directly or through the helper, a few at a time. */
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { Semaphore } from '../semaphore.ts'
 import { ChildRun } from './child.ts'
 import { Helper } from './helper.ts'
@@ -85,11 +86,11 @@ function resultOf(end: ChildEnd, durationMs: number): ProcessResult {
 }
 
 function abortError(signal: AbortSignal, text: string): HookError {
-  return signal.reason instanceof HookError ? signal.reason : new HookError('process.timeout', text)
+  return signal.reason instanceof HookError ? signal.reason : handlerError('process.timeout', text)
 }
 
 function startError(spec: ProcessSpec, text: string): HookError {
-  return new HookError('process.start', `${nameOf(spec)} could not be started: ${text.slice(0, 200)}`)
+  return handlerError('process.start', `${nameOf(spec)} could not be started: ${text.slice(0, 200)}`)
 }
 
 /** Only the program: its arguments may contain data of the agent. */

@@ -14,7 +14,7 @@ import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../c
 import { first, join } from '../../core/merge.ts'
 import { isHookDecision, mergeHookDecisions, resolveBlockMessage } from './gate-decision.ts'
 import type { ReplyPayload } from './message-parts.ts'
-import { modelFields, promptFields } from './prompt.ts'
+import { modelFields, promptEventFields } from './prompt.ts'
 
 export interface FinalizeRetry {
   readonly instruction: string
@@ -87,7 +87,7 @@ export const agentRows = {
       'An agent is about to start; the older form of before_model_resolve and before_prompt_build in one.',
     mode: 'transform',
     payload: shape({ prompt: text, runId: optional(text), messages: optional(list()) }),
-    fields: { ...promptFields, ...modelFields },
+    fields: { ...promptEventFields, ...modelFields },
   }),
   before_agent_run: defineEvent({
     about: 'Session and workspace are ready, the prompt has not reached the model yet.',

@@ -31,7 +31,7 @@ const contextFields = {
   appendContext: field(text, join),
 }
 
-export const promptFields = {
+export const promptEventFields = {
   systemPrompt: field(text, first),
   ...contextFields,
   prependSystemContext: field(text, join),
@@ -55,7 +55,7 @@ export const promptRows = {
     about: 'The session is loaded and the prompt is about to be built.',
     mode: 'transform',
     payload: shape({ prompt: text, messages: list() }),
-    fields: promptFields,
+    fields: promptEventFields,
   }),
   heartbeat_prompt_contribution: defineEvent({
     about: 'A heartbeat prompt is being put together.',
