@@ -48,8 +48,8 @@ async function call(tool_name: string, given: Record<string, unknown>): Promise<
   const before = await hooks.dispatch('pre_tool_use', { tool_name, tool_input: given }, { session: 'demo' })
   // Nobody is here to be asked, and an unanswered question means no.
   if (before.kind !== 'allow') return `refused (${before.kind}): ${before.message}`
-  const tool_input = before.patch ?? given
+  const tool_input = before.input ?? given
   const tool_response = tools[tool_name]?.(tool_input) ?? `there is no tool ${tool_name}`
   const after = await hooks.dispatch('post_tool_use', { tool_name, tool_input, tool_response })
-  return String(after.patch ?? tool_response)
+  return String(after.input ?? tool_response)
 }

@@ -69,7 +69,7 @@ describe('a gate', () => {
     hooks.on('pre_tool_use', async () => rewrite({ command: 'ls -l' }))
     hooks.on('pre_tool_use', () => addContext('a', 'b'))
     hooks.on('pre_tool_use', ({ tool_name }) => (tool_name === 'x' ? block('x') : undefined))
-    hooks.on('pre_tool_use', () => ({ kind: 'ask', reason: 'r', patch: { a: 1 }, context: 'c' }))
+    hooks.on('pre_tool_use', () => ({ kind: 'ask', reason: 'r', input: { a: 1 }, context: 'c' }))
   })
 
   test('refuses what it could not read', () => {
@@ -84,7 +84,7 @@ describe('a gate', () => {
     // @ts-expect-error: a block says why
     hooks.on('pre_tool_use', () => ({ kind: 'block' }))
     // @ts-expect-error: nor does it rewrite
-    hooks.on('pre_tool_use', () => ({ kind: 'block', reason: 'x', patch: {} }))
+    hooks.on('pre_tool_use', () => ({ kind: 'block', reason: 'x', input: {} }))
     // @ts-expect-error: only an allow grants
     hooks.on('pre_tool_use', () => ({ kind: 'ask', reason: 'x', grant: true }))
   })
@@ -144,12 +144,12 @@ describe('dispatch', () => {
   test('answers a decision of its event', () => {
     expectTypeOf(hooks.dispatch('pre_tool_use', call)).resolves.toExtend<Decision<object, Input>>()
     expectTypeOf(hooks.dispatch('pre_tool_use', call))
-      .resolves.toHaveProperty('patch')
+      .resolves.toHaveProperty('input')
       .toEqualTypeOf<Input | undefined>()
     expectTypeOf(hooks.dispatch('user_prompt_submit', { prompt: '' }))
-      .resolves.toHaveProperty('patch')
+      .resolves.toHaveProperty('input')
       .toEqualTypeOf<string | undefined>()
-    expectTypeOf(hooks.dispatch('stop', {})).resolves.toHaveProperty('patch').toEqualTypeOf<undefined>()
+    expectTypeOf(hooks.dispatch('stop', {})).resolves.toHaveProperty('input').toEqualTypeOf<undefined>()
     expectTypeOf(hooks.dispatchSync('tool_result_persist', { message: {} as never }).kind).toEqualTypeOf<
       'allow' | 'ask' | 'block'
     >()
@@ -181,7 +181,7 @@ describe('events of one’s own', () => {
     own.on('deploy', (payload) => {
       expectTypeOf(payload.service).toEqualTypeOf<string>()
       expectTypeOf(payload.stage).toEqualTypeOf<'eu' | 'us' | undefined>()
-      return { kind: 'allow', patch: { region: 'eu' }, window: 5 }
+      return { kind: 'allow', input: { region: 'eu' }, window: 5 }
     })
     own.on('deploy', () => ({ window: 3, how: 'slow' }))
     // @ts-expect-error: the window is a number

@@ -44,7 +44,7 @@ export interface ClientOutcome {
   /** For the model and the user. Never empty on `ask` and `block`. */
   readonly message: string
   /** The whole changed input, in the client's own spelling. */
-  readonly patch?: unknown
+  readonly input?: unknown
   readonly context?: string
 }
 

@@ -56,7 +56,7 @@ function testResult(hook: HookDefinition, decision: Decision): Record<string, un
     stdout,
     stderr,
     statusCode: http_status,
-    updatedInput: decision.patch,
+    updatedInput: decision.input,
     context: decision.context,
     ...facts,
   }

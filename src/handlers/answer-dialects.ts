@@ -144,12 +144,12 @@ export function readAnswerPatch(answer: HookAnswer, event: string, payload: unkn
           mergeToolInput(specific.tool_input, payload),
           answer.modifiedPrompt,
         ]
-  const patch = candidates.find((candidate) => !isEmptyPatch(candidate))
-  return event === 'user_prompt_submit' && isRecord(patch) ? patch.prompt : patch
+  const input = candidates.find((candidate) => !isEmptyPatch(candidate))
+  return event === 'user_prompt_submit' && isRecord(input) ? input.prompt : input
 }
 
-export function isEmptyPatch(patch: unknown): boolean {
-  return patch === undefined || patch === null || (isRecord(patch) && Object.keys(patch).length === 0)
+export function isEmptyPatch(input: unknown): boolean {
+  return input === undefined || input === null || (isRecord(input) && Object.keys(input).length === 0)
 }
 
 /** Gemini merges the new arguments into the old ones. */

@@ -74,29 +74,29 @@ describe('a known answer', () => {
     [
       'Claude Code rewrite',
       specific({ updatedInput: { command: 'pwd' } }),
-      { kind: 'allow', patch: { command: 'pwd' } },
+      { kind: 'allow', input: { command: 'pwd' } },
     ],
     ['Gemini deny', { decision: 'deny', reason: 'g' }, { kind: 'block', reason: 'g' }],
     [
       'Gemini rewrite is laid over',
       specific({ tool_input: { command: 'pwd' } }),
-      { kind: 'allow', patch: { command: 'pwd', keep: 1 } },
+      { kind: 'allow', input: { command: 'pwd', keep: 1 } },
     ],
     [
       'Cursor deny',
       { permission: 'deny', user_message: 'u', agent_message: 'a' },
       { kind: 'block', reason: 'u', message: 'a' },
     ],
-    ['Cursor rewrite', { permission: 'allow', updated_input: { a: 1 } }, { kind: 'allow', patch: { a: 1 } }],
+    ['Cursor rewrite', { permission: 'allow', updated_input: { a: 1 } }, { kind: 'allow', input: { a: 1 } }],
     [
       'Copilot deny',
       { permissionDecision: 'deny', permissionDecisionReason: 'c' },
       { kind: 'block', reason: 'c' },
     ],
-    ['Copilot rewrite', { modifiedArgs: { a: 1 } }, { kind: 'allow', patch: { a: 1 } }],
+    ['Copilot rewrite', { modifiedArgs: { a: 1 } }, { kind: 'allow', input: { a: 1 } }],
     ['our own', { kind: 'ask', reason: 'r', context: 'c' }, { kind: 'ask', reason: 'r', context: 'c' }],
     ['our own block without a reason', { kind: 'block' }, { kind: 'block', reason: 'blocked by h' }],
-    ['our own, {} changes nothing', { kind: 'allow', patch: {} }, { kind: 'allow' }],
+    ['our own, {} changes nothing', { kind: 'allow', input: {} }, { kind: 'allow' }],
     ['a message alone', { systemMessage: 'hello' }, { kind: 'allow' }],
     [
       'a block stands beside a word nobody knows',
@@ -111,8 +111,8 @@ describe('a known answer', () => {
 
   test('what the tool answered is rewritten after the call, and only then', () => {
     const text = JSON.stringify(specific({ updatedToolOutput: 'clean', updatedInput: { a: 1 } }))
-    expect(reading(text, { event: 'post_tool_use' }).answer).toEqual({ kind: 'allow', patch: 'clean' })
-    expect(reading(text).answer).toEqual({ kind: 'allow', patch: { a: 1 } })
+    expect(reading(text, { event: 'post_tool_use' }).answer).toEqual({ kind: 'allow', input: 'clean' })
+    expect(reading(text).answer).toEqual({ kind: 'allow', input: { a: 1 } })
   })
 
   test('continue: false lets an agent stop that is about to, and blocks everything else', () => {
@@ -128,9 +128,9 @@ describe('a known answer', () => {
     const event = 'user_prompt_submit'
     expect(reading('{"updatedInput":{"prompt":"p"}}', { event }).answer).toEqual({
       kind: 'allow',
-      patch: 'p',
+      input: 'p',
     })
-    expect(reading('{"modifiedPrompt":"p"}', { event }).answer).toEqual({ kind: 'allow', patch: 'p' })
+    expect(reading('{"modifiedPrompt":"p"}', { event }).answer).toEqual({ kind: 'allow', input: 'p' })
   })
 
   test('a long reason is one line for the record and whole for the model', () => {

@@ -61,12 +61,12 @@ const stopEvents = ['stop', 'subagent_stop']
 function readPatchAndContext(answer: HookAnswer, { payload, context }: Call): Record<string, unknown> {
   const patch = readAnswerPatch(answer, context.event, payload)
   const notes = readAnswerContext(answer)
-  return { ...(patch === undefined ? {} : { patch }), ...(notes.length > 0 ? { context: notes } : {}) }
+  return { ...(patch === undefined ? {} : { input: patch }), ...(notes.length > 0 ? { context: notes } : {}) }
 }
 
 /** An answer in the shape of the engine, which knows what each event may answer. */
 function readOwnShape(answer: HookAnswer, { hook }: Call): unknown {
-  const { patch, ...rest } = answer
+  const { input: patch, ...rest } = answer
   const result = isEmptyPatch(patch) ? rest : answer
   const { kind, reason, message } = answer
   if (kind !== 'block' && kind !== 'ask') return result

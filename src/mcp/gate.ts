@@ -72,7 +72,7 @@ export class CallGate {
     try {
       const decision = await this.#send({ event: 'post_tool_use', payload }, envelope, never)
       if (decision.kind !== 'allow') return withheld(decision.message ?? decision.reason ?? 'a hook says so')
-      const given = decision.patch === undefined ? result : mcpResultFrom(restore(decision.patch), result)
+      const given = decision.input === undefined ? result : mcpResultFrom(restore(decision.input), result)
       return this.#changed(result, given, call, decision.context)
     } catch (thrown) {
       const why = oneLine(thrown)
@@ -138,7 +138,7 @@ function payloadOf({ tool, input, useId }: Asked) {
 }
 
 function verdictOf(decision: Decision): CallVerdict {
-  const { kind, message, reason, patch, context = [] } = decision
+  const { kind, message, reason, input: patch, context = [] } = decision
   return {
     kind,
     text: message ?? reason ?? 'a hook says so',

@@ -10,19 +10,19 @@ export function errorResult(text: string): McpResult {
 }
 
 /** What a hook returned in place of a result, in the shape that clients read. */
-export function mcpResultFrom(patch: unknown, original: unknown): McpResult {
-  const result = shaped(patch)
+export function mcpResultFrom(input: unknown, original: unknown): McpResult {
+  const result = shaped(input)
   const meta = isRecord(original) && isRecord(original._meta) ? original._meta[RELATED_TASK] : undefined
   // Clients find the task of a result by this, and no hook has a reason to take it away.
   if (meta === undefined || isRecord(result._meta)) return result
   return { ...result, _meta: { [RELATED_TASK]: meta } }
 }
 
-function shaped(patch: unknown): McpResult {
-  if (typeof patch === 'string') return { content: [{ type: 'text', text: patch }] }
-  if (Array.isArray(patch)) return { content: patch }
-  if (isRecord(patch) && (Array.isArray(patch.content) || isRecord(patch.structuredContent))) return patch
-  return { content: [{ type: 'text', text: JSON.stringify(patch) }] }
+function shaped(input: unknown): McpResult {
+  if (typeof input === 'string') return { content: [{ type: 'text', text: input }] }
+  if (Array.isArray(input)) return { content: input }
+  if (isRecord(input) && (Array.isArray(input.content) || isRecord(input.structuredContent))) return input
+  return { content: [{ type: 'text', text: JSON.stringify(input) }] }
 }
 
 /** The result with what hooks want the model to know behind it. */

@@ -19,8 +19,8 @@ function sessionWith(hooks: Hooks, name: string | undefined = 'files'): Session 
 /** Hooks that change everything they get to see. */
 function meddling(): Hooks {
   const hooks = createHooks()
-  hooks.on('pre_tool_use', () => ({ kind: 'allow', patch: { changed: true } }))
-  hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', patch: 'changed' }))
+  hooks.on('pre_tool_use', () => ({ kind: 'allow', input: { changed: true } }))
+  hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', input: 'changed' }))
   return hooks
 }
 

@@ -98,8 +98,8 @@ function sessionWith(agentHooks: AgentHooks, holds: () => boolean): AiSdkSession
       const refusal = refusalOf(decision)
       if (refusal !== undefined) throw blocked(refusal)
       const inner = subagentHooks(agentHooks, agent)
-      const { patch = prompt, context = [] } = decision
-      const given = [String(patch), ...context].join('\n\n')
+      const { input = prompt, context = [] } = decision
+      const given = [String(input), ...context].join('\n\n')
       try {
         const result = await run(sessionWith(inner, holds), given)
         inner.observe('subagent_stop', { agent_type: agent, status: 'success' })

@@ -48,8 +48,8 @@ export function inputRecord(input: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** And back. */
-export function toolInputFrom(patch: unknown, original: unknown): unknown {
-  const changed = cloneForHooks(patch)
+export function toolInputFrom(input: unknown, original: unknown): unknown {
+  const changed = cloneForHooks(input)
   return isRecord(original) || !isRecord(changed) ? changed : changed.input
 }
 

@@ -232,7 +232,7 @@ describe('it is answered in words that the plugin carries out', () => {
     ['before_tool_call', rewriting({ command: 'true' }), { args: { command: 'true' } }],
     [
       'before_tool_call',
-      { ...outcomes.ask, patch: { command: 'true' } },
+      { ...outcomes.ask, input: { command: 'true' } },
       { ask: 'are you sure?', args: { command: 'true' } },
     ],
     ['before_tool_call', rewriting('true'), { block: expect.stringContaining('cannot carry out') }],

@@ -97,7 +97,7 @@ describe('what a call says', () => {
     expect(opencodeAdapter.reply('tool.execute.before', rewriting(tool_input), native)).toEqual({ args })
   })
 
-  test('a patch is an edit of the files it names, and is changed as a text', () => {
+  test('a input is an edit of the files it names, and is changed as a text', () => {
     const patchText = '*** Begin Patch\n*** Update File: src/a.ts\n*** End Patch'
     const native = { input: { tool: 'apply_patch' }, output: { args: { patchText } } }
     const { tool_input } = opencodeAdapter.read('tool.execute.before', native).payload as {
@@ -105,7 +105,7 @@ describe('what a call says', () => {
     }
     expect(tool_input).toEqual({ command: patchText, file_path: 'src/a.ts', file_paths: ['src/a.ts'] })
     const other = patchText.replace('src/a.ts', 'src/b.ts')
-    const changed = (patch: unknown) => opencodeAdapter.reply('tool.execute.before', rewriting(patch), native)
+    const changed = (input: unknown) => opencodeAdapter.reply('tool.execute.before', rewriting(input), native)
     expect(changed({ ...tool_input, command: other })).toEqual({ args: { patchText: other } })
     expect(changed({ ...tool_input, file_path: 'elsewhere' })).toEqual({
       block: expect.stringContaining('OpenCode cannot carry out'),

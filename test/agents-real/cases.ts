@@ -78,7 +78,7 @@ export const cases: readonly Case[] = [
     async run(stage, recipe) {
       const change: StageHook['run'] = (payload) => {
         const { tool_input } = payload as { tool_input: Record<string, unknown> }
-        return { kind: 'allow', patch: { ...tool_input, command: `echo yes > ${OTHER}` } }
+        return { kind: 'allow', input: { ...tool_input, command: `echo yes > ${OTHER}` } }
       }
       await stage.up([on('pre_tool_use', change)])
       stage.connect()
@@ -101,7 +101,7 @@ export const cases: readonly Case[] = [
     name: 'output',
     about: 'a hook changes the result: the model never sees the original',
     async run(stage, recipe) {
-      const redact = on('post_tool_use', () => ({ kind: 'allow', patch: REDACTED }), { transform: true })
+      const redact = on('post_tool_use', () => ({ kind: 'allow', input: REDACTED }), { transform: true })
       await stage.up([redact])
       stage.connect()
       const ran = await recipe.run(stage)

@@ -73,7 +73,7 @@ describe.each(gates)('$agent.title $name', ({ honours, answer, isBlocked }) => {
   })
 
   test('a changed input that cannot be handed over is blocked', () => {
-    if (!honours.includes('rewrite')) expect(isBlocked({ kind: 'allow', patch: { x: 1 } })).toBe(true)
+    if (!honours.includes('rewrite')) expect(isBlocked({ kind: 'allow', input: { x: 1 } })).toBe(true)
   })
 })
 

@@ -70,7 +70,7 @@ describe('Claude Code is answered in its own words', () => {
   })
 
   test('a rewrite, words and a question go together', () => {
-    const outcome = { kind: 'ask', message: 'sure?', patch: { command: 'ls' }, context: 'note' } as const
+    const outcome = { kind: 'ask', message: 'sure?', input: { command: 'ls' }, context: 'note' } as const
     expect(claudeCodeAdapter.reply('PreToolUse', outcome, {})).toEqual(
       specific('PreToolUse', {
         permissionDecision: 'ask',

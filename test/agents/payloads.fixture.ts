@@ -29,8 +29,8 @@ export const outcomes = {
 } as const satisfies Readonly<Record<string, ClientOutcome>>
 
 /** No objection, and the input changed. */
-export function rewriting(patch: unknown): ClientOutcome {
-  return { kind: 'pass', message: 'use this one', patch }
+export function rewriting(input: unknown): ClientOutcome {
+  return { kind: 'pass', message: 'use this one', input }
 }
 
 export const silent = { exit: 0, stdout: '', stderr: '' }

@@ -8,7 +8,7 @@ interface Row {
   /** What is answered to each outcome; the answer to `pass` where none is given. */
   readonly replies: Readonly<Partial<Record<Kind, object>>>
   /** A changed input, and what is answered then. */
-  readonly rewrite?: readonly [patch: unknown, reply: object]
+  readonly rewrite?: readonly [input: unknown, reply: object]
 }
 
 /** Holds an agent to its table: every event, every kind of outcome. What is not in the table has no effect anywhere. */

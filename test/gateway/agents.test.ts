@@ -117,7 +117,7 @@ test('a file of two megabytes passes, and one of nine does not', async () => {
 })
 
 test('what an agent cannot carry out is blocked where it can block, and told otherwise', async () => {
-  const gateway = await running({ functions: { change: () => ({ kind: 'allow', patch: 'other words' }) } })
+  const gateway = await running({ functions: { change: () => ({ kind: 'allow', input: 'other words' }) } })
   await gateway.hook({ event: 'user_prompt_submit', handler_type: 'function', config: { name: 'change' } })
   await gateway.hook({ ...script("return { decision: 'block', reason: 'no' }"), event: 'subagent_start' })
   const ask = agent(gateway)

@@ -158,7 +158,7 @@ test('a webhook that observes sees the event as it happened, whatever a transfor
   const script = { event: 'post_tool_use', handler_type: 'script', transform: true, config: { source } }
   const ids = [await gateway().hook(script), await gateway().hook(webhook('/observes'))]
   const { body } = await gateway().dispatch('post_tool_use', done)
-  expect(body.decision).toMatchObject({ kind: 'allow', patch: 'shortened' })
+  expect(body.decision).toMatchObject({ kind: 'allow', input: 'shortened' })
   await gateway().until(
     async () => at('/observes'),
     (calls) => calls.length === 1,

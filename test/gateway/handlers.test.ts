@@ -18,7 +18,7 @@ const gateway = shared(() => ({
   functions: {
     note: (payload: { tool_input: { cmd?: string } }) => void ran.push(payload.tool_input.cmd ?? ''),
     never: () => new Promise(() => {}),
-    rewrite: () => ({ kind: 'allow', patch: { cmd: 'ls -l' } }),
+    rewrite: () => ({ kind: 'allow', input: { cmd: 'ls -l' } }),
   },
 }))
 
@@ -68,7 +68,7 @@ describe('GC-44 GC-46 commands on Lite', () => {
 describe('GC-51 webhooks', () => {
   test('GC-51 the event is posted as JSON, GC-57 context and rewrites of the answer arrive', async () => {
     const { decision } = await past([webhook('/context'), webhook('/rewrite')])
-    expect(decision).toMatchObject({ kind: 'allow', patch: { command: 'ls' } })
+    expect(decision).toMatchObject({ kind: 'allow', input: { command: 'ls' } })
     expect(JSON.stringify(decision)).toContain('mind the gap')
     const sent = receiver.received.find(({ path }) => path === '/context')
     expect(sent?.method).toBe('POST')
@@ -166,7 +166,7 @@ describe('the chain', () => {
     ])
     expect(decision).toMatchObject({
       kind: 'allow',
-      patch: { cmd: 'ls -l' },
+      input: { cmd: 'ls -l' },
     })
     expect(ran).toEqual(['ls -l'])
   })
@@ -178,7 +178,7 @@ describe('the chain', () => {
       { handler_type: 'script', config: { source } },
     ])
     expect(decision).toMatchObject({ kind: 'block', reason: 'no' })
-    expect(decision).not.toHaveProperty('patch')
+    expect(decision).not.toHaveProperty('input')
   })
 
   test('GC-19 GC-20 GC-22 matcher and if_expr choose, and an event without a tool matches no tool', async () => {
@@ -237,10 +237,10 @@ test('GC-90 GC-91 GC-85 the builtin pii-redactor, once switched on, takes addres
     tool_name: 'exec',
     tool_input: { command: 'mail bob@example.com', other: 'bob@example.com' },
   })
-  expect(call.body.decision.patch).toEqual({
+  expect(call.body.decision.input).toEqual({
     command: 'mail [REDACTED_EMAIL]',
     other: 'bob@example.com',
   })
   const prompt = await own.dispatch('user_prompt_submit', { prompt: 'call +49 30 1234567' })
-  expect(prompt.body.decision.patch).toBe('call [REDACTED_PHONE]')
+  expect(prompt.body.decision.input).toBe('call [REDACTED_PHONE]')
 })

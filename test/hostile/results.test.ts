@@ -119,7 +119,7 @@ describe('a rewrite that cannot be read', () => {
     )
     hooks.on('pre_tool_use', () => rewrite(two as { command: string }))
     const decision = await hooks.dispatch('pre_tool_use', bash)
-    if (decision.kind === 'allow') expect(passed.at(-1)).toBe(decision.patch?.command)
+    if (decision.kind === 'allow') expect(passed.at(-1)).toBe(decision.input?.command)
   })
 
   test('what becomes of a patch after it was returned changes nothing', async () => {
@@ -128,7 +128,7 @@ describe('a rewrite that cannot be read', () => {
     hooks.on('pre_tool_use', () => rewrite(patch))
     const decision = await hooks.dispatch('pre_tool_use', bash)
     patch.list.push('rm')
-    expect(decision.patch).toEqual({ command: 'ls -l', list: ['a'] })
+    expect(decision.input).toEqual({ command: 'ls -l', list: ['a'] })
   })
 })
 

@@ -25,13 +25,13 @@ function hooks() {
     const path = String(tool_input.path)
     if (path.includes('forbidden')) return { kind: 'block', reason: 'not there' }
     if (path.includes('asks')) return { kind: 'ask', reason: 'may it write?' }
-    if (path.includes('rewrite')) return { kind: 'allow', patch: { path, text: 'rewritten' } }
+    if (path.includes('rewrite')) return { kind: 'allow', input: { path, text: 'rewritten' } }
     return undefined
   })
   made.on('post_tool_use', { transform: true }, ({ tool_response }) => {
     const text = JSON.stringify(tool_response)
     return text.includes('hunter2')
-      ? { kind: 'allow', patch: JSON.parse(text.replaceAll('hunter2', '[gone]')) }
+      ? { kind: 'allow', input: JSON.parse(text.replaceAll('hunter2', '[gone]')) }
       : undefined
   })
   for (const event of ['session_start', 'session_end'] as const)

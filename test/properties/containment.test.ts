@@ -83,12 +83,12 @@ describe('any value as a result', () => {
 
   test('as a rewrite it becomes the input, or closes the gate', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.jsonValue(), async (patch) => {
+      fc.asyncProperty(fc.jsonValue(), async (input) => {
         const hooks = createHooks()
-        hooks.on('pre_tool_use', () => rewrite(patch as never))
+        hooks.on('pre_tool_use', () => rewrite(input as never))
         const decision = await hooks.dispatch('pre_tool_use', bash)
-        if (decision.patch !== undefined) expect(decision.patch).toEqual(patch)
-        else expect(decision.kind === 'block' || isNothing(patch)).toBe(true)
+        if (decision.input !== undefined) expect(decision.input).toEqual(input)
+        else expect(decision.kind === 'block' || isNothing(input)).toBe(true)
       }),
     )
   })
@@ -171,11 +171,11 @@ describe('freezing and naming any data', () => {
   })
 })
 
-function isNothing(patch: unknown): boolean {
-  if (patch === null) return true
+function isNothing(input: unknown): boolean {
+  if (input === null) return true
   return (
-    typeof patch === 'object' &&
-    (Object.keys(patch).length === 0 || JSON.stringify(patch) === '{"command":"ls"}')
+    typeof input === 'object' &&
+    (Object.keys(input).length === 0 || JSON.stringify(input) === '{"command":"ls"}')
   )
 }
 

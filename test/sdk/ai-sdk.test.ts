@@ -167,7 +167,7 @@ describe('a tool call', () => {
     hooks.on('pre_tool_use', () => addContext('first'))
     hooks.on('post_tool_use', { transform: true }, ({ tool_response }) => ({
       kind: 'allow',
-      patch: String(tool_response).toUpperCase(),
+      input: String(tool_response).toUpperCase(),
       context: 'second',
     }))
     const { run, server, tools } = await prepared({ hooks })
@@ -230,7 +230,7 @@ describe('a tool call', () => {
 })
 
 describe('a question', () => {
-  async function asked(hook: () => ReturnType<typeof ask> & { patch?: { name: string } }) {
+  async function asked(hook: () => ReturnType<typeof ask> & { input?: { name: string } }) {
     const hooks = createHooks()
     let times = 0
     hooks.on('pre_tool_use', () => {
@@ -270,7 +270,7 @@ describe('a question', () => {
   })
 
   test('says which input will run, when hooks changed it', async () => {
-    const { made, request, answer } = await asked(() => ({ ...ask('sure?'), patch: { name: 'b' } }))
+    const { made, request, answer } = await asked(() => ({ ...ask('sure?'), input: { name: 'b' } }))
     expect(request).toMatchObject({ reason: 'sure? (runs with {"name":"b"})' })
     await answer(true)
     expect([made.has('a'), made.has('b')]).toEqual([false, true])
@@ -506,7 +506,7 @@ describe('the model', () => {
     hooks.on('session_start', () => addContext('Today is Monday.'))
     hooks.on('user_prompt_submit', () => {
       times += 1
-      return { kind: 'allow', patch: 'go slowly', context: 'Mind the gap.' }
+      return { kind: 'allow', input: 'go slowly', context: 'Mind the gap.' }
     })
     const { run, server, tools } = await prepared({ hooks })
     await run(tools)

@@ -123,7 +123,7 @@ describe('a tool call', () => {
     hooks.on('pre_tool_use', () => addContext('first'))
     hooks.on('post_tool_use', { transform: true }, ({ tool_response }) => ({
       kind: 'allow',
-      patch: String(tool_response).toUpperCase(),
+      input: String(tool_response).toUpperCase(),
       context: 'second',
     }))
     const { run } = await prepared({ hooks })
@@ -209,7 +209,7 @@ describe('a question', () => {
     [{ type: 'reject', message: 'not today' }, false],
   ])('interrupts the graph where that is wanted: %j', async (decision, runs) => {
     const hooks = createHooks()
-    hooks.on('pre_tool_use', () => ({ ...ask('sure?'), patch: { name: 'b' } }))
+    hooks.on('pre_tool_use', () => ({ ...ask('sure?'), input: { name: 'b' } }))
     const { run, made, agent, config } = await prepared({ hooks, ask: 'interrupt' })
     const paused = (await run()) as { __interrupt__?: { value: unknown }[] }
     expect(paused.__interrupt__?.[0]?.value).toMatchObject({
@@ -278,7 +278,7 @@ describe('the model', () => {
       sessions += 1
       return addContext(`Today is Monday, ${source}.`)
     })
-    hooks.on('user_prompt_submit', () => ({ kind: 'allow', patch: 'go slowly', context: 'Mind the gap.' }))
+    hooks.on('user_prompt_submit', () => ({ kind: 'allow', input: 'go slowly', context: 'Mind the gap.' }))
     const { run, server } = await prepared({ hooks })
     await run()
     await run()

@@ -146,7 +146,7 @@ describe('a tool call', () => {
     hooks.on('pre_tool_use', () => addContext('first'))
     hooks.on('post_tool_use', { transform: true }, ({ tool_response }) => ({
       kind: 'allow',
-      patch: String(tool_response).toUpperCase(),
+      input: String(tool_response).toUpperCase(),
       context: 'second',
     }))
     const { run, server } = await prepared({ hooks })
@@ -330,7 +330,7 @@ describe('the model', () => {
   test('sees a changed prompt and added context in every request', async () => {
     const hooks = createHooks()
     hooks.on('session_start', () => addContext('Today is Monday.'))
-    hooks.on('user_prompt_submit', () => ({ kind: 'allow', patch: 'go slowly', context: 'Mind the gap.' }))
+    hooks.on('user_prompt_submit', () => ({ kind: 'allow', input: 'go slowly', context: 'Mind the gap.' }))
     const { run, server } = await prepared({ hooks })
     await run()
     expect(server.requests).toHaveLength(2)

@@ -13,38 +13,38 @@ const context =
       ? silentReply
       : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 
-const preToolUse: Reply = ({ kind, message, patch, context: additionalContext }) => {
+const preToolUse: Reply = ({ kind, message, input, context: additionalContext }) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
   const output = {
     ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
-    ...(patch === undefined ? {} : { updatedInput: patch }),
+    ...(input === undefined ? {} : { updatedInput: input }),
     ...(additionalContext === undefined ? {} : { additionalContext }),
   }
   if (Object.keys(output).length === 0) return silentReply
   return jsonReply({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
 }
 
-const permissionRequest: Reply = ({ kind, message, patch }) => {
+const permissionRequest: Reply = ({ kind, message, input }) => {
   const say = (decision: object) =>
     jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
   if (kind === 'block') return say({ behavior: 'deny', message })
-  if (patch !== undefined) return say({ behavior: 'allow', updatedInput: patch })
+  if (input !== undefined) return say({ behavior: 'allow', updatedInput: input })
   return kind === 'grant' ? say({ behavior: 'allow' }) : silentReply
 }
 
-const postToolUse: Reply = ({ patch, context: additionalContext }, native) => {
+const postToolUse: Reply = ({ input, context: additionalContext }, native) => {
   const output = {
     ...(additionalContext === undefined ? {} : { additionalContext }),
-    ...(patch === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, patch) }),
+    ...(input === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, input) }),
   }
   if (Object.keys(output).length === 0) return silentReply
   return jsonReply({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
 }
 
 /** A text in place of an object is ignored there, and what should be hidden would be seen: it becomes the object's text. */
-function shapedLike(original: unknown, patch: unknown): unknown {
-  if (!isRecord(original) || typeof patch !== 'string') return patch
-  return { ...emptied(original), ...textPlace(original, patch) }
+function shapedLike(original: unknown, input: unknown): unknown {
+  if (!isRecord(original) || typeof input !== 'string') return input
+  return { ...emptied(original), ...textPlace(original, input) }
 }
 
 /** What tells the shapes of a result apart: without it the whole change would be ignored. */

@@ -18,10 +18,10 @@ const context =
       : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 
 const preToolUse: Reply = (outcome, native) => {
-  const { kind, message, patch, context: additionalContext } = outcome
+  const { kind, message, input, context: additionalContext } = outcome
   if (kind === 'block' || kind === 'ask') return blockingReply(message)
-  if (patch === undefined) return context('PreToolUse')(outcome, native)
-  const updatedInput = changedInput(native, patch)
+  if (input === undefined) return context('PreToolUse')(outcome, native)
+  const updatedInput = changedInput(native, input)
   if (updatedInput === undefined)
     return blockingReply(`a hook changed this call in a way that Codex cannot carry out: ${message}`)
   return jsonReply({
@@ -34,13 +34,13 @@ const preToolUse: Reply = (outcome, native) => {
   })
 }
 
-function changedInput(native: NativePayload, patch: unknown): Readonly<Record<string, unknown>> | undefined {
+function changedInput(native: NativePayload, input: unknown): Readonly<Record<string, unknown>> | undefined {
   const original = codexPatch(native)
   if (original !== undefined) {
-    const command = patchText(original, patch)
+    const command = patchText(original, input)
     return command === undefined ? undefined : { command }
   }
-  return isRecord(patch) ? toNative(codexTools, String(native.tool_name), patch) : undefined
+  return isRecord(input) ? toNative(codexTools, String(native.tool_name), input) : undefined
 }
 
 const permissionRequest: Reply = ({ kind, message }) => {
@@ -52,11 +52,11 @@ const permissionRequest: Reply = ({ kind, message }) => {
 
 /** Blocking here does not undo the call: its reason is what the model sees instead of the output. */
 const postToolUse: Reply = (outcome, native) => {
-  const { patch, context: additionalContext } = outcome
-  if (patch === undefined) return context('PostToolUse')(outcome, native)
+  const { input, context: additionalContext } = outcome
+  if (input === undefined) return context('PostToolUse')(outcome, native)
   return jsonReply({
     decision: 'block',
-    reason: outputText(patch),
+    reason: outputText(input),
     ...(additionalContext === undefined
       ? {}
       : { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext } }),

@@ -17,10 +17,10 @@ const added = (context: string | undefined) =>
   unlessEmpty(context === undefined ? {} : { additionalContext: context })
 
 /** Both dialects honour a decision at the top; what Claude Code wraps it in is ignored under a camelCase key. */
-const preToolUse: Reply = ({ kind, message, patch }, native) => {
+const preToolUse: Reply = ({ kind, message, input }, native) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
-  const changed = patch === undefined ? undefined : changedArguments(native, patch)
-  if (patch !== undefined && changed === undefined)
+  const changed = input === undefined ? undefined : changedArguments(native, input)
+  if (input !== undefined && changed === undefined)
     return jsonReply({
       permissionDecision: 'deny',
       permissionDecisionReason: `a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`,
@@ -32,12 +32,12 @@ const preToolUse: Reply = ({ kind, message, patch }, native) => {
 }
 
 /** Only arguments with names can be changed: the field takes an object. */
-function changedArguments(native: NativePayload, patch: unknown): Fields | undefined {
+function changedArguments(native: NativePayload, input: unknown): Fields | undefined {
   const original = copilotArguments(native)
-  if (!isRecord(patch) || typeof original === 'string') return undefined
+  if (!isRecord(input) || typeof original === 'string') return undefined
   return 'toolName' in native
-    ? toNative(copilotCliTools, String(native.toolName), patch)
-    : toNative(claudeNamedTools, String(native.tool_name), patch)
+    ? toNative(copilotCliTools, String(native.toolName), input)
+    : toNative(claudeNamedTools, String(native.tool_name), input)
 }
 
 const permissionRequest: Reply = ({ kind, message }) => {
@@ -45,23 +45,23 @@ const permissionRequest: Reply = ({ kind, message }) => {
   return kind === 'grant' ? jsonReply({ behavior: 'allow' }) : silentReply
 }
 
-const postToolUse: Reply = ({ patch, context }) =>
+const postToolUse: Reply = ({ input, context }) =>
   unlessEmpty({
     // A result of another type would be taken for a failure.
-    ...(patch === undefined
+    ...(input === undefined
       ? {}
-      : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(patch) } }),
+      : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(input) } }),
     ...(context === undefined ? {} : { additionalContext: context }),
   })
 
-const userPromptSubmitted: Reply = ({ kind, message, patch, context }) => {
+const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
   const block = (reason: string) => jsonReply({ decision: 'block', reason })
   if (kind === 'block') return block(message)
   // An empty prompt is rejected there, and the original would go on.
-  if (patch !== undefined && (typeof patch !== 'string' || patch === ''))
+  if (input !== undefined && (typeof input !== 'string' || input === ''))
     return block(`a hook left nothing of this prompt: ${message}`)
   return unlessEmpty({
-    ...(patch === undefined ? {} : { modifiedPrompt: patch }),
+    ...(input === undefined ? {} : { modifiedPrompt: input }),
     ...(context === undefined ? {} : { additionalContext: context }),
   })
 }

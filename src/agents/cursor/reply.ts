@@ -23,7 +23,7 @@ const strict: Reply = (outcome, native) =>
 
 /** As its documentation shows a rewrite: together with an allow. */
 const preToolUse: Reply = (outcome, native) => {
-  const { kind, patch, message } = outcome
+  const { kind, input: patch, message } = outcome
   if (kind === 'block' || kind === 'ask' || patch === undefined) return strict(outcome, native)
   if (!isRecord(patch)) return denied(`a hook changed the arguments into something else: ${message}`)
   const input = toNative(cursorTools, String(native.tool_name), patch, cursorArguments(native))

@@ -15,20 +15,20 @@ const blanks: Readonly<Record<string, Fields>> = {
   run_shell_command: { description: '', dir_path: '', is_background: false },
 }
 
-const beforeTool: Reply = ({ kind, message, patch }, native) => {
+const beforeTool: Reply = ({ kind, message, input }, native) => {
   if (kind === 'block' || kind === 'ask') return blockingReply(message)
-  if (patch === undefined) return silentReply
-  const changed = changedInput(native, patch)
+  if (input === undefined) return silentReply
+  const changed = changedInput(native, input)
   if (typeof changed === 'string') return blockingReply(`${changed}: ${message}`)
   return jsonReply({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
 }
 
 /** What is to be laid over the arguments, or why that cannot say what the hook wants. */
-function changedInput({ tool_name, tool_input }: NativePayload, patch: unknown): Fields | string {
+function changedInput({ tool_name, tool_input }: NativePayload, input: unknown): Fields | string {
   const name = String(tool_name)
   const original = isRecord(tool_input) ? tool_input : {}
-  if (!isRecord(patch)) return 'a hook changed the arguments into something else'
-  const wanted = toNative(geminiCliTools, name, patch, original)
+  if (!isRecord(input)) return 'a hook changed the arguments into something else'
+  const wanted = toNative(geminiCliTools, name, input, original)
   const removed = Object.keys(original).filter((key) => !Object.hasOwn(wanted, key))
   const blank = lookUp(blanks, name) ?? {}
   const stuck = removed.find((key) => !Object.hasOwn(blank, key))
@@ -38,9 +38,9 @@ function changedInput({ tool_name, tool_input }: NativePayload, patch: unknown):
 }
 
 /** A denied result is replaced by the reason, and then nothing is added to it: words for the model go into it too. */
-const afterTool: Reply = ({ patch, context }) => {
-  if (patch !== undefined) {
-    const reason = [outputText(patch), context].filter((text) => text !== undefined).join('\n\n')
+const afterTool: Reply = ({ input, context }) => {
+  if (input !== undefined) {
+    const reason = [outputText(input), context].filter((text) => text !== undefined).join('\n\n')
     return jsonReply({ decision: 'deny', reason })
   }
   return added('AfterTool', context)
@@ -55,14 +55,14 @@ function added(hookEventName: string, additionalContext: string | undefined): Pr
 /** Only what is different is sent: for each key there the client replaces more than the hook could see. */
 const modelPart =
   (hookEventName: string, key: 'llm_request' | 'llm_response'): Reply =>
-  ({ patch }, native) => {
+  ({ input }, native) => {
     const original = native[key]
-    if (!isRecord(patch) || !isRecord(original)) return silentReply
-    const changed = Object.entries(patch).filter(
+    if (!isRecord(input) || !isRecord(original)) return silentReply
+    const changed = Object.entries(input).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(original[name]),
     )
     if (changed.length === 0) return silentReply
-    const sent = key === 'llm_response' ? patch : Object.fromEntries(changed)
+    const sent = key === 'llm_response' ? input : Object.fromEntries(changed)
     return jsonReply({ hookSpecificOutput: { hookEventName, [key]: sent } })
   }
 

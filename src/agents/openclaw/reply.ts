@@ -8,17 +8,17 @@ import { openclawCall } from './payload.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
-const beforeTool: Reply = ({ kind, message, patch }, native) => {
+const beforeTool: Reply = ({ kind, message, input }, native) => {
   if (kind === 'block') return pluginRefusal(message)
-  const args = patch === undefined ? undefined : changedArguments(openclawCall(native), patch)
-  if (patch !== undefined && args === undefined)
+  const args = input === undefined ? undefined : changedArguments(openclawCall(native), input)
+  if (input !== undefined && args === undefined)
     return pluginRefusal(`a hook changed this call in a way that OpenClaw cannot carry out: ${message}`)
   return { ...(kind === 'ask' ? { ask: message } : {}), ...(args === undefined ? {} : { args }) }
 }
 
-const toolResult: Reply = ({ patch, context }, native) => {
+const toolResult: Reply = ({ input, context }, native) => {
   const result = recordField(recordField(native, 'event'), 'result')
-  const changed = patch === undefined ? result : changedResult(result, patch)
+  const changed = input === undefined ? result : changedResult(result, input)
   const content = Array.isArray(changed.content) ? changed.content : []
   const noted =
     context === undefined ? changed : { ...changed, content: [...content, { type: 'text', text: context }] }
@@ -26,10 +26,10 @@ const toolResult: Reply = ({ patch, context }, native) => {
 }
 
 /** A text replaces everything that could still hold what was to be hidden. */
-function changedResult(original: PayloadRecord, patch: unknown): PayloadRecord {
-  if (isRecord(patch) && Array.isArray(patch.content)) return patch
+function changedResult(original: PayloadRecord, input: unknown): PayloadRecord {
+  if (isRecord(input) && Array.isArray(input.content)) return input
   const { status } = recordField(original, 'details')
-  return { content: [{ type: 'text', text: outputText(patch) }], details: { status: status ?? 'completed' } }
+  return { content: [{ type: 'text', text: outputText(input) }], details: { status: status ?? 'completed' } }
 }
 
 const promptBuild: Reply = ({ kind, message, context }) =>

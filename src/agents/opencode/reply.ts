@@ -8,16 +8,16 @@ import { opencodeCall } from './payload.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
-const beforeTool: Reply = ({ kind, message, patch }, native) => {
+const beforeTool: Reply = ({ kind, message, input }, native) => {
   if (kind === 'block' || kind === 'ask') return pluginRefusal(message)
-  if (patch === undefined) return passReply
-  const args = changedArguments(opencodeCall(native), patch)
+  if (input === undefined) return passReply
+  const args = changedArguments(opencodeCall(native), input)
   return args === undefined ? pluginRefusal(cannot(message)) : { args }
 }
 
-const afterTool: Reply = ({ patch, context }, { output }) => {
+const afterTool: Reply = ({ input, context }, { output }) => {
   if (!isRecord(output)) return passReply
-  const changed = patch === undefined ? output : { ...output, ...changedOutput(output, patch) }
+  const changed = input === undefined ? output : { ...output, ...changedOutput(output, input) }
   const noted = context === undefined ? changed : { ...changed, ...withNote(changed, context) }
   return noted === output ? passReply : { output: noted }
 }
@@ -26,15 +26,15 @@ const afterTool: Reply = ({ patch, context }, { output }) => {
  * The result as the tool gives it, so that the model reads what the hook says. A text replaces everything that could still
  * hold what was to be hidden.
  */
-function changedOutput(original: PayloadRecord, patch: unknown): PayloadRecord {
-  if (isRecord(patch) && (typeof patch.output === 'string' || Array.isArray(patch.content))) {
+function changedOutput(original: PayloadRecord, input: unknown): PayloadRecord {
+  if (isRecord(input) && (typeof input.output === 'string' || Array.isArray(input.content))) {
     const { output } = original.metadata === undefined ? {} : recordField(original, 'metadata')
-    const isRepeated = typeof patch.output === 'string' && output === original.output
+    const isRepeated = typeof input.output === 'string' && output === original.output
     return isRepeated
-      ? { ...patch, metadata: { ...recordField(patch, 'metadata'), output: patch.output } }
-      : patch
+      ? { ...input, metadata: { ...recordField(input, 'metadata'), output: input.output } }
+      : input
   }
-  const text = outputText(patch)
+  const text = outputText(input)
   if (Array.isArray(original.content)) return { content: [{ type: 'text', text }], structuredContent: null }
   return { output: text, metadata: blank(recordField(original, 'metadata'), text), attachments: [] }
 }
@@ -50,10 +50,10 @@ function withNote(output: PayloadRecord, text: string): PayloadRecord {
   return { output: `${String(output.output ?? '')}\n\n${text}` }
 }
 
-const prompt: Reply = ({ kind, message, patch, context }) => {
+const prompt: Reply = ({ kind, message, input, context }) => {
   if (kind === 'block' || kind === 'ask') return pluginRefusal(message)
-  if (patch !== undefined && typeof patch !== 'string') return pluginRefusal(cannot(message))
-  return { ...(patch === undefined ? {} : { prompt: patch }), ...contextReply(context) }
+  if (input !== undefined && typeof input !== 'string') return pluginRefusal(cannot(message))
+  return { ...(input === undefined ? {} : { prompt: input }), ...contextReply(context) }
 }
 
 function cannot(message: string): string {
@@ -65,7 +65,7 @@ const replies: Readonly<Record<string, Reply>> = {
   'tool.execute.after': afterTool,
   'chat.message': prompt,
   'experimental.session.compacting': ({ context }) => contextReply(context),
-  'chat.params': ({ patch }) => (isRecord(patch) ? { output: patch } : passReply),
+  'chat.params': ({ input }) => (isRecord(input) ? { output: input } : passReply),
 }
 
 /** What the plugin carries out; anything else it would take for no answer. */

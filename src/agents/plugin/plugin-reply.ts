@@ -20,24 +20,24 @@ export interface NativeCall {
   readonly tools: ToolNames
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
-  /** Where a tool called `apply_patch` has the text of the patch. */
+  /** Where a tool called `apply_patch` has the text of the input. */
   readonly patchKey: string
 }
 
 /** The arguments a hook wants instead, in the client's spelling; none where the client cannot have them. */
 export function changedArguments(
   call: NativeCall,
-  patch: unknown,
+  input: unknown,
 ): Readonly<Record<string, unknown>> | undefined {
   const text = patchInCall(call)
   if (text !== undefined) {
-    const changed = patchText(text, patch)
+    const changed = patchText(text, input)
     return changed === undefined ? undefined : { ...call.args, [call.patchKey]: changed }
   }
-  return isRecord(patch) ? toNative(call.tools, call.tool, patch) : undefined
+  return isRecord(input) ? toNative(call.tools, call.tool, input) : undefined
 }
 
-/** The text of a patch, where the call is one. */
+/** The text of a input, where the call is one. */
 function patchInCall({
   tool,
   args,

@@ -5,7 +5,7 @@ import { deliverDecision } from './outcome.ts'
 
 const gate: readonly Effect[] = ['block', 'ask', 'grant', 'rewrite', 'context']
 const asked: Decision = { kind: 'ask', reason: 'really?' }
-const changed: Decision = { kind: 'allow', reason: 'safer so', patch: { command: 'ls' } }
+const changed: Decision = { kind: 'allow', reason: 'safer so', input: { command: 'ls' } }
 
 const to = (decision: Decision, honours: readonly Effect[]) => deliverDecision(decision, honours, 'Robot')
 
@@ -18,14 +18,14 @@ describe('a client that can do everything gets everything', () => {
     ],
     [asked, { kind: 'ask', message: 'really?' }],
     [
-      { ...asked, patch: { a: 1 } },
-      { kind: 'ask', message: 'really?', patch: { a: 1 } },
+      { ...asked, input: { a: 1 } },
+      { kind: 'ask', message: 'really?', input: { a: 1 } },
     ],
     [
       { kind: 'block', reason: 'r', message: 'm' },
       { kind: 'block', message: 'm' },
     ],
-    [changed, { kind: 'pass', message: 'safer so', patch: { command: 'ls' } }],
+    [changed, { kind: 'pass', message: 'safer so', input: { command: 'ls' } }],
     [
       { kind: 'allow', context: ['a', 'b'] },
       { kind: 'pass', message: 'a hook decided so', context: 'a\nb' },
@@ -57,7 +57,7 @@ describe('what a client cannot do is blocked where it can block', () => {
   })
 
   test('a changed input that was to be asked about', () => {
-    expect(to({ ...asked, patch: {} }, ['block', 'rewrite']).outcome.kind).toBe('block')
+    expect(to({ ...asked, input: {} }, ['block', 'rewrite']).outcome.kind).toBe('block')
   })
 })
 
@@ -73,7 +73,7 @@ describe('what a client cannot do and cannot block is said', () => {
     const delivered = to(decision, honours)
     expect(delivered.undelivered).toEqual(undelivered)
     expect(delivered.outcome.kind).toBe('pass')
-    expect(delivered.outcome).not.toHaveProperty('patch')
+    expect(delivered.outcome).not.toHaveProperty('input')
   })
 
   test('and what it can do still gets there', () => {
@@ -87,7 +87,7 @@ test.each(['', ' ', '\n\t', '\u0085'])('a message of blanks is none: %j', (messa
 })
 
 test('an input that is handed back as it came is no change', () => {
-  const same: Decision = { kind: 'allow', patch: { a: 1, b: [2] }, original: { b: [2], a: 1 } }
+  const same: Decision = { kind: 'allow', input: { a: 1, b: [2] }, original: { b: [2], a: 1 } }
   expect(to(same, ['block'])).toEqual({
     outcome: { kind: 'pass', message: 'a hook decided so' },
     undelivered: [],

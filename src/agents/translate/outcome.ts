@@ -19,7 +19,7 @@ export function deliverDecision(
 ): DeliveredOutcome {
   const can = (effect: Effect) => honours.includes(effect)
   const { kind, grant, context = [] } = decision
-  const patch = isChange(decision) ? decision.patch : undefined
+  const patch = isChange(decision) ? decision.input : undefined
   const message = [decision.message, decision.reason].find(says) ?? 'a hook decided so'
   const notes = context.length > 0 && can('context') ? { context: context.join('\n') } : {}
   const unheard: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
@@ -34,7 +34,7 @@ export function deliverDecision(
     return refuse(`a hook changed this, and ${title} cannot take the change here: ${message}`, 'rewrite')
   if (kind === 'ask' && !can('ask'))
     return refuse(`this needs a person's approval, and ${title} cannot ask here: ${message}`, 'ask')
-  const changed = patch === undefined ? {} : { patch }
+  const changed = patch === undefined ? {} : { input: patch }
   const granted = grant === true && can('grant') ? 'grant' : 'pass'
   return {
     outcome: { kind: kind === 'ask' ? 'ask' : granted, message, ...changed, ...notes },
@@ -48,6 +48,6 @@ function says(text: string | undefined): boolean {
 }
 
 /** An input that is handed back as it came asks nothing of the client, which might block or grant for it. */
-function isChange({ patch, original }: Decision): boolean {
+function isChange({ input: patch, original }: Decision): boolean {
   return patch !== undefined && (original === undefined || stableJson(patch) !== stableJson(original))
 }

@@ -29,8 +29,8 @@ export interface IgnoredBlock {
   readonly reason: string
 }
 
-/** The result of a dispatch. `Fields` are the result fields of the event, `Patch` is the type of its input. */
-export interface Decision<Fields = Readonly<Record<string, unknown>>, Patch = unknown> {
+/** The result of a dispatch. `Fields` are the result fields of the event, `Input` is the type of its input. */
+export interface Decision<Fields = Readonly<Record<string, unknown>>, Input = unknown> {
   /** allow: go on · ask: a person has to approve · block: stop. */
   readonly kind: Kind
   /** Why, for operators. */
@@ -44,9 +44,9 @@ export interface Decision<Fields = Readonly<Record<string, unknown>>, Patch = un
   /** A hook granted permission explicitly. Without it, allow means that no hook objects. */
   readonly grant?: true
   /** The whole new input, if a hook changed it. Use it in place of the original. */
-  readonly patch?: Patch
+  readonly input?: Input
   /** The input before the changes, if a hook changed it. */
-  readonly original?: Patch
+  readonly original?: Input
   /** Each change of the input, in order. */
   readonly steps?: readonly RewriteStep[]
   /** Texts that hooks add to the context of the model. */
@@ -62,11 +62,11 @@ export interface Decision<Fields = Readonly<Record<string, unknown>>, Patch = un
 }
 
 /** What a hook may return: a decision of its own. Returning nothing means that it does not object. */
-export type Verdict<Patch = never> =
+export type Verdict<Input = never> =
   | {
       readonly kind: 'allow'
       readonly grant?: true
-      readonly patch?: Patch
+      readonly input?: Input
       readonly context?: string | readonly string[]
       readonly reason?: string
       readonly message?: string
@@ -76,7 +76,7 @@ export type Verdict<Patch = never> =
       readonly reason: string
       readonly message?: string
       readonly grant?: never
-      readonly patch?: Patch
+      readonly input?: Input
       readonly context?: string | readonly string[]
     }
   | {
@@ -84,7 +84,7 @@ export type Verdict<Patch = never> =
       readonly reason: string
       readonly message?: string
       readonly grant?: never
-      readonly patch?: never
+      readonly input?: never
     }
 
 const weight = { allow: 0, ask: 1, block: 2 } as const
@@ -128,8 +128,8 @@ export function ask(reason: string, message?: string): { kind: 'ask'; reason: st
  * hooks.on('pre_tool_use', ({ tool_input }) => rewrite({ ...tool_input, timeout: 10 }))
  * ```
  */
-export function rewrite<const P>(patch: P): { kind: 'allow'; patch: P } {
-  return { kind: 'allow', patch }
+export function rewrite<const I>(input: I): { kind: 'allow'; input: I } {
+  return { kind: 'allow', input }
 }
 
 /** Allows the event and adds texts to the context of the model. */

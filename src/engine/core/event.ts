@@ -187,7 +187,7 @@ function assertConsistent(row: EventRow): void {
 /** The payload of an event. */
 export type PayloadOf<Row> = Row extends EventRow<infer P, Mode, string, Fields> ? P : never
 /** The input of an event that hooks may rewrite; never if it has none. */
-export type PatchOf<Row> =
+export type InputOf<Row> =
   Row extends EventRow<infer P, Mode, infer R, Fields>
     ? [R] extends [never]
       ? never
@@ -208,7 +208,7 @@ type Own<F> = [keyof F] extends [never] ? never : F
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 
 /** In a result with a `kind` these keys belong to the verdict, even if the event has a field of that name. */
-type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'patch' | 'context'
+type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'input' | 'context'
 
 // Equivalent to `unknown`. With `unknown` itself, the union with the other modes would collapse during inference, and
 // strings in a result would lose their literal types.
@@ -221,4 +221,4 @@ export type ResultOf<Row> =
     ? Anything
     : ModeOf<Row> extends 'claim'
       ? undefined | ({ readonly handled: boolean } & Omit<FieldsOf<Row>, 'handled'>)
-      : undefined | (Verdict<PatchOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | Own<FieldsOf<Row>>
+      : undefined | (Verdict<InputOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | Own<FieldsOf<Row>>

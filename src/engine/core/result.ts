@@ -8,7 +8,7 @@ export interface HandlerResult {
   readonly reason?: string
   readonly message?: string
   readonly grant?: true
-  readonly patch?: unknown
+  readonly input?: unknown
   readonly context?: readonly string[] | undefined
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
@@ -33,7 +33,7 @@ export function readResult(row: EventRow, value: unknown): ResultOrReason {
 }
 
 function readVerdict(row: EventRow, answer: Record<string, unknown>): ResultOrReason {
-  const { kind, reason, message, grant, patch, context, ...rest } = answer
+  const { kind, reason, message, grant, input, context, ...rest } = answer
   if (!isKind(kind)) return `answered an unknown kind ${describeType(kind)}`
   for (const key of texts) {
     const text = answer[key]
@@ -42,9 +42,9 @@ function readVerdict(row: EventRow, answer: Record<string, unknown>): ResultOrRe
   if (kind !== 'allow' && !reason) return `${kind} without a reason`
   if (grant !== undefined && grant !== true) return 'grant can only be true'
   if (grant && kind !== 'allow') return `${kind} cannot grant`
-  const patched = patch !== undefined && patch !== null
-  if (patched && row.rewrites === undefined) return 'this event has no input to rewrite'
-  if (patched && kind === 'block') return 'a block cannot carry a patch'
+  const rewrites = input !== undefined && input !== null
+  if (rewrites && row.rewrites === undefined) return 'this event has no input to rewrite'
+  if (rewrites && kind === 'block') return 'a block cannot change the input'
   const notes = readContext(context)
   if (typeof notes === 'string') return notes
   const fields = checkFields(row, rest)
@@ -54,7 +54,7 @@ function readVerdict(row: EventRow, answer: Record<string, unknown>): ResultOrRe
     ...(typeof reason === 'string' ? { reason } : {}),
     ...(typeof message === 'string' ? { message } : {}),
     ...(grant === true ? { grant } : {}),
-    ...(patched ? { patch } : {}),
+    ...(rewrites ? { input } : {}),
     ...(notes.length > 0 ? { context: notes } : {}),
     ...(Object.keys(fields).length > 0 ? { fields } : {}),
   }
@@ -70,13 +70,13 @@ function readFields(row: EventRow, answer: Record<string, unknown>): ResultOrRea
   if (Object.keys(fields).length === 0) return NO_OBJECTION
   const { kind, reason, message } = verdict
   // A result field with the name of the input rewrites the input.
-  const patch = row.rewrites === undefined || kind === 'block' ? undefined : fields[row.rewrites]
+  const input = row.rewrites === undefined || kind === 'block' ? undefined : fields[row.rewrites]
   return {
     kind,
     fields,
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
-    ...(patch === undefined || patch === null ? {} : { patch }),
+    ...(input === undefined || input === null ? {} : { input }),
   }
 }
 

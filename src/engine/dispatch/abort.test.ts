@@ -78,7 +78,7 @@ describe('an abort while a hook is awaited', () => {
     const answer = hooks.dispatch('model_request', { request: {} }, {}, { signal })
     await clock.advance(10)
     controller.abort()
-    expect(await answer).toMatchObject({ kind: 'allow', patch: { a: 1 } })
+    expect(await answer).toMatchObject({ kind: 'allow', input: { a: 1 } })
   })
 
   test('also after an earlier hook ran into its deadline', async () => {

@@ -18,8 +18,8 @@ export function applyResult(dispatch: Dispatch, hook: CompiledHook, value: unkno
   if (role === 'observe') return applyObserved(dispatch, hook, value)
   const result = readSafely(eventHooks.row, value)
   if (typeof result === 'string') return applyFailure(dispatch, hook, 'invalid', 'handler.result', result)
-  if (role === 'decide' && result.patch !== undefined) {
-    const rewritten = rewriteInput(dispatch, hook, result.patch)
+  if (role === 'decide' && result.input !== undefined) {
+    const rewritten = rewriteInput(dispatch, hook, result.input)
     if (rewritten === 'blocked') return 'stop'
     if (rewritten !== 'applied')
       return applyFailure(dispatch, hook, 'invalid', 'handler.result', rewritten.invalid)

@@ -193,11 +193,11 @@ describe('GC-27 GC-30 one budget for the whole dispatch', () => {
   test('elsewhere than on a gate a spent budget keeps what there is', async () => {
     const clock = fakeClock()
     const hooks = createHooks({ clock, budgetMs: 300 })
-    hooks.on('model_request', { timeout_ms: 200 }, () => ({ kind: 'allow', patch: { a: 1 } }))
+    hooks.on('model_request', { timeout_ms: 200 }, () => ({ kind: 'allow', input: { a: 1 } }))
     for (let i = 0; i < 3; i++) hooks.on('model_request', { timeout_ms: 200 }, never)
     const answer = hooks.dispatch('model_request', { request: {} })
     await clock.advance(350)
-    expect(await Promise.race([answer, 'no answer'])).toMatchObject({ kind: 'allow', patch: { a: 1 } })
+    expect(await Promise.race([answer, 'no answer'])).toMatchObject({ kind: 'allow', input: { a: 1 } })
   })
 
   test.each([Number.NaN, -1, 'soon'])('a budget of %s is refused or has no effect', async (budgetMs) => {

@@ -75,7 +75,7 @@ export class DecisionBuilder {
       ...(this.code === undefined ? {} : { code: this.code }),
       ...(this.by === undefined ? {} : { by: this.by }),
       ...(this.grant && this.kind === 'allow' ? { grant: true } : {}),
-      ...(key === undefined ? {} : { patch: valueAt(current, key), original: valueAt(original, key) }),
+      ...(key === undefined ? {} : { input: valueAt(current, key), original: valueAt(original, key) }),
       ...(this.steps.length > 0 ? { steps: this.steps } : {}),
       ...(this.context.length > 0 && !blocked ? { context: this.context } : {}),
       ...(this.fields === undefined ? {} : { fields: this.fields }),

@@ -5,8 +5,8 @@ import { HookError } from '../core/error.ts'
 import {
   type EventRows,
   type FieldsOf,
+  type InputOf,
   isEventRow,
-  type PatchOf,
   type PayloadOf,
   type ResultOf,
 } from '../core/event.ts'
@@ -64,7 +64,7 @@ export type HookFunction<Row> = (
 ) => HookResult<Row> | PromiseLike<HookResult<Row>>
 
 /** The decision of one event, with the types of its input and its result fields. */
-export type DecisionOf<Row> = Decision<FieldsOf<Row>, PatchOf<Row>>
+export type DecisionOf<Row> = Decision<FieldsOf<Row>, InputOf<Row>>
 
 /** One set of hooks. `Rows` is the catalogue plus the events that you defined. */
 export interface Hooks<Rows extends EventRows = Catalogue> {

@@ -18,7 +18,7 @@ describe('an event of one’s own is as good as any other', () => {
     hooks.on('deploy', { matcher: '^api$' }, ({ args }) => rewrite({ ...args, region: 'eu' }))
     hooks.on('deploy', ({ replicas }) => (replicas === 0 ? block('nothing to run') : undefined))
     const api = { service: 'api', args: { a: 1 } }
-    expect(await hooks.dispatch('deploy', api)).toMatchObject({ patch: { a: 1, region: 'eu' } })
+    expect(await hooks.dispatch('deploy', api)).toMatchObject({ input: { a: 1, region: 'eu' } })
     expect(await hooks.dispatch('deploy', { ...api, service: 'web' })).toEqual({ kind: 'allow' })
     expect(await hooks.dispatch('deploy', { ...api, replicas: 0 })).toMatchObject({ kind: 'block' })
     await expect(hooks.dispatch('deploy', { service: 'api' } as never)).rejects.toMatchObject({

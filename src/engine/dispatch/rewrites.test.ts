@@ -19,7 +19,7 @@ describe('rewrites chain', () => {
     expect(await hooks.dispatch('pre_tool_use', bash('one'))).toEqual({
       kind: 'allow',
       original: { command: 'one' },
-      patch: { command: 'three' },
+      input: { command: 'three' },
       steps: [
         { hook: 'a', before: { command: 'one' }, after: { command: 'two' } },
         { hook: 'b', before: { command: 'two' }, after: { command: 'three' } },
@@ -31,7 +31,7 @@ describe('rewrites chain', () => {
   test('a patch replaces the whole input', async () => {
     const hooks = createHooks()
     hooks.on('pre_tool_use', () => rewrite({ other: 1 }))
-    expect((await hooks.dispatch('pre_tool_use', bash('x'))).patch).toEqual({ other: 1 })
+    expect((await hooks.dispatch('pre_tool_use', bash('x'))).input).toEqual({ other: 1 })
   })
 
   test('a prompt is rewritten as text', async () => {
@@ -39,22 +39,22 @@ describe('rewrites chain', () => {
     hooks.on('user_prompt_submit', ({ prompt }) => rewrite(prompt.toUpperCase()))
     hooks.on('user_prompt_submit', ({ prompt }) => rewrite(`${prompt}!`))
     const decision = await hooks.dispatch('user_prompt_submit', { prompt: 'hi' })
-    expect(decision).toMatchObject({ patch: 'HI!', original: 'hi' })
+    expect(decision).toMatchObject({ input: 'HI!', original: 'hi' })
   })
 
   test('an ask carries the rewritten input, a block none', async () => {
     const asking = createHooks()
-    asking.on('pre_tool_use', () => ({ kind: 'ask', reason: 'sure?', patch: { command: 'b' } }))
+    asking.on('pre_tool_use', () => ({ kind: 'ask', reason: 'sure?', input: { command: 'b' } }))
     expect(await asking.dispatch('pre_tool_use', bash('a'))).toMatchObject({
       kind: 'ask',
-      patch: { command: 'b' },
+      input: { command: 'b' },
     })
     const blocking = createHooks()
     blocking.on('pre_tool_use', () => rewrite({ command: 'b' }))
     blocking.on('pre_tool_use', () => block('no'))
     const decision = await blocking.dispatch('pre_tool_use', bash('a'))
     expect(decision).toMatchObject({ kind: 'block', reason: 'no' })
-    expect(decision).not.toHaveProperty('patch')
+    expect(decision).not.toHaveProperty('input')
   })
 
   test('a rewrite after an ask keeps the ask', async () => {
@@ -63,7 +63,7 @@ describe('rewrites chain', () => {
     hooks.on('pre_tool_use', () => rewrite({ command: 'b' }))
     expect(await hooks.dispatch('pre_tool_use', bash('a'))).toMatchObject({
       kind: 'ask',
-      patch: { command: 'b' },
+      input: { command: 'b' },
     })
   })
 })
@@ -76,7 +76,7 @@ describe('what changes nothing', () => {
     ['the same input again', { command: 'one' }],
   ])('%s', async (_, patch) => {
     const hooks = createHooks()
-    hooks.on('pre_tool_use', () => ({ kind: 'allow', patch }) as never)
+    hooks.on('pre_tool_use', () => ({ kind: 'allow', input: patch }) as never)
     expect(await hooks.dispatch('pre_tool_use', bash('one'))).toEqual({ kind: 'allow' })
   })
 })
@@ -108,7 +108,7 @@ describe('a rewrite is checked again', () => {
 
   test('a block cannot carry a patch, and an event without an input takes none', async () => {
     const hooks = createHooks()
-    hooks.on('pre_tool_use', () => ({ kind: 'block', reason: 'x', patch: { a: 1 } }) as never)
+    hooks.on('pre_tool_use', () => ({ kind: 'block', reason: 'x', input: { a: 1 } }) as never)
     expect(await hooks.dispatch('pre_tool_use', bash('x'))).toMatchObject({ code: 'handler.result' })
     hooks.on('stop', { on_invalid: 'block' }, () => rewrite({ a: 1 }) as never)
     expect(await hooks.dispatch('stop', {})).toMatchObject({ code: 'handler.result' })
@@ -121,9 +121,9 @@ describe('nobody can change what was decided', () => {
     const patch = { list: [{ a: 1 }] }
     hooks.on('pre_tool_use', () => rewrite(patch))
     const decision = await hooks.dispatch('pre_tool_use', bash('one'))
-    expect(decision.patch).toEqual({ list: [{ a: 1 }] })
-    const list = decision.patch?.list as object[]
-    for (const part of [decision.patch, decision.original, list, list[0]])
+    expect(decision.input).toEqual({ list: [{ a: 1 }] })
+    const list = decision.input?.list as object[]
+    for (const part of [decision.input, decision.original, list, list[0]])
       expect(Object.isFrozen(part)).toBe(true)
     for (const step of decision.steps ?? []) expect(Object.isFrozen(step.after)).toBe(true)
   })

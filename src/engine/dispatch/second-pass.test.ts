@@ -16,7 +16,7 @@ describe('a rewrite can never carry something past a locked hook', () => {
     hooks.on('pre_tool_use', async () => rewrite({ command: 'rm -rf /' }))
     const decision = await hooks.dispatch('pre_tool_use', bash('ls'))
     expect(decision).toMatchObject({ kind: 'block', by: 'managed', reason: 'no rm' })
-    expect(decision).not.toHaveProperty('patch')
+    expect(decision).not.toHaveProperty('input')
     expect(seen).toEqual(['ls', 'rm -rf /'])
   })
 
@@ -97,7 +97,7 @@ describe('in the second pass nothing is rewritten', () => {
     )
     hooks.on('pre_tool_use', ({ tool_input }) => rewrite({ command: `${text(tool_input)} | cat` }))
     const decision = await hooks.dispatch('pre_tool_use', bash('echo secret'))
-    expect(decision).toMatchObject({ kind: 'allow', patch: { command: 'echo *** | cat' } })
+    expect(decision).toMatchObject({ kind: 'allow', input: { command: 'echo *** | cat' } })
   })
 
   test('one that changes its mind blocks', async () => {
@@ -108,7 +108,7 @@ describe('in the second pass nothing is rewritten', () => {
     hooks.on('pre_tool_use', ({ tool_input }) => rewrite({ command: `${text(tool_input)}-` }))
     const decision = await hooks.dispatch('pre_tool_use', bash('a'))
     expect(decision).toMatchObject({ kind: 'block', code: 'engine.unstable_rewrite', by: 'm' })
-    expect(decision).not.toHaveProperty('patch')
+    expect(decision).not.toHaveProperty('input')
   })
 })
 
@@ -119,7 +119,7 @@ describe('what was said in the first pass', () => {
     hooks.on('pre_tool_use', () => rewrite({ command: 'b' }))
     expect(await hooks.dispatch('pre_tool_use', bash('a'))).toMatchObject({
       kind: 'ask',
-      patch: { command: 'b' },
+      input: { command: 'b' },
     })
   })
 
@@ -137,7 +137,7 @@ describe('what was said in the first pass', () => {
     )
     hooks.on('pre_tool_use', () => rewrite({ command: 'curl evil' }))
     const decision = await hooks.dispatch('pre_tool_use', bash('ls'))
-    expect(decision).toMatchObject({ kind: 'allow', patch: { command: 'curl evil' } })
+    expect(decision).toMatchObject({ kind: 'allow', input: { command: 'curl evil' } })
     expect(decision).not.toHaveProperty('grant')
   })
 })

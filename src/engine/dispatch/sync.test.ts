@@ -28,7 +28,7 @@ describe.each([
     hooks.on('tool_result_persist', ({ message }) => ({ message: { ...message, b: 2 } as never }))
     expect(persist(hooks)).toMatchObject({
       kind: 'allow',
-      patch: { role: 'user', a: 1, b: 2 },
+      input: { role: 'user', a: 1, b: 2 },
       original: { role: 'user' },
     })
   })
@@ -55,7 +55,7 @@ describe.each([
     const transform = make()
     transform.on('tool_result_persist', () => Promise.resolve())
     transform.on('tool_result_persist', ({ message }) => ({ message: { ...message, b: 2 } as never }))
-    expect(persist(transform)).toMatchObject({ patch: { b: 2 } })
+    expect(persist(transform)).toMatchObject({ input: { b: 2 } })
     await Promise.resolve()
     await hooks.drain()
     expect(unhandled).toEqual([])
@@ -70,7 +70,7 @@ describe.each([
     hooks.on('tool_result_persist', boom)
     hooks.on('tool_result_persist', ({ message }) => ({ message: { ...message, b: 2 } as never }))
     expect(write(hooks)).toMatchObject({ kind: 'block', code: 'handler.error' })
-    expect(persist(hooks)).toMatchObject({ kind: 'allow', patch: { b: 2 } })
+    expect(persist(hooks)).toMatchObject({ kind: 'allow', input: { b: 2 } })
   })
 
   test.each<[string, () => unknown]>([

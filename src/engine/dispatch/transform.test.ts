@@ -19,7 +19,7 @@ describe('a transform goes from hook to hook', () => {
     })
     const decision = await hooks.dispatch('model_request', { request: {} })
     expect(seen).toEqual([{}, { a: 1 }])
-    expect(decision).toMatchObject({ kind: 'allow', patch: { a: 1, b: 2 }, original: {} })
+    expect(decision).toMatchObject({ kind: 'allow', input: { a: 1, b: 2 }, original: {} })
   })
 
   test('a failing hook of any kind keeps the original and the next one goes on', async () => {
@@ -34,7 +34,7 @@ describe('a transform goes from hook to hook', () => {
     hooks.on('model_request', ({ request }) => rewrite({ ...request, reached: true }))
     const answer = hooks.dispatch('model_request', { request: { a: 1 } })
     await clock.advance(5_050)
-    expect(await answer).toMatchObject({ kind: 'allow', patch: { a: 1, reached: true } })
+    expect(await answer).toMatchObject({ kind: 'allow', input: { a: 1, reached: true } })
   })
 
   test('null means nothing to say, as it does in many harnesses', async () => {
@@ -52,7 +52,7 @@ describe('a transform goes from hook to hook', () => {
     hooks.on('model_request', () => rewrite({ b: 1 }))
     expect(await hooks.dispatch('model_request', { request: {} })).toMatchObject({
       kind: 'allow',
-      patch: { b: 1 },
+      input: { b: 1 },
       ignored: [{ hook: 'h', code: 'engine.block_ignored', reason: 'never' }],
     })
     expect(seen.lines).toMatchObject([{ name: 'engine.block_ignored', fields: { hook: 'h' } }])
@@ -72,7 +72,7 @@ describe('post_tool_use awaits only its transformers', () => {
     const hooks = createHooks()
     hooks.on('post_tool_use', { transform: true }, async () => rewrite({ text: 'key=***' }))
     expect(await hooks.dispatch('post_tool_use', call)).toMatchObject({
-      patch: { text: 'key=***' },
+      input: { text: 'key=***' },
       original: { text: 'key=sk-1' },
     })
   })
@@ -103,8 +103,8 @@ describe('post_tool_use awaits only its transformers', () => {
 
   test('a null answer to redact with changes nothing, and neither does {}', async () => {
     const hooks = createHooks()
-    hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', patch: null }))
-    hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', patch: {} }))
+    hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', input: null }))
+    hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', input: {} }))
     expect(await hooks.dispatch('post_tool_use', call)).toEqual({ kind: 'allow' })
   })
 })

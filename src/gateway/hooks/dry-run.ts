@@ -51,7 +51,9 @@ export async function dryRun(
   const event = hook.event as 'pre_tool_use'
   const payload = payloadOf(event, sample)
   const envelope = envelopeOf(sample, tenant)
-  const { patch, trace: full } = await hooks.dispatch(event, payload as never, envelope, { trace: true })
+  const { input: patch, trace: full } = await hooks.dispatch(event, payload as never, envelope, {
+    trace: true,
+  })
   const trace = withoutDetails(full)
   const [own] = trace?.hooks ?? []
   if (trace === undefined || own === undefined)

@@ -16,7 +16,7 @@ describe('an agent answers', () => {
 
   test('other parameters, which replace the ones that were', async () => {
     const decision = await createAgentTest(() => ({ action: 'continue', parameters: { path: '/y' } })).run()
-    expect(decision).toMatchObject({ kind: 'allow', patch: { path: '/y' }, original: { path: '/x' } })
+    expect(decision).toMatchObject({ kind: 'allow', input: { path: '/y' }, original: { path: '/x' } })
   })
 
   test.each([
@@ -56,7 +56,7 @@ describe('an agent answers', () => {
     const { run } = createAgentTest(() => ({ action: 'BLOCK' }), { on_error: 'allow' })
     const decision = await run()
     expect(decision).toMatchObject({ kind: 'allow', opened: [{ code: 'agent.output_schema' }] })
-    expect(decision.patch).toBeUndefined()
+    expect(decision.input).toBeUndefined()
   })
 
   test('4.6 #100 what its schema refuses is no answer', async () => {

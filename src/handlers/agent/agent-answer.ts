@@ -41,7 +41,7 @@ function readAction({ action, parameters, block_reason: why }: HookAnswer, { con
   if (!isRecord(parameters)) throw answerError('has parameters that are not an object')
   if (Object.keys(parameters).length === 0) return undefined
   if (!rewritable.includes(context.event)) throw answerError('changes parameters on an event that has none')
-  return { kind: 'allow', patch: parameters }
+  return { kind: 'allow', input: parameters }
 }
 
 function readOkAnswer({ ok, reason }: HookAnswer, { hook }: Call): unknown {

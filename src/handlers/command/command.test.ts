@@ -253,7 +253,7 @@ describe('what its end means', () => {
       {
         kind: 'ask',
         reason: 'sure?',
-        patch: { command: 'ls' },
+        input: { command: 'ls' },
         context: ['note'],
       },
     )

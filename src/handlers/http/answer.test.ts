@@ -21,7 +21,7 @@ describe('what is answered', () => {
     ['/gzip', { kind: 'block' }],
     ['/continue-false', { kind: 'block', reason: 'stopped' }],
     ['/context', { kind: 'allow', context: ['mind the gap'] }],
-    ['/rewrite', { kind: 'allow', patch: { command: 'ls' } }],
+    ['/rewrite', { kind: 'allow', input: { command: 'ls' } }],
   ])('4.5 #87 GC-56 GC-57 %s', async (path, expected) => {
     const { decision, facts } = await ask(path)
     expect(decision).toMatchObject(expected)

@@ -111,7 +111,7 @@ export function readDecision(answered: Answered, event: string, hook: BaseHook):
       kind: 'allow',
       ...(reason ? { reason } : {}),
       ...(context ? { context } : {}),
-      ...(patch === undefined ? {} : { patch }),
+      ...(patch === undefined ? {} : { input: patch }),
     },
   }
 }

@@ -132,7 +132,7 @@ describe('what the evaluator says', () => {
         additional_context: 'mind',
       }),
     ])
-    expect(await call()).toMatchObject({ kind: 'allow', patch: { command: 'ls -n' }, context: ['mind'] })
+    expect(await call()).toMatchObject({ kind: 'allow', input: { command: 'ls -n' }, context: ['mind'] })
   })
 
   test('GC-72 {} and null change nothing, and continue: false stops', async () => {

@@ -30,7 +30,7 @@ describe('a script decides', () => {
     const source = 'function handle() { return { decision: "allow", updatedToolOutput: "[hidden]" } }'
     const { hooks } = scripted(source, { event: 'post_tool_use', transform: true })
     const call = { tool_name: 'Bash', tool_input: {}, tool_response: 'secret' }
-    expect(await hooks.dispatch('post_tool_use', call)).toMatchObject({ patch: '[hidden]' })
+    expect(await hooks.dispatch('post_tool_use', call)).toMatchObject({ input: '[hidden]' })
   })
 
   test.each([
@@ -49,7 +49,7 @@ describe('a script decides', () => {
     const source =
       'function handle(e) { return { decision: "allow", updatedInput: { command: e.tool_input.command + " --dry-run" } } }'
     expect(await scripted(source).dispatch({ command: 'rm x' })).toMatchObject({
-      patch: { command: 'rm x --dry-run' },
+      input: { command: 'rm x --dry-run' },
     })
   })
 

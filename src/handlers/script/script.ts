@@ -82,7 +82,7 @@ function readScriptAnswer(json: string): unknown {
       return {
         kind: 'allow',
         ...present,
-        ...(patch === undefined ? {} : { patch }),
+        ...(patch === undefined ? {} : { input: patch }),
         ...(additionalContext === undefined
           ? {}
           : { context: readText(additionalContext, 'additionalContext') }),

@@ -18,7 +18,7 @@ export async function transformAnswer(
 ): Promise<Pick<ModelAnswer, 'content' | 'finishReason'> | undefined> {
   const { content, finishReason, usage } = answer
   const response = { content, finishReason, usage }
-  const { patch } = await agentHooks.transform('model_response', { model, response }, about)
+  const { input: patch } = await agentHooks.transform('model_response', { model, response }, about)
   if (patch === undefined) return undefined
   const changed = restoreUnchanged(structuredClone(patch), response)
   if (!isRecord(changed)) return undefined

@@ -64,7 +64,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { agen
         about,
       )
       add(decision.context)
-      return decision.patch === undefined ? tool_response : structuredClone(decision.patch)
+      return decision.input === undefined ? tool_response : structuredClone(decision.input)
     }
     const failed = async (thrown: unknown): Promise<never> => {
       const is_interrupt = options.abortSignal?.aborted ?? false

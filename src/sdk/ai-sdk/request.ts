@@ -38,7 +38,7 @@ export function createRequests(agentHooks: AgentHooks): Requests {
     signal?.throwIfAborted()
     const refusal = refusalOf(decision)
     if (refusal !== undefined) throw blocked(refusal)
-    const { patch, context = [] } = decision
+    const { input: patch, context = [] } = decision
     if (typeof patch !== 'string' && context.length === 0) return
     edits.note(prompt, text, { ...(typeof patch === 'string' ? { text: patch } : {}), context })
   }
@@ -48,7 +48,7 @@ export function createRequests(agentHooks: AgentHooks): Requests {
     // Neither keys nor signals are anybody's business.
     const { abortSignal, headers, ...request } = params
     const about = { envelope: turnOf(agentHooks, params.prompt), signal: abortSignal }
-    const { patch } = await agentHooks.transform('model_request', { model, request }, about)
+    const { input: patch } = await agentHooks.transform('model_request', { model, request }, about)
     if (patch === undefined) return params
     const changed = restoreUnchanged(structuredClone(patch), request) as Omit<
       Request,

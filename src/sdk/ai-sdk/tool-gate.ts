@@ -46,9 +46,9 @@ export function createAiToolGate(agentHooks: AgentHooks): AiToolGate {
         { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
         { envelope: { ...turnOf(agentHooks, messages), toolCall: toolCallId }, signal },
       )
-      const { kind, grant = false, patch, context = [] } = decision
+      const { kind, grant = false, input: changed, context = [] } = decision
       const verdict: AiToolVerdict = { kind, grant, message: messageOf(decision), input, context }
-      return kind === 'block' || patch === undefined ? verdict : rewritten(verdict, call, patch)
+      return kind === 'block' || changed === undefined ? verdict : rewritten(verdict, call, changed)
     },
     leave(input, verdict) {
       if (isObject(input)) left.set(input, verdict)
@@ -66,11 +66,11 @@ export function createAiToolGate(agentHooks: AgentHooks): AiToolGate {
 async function rewritten(
   verdict: AiToolVerdict,
   { tool, input, takesRewrite }: AiToolCall,
-  patch: unknown,
+  changed: unknown,
 ): Promise<AiToolVerdict> {
   const refuse = (message: string): AiToolVerdict => ({ ...verdict, kind: 'block', grant: false, message })
   if (!takesRewrite) return refuse('a hook changed the input of a tool that does not run here')
-  const checked = await validated(tool?.inputSchema, restoreUnchanged(toolInputFrom(patch, input), input))
+  const checked = await validated(tool?.inputSchema, restoreUnchanged(toolInputFrom(changed, input), input))
   if ('error' in checked) return refuse(`a hook changed the input to one the tool refuses: ${checked.error}`)
   return { ...verdict, input: checked.value }
 }

@@ -30,7 +30,7 @@ export async function changedRequest(
     tools: request.tools.map(toolName),
   }
   const model = modelName(request.model)
-  const { patch } = await agentHooks.transform('model_request', { model, request: payload }, about)
+  const { input: patch } = await agentHooks.transform('model_request', { model, request: payload }, about)
   if (!isRecord(patch)) return request
   const changed: Record<string, unknown> = structuredClone(patch)
   const { system = '', messages: said } = changed
@@ -52,7 +52,7 @@ export async function changedResponse(
 ): Promise<AIMessage> {
   if (!agentHooks.listens('model_response')) return message
   const response = plainMessage(message)
-  const { patch } = await agentHooks.transform('model_response', { model, response }, about)
+  const { input: patch } = await agentHooks.transform('model_response', { model, response }, about)
   if (!isRecord(patch)) return message
   const { type, ...fields }: Record<string, unknown> = structuredClone(patch)
   return withFields(message, fields)

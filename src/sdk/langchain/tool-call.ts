@@ -37,8 +37,8 @@ export async function guardToolCall(
     { tool_name: name, tool_input: args, ...identity },
     where,
   )
-  const { patch } = decision
-  const input: Record<string, unknown> = isRecord(patch) ? cloneForHooks(patch) : args
+  const { input: changed } = decision
+  const input: Record<string, unknown> = isRecord(changed) ? cloneForHooks(changed) : args
   const refusal =
     asks && decision.kind === 'ask' ? askPerson(runtime, name, input, decision) : refusalOf(decision)
   if (refusal !== undefined) return refused(toolCall, refusal)
@@ -65,7 +65,7 @@ export async function guardToolCall(
     const payload = { ...call, tool_response: message.content, duration_ms }
     const after = await agentHooks.transform('post_tool_use', payload, where)
     const changed =
-      after.patch === undefined ? message : withFields(message, { content: contentOf(after.patch) })
+      after.input === undefined ? message : withFields(message, { content: contentOf(after.input) })
     return noted(changed, [...said, ...(after.context ?? [])])
   })
 }
@@ -110,8 +110,8 @@ function noted(message: ToolMessage, context: readonly string[]): ToolMessage {
 }
 
 /** A result that the model gets as text or blocks. */
-function contentOf(patch: unknown): unknown {
-  return typeof patch === 'string' || Array.isArray(patch) ? structuredClone(patch) : JSON.stringify(patch)
+function contentOf(input: unknown): unknown {
+  return typeof input === 'string' || Array.isArray(input) ? structuredClone(input) : JSON.stringify(input)
 }
 
 /** The message of the tool, also where it stands inside a command to the graph. */

@@ -24,7 +24,7 @@ export async function submitted(
     const erased = withFields(message, { content: '[refused by a hook]' })
     return { messages: [erased, new AIMessage(refusal)], jumpTo: 'end' }
   }
-  const { patch, context = [] } = decision
+  const { input: patch, context = [] } = decision
   if (typeof patch !== 'string' && context.length === 0) return undefined
   const worded = typeof patch === 'string' ? reworded(message.content, patch) : message.content
   const content = context.length === 0 ? worded : appended(worded, context.join('\n'))

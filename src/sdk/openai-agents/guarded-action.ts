@@ -41,7 +41,7 @@ export function guardedAction<T extends ActionTool>(tool: T, gate: AgentsToolGat
 
 function refusalOf(decision: Decision): string | undefined {
   if (decision.kind === 'block') return messageOf(decision)
-  if (decision.patch !== undefined)
+  if (decision.input !== undefined)
     return `a hook changed this, and the change cannot be delivered: ${messageOf(decision)}`
   return undefined
 }

@@ -29,7 +29,7 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     const decision = await gate.ask(context, { name, callId, input })
     // The guardrail refuses it, with words for the model.
     if (decision.kind === 'block' || decision.grant === true) return false
-    const wanted = decision.patch === undefined ? input : toolInputFrom(decision.patch, input)
+    const wanted = decision.input === undefined ? input : toolInputFrom(decision.input, input)
     const needed = decision.kind === 'ask' || (await tool.needsApproval(context, wanted as never, callId))
     if (needed) gate.forget(context, callId)
     return needed
@@ -50,9 +50,9 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
       ...guardrail,
       async run(data) {
         const { toolCall } = data
-        const { patch } = await ask(data.context, toolCall.callId, toolCall.arguments)
+        const { input } = await ask(data.context, toolCall.callId, toolCall.arguments)
         // They check what will run.
-        return guardrail.run(patch === undefined ? data : { ...data, toolCall: rewritten(toolCall, patch) })
+        return guardrail.run(input === undefined ? data : { ...data, toolCall: rewritten(toolCall, input) })
       },
     }),
   )
@@ -63,8 +63,8 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     gate.forget(context, callId)
     const refusal = refusalIn(decision, context, { name, callId })
     if (refusal !== undefined) throw blocked(refusal)
-    const { patch } = decision
-    const input = patch === undefined ? parsed(text) : toolInputFrom(patch, parsed(text))
+    const { input: rewrittenInput } = decision
+    const input = rewrittenInput === undefined ? parsed(text) : toolInputFrom(rewrittenInput, parsed(text))
     const call = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
     const about = aboutCall(callId)
     const since = systemClock.elapsed()
@@ -79,7 +79,11 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     }
     let result: unknown
     try {
-      result = await tool.invoke(context, patch === undefined ? text : JSON.stringify(input), details)
+      result = await tool.invoke(
+        context,
+        rewrittenInput === undefined ? text : JSON.stringify(input),
+        details,
+      )
     } catch (thrown) {
       await failed(errorText(thrown))
       throw thrown
@@ -93,7 +97,7 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
       { ...call, tool_response: result, duration_ms },
       about,
     )
-    const changed = after.patch === undefined ? result : structuredClone(after.patch)
+    const changed = after.input === undefined ? result : structuredClone(after.input)
     const notes = [...before, ...(after.context ?? [])]
     if (tool.outputSchema === undefined || notes.length === 0) return noted(changed, notes)
     agentHooks.log('agent.undelivered', {
@@ -116,8 +120,8 @@ function refusalIn(
   return context.isToolApproved({ toolName: name, callId }) === true ? undefined : refusalOf(decision)
 }
 
-function rewritten<T extends { readonly arguments: string }>(call: T, patch: unknown): T {
-  return { ...call, arguments: JSON.stringify(toolInputFrom(patch, parsed(call.arguments))) }
+function rewritten<T extends { readonly arguments: string }>(call: T, input: unknown): T {
+  return { ...call, arguments: JSON.stringify(toolInputFrom(input, parsed(call.arguments))) }
 }
 
 /** The result with what hooks have to say about it. */

@@ -38,7 +38,7 @@ export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts 
         const decision = await agentHooks.gate('user_prompt_submit', { prompt: text, source: 'sdk' })
         const refusal = refusalOf(decision)
         if (refusal !== undefined) return { tripwireTriggered: true, outputInfo: { message: refusal } }
-        const { patch, context = [] } = decision
+        const { input: patch, context = [] } = decision
         if (typeof patch === 'string' || context.length > 0)
           edits.note(items as AgentInputItem[], text, {
             ...(typeof patch === 'string' ? { text: patch } : {}),
@@ -59,7 +59,7 @@ export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts 
       }
       if (!agentHooks.listens('model_request')) return request
       const model = typeof args.agent.model === 'string' ? args.agent.model : ''
-      const { patch } = await agentHooks.transform('model_request', { model, request })
+      const { input: patch } = await agentHooks.transform('model_request', { model, request })
       if (patch === undefined) return request
       return restoreUnchanged(structuredClone(patch), request) as typeof request
     },

@@ -52,7 +52,7 @@ const decision: fc.Arbitrary<Decision> = fc.record(
     kind: fc.constantFrom('allow' as const, 'ask' as const, 'block' as const),
     reason: text,
     message: text,
-    patch: value,
+    input: value,
     context: fc.array(text, { maxLength: 2 }),
     grant: fc.constant(true),
   },
@@ -104,7 +104,7 @@ describe.each(commands)('$name', (agent) => {
     )
     fc.assert(
       fc.property(fc.constantFrom(...rewriting), native, value, (event, sent, patch) => {
-        const changed: ClientOutcome = { kind: 'pass', message: 'm', patch }
+        const changed: ClientOutcome = { kind: 'pass', message: 'm', input: patch }
         let said = 'refused'
         try {
           const { exit, stdout } = agent.reply(event, changed, sent)
@@ -172,14 +172,14 @@ test.each<[string, object, object]>([
   const [claudeCode] = commands
   const reply = claudeCode?.reply(
     'PostToolUse',
-    { kind: 'pass', message: 'm', patch: '***' },
+    { kind: 'pass', message: 'm', input: '***' },
     { tool_response },
   )
   expect(JSON.parse(reply?.stdout ?? '').hookSpecificOutput.updatedToolOutput).toEqual(updatedToolOutput)
 })
 
 test.each(['\u0085', '\u00a0', '\u2028', '\u3000', '\r', '\t', '\v', ' '])(
-  'a blank hides no file of a patch: %j',
+  'a blank hides no file of a input: %j',
   (blank) => {
     const patch = `*** Begin Patch\n*** Update File: a.ts\n@@\n${blank}*** Update File: .env${blank}\n@@\n*** End Patch`
     expect(patchedFiles(patch).paths).toEqual(['a.ts', '.env'])

@@ -10,7 +10,7 @@ const changing = shared(() => ({
   functions: {
     change: ({ tool_input }: { tool_input: object }) => ({
       kind: 'allow',
-      patch: { ...tool_input, extra: true },
+      input: { ...tool_input, extra: true },
     }),
   },
 }))

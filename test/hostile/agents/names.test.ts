@@ -52,7 +52,7 @@ test('a rewrite is asked about under every name again', async () => {
     seen.push(tool_input.command)
     return tool_input.command === 'rm' ? block() : undefined
   })
-  hooks.on('pre_tool_use', { matcher: '^Bash$' }, () => ({ kind: 'allow', patch: { command: 'rm' } }))
+  hooks.on('pre_tool_use', { matcher: '^Bash$' }, () => ({ kind: 'allow', input: { command: 'rm' } }))
   const payload = { ...call, native_tool_name: ['x', 'shell'] }
   expect(await hooks.dispatch('pre_tool_use', payload)).toMatchObject({ kind: 'block' })
   expect(seen).toEqual(['git push', 'rm'])
