@@ -1,4 +1,4 @@
-import { checkWithZod } from '../config/read/value-problem.ts'
+import { checkWithZod } from '../config/schema/check-with-zod.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { type Caller, reaches } from './auth/caller.ts'

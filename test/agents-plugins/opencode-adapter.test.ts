@@ -97,7 +97,7 @@ describe('what a call says', () => {
     expect(opencodeAdapter.reply('tool.execute.before', rewriting(tool_input), native)).toEqual({ args })
   })
 
-  test('a input is an edit of the files it names, and is changed as a text', () => {
+  test('a patch is an edit of the files it names, and is changed as a text', () => {
     const patchText = '*** Begin Patch\n*** Update File: src/a.ts\n*** End Patch'
     const native = { input: { tool: 'apply_patch' }, output: { args: { patchText } } }
     const { tool_input } = opencodeAdapter.read('tool.execute.before', native).payload as {

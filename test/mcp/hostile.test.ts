@@ -200,7 +200,7 @@ describe('when nobody can decide', () => {
     const answer = await client.callTool(call)
     expect(answer).toMatchObject({ content: [{ text: 'n is 1' }] })
     expect(answer._meta?.['hookhelm/opened']).toContain('no gateway answers')
-    expect(stderr()).toContain('--fail-open: calls pass')
+    expect(stderr()).toContain('--fail-open: calls are allowed')
     expect(stderr()).toContain('mcp__files__echo goes on although nobody decided')
   })
 

@@ -37,7 +37,7 @@ export function changedArguments(
   return isRecord(input) ? toNative(call.tools, call.tool, input) : undefined
 }
 
-/** The text of a input, where the call is one. */
+/** The text of an input, where the call is one. */
 function patchInCall({
   tool,
   args,

@@ -5,7 +5,8 @@ import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type FileProblem, locateProblem, syntaxProblem } from '../file-problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
 import { parseSource, resolveCatalogueName } from '../read/read-hook-file.ts'
-import { checkWithZod, fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
+import { fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
+import { checkWithZod } from '../schema/check-with-zod.ts'
 import { fileHookSchema } from '../schema/hook-file.ts'
 
 /** The hooks of an imported file, with a note for everything that has no equivalent. */

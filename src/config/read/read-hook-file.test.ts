@@ -170,7 +170,7 @@ describe('every problem is named with its place', () => {
     ['# only a comment\n', 'the file is empty'],
     ['hooks:\n', 'hooks must be a list'],
     ['version: 1\n', 'hooks is required'],
-    ['just text', 'the value must be an object'],
+    ['just text', 'the file must be an object'],
     ['hooks: [7]', 'entry 1 of hooks must be an object'],
     ['hooks: [{ event: stop }]', 'handler_type is required'],
     [

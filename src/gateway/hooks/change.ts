@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { checkWithZod } from '../../config/read/value-problem.ts'
+import { checkWithZod } from '../../config/schema/check-with-zod.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'

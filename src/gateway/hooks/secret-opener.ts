@@ -1,4 +1,3 @@
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'

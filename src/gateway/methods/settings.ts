@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { checkWithZod } from '../../config/read/value-problem.ts'
+import { checkWithZod } from '../../config/schema/check-with-zod.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'

@@ -1,4 +1,3 @@
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { MAX_MESSAGE_BYTES } from '../rpc/packet.ts'
 

@@ -1,4 +1,4 @@
-import { errorText, HookError } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 import type { AdmittedMessage } from '../passage.ts'

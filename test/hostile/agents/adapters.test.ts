@@ -179,7 +179,7 @@ test.each<[string, object, object]>([
 })
 
 test.each(['\u0085', '\u00a0', '\u2028', '\u3000', '\r', '\t', '\v', ' '])(
-  'a blank hides no file of a input: %j',
+  'a blank hides no file of a patch: %j',
   (blank) => {
     const patch = `*** Begin Patch\n*** Update File: a.ts\n@@\n${blank}*** Update File: .env${blank}\n@@\n*** End Patch`
     expect(patchedFiles(patch).paths).toEqual(['a.ts', '.env'])
