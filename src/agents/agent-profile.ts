@@ -8,6 +8,9 @@ export interface AgentProfile {
   readonly adapter: AgentAdapter
   /** Where the agent keeps its configuration, and how hooks are written there. */
   readonly host: AgentHost
-  /** Translates hooks from the agent's configuration. Agents that load plugins have none. */
-  readonly importer?: AgentImporter
+  /**
+   * Loads the translator of hooks from the agent's configuration, which needs a schema library that no other command
+   * does. Agents that load plugins have none.
+   */
+  readonly importer?: () => Promise<AgentImporter>
 }

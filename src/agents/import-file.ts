@@ -1,13 +1,9 @@
-import { goClaw } from '../config/formats/goclaw/goclaw.ts'
-import { qualityGates } from '../config/formats/goclaw/quality-gates.ts'
 import {
   type ImportResult,
   type ImportSource,
   runImport,
   translateWith,
 } from '../config/formats/import-format.ts'
-import { openHarness } from '../config/formats/openharness/openharness.ts'
-import { openHarnessSeed } from '../config/formats/openharness/seed.ts'
 import { isRecord } from '../engine/core/check.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { AgentImporter } from './config/import-command-hooks.ts'
@@ -18,11 +14,24 @@ export const importableAgents: readonly string[] = agentProfiles
   .filter(({ importer }) => importer !== undefined)
   .map(({ adapter }) => adapter.name)
 
-const importers: ReadonlyMap<string, AgentImporter> = new Map([
-  ['openharness-seed', (value: unknown) => translateWith(value, openHarnessSeed)],
-  ['openharness', (value: unknown) => translateWith(value, openHarness)],
-  ['goclaw', goClaw],
-  ['quality-gates', qualityGates],
+type LoadImporter = () => Promise<AgentImporter>
+
+/** Importers of systems that are not coding agents; each loads with the first file of its format. */
+const otherImporters: Readonly<Record<string, LoadImporter>> = {
+  'openharness-seed': async () => {
+    const { openHarnessSeed } = await import('../config/formats/openharness/seed.ts')
+    return (value) => translateWith(value, openHarnessSeed)
+  },
+  openharness: async () => {
+    const { openHarness } = await import('../config/formats/openharness/openharness.ts')
+    return (value) => translateWith(value, openHarness)
+  },
+  goclaw: async () => (await import('../config/formats/goclaw/goclaw.ts')).goClaw,
+  'quality-gates': async () => (await import('../config/formats/goclaw/quality-gates.ts')).qualityGates,
+}
+
+const importers: ReadonlyMap<string, LoadImporter> = new Map([
+  ...Object.entries(otherImporters),
   ...agentProfiles.flatMap(({ adapter, importer }) =>
     importer === undefined ? [] : [[adapter.name, importer] as const],
   ),
@@ -38,11 +47,11 @@ const refusedFormats: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Imports a file in the named format, or in the format that its content shows. */
-export function importFile(given: ImportSource, format?: string): ImportResult {
-  return runImport(given, (value) => {
+export function importFile(given: ImportSource, format?: string): Promise<ImportResult> {
+  return runImport(given, async (value) => {
     const name = format ?? detectFormat(value) ?? ''
-    const importer = importers.get(name)
-    if (importer !== undefined) return importer(value)
+    const load = importers.get(name)
+    if (load !== undefined) return (await load())(value)
     const refusal = refusedFormats.get(name)
     const error =
       refusal === undefined

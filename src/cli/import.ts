@@ -25,8 +25,10 @@ export const importCommand = command({
     },
     out: { type: 'string', description: 'write to this file instead of stdout' },
   },
-  run(args) {
-    const result = importableAgents.includes(args.file) ? importAgent(args.file, args.cwd) : importPath(args)
+  async run(args) {
+    const result = importableAgents.includes(args.file)
+      ? await importAgent(args.file, args.cwd)
+      : await importPath(args)
     if (result.kind === 'refused') {
       if (args.json) printOutput({ problems: result.problems })
       else for (const problem of result.problems) printMessage(formatProblem(problem))
@@ -47,7 +49,7 @@ interface ImportArgs {
   readonly format?: string | undefined
 }
 
-function importPath({ file, cwd, format }: ImportArgs): ImportResult {
+function importPath({ file, cwd, format }: ImportArgs): Promise<ImportResult> {
   const path = resolve(cwd ?? '.', file)
   if (format !== undefined && !importFormats.includes(format)) {
     throw new HookError('config.field', `unknown format ${format}`, {
@@ -58,10 +60,12 @@ function importPath({ file, cwd, format }: ImportArgs): ImportResult {
 }
 
 /** Imports the hooks of one agent from all its configuration files. */
-function importAgent(agent: string, cwd: string | undefined): ImportResult {
+async function importAgent(agent: string, cwd: string | undefined): Promise<ImportResult> {
   const host = findHost(agent)
   const files = host?.transport === 'command' ? findForeignHooks(host, resolveSelection({ cwd }).paths) : []
-  const results = files.map(({ path, text }) => ({ path, result: importFile({ path, text }, agent) }))
+  const results = await Promise.all(
+    files.map(async ({ path, text }) => ({ path, result: await importFile({ path, text }, agent) })),
+  )
   const refused = results.flatMap(({ result }) => (result.kind === 'refused' ? result.problems : []))
   if (refused.length > 0) return { kind: 'refused', problems: refused }
   const good = results.flatMap(({ path, result }) =>

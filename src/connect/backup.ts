@@ -1,39 +1,56 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
 import {
   type ConfigFileState,
   decodeConfig,
   readConfigState,
   unusableConfig,
 } from '../agents/config/read-config.ts'
-import { errorText } from '../engine/core/error.ts'
+import { isRecord } from '../engine/core/check.ts'
+import { errorText, HookError } from '../engine/core/error.ts'
 import { replaceFile, sha256 } from './replace-file.ts'
 
-const fileBackup = z.strictObject({
-  path: z.string(),
+/** A file that `connect` changed. */
+export interface FileBackup {
+  readonly path: string
   /** Its content before it was connected; null if the file did not exist. */
-  before: z.strictObject({ base64: z.string(), sha256: z.string(), mode: z.number() }).nullable(),
+  readonly before: { readonly base64: string; readonly sha256: string; readonly mode: number } | null
   /** The digest of the content that Hookhelm wrote. */
-  after: z.string(),
-})
-
-const backupSchema = z.strictObject({
-  version: z.literal(1),
-  agent: z.string(),
-  level: z.string(),
-  /** The agent's configuration file. */
-  file: z.string(),
-  at: z.number(),
-  files: z.array(fileBackup),
-  /** Folders that `connect` created. */
-  folders: z.array(z.string()),
-})
+  readonly after: string
+}
 
 /** What a connection changed, so that `undo` can restore it byte for byte. */
-export type ConnectionBackup = z.output<typeof backupSchema>
-export type FileBackup = ConnectionBackup['files'][number]
+export interface ConnectionBackup {
+  readonly version: 1
+  readonly agent: string
+  readonly level: string
+  /** The agent's configuration file. */
+  readonly file: string
+  readonly at: number
+  readonly files: readonly FileBackup[]
+  /** Folders that `connect` created. */
+  readonly folders: readonly string[]
+}
+
+function isBackup(value: unknown): value is ConnectionBackup {
+  if (!isRecord(value)) return false
+  const { version, agent, level, file, at, files, folders } = value
+  const hasTexts = [agent, level, file].every(isText) && typeof at === 'number'
+  const hasLists = Array.isArray(files) && Array.isArray(folders)
+  return version === 1 && hasTexts && hasLists && files.every(isFileBackup) && folders.every(isText)
+}
+
+function isFileBackup(value: unknown): value is FileBackup {
+  if (!isRecord(value) || !isText(value.path) || !isText(value.after)) return false
+  const { before } = value
+  if (before === null) return true
+  return isRecord(before) && isText(before.base64) && isText(before.sha256) && typeof before.mode === 'number'
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
 
 export interface BackupKey {
   readonly agent: string
@@ -50,7 +67,8 @@ export function readBackup(folder: string, name: BackupKey): ConnectionBackup | 
   const state = readConfigState(path)
   if (state === undefined) return undefined
   try {
-    const backup = backupSchema.parse(JSON.parse(decodeConfig(path, state)))
+    const backup: unknown = JSON.parse(decodeConfig(path, state))
+    if (!isBackup(backup)) throw new HookError('config.field', 'it is not a backup of a connection')
     for (const { before } of backup.files) if (before !== null) decodeState(before)
     return backup
   } catch (thrown) {

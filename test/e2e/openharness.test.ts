@@ -8,8 +8,8 @@ const command = commandHandler.create({})
 afterAll(() => command.dispose())
 
 /** An OpenHarness file as its authors write it, imported and run with real processes. */
-function opened(text: string) {
-  const result = importFile({ text, path: 'hooks.yaml' }, 'openharness-seed')
+async function opened(text: string) {
+  const result = await importFile({ text, path: 'hooks.yaml' }, 'openharness-seed')
   if (result.kind !== 'imported') throw new Error(JSON.stringify(result.problems))
   const seen = recorder()
   const stub = (type: string) => ({ type, read: (config: unknown) => config, run: () => undefined })
@@ -23,7 +23,7 @@ function opened(text: string) {
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls', file: 'a b.txt' } }
 
 describe('an OpenHarness file works unchanged', () => {
-  test('OH-1 its six events are ours', () => {
+  test('OH-1 its six events are ours', async () => {
     const events = [
       'SESSION_START',
       'SESSION_END',
@@ -32,7 +32,7 @@ describe('an OpenHarness file works unchanged', () => {
       'PRE_TOOL_USE',
       'POST_TOOL_USE',
     ]
-    const { definitions, hooks } = opened(
+    const { definitions, hooks } = await opened(
       `hooks:\n${events.map((event) => `- events: [${event}]\n  command: "true"\n`).join('')}`,
     )
     expect(definitions).toHaveLength(6)
@@ -47,8 +47,8 @@ describe('an OpenHarness file works unchanged', () => {
     for (const name of names) expect(hooks.list(name)).toHaveLength(1)
   })
 
-  test('OH-5 its four types are ours', () => {
-    const { definitions } = opened(`hooks:
+  test('OH-5 its four types are ours', async () => {
+    const { definitions } = await opened(`hooks:
 - { events: [PRE_TOOL_USE], type: COMMAND, command: "true" }
 - { events: [PRE_TOOL_USE], type: PROMPT, prompt: "Is {tool_name} safe?", model: haiku }
 - { events: [PRE_TOOL_USE], type: HTTP, url: "https://example.com/hook", headers: { X-Team: a } }
@@ -68,7 +68,7 @@ describe('an OpenHarness file works unchanged', () => {
   })
 
   test('OH-12 OH-13 its hooks run in the order of the file, and the first block is the last to run', async () => {
-    const { hooks, seen } = opened(`hooks:
+    const { hooks, seen } = await opened(`hooks:
 - { events: [PRE_TOOL_USE], command: "true", can_block: true }
 - { events: [PRE_TOOL_USE], command: "echo not this one; exit 1", can_block: true }
 - { events: [PRE_TOOL_USE], command: "exit 1", can_block: true }
@@ -79,7 +79,7 @@ describe('an OpenHarness file works unchanged', () => {
   })
 
   test('OH-54 a formatter that fails after a tool call blocks nothing', async () => {
-    const { hooks, seen } = opened(
+    const { hooks, seen } = await opened(
       'hooks:\n- { events: [POST_TOOL_USE], command: "black {file} && exit 1" }\n',
     )
     const decision = await hooks.dispatch('post_tool_use', { ...bash, tool_response: 'ok' })

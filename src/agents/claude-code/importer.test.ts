@@ -13,8 +13,8 @@ const from = (hooks: object, rest: object = {}) => imported(importClaudeCode({ h
 const one = (matcher: string | undefined, hook: object, event = 'PreToolUse') =>
   from({ [event]: [{ ...(matcher === undefined ? {} : { matcher }), hooks: [hook] }] })
 
-test('a command keeps its timeout in milliseconds and fails open, as it does there', () => {
-  const { definitions, notes } = one('Bash', { ...command, timeout: 1.5 })
+test('a command keeps its timeout in milliseconds and fails open, as it does there', async () => {
+  const { definitions, notes } = await one('Bash', { ...command, timeout: 1.5 })
   expect(definitions).toEqual([
     {
       event: 'PreToolUse',
@@ -42,8 +42,8 @@ describe('matchers', () => {
     ['mcp__memory__.*', { matcher: 'mcp__memory__.*' }],
     ['^Notebook', { matcher: '^Notebook' }],
     ['Bash(git)', { matcher: '(?:Bash(git))' }],
-  ])('%j', (matcher, condition) => {
-    const { match, matcher: regex } = one(matcher, command).definitions[0]!
+  ])('%j', async (matcher, condition) => {
+    const { match, matcher: regex } = (await one(matcher, command)).definitions[0]!
     expect({ ...(match ? { match } : {}), ...(regex === undefined ? {} : { matcher: regex }) }).toEqual(
       condition,
     )
@@ -54,32 +54,38 @@ describe('matchers', () => {
     ['Bash|Edit', 'Bash(git *)', { match: { names: ['Bash(git *)'] } }],
     ['^B', 'Bash(git *)', { matcher: '^B', match: { names: ['Bash(git *)'] } }],
     ['', 'Bash', { match: { names: ['Bash'] } }],
-  ])('%j with if %j', (matcher, rule, condition) => {
-    expect(one(matcher, { ...command, if: rule }).definitions[0]).toMatchObject(condition)
+  ])('%j with if %j', async (matcher, rule, condition) => {
+    expect((await one(matcher, { ...command, if: rule })).definitions[0]).toMatchObject(condition)
   })
 
-  test('that can never hold switch the hook off, and the import says so', () => {
-    const { definitions, notes } = one('Edit', { ...command, if: 'Bash(git *)' })
+  test('that can never hold switch the hook off, and the import says so', async () => {
+    const { definitions, notes } = await one('Edit', { ...command, if: 'Bash(git *)' })
     expect(definitions).toMatchObject([{ enabled: false }])
     expect(notes).toEqual([expect.stringContaining('never hold together')])
   })
 
-  test('that RE2 cannot read are refused where they stand', () => {
+  test('that RE2 cannot read are refused where they stand', async () => {
     expect(
-      refused(importClaudeCode({ hooks: { PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command] }] } })),
+      await refused(
+        importClaudeCode({ hooks: { PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command] }] } }),
+      ),
     ).toMatchObject([{ code: 'match.unsupported', pointer: '/hooks/PreToolUse/0/hooks/0' }])
   })
 })
 
 describe('handlers', () => {
-  test('arguments become a program without a shell, and the root of a plugin needs a note', () => {
-    const { definitions, notes } = one(undefined, { ...command, command: `${pluginRoot}/x`, args: ['a b'] })
+  test('arguments become a program without a shell, and the root of a plugin needs a note', async () => {
+    const { definitions, notes } = await one(undefined, {
+      ...command,
+      command: `${pluginRoot}/x`,
+      args: ['a b'],
+    })
     expect(definitions[0]?.config).toMatchObject({ exec: [`${pluginRoot}/x`, 'a b'] })
     expect(notes).toEqual([expect.stringContaining('CLAUDE_PLUGIN_ROOT')])
   })
 
-  test('http, prompt and agent hooks have the default timeouts of their kind', () => {
-    const { definitions, notes } = from({
+  test('http, prompt and agent hooks have the default timeouts of their kind', async () => {
+    const { definitions, notes } = await from({
       UserPromptSubmit: [{ hooks: [command] }],
       PostToolUse: [
         {
@@ -106,14 +112,14 @@ describe('handlers', () => {
     ])
   })
 
-  test('onFailure: block closes', () => {
-    expect(one('', { ...command, onFailure: 'block' }).definitions).toMatchObject([
+  test('onFailure: block closes', async () => {
+    expect((await one('', { ...command, onFailure: 'block' })).definitions).toMatchObject([
       { on_error: 'block', on_timeout: 'block', on_invalid: 'block' },
     ])
   })
 
-  test('what has no equivalent is said', () => {
-    const { definitions, notes } = from({
+  test('what has no equivalent is said', async () => {
+    const { definitions, notes } = await from({
       PreToolUse: [
         {
           hooks: [
@@ -133,15 +139,15 @@ describe('handlers', () => {
     ])
   })
 
-  test('disableAllHooks switches all of them off', () => {
-    const { definitions, notes } = from({ Stop: [{ hooks: [command] }] }, { disableAllHooks: true })
+  test('disableAllHooks switches all of them off', async () => {
+    const { definitions, notes } = await from({ Stop: [{ hooks: [command] }] }, { disableAllHooks: true })
     expect(definitions).toMatchObject([{ enabled: false }])
     expect(notes).toEqual([expect.stringContaining('disableAllHooks')])
   })
 })
 
-test('OH-60 the structured form of a plugin of OpenHarness is the same form', () => {
-  const { definitions } = imported(
+test('OH-60 the structured form of a plugin of OpenHarness is the same form', async () => {
+  const { definitions } = await imported(
     importClaudeCode({
       hooks: { PreToolUse: [{ matcher: 'bash', hooks: [{ type: 'command', command: '/p/a', timeout: 5 }] }] },
     }),
@@ -151,8 +157,8 @@ test('OH-60 the structured form of a plugin of OpenHarness is the same form', ()
   ])
 })
 
-test('an unknown event is refused', () => {
-  expect(refused(importClaudeCode({ hooks: { PreTolUse: [{ hooks: [command] }] } }))).toMatchObject([
+test('an unknown event is refused', async () => {
+  expect(await refused(importClaudeCode({ hooks: { PreTolUse: [{ hooks: [command] }] } }))).toMatchObject([
     { code: 'input.unknown_event' },
   ])
 })

@@ -7,11 +7,11 @@ import { importableAgents, importFile } from '../import-file.ts'
 const open = { on_error: 'allow', on_timeout: 'allow', on_invalid: 'allow' }
 const closed = { on_error: 'block', on_timeout: 'block', on_invalid: 'block' }
 
-test('Codex: seconds, and a regular expression over the names of tools', () => {
+test('Codex: seconds, and a regular expression over the names of tools', async () => {
   const hooks = {
     PreToolUse: [{ matcher: '^(Bash|apply_patch)$', hooks: [{ type: 'command', command: 'a', timeout: 5 }] }],
   }
-  expect(imported(importFile({ hooks }, 'codex'))).toEqual({
+  expect(await imported(importFile({ hooks }, 'codex'))).toEqual({
     kind: 'imported',
     definitions: [
       {
@@ -27,14 +27,14 @@ test('Codex: seconds, and a regular expression over the names of tools', () => {
   })
 })
 
-test('Gemini CLI: milliseconds, its own names of events, and its switches are no events', () => {
+test('Gemini CLI: milliseconds, its own names of events, and its switches are no events', async () => {
   const hooks = {
     enabled: true,
     BeforeTool: [{ matcher: 'run_.*', hooks: [{ type: 'command', command: 'a', timeout: 1_500 }] }],
     AfterAgent: [{ hooks: [{ type: 'command', command: 'b', env: { A: '1' } }] }],
     SessionStart: [{ matcher: 'startup', hooks: [{ type: 'command', command: 'c' }] }],
   }
-  const { definitions, notes } = imported(importFile({ hooks }, 'gemini-cli'))
+  const { definitions, notes } = await imported(importFile({ hooks }, 'gemini-cli'))
   expect(definitions.map(({ event, timeout_ms, matcher }) => [event, timeout_ms, matcher])).toEqual([
     ['pre_tool_use', 1_500, 'run_.*'],
     ['stop', 60_000, undefined],
@@ -46,7 +46,7 @@ test('Gemini CLI: milliseconds, its own names of events, and its switches are no
   ])
 })
 
-test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left out', () => {
+test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left out', async () => {
   const hooks = {
     preToolUse: [
       { type: 'command', bash: './a.sh', cwd: '/b', timeoutSec: 2 },
@@ -56,7 +56,7 @@ test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left o
     agentStop: [{ type: 'command', command: 'b' }],
     sessionStart: [{ type: 'prompt', prompt: 'x' }],
   }
-  const { definitions, notes } = imported(importFile({ version: 1, hooks }, 'copilot-cli'))
+  const { definitions, notes } = await imported(importFile({ version: 1, hooks }, 'copilot-cli'))
   expect(definitions).toMatchObject([
     {
       event: 'pre_tool_use',
@@ -74,14 +74,14 @@ test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left o
   ])
 })
 
-test('Cursor: failClosed closes, older events are about one tool, unknown ones are said', () => {
+test('Cursor: failClosed closes, older events are about one tool, unknown ones are said', async () => {
   const hooks = {
     preToolUse: [{ command: 'a', failClosed: true, matcher: 'Shell|Write' }],
     beforeShellExecution: [{ command: 'b', matcher: 'curl' }],
     beforeMCPExecution: [{ command: 'c' }],
     afterAgentThought: [{ command: 'd' }],
   }
-  const { definitions, notes } = imported(importFile({ version: 1, hooks }, 'cursor'))
+  const { definitions, notes } = await imported(importFile({ version: 1, hooks }, 'cursor'))
   expect(definitions).toMatchObject([
     { event: 'pre_tool_use', matcher: 'Shell|Write', ...closed },
     { event: 'pre_tool_use', match: { names: ['Bash'] }, ...open },
@@ -93,20 +93,23 @@ test('Cursor: failClosed closes, older events are about one tool, unknown ones a
   ])
 })
 
-test.each(importableAgents)('%s: what comes out is a hook file, and a switch switches all off', (agent) => {
-  const hook = { type: 'command', command: 'a', bash: 'a' }
-  const isFlat = agent === 'copilot-cli' || agent === 'cursor'
-  const hooks = { PreToolUse: [isFlat ? hook : { hooks: [hook] }] }
-  const { definitions, notes } = imported(importFile({ hooks, disableAllHooks: true }, agent))
-  expect(definitions).toMatchObject([{ enabled: false }])
-  expect(readHookText(printHookFile({ hooks: definitions }, notes), 'hooks.yaml').kind).toBe('good')
-})
+test.each(importableAgents)(
+  '%s: what comes out is a hook file, and a switch switches all off',
+  async (agent) => {
+    const hook = { type: 'command', command: 'a', bash: 'a' }
+    const isFlat = agent === 'copilot-cli' || agent === 'cursor'
+    const hooks = { PreToolUse: [isFlat ? hook : { hooks: [hook] }] }
+    const { definitions, notes } = await imported(importFile({ hooks, disableAllHooks: true }, agent))
+    expect(definitions).toMatchObject([{ enabled: false }])
+    expect(readHookText(printHookFile({ hooks: definitions }, notes), 'hooks.yaml').kind).toBe('good')
+  },
+)
 
 test.each([
   ['codex', { hooks: { PreToolUse: [{ type: 'command', command: 'a' }] } }],
   ['cursor', { hooks: { stop: 'x' } }],
   ['copilot-cli', { hooks: [] }],
   ['gemini-cli', {}],
-] as const)('%s: another shape is refused', (agent, value) => {
-  expect(refused(importFile(value, agent))).not.toEqual([])
+] as const)('%s: another shape is refused', async (agent, value) => {
+  expect(await refused(importFile(value, agent))).not.toEqual([])
 })

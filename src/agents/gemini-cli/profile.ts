@@ -1,10 +1,9 @@
 import type { AgentProfile } from '../agent-profile.ts'
 import { geminiCliAdapter } from './adapter.ts'
 import { geminiCliHost } from './host.ts'
-import { geminiCliImporter } from './importer.ts'
 
 export const geminiCli: AgentProfile = {
   adapter: geminiCliAdapter,
   host: geminiCliHost,
-  importer: geminiCliImporter,
+  importer: async () => (await import('./importer.ts')).geminiCliImporter,
 }

@@ -51,13 +51,16 @@ export function translateWith<T>(value: unknown, format: ImportFormat<T>): Impor
 }
 
 /** Parses a file and translates it with the format that `choose` picks for its content. */
-export function runImport(given: ImportSource, choose: (value: unknown) => ImportAttempt): ImportResult {
+export async function runImport(
+  given: ImportSource,
+  choose: (value: unknown) => Promise<ImportAttempt>,
+): Promise<ImportResult> {
   const { text, path } =
     'text' in given && 'path' in given ? given : { text: JSON.stringify(given), path: 'import.json' }
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   const source = parseSource(plain, path)
   if (source instanceof HookError) return { kind: 'refused', problems: [syntaxProblem(plain, path, source)] }
-  const result = choose(source.value)
+  const result = await choose(source.value)
   if ('found' in result)
     return { kind: 'refused', problems: result.found.map((each) => locateProblem(plain, path, source, each)) }
   const { hooks = [], notes = [] } = result.made

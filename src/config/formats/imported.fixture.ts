@@ -1,13 +1,15 @@
 import type { ImportedFile, ImportResult } from './import-format.ts'
 
 /** What an import that must succeed gave. */
-export function imported(result: ImportResult): ImportedFile {
+export async function imported(given: Promise<ImportResult>): Promise<ImportedFile> {
+  const result = await given
   if (result.kind === 'imported') return result
   throw new Error(result.problems.map(({ message }) => message).join('; '))
 }
 
 /** What is wrong with an import that must not succeed. */
-export function refused(result: ImportResult) {
+export async function refused(given: Promise<ImportResult>) {
+  const result = await given
   return result.kind === 'refused' ? result.problems : []
 }
 

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import type { HookDefinition } from '../hook-definition.ts'
 import type { Run } from './compiled-hook.ts'
 
@@ -53,6 +52,8 @@ export function watchdog(): Watch {
 
 function start(): Watch {
   const cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  // Loaded here, because the module takes longer to load than most commands take to run.
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(watching, {
     eval: true,
     name: 'hookhelm watchdog',

@@ -9,8 +9,8 @@ const importQualityGates = (given: ImportSource) => importFile(given, 'quality-g
 const row = { event: 'pre_tool_use', handler_type: 'command', scope: 'tenant', config: { command: 'cat' } }
 
 describe('rows', () => {
-  test('keep what a hook is, and lose what only a database needs', () => {
-    const { definitions, notes } = imported(
+  test('keep what a hook is, and lose what only a database needs', async () => {
+    const { definitions, notes } = await imported(
       importGoClaw([
         {
           ...row,
@@ -47,8 +47,8 @@ describe('rows', () => {
     expect(notes).toEqual(['Safety: tenant_id has no equivalent in a file'])
   })
 
-  test('GC-10 a timeout of 0 stood for the default, and longer ones are welcome in a file', () => {
-    const { definitions } = imported(
+  test('GC-10 a timeout of 0 stood for the default, and longer ones are welcome in a file', async () => {
+    const { definitions } = await imported(
       importGoClaw({
         hooks: [
           { ...row, timeout_ms: 0 },
@@ -57,20 +57,20 @@ describe('rows', () => {
       }),
     )
     expect(definitions.map(({ timeout_ms }) => timeout_ms)).toEqual([undefined, 60_000])
-    expect(refused(importGoClaw([{ ...row, timeout_ms: -1 }]))).toMatchObject([
+    expect(await refused(importGoClaw([{ ...row, timeout_ms: -1 }]))).toMatchObject([
       { code: 'config.range', pointer: '/0/timeout_ms' },
     ])
   })
 
-  test('GC-13 a row that does not say is on', () => {
-    expect(imported(importGoClaw([row])).definitions[0]).not.toHaveProperty('enabled')
+  test('GC-13 a row that does not say is on', async () => {
+    expect((await imported(importGoClaw([row]))).definitions[0]).not.toHaveProperty('enabled')
   })
 
-  test('GC-5 the scope of agents needs one, and the old single field counts', () => {
-    expect(imported(importGoClaw([{ ...row, scope: 'agent', agent_id: 'a' }])).definitions).toMatchObject([
-      { agent_ids: ['a'] },
-    ])
-    expect(refused(importGoClaw([{ ...row, scope: 'agent' }]))).toMatchObject([
+  test('GC-5 the scope of agents needs one, and the old single field counts', async () => {
+    expect(
+      (await imported(importGoClaw([{ ...row, scope: 'agent', agent_id: 'a' }]))).definitions,
+    ).toMatchObject([{ agent_ids: ['a'] }])
+    expect(await refused(importGoClaw([{ ...row, scope: 'agent' }]))).toMatchObject([
       { code: 'config.field', pointer: '/0' },
     ])
   })
@@ -86,12 +86,12 @@ describe('rows', () => {
     ],
     ['GC-16 a matcher that does not compile', { ...row, matcher: '(' }, 'match.syntax'],
     ['GC-16 a condition that does not compile', { ...row, if_expr: '1 +' }, 'match.cel_syntax'],
-  ])('%s is refused', (_, given, code) => {
-    expect(refused(importGoClaw([given]))).toMatchObject([{ code }])
+  ])('%s is refused', async (_, given, code) => {
+    expect(await refused(importGoClaw([given]))).toMatchObject([{ code }])
   })
 
-  test('encrypted headers cannot be carried over', () => {
-    const { notes } = imported(
+  test('encrypted headers cannot be carried over', async () => {
+    const { notes } = await imported(
       importGoClaw([
         {
           ...row,
@@ -107,16 +107,16 @@ describe('rows', () => {
 describe('GC-128 the old quality gates', () => {
   const gate = { event: 'delegation.completed', type: 'command', command: 'npm test' }
 
-  test('that only look stay behind the delegation', () => {
-    const { definitions, notes } = imported(importQualityGates({ quality_gates: [gate] }))
+  test('that only look stay behind the delegation', async () => {
+    const { definitions, notes } = await imported(importQualityGates({ quality_gates: [gate] }))
     expect(definitions).toEqual([
       { event: 'subagent_stop', handler_type: 'command', config: { command: 'npm test' } },
     ])
     expect(notes).toEqual([])
   })
 
-  test('that block move before it, without retries', () => {
-    const { definitions, notes } = imported(
+  test('that block move before it, without retries', async () => {
+    const { definitions, notes } = await imported(
       importQualityGates({
         other_config: {
           quality_gates: [{ ...gate, block_on_failure: true, max_retries: 2, timeout_seconds: 3 }],
@@ -130,8 +130,8 @@ describe('GC-128 the old quality gates', () => {
     ])
   })
 
-  test('that asked an agent ask a model', () => {
-    const { definitions, notes } = imported(
+  test('that asked an agent ask a model', async () => {
+    const { definitions, notes } = await imported(
       importQualityGates({
         quality_gates: [{ event: 'delegation.completed', type: 'agent', agent: 'reviewer' }],
       }),
@@ -147,12 +147,14 @@ describe('GC-128 the old quality gates', () => {
     expect(notes).toEqual([expect.stringContaining('a model judges')])
   })
 
-  test('of another event never existed', () => {
-    expect(refused(importQualityGates({ quality_gates: [{ ...gate, event: 'x' }] }))).toMatchObject([
+  test('of another event never existed', async () => {
+    expect(await refused(importQualityGates({ quality_gates: [{ ...gate, event: 'x' }] }))).toMatchObject([
       { code: 'config.field' },
     ])
     expect(
-      refused(importQualityGates({ quality_gates: [{ event: 'delegation.completed', type: 'command' }] })),
+      await refused(
+        importQualityGates({ quality_gates: [{ event: 'delegation.completed', type: 'command' }] }),
+      ),
     ).toMatchObject([{ code: 'config.field' }])
   })
 })

@@ -10,7 +10,7 @@ const importOpenHarness = (given: ImportSource) => importFile(given, 'openharnes
 const from = (hooks: object) => imported(importOpenHarness({ hooks }))
 const command = { type: 'command', command: 'check $ARGUMENTS' }
 
-test('OH-2 OH-3 OH-10 lists per event keep their order', () => {
+test('OH-2 OH-3 OH-10 lists per event keep their order', async () => {
   const events = [
     'session_start',
     'session_end',
@@ -23,7 +23,7 @@ test('OH-2 OH-3 OH-10 lists per event keep their order', () => {
     'stop',
     'subagent_stop',
   ]
-  const { definitions } = from(
+  const { definitions } = await from(
     Object.fromEntries(events.map((event) => [event, [command, { type: 'http', url: 'https://a.example' }]])),
   )
   expect(definitions.map(({ event, handler_type }) => `${event} ${handler_type}`)).toEqual(
@@ -36,8 +36,8 @@ test.each([
   ['http', { type: 'http', url: 'https://a.example' }, 'allow', 30_000],
   ['prompt', { type: 'prompt', prompt: 'ok? $ARGUMENTS' }, 'block', 30_000],
   ['agent', { type: 'agent', prompt: 'ok?', model: null }, 'block', 60_000],
-])('OH-6 OH-7 the defaults of a %s hook', (_, hook, policy, timeout) => {
-  expect(from({ pre_tool_use: [hook] }).definitions).toMatchObject([
+])('OH-6 OH-7 the defaults of a %s hook', async (_, hook, policy, timeout) => {
+  expect((await from({ pre_tool_use: [hook] })).definitions).toMatchObject([
     {
       timeout_ms: timeout,
       on_error: policy,
@@ -56,65 +56,67 @@ test.each([
   [{ type: 'http', url: 'https://a.example', timeout_seconds: 601 }],
   [{ type: 'agent', prompt: 'x', timeout_seconds: 0 }],
   [{ type: 'agent', prompt: 'x', timeout_seconds: 1_201 }],
-])('OH-6 %j is out of range', (hook) => {
-  expect(refused(importOpenHarness({ hooks: { stop: [hook] } }))).toMatchObject([
+])('OH-6 %j is out of range', async (hook) => {
+  expect(await refused(importOpenHarness({ hooks: { stop: [hook] } }))).toMatchObject([
     { code: 'config.range', pointer: '/hooks/stop/0/timeout_seconds' },
   ])
 })
 
-test('OH-6 an agent that may run for twenty minutes is cut to ten, and the import says so', () => {
-  const { definitions, notes } = from({ stop: [{ type: 'agent', prompt: 'x', timeout_seconds: 1_200 }] })
+test('OH-6 an agent that may run for twenty minutes is cut to ten, and the import says so', async () => {
+  const { definitions, notes } = await from({
+    stop: [{ type: 'agent', prompt: 'x', timeout_seconds: 1_200 }],
+  })
   expect(definitions).toMatchObject([{ timeout_ms: 600_000 }])
   expect(notes).toEqual(['hooks.stop.0: a hook may run for 600 s, not longer'])
 })
 
-test('OH-22 $ARGUMENTS stays, and the handler takes the command', () => {
-  const [hook] = from({ pre_tool_use: [{ ...command, block_on_failure: true }] }).definitions
+test('OH-22 $ARGUMENTS stays, and the handler takes the command', async () => {
+  const [hook] = (await from({ pre_tool_use: [{ ...command, block_on_failure: true }] })).definitions
   expect(prepareConfig(hook!)).toMatchObject({
     mayBlock: true,
     variables: { HOOKHELM_ARGUMENTS: '$ARGUMENTS' },
   })
 })
 
-describe('OH-19 OH-20 OH-21 the matcher is a glob on tool name, prompt or event', () => {
-  const condition = (event: string, matcher: string) => {
-    const { definitions, notes } = from({ [event]: [{ ...command, matcher }] })
+describe('OH-19 OH-20 OH-21 the matcher is a glob on tool name, prompt or event', async () => {
+  const condition = async (event: string, matcher: string) => {
+    const { definitions, notes } = await from({ [event]: [{ ...command, matcher }] })
     return { ...definitions[0], notes }
   }
-  const fits = (event: string, matcher: string, payload: object) => {
-    const compiled = compileMatcher(condition(event, matcher), event)
+  const fits = async (event: string, matcher: string, payload: object) => {
+    const compiled = compileMatcher(await condition(event, matcher), event)
     return compiled.when?.({ event, name: '', payload, envelope: {} }) ?? true
   }
 
-  test('of a tool', () => {
-    expect(condition('pre_tool_use', 'mcp__*').match).toEqual({ glob: 'mcp__*' })
-    expect(condition('pre_tool_use', '').match).toBeUndefined()
-    expect(condition('pre_tool_use', '*').match).toBeUndefined()
+  test('of a tool', async () => {
+    expect((await condition('pre_tool_use', 'mcp__*')).match).toEqual({ glob: 'mcp__*' })
+    expect((await condition('pre_tool_use', '')).match).toBeUndefined()
+    expect((await condition('pre_tool_use', '*')).match).toBeUndefined()
   })
 
-  test('of a prompt', () => {
-    expect(fits('user_prompt_submit', '*secret[0-9!]?', { prompt: 'my\nsecret1.' })).toBe(true)
-    expect(fits('user_prompt_submit', '*secret', { prompt: 'secrets' })).toBe(false)
-    expect(fits('user_prompt_submit', 'a.b', { prompt: 'axb' })).toBe(false)
-    expect(fits('user_prompt_submit', '[!a]b', { prompt: 'cb' })).toBe(true)
+  test('of a prompt', async () => {
+    expect(await fits('user_prompt_submit', '*secret[0-9!]?', { prompt: 'my\nsecret1.' })).toBe(true)
+    expect(await fits('user_prompt_submit', '*secret', { prompt: 'secrets' })).toBe(false)
+    expect(await fits('user_prompt_submit', 'a.b', { prompt: 'axb' })).toBe(false)
+    expect(await fits('user_prompt_submit', '[!a]b', { prompt: 'cb' })).toBe(true)
   })
 
-  test('of the tool that a notification is about', () => {
-    expect(fits('notification', 'ba*', { tool_name: 'bash' })).toBe(true)
-    expect(fits('notification', 'ba*', {})).toBe(false)
+  test('of the tool that a notification is about', async () => {
+    expect(await fits('notification', 'ba*', { tool_name: 'bash' })).toBe(true)
+    expect(await fits('notification', 'ba*', {})).toBe(false)
   })
 
-  test('of the event itself, settled at once', () => {
-    expect(condition('pre_compact', 'pre_*')).toMatchObject({ notes: [] })
-    expect(condition('pre_compact', 'auto')).toMatchObject({
+  test('of the event itself, settled at once', async () => {
+    expect(await condition('pre_compact', 'pre_*')).toMatchObject({ notes: [] })
+    expect(await condition('pre_compact', 'auto')).toMatchObject({
       enabled: false,
       notes: [expect.stringContaining('never fits')],
     })
   })
 })
 
-test('OH-4 an unknown event is refused, not skipped', () => {
-  expect(refused(importOpenHarness({ hooks: { pre_tol_use: [command] } }))).toMatchObject([
+test('OH-4 an unknown event is refused, not skipped', async () => {
+  expect(await refused(importOpenHarness({ hooks: { pre_tol_use: [command] } }))).toMatchObject([
     { code: 'input.unknown_event', hint: 'did you mean pre_tool_use?', pointer: '/hooks/pre_tol_use/0' },
   ])
 })

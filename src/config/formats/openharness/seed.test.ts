@@ -9,8 +9,8 @@ const importOpenHarnessSeed = (given: ImportSource) => importFile(given, 'openha
 const from = (text: string) => imported(importOpenHarnessSeed(yaml(text)))
 
 describe('the examples of the description', () => {
-  test('OH-54 a formatter that may fail never blocks', () => {
-    const { definitions } = from(
+  test('OH-54 a formatter that may fail never blocks', async () => {
+    const { definitions } = await from(
       'hooks:\n- events: [POST_TOOL_USE]\n  command: "black {file} && isort {file}" # fails if file locked\n',
     )
     expect(definitions).toEqual([
@@ -26,15 +26,15 @@ describe('the examples of the description', () => {
     ])
   })
 
-  test('the mended formatter is read as well', () => {
-    const { definitions } = from(
+  test('the mended formatter is read as well', async () => {
+    const { definitions } = await from(
       'hooks:\n- events: [POST_TOOL_USE]\n  command: "black {file} && isort {file}; exit 0" # always exits 0\n',
     )
     expect(definitions).toMatchObject([{ config: { command: 'black {file} && isort {file}; exit 0' } }])
   })
 
-  test('a prompt in the critical path', () => {
-    const { definitions } = from(
+  test('a prompt in the critical path', async () => {
+    const { definitions } = await from(
       'hooks:\n- events: [PRE_TOOL_USE]\n  type: PROMPT\n  prompt: "Is this tool call safe? {tool_name} with args {args}"\n',
     )
     expect(definitions).toMatchObject([
@@ -46,8 +46,8 @@ describe('the examples of the description', () => {
     ])
   })
 
-  test('the better pattern: a command before, a prompt behind', () => {
-    const { definitions } = from(`hooks:
+  test('the better pattern: a command before, a prompt behind', async () => {
+    const { definitions } = await from(`hooks:
 - events: [PRE_TOOL_USE]
   type: COMMAND
   command: "check_tool_allowlist.sh {tool_name}; exit $?"
@@ -62,8 +62,8 @@ describe('the examples of the description', () => {
   })
 })
 
-test('OH-1 every event of the description is known, in its spelling', () => {
-  const { definitions } = from(
+test('OH-1 every event of the description is known, in its spelling', async () => {
+  const { definitions } = await from(
     'hooks: [{ events: [SESSION_START, SESSION_END, PRE_COMPACT, POST_COMPACT, PRE_TOOL_USE, POST_TOOL_USE], command: "true" }]',
   )
   expect(definitions.map(({ event }) => event)).toEqual([
@@ -76,8 +76,8 @@ test('OH-1 every event of the description is known, in its spelling', () => {
   ])
 })
 
-test('OH-5 all four types are read, and their handlers take what comes out', () => {
-  const { definitions } = from(`hooks:
+test('OH-5 all four types are read, and their handlers take what comes out', async () => {
+  const { definitions } = await from(`hooks:
 - { events: [PRE_TOOL_USE], type: COMMAND, command: "check {tool_name}", can_block: true }
 - { events: [PRE_TOOL_USE], type: HTTP, url: "https://a.example/hook", headers: { X-Key: k } }
 - { events: [PRE_TOOL_USE], type: PROMPT, prompt: "ok?", can_block: true }
@@ -101,8 +101,8 @@ test('OH-5 all four types are read, and their handlers take what comes out', () 
   })
 })
 
-test('can_block away from pre_tool_use has no effect, and the import says so', () => {
-  const { definitions, notes } = from(
+test('can_block away from pre_tool_use has no effect, and the import says so', async () => {
+  const { definitions, notes } = await from(
     'hooks: [{ events: [POST_TOOL_USE], command: "true", can_block: true }]',
   )
   expect(definitions).toMatchObject([{ on_error: 'allow', config: { can_block: false } }])
@@ -114,6 +114,10 @@ test.each([
   ['hooks:\n- events: [STOP]\n  type: PROMPT\n', 'config.field', 2],
   ['hooks:\n- events: [STOP]\n  comand: a\n', 'config.field', 3],
   ['hooks: [', 'config.syntax', 1],
-])('%j is refused with its place', (text, code, line) => {
-  expect(refused(importOpenHarnessSeed(yaml(text)))[0]).toMatchObject({ code, line, file: 'hooks.yaml' })
+])('%j is refused with its place', async (text, code, line) => {
+  expect((await refused(importOpenHarnessSeed(yaml(text))))[0]).toMatchObject({
+    code,
+    line,
+    file: 'hooks.yaml',
+  })
 })
