@@ -32,7 +32,13 @@ function validate(...args: readonly string[]): Promise<Ran> {
   const main = join(import.meta.dirname, '../../src/cli/main.ts')
   const child = spawn(process.execPath, [main, 'validate', ...args], {
     cwd: join(home, 'repository'),
-    env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: join(home, 'own'), NO_COLOR: '1' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: home,
+      HOOKHELM_HOME: join(home, 'own'),
+      NO_COLOR: '1',
+    },
   })
   const ran = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {

@@ -55,7 +55,8 @@ export function temporaryHome(name = 'hookhelm-home-'): TemporaryHome {
             .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
             .sort()
         : [],
-    hookhelm: (args, more = {}) => run(args, project, { ...env, ...more }),
+    hookhelm: (args, more = {}) =>
+      run(args, project, { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env, ...more }),
   }
 }
 

@@ -55,6 +55,7 @@ export async function childGateway({ home, database, aheadMs = 0 }: ChildOptions
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: home,
       HOOKHELM_HOME: home,
       HOOKHELM_ENCRYPTION_KEY: 'ab'.repeat(32),

@@ -26,7 +26,13 @@ interface Ran {
 function hookhelm(args: readonly string[], stdin = ''): Promise<Ran> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), ...args], {
     cwd: repository,
-    env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: join(home, 'own'), NO_COLOR: '1' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: home,
+      HOOKHELM_HOME: join(home, 'own'),
+      NO_COLOR: '1',
+    },
   })
   let stdout = ''
   let stderr = ''

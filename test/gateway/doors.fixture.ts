@@ -90,6 +90,7 @@ export function hookhelm(
     cwd: gateway.home,
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: gateway.home,
       HOOKHELM_HOME: gateway.home,
       HOOKHELM_URL: gateway.url,

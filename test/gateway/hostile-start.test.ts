@@ -68,7 +68,13 @@ interface Ran {
 function hookhelm(args: readonly string[], home: string): Promise<Ran> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), ...args], {
     cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home, NO_COLOR: '1' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: home,
+      HOOKHELM_HOME: home,
+      NO_COLOR: '1',
+    },
   })
   let stdout = ''
   let stderr = ''

@@ -20,7 +20,12 @@ interface Local {
 
 async function local(home: string): Promise<Local> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
-    env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: home,
+      HOOKHELM_HOME: home,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
