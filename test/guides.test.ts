@@ -129,7 +129,7 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
     ])
     expect(connected.stdout).toMatch(/acme-cli BeforeTool .*--socket/)
     expect(imported.stdout).toMatch(/event: pre_tool_use\n(.*\n)*.*command: check/)
-    expect(validated.stderr).toMatch(/acme-cli|Acme CLI/)
+    expect(validated.stderr).toContain('user_prompt_submit never comes from Acme CLI')
   })
 })
 
@@ -266,6 +266,7 @@ const written = [
   'docs/library.md',
   'docs/hook-files.md',
   'docs/matchers.md',
+  'docs/cli.md',
   'docs/gateway.md',
   'docs/agents.md',
   'docs/sdk.md',
