@@ -1,5 +1,6 @@
 /** Writes the generated pages of docs/ and the published schema. `--check` compares and fails instead. */
 import { agentsPage } from './docs/agents-page.ts'
+import { cliPage } from './docs/cli-page.ts'
 import { configSchema } from './docs/config-schema.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { eventsPage } from './docs/events-page.ts'
@@ -14,6 +15,7 @@ const pages = [
   errorsPage(),
   eventsPage(),
   hookFilesPage(),
+  cliPage(),
   agentsPage(),
   ...handlerPages(),
   hooksSchema(),

@@ -18,6 +18,16 @@ export function settlePage(page: Page, check: boolean): string | undefined {
   return undefined
 }
 
+/** Replaces one generated part of a page that is otherwise written by hand. */
+export function replaceGenerated({ path, text }: Page, part: string, generated: string): Page {
+  const opening = `<!-- generated: ${part} -->`
+  const closing = '<!-- /generated -->'
+  const start = text.indexOf(opening)
+  const end = text.indexOf(closing, start)
+  if (start < 0 || end < 0) throw new Error(`${path} needs the comments ${opening} and ${closing}`)
+  return { path, text: `${text.slice(0, start)}${opening}\n${generated}\n${text.slice(end)}` }
+}
+
 export interface Table {
   readonly head: readonly string[]
   readonly rows: readonly (readonly string[])[]

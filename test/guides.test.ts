@@ -1,41 +1,242 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
-
-/** Each runs the compiler. */
+import type { GatewayReport, GatewayRequest } from './guides/through-gateway.ts'
 
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8')
 const readme = readFileSync('README.md', 'utf8')
 
-describe('the guides of CONTRIBUTING.md', () => {
-  test.each([
-    ['Add an event', { edits: 1, files: ['try.ts'] }],
-    ['Add a handler', { edits: 0, files: ['src/handlers/deny.ts', 'try.ts'] }],
-    ['Add a guard', { edits: 5, files: ['src/engine/guard/session-cooldown.ts', 'try.ts'] }],
-  ])('%s: compiles and prints what the guide says', async (title, asks) => {
-    const guide = readGuide(contributing, title)
-    expect({ edits: guide.edits.length, files: [...guide.files.keys()] }).toEqual(asks)
-    using scratch = new Scratch()
-    scratch.follow(guide)
-    const [errors, printed] = await Promise.all([scratch.typeErrors(), scratch.printed('try.ts')])
-    expect(errors).toBe('')
-    expect(withoutTrailingSpace(printed)).toBe(guide.prints)
+/** The files that each guide changes: the goal is as few as possible. */
+const guides = {
+  'Add an event': ['src/engine/events/workspace.ts'],
+  'Add a guard': ['src/engine/guard/guards.ts', 'src/engine/guard/session-cooldown.ts'],
+  'Add a handler': ['src/handlers/deny.ts', 'src/handlers/handlers.ts'],
+  'Add a method': ['src/cli/commands.ts', 'src/gateway/methods/hooks.ts'],
+  'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
+  'Add an agent': ['src/agents/acme-cli/profile.ts', 'src/agents/table.ts'],
+} as const
+type Title = keyof typeof guides
+const titles = Object.keys(guides) as Title[]
+
+const copies = new Map<Title, Scratch>()
+
+/** A copy of the repository in which only this guide was followed. */
+function copyWith(title: Title): Scratch {
+  const existing = copies.get(title)
+  if (existing !== undefined) return existing
+  const scratch = new Scratch()
+  scratch.follow(readGuide(contributing, title))
+  copies.set(title, scratch)
+  return scratch
+}
+
+afterAll(() => {
+  for (const scratch of copies.values()) scratch[Symbol.dispose]()
+})
+
+describe.concurrent('each guide of CONTRIBUTING.md', () => {
+  test.each(titles)('%s: changes only these files, and prints what the guide says', async (title) => {
+    const { changes, commands, files, prints } = readGuide(contributing, title)
+    expect(changes).toEqual(guides[title])
+    const scratch = copyWith(title)
+    const printed = files.has('try.ts') ? [await scratch.printed('try.ts')] : []
+    for (const line of commands) {
+      const [program, ...words] = line.split(' ')
+      expect(program).toBe('bin/hookhelm')
+      printed.push((await scratch.hookhelm(...words)).stdout)
+    }
+    expect(withoutTrailingSpace(printed.join(''))).toBe(prints)
   })
 
-  test('Add an event: a payload that does not fit the new row is a type error', async () => {
-    using scratch = new Scratch()
-    scratch.follow(readGuide(contributing, 'Add an event'))
+  test('Add an event: hook files may use it, and the command line dispatches it', async () => {
+    const scratch = copyWith('Add an event')
+    const hook = { event: 'branch_merge', matcher: '^main$', ...blocking }
+    expect(await problemsOf(scratch, hook)).toEqual([])
+    expect(await problemsOf(scratch, { ...hook, event: 'branch_murge' })).toEqual([
+      expect.stringContaining('branch_murge'),
+    ])
+    const payloads = [
+      { branch: 'fix-1', into: 'main' },
+      { branch: 'fix-1', into: 'next' },
+    ]
+    expect(await dispatch(scratch, hook, payloads)).toEqual(['block not today', 'allow'])
+  })
+
+  test('Add a guard: hook files and stored hooks may use its field, within its range', async () => {
+    const scratch = copyWith('Add a guard')
+    const hook = { event: 'pre_tool_use', session_cooldown_ms: 60_000, ...blocking }
+    expect(await problemsOf(scratch, hook)).toEqual([])
+    expect(await problemsOf(scratch, { ...hook, session_cooldown_ms: -1 })).toEqual([
+      expect.stringContaining('session_cooldown_ms'),
+    ])
+    const { stored, decisions } = await throughGateway(scratch, { hook, sessions: ['a', 'b', 'a'] })
+    expect(stored).toMatchObject({ session_cooldown_ms: 60_000 })
+    expect(decisions).toEqual(['block not today', 'block not today', 'allow'])
+  })
+
+  test('Add a handler: hook files and stored hooks may use it', async () => {
+    const scratch = copyWith('Add a handler')
+    const hook = { event: 'pre_tool_use', handler_type: 'deny', config: { reason: 'not like this' } }
+    expect(await problemsOf(scratch, hook)).toEqual([])
+    expect(await problemsOf(scratch, { ...hook, config: { reason: '' } })).toEqual([
+      expect.stringContaining('reason'),
+    ])
+    expect(await dispatch(scratch, hook, [toolCall])).toEqual(['block not like this'])
+    const { decisions } = await throughGateway(scratch, { hook, sessions: ['a'] })
+    expect(decisions).toEqual(['block not like this'])
+  })
+
+  test('Add a method: OpenAPI, the command line and completion have it', async () => {
+    const scratch = copyWith('Add a method')
+    const hook = { event: 'stop', ...blocking }
+    const command = ['hooks', 'count', '--scope', 'tenant', '--json']
+    const { paths, printed } = await throughGateway(scratch, { hook, sessions: [], command })
+    expect(paths).toContain('/v1/hook-counts')
+    expect(JSON.parse(printed)).toEqual({ counts: { stop: 1 } })
+    const [help, completion] = await Promise.all([
+      scratch.hookhelm('hooks', '--help'),
+      scratch.hookhelm('completion', 'bash'),
+    ])
+    expect(help.stdout).toMatch(/count +The number of hooks per event/)
+    expect(completion.stdout).toMatch(/2:hooks\) words='.* count'/)
+  })
+
+  test('Add a command: --help and completion list it, and it reports errors', async () => {
+    const scratch = copyWith('Add a command')
+    const [help, completion, json, unknown] = await Promise.all([
+      scratch.hookhelm('--help'),
+      scratch.hookhelm('completion', 'bash'),
+      scratch.hookhelm('describe', 'stop', '--json'),
+      scratch.hookhelm('describe', 'stopp'),
+    ])
+    expect(help.stdout).toMatch(/^ +describe +Describe an event$/m)
+    expect(completion.stdout).toMatch(/1:\*\) words='.*\bdescribe\b/)
+    expect(JSON.parse(json.stdout)).toMatchObject({ name: 'stop', mode: 'gate' })
+    expect(unknown).toMatchObject({ exit: 1, stderr: expect.stringContaining('did you mean stop?') })
+  })
+
+  test('Add an agent: it can be connected, its hooks imported, and validate knows its limits', async () => {
+    const scratch = copyWith('Add an agent')
+    scratch.write('home/.acme/hooks.json', JSON.stringify({ hooks: { BeforeTool: [{ command: 'check' }] } }))
+    scratch.write('checked.json', hookFile({ event: 'user_prompt_submit', ...blocking }))
+    const [connected, imported, validated] = await Promise.all([
+      scratch.hookhelm('connect', 'acme-cli', '--dry-run'),
+      scratch.hookhelm('import', 'acme-cli'),
+      scratch.hookhelm('validate', 'checked.json', '--agent', 'acme-cli'),
+    ])
+    expect(connected.stdout).toMatch(/acme-cli BeforeTool .*--socket/)
+    expect(imported.stdout).toMatch(/event: pre_tool_use\n(.*\n)*.*command: check/)
+    expect(validated.stderr).toContain('user_prompt_submit never comes from Acme CLI')
+  })
+})
+
+describe('all guides of CONTRIBUTING.md together', () => {
+  let scratch: Scratch
+  beforeAll(() => {
+    scratch = new Scratch()
+    for (const [index, title] of titles.entries()) {
+      const guide = readGuide(contributing, title)
+      scratch.follow(guide)
+      const program = guide.files.get('try.ts')
+      if (program !== undefined) scratch.write(`try-${index}.ts`, program)
+    }
+  })
+  afterAll(() => scratch[Symbol.dispose]())
+
+  test('compile, and a wrong use of what they add is a type error', async () => {
     scratch.write(
       'wrong.ts',
       `import { createHooks } from 'hookhelm'
-      await createHooks().dispatch('branch_merge', { branch: 1, into: 'main' })`,
+      import { createClient } from './src/client/client.ts'
+      const hooks = createHooks()
+      // @ts-expect-error: the branch is a text
+      await hooks.dispatch('branch_merge', { branch: 1, into: 'main' })
+      // @ts-expect-error: the cooldown is a number
+      hooks.on('stop', { session_cooldown_ms: '1 m' }, () => {})
+      // @ts-expect-error: there is no such scope
+      await createClient({}).call('hooks.count', { scope: 'everybody' })`,
     )
-    expect(await scratch.typeErrors()).toMatch(/^wrong\.ts.*'number' is not assignable to type 'string'/)
+    expect(await scratch.typeErrors(['src', '*.ts'])).toBe('')
+  })
+
+  test('are in the generated docs and JSON Schema', async () => {
+    await scratch.printed('scripts/docs.ts')
+    const rows = (page: string) => scratch.read(page).split('\n')
+    const { hooks } = JSON.parse(scratch.read('schema/hooks.schema.json')).properties
+    const fields = JSON.stringify(hooks)
+    expect(rows('docs/events.md')).toContainEqual(
+      expect.stringMatching(/`branch_merge`.*Before a branch is merged/),
+    )
+    expect(fields).toContain('"branch_merge"')
+    expect(rows('docs/hook-files.md')).toContainEqual(
+      expect.stringMatching(/`session_cooldown_ms`.*86 400 000/),
+    )
+    expect(fields).toContain('"session_cooldown_ms"')
+    expect(rows('docs/handlers/deny.md')).toContainEqual(
+      expect.stringMatching(/`reason`.*required.*Why the call is blocked/),
+    )
+    expect(rows('docs/handlers/README.md')).toContainEqual(
+      expect.stringMatching(/`deny`.*Blocks with a fixed reason/),
+    )
+    expect(fields).toContain('"Why the call is blocked."')
+    expect(rows('docs/cli.md')).toContainEqual(expect.stringMatching(/hookhelm hooks .*history\\\|count`/))
+    expect(rows('docs/cli.md')).toContainEqual(
+      expect.stringMatching(/`hookhelm describe <event>`.*Describe an event/),
+    )
+    expect(rows('docs/agents.md')).toContainEqual(expect.stringMatching(/Acme CLI \(`acme-cli`\).*blocked/))
+    expect(rows('docs/agents.md')).toContain('### Acme CLI')
   })
 })
+
+const toolCall = { tool_name: 'Bash', tool_input: { command: 'make' } }
+const blocking = {
+  handler_type: 'script',
+  config: { source: 'function handle() { return { decision: "block", reason: "not today" } }' },
+}
+
+const hookFile = (hook: object) => JSON.stringify({ version: 1, hooks: [hook] })
+
+/** What `hookhelm validate` says about a hook file. */
+async function problemsOf(scratch: Scratch, hook: object): Promise<readonly string[]> {
+  scratch.write('checked.json', hookFile(hook))
+  const { exit, stdout } = await scratch.hookhelm('validate', 'checked.json', '--json')
+  const { problems } = JSON.parse(stdout) as { readonly problems: readonly object[] }
+  expect(exit).toBe(problems.length === 0 ? 0 : 1)
+  return problems.map((problem) => JSON.stringify(problem))
+}
+
+/** The decisions of `hookhelm dispatch` with this hook in the user's hook file. */
+function dispatch(
+  scratch: Scratch,
+  hook: { readonly event: string },
+  payloads: readonly object[],
+): Promise<readonly string[]> {
+  scratch.write('home/hooks.json', hookFile(hook))
+  return Promise.all(
+    payloads.map(async (payload) => {
+      const words = ['dispatch', hook.event, '--payload', JSON.stringify(payload)]
+      const { stdout } = await scratch.hookhelm(...words)
+      const { kind, reason = '' } = JSON.parse(stdout) as { readonly kind: string; readonly reason?: string }
+      return `${kind} ${reason}`.trim()
+    }),
+  )
+}
+
+/** Stores the hook in a gateway of the copy and sends it events. */
+async function throughGateway(
+  scratch: Scratch,
+  {
+    hook,
+    sessions,
+    command = ['--version'],
+  }: Omit<GatewayRequest, 'payload' | 'command'> & Partial<GatewayRequest>,
+): Promise<GatewayReport> {
+  const request: GatewayRequest = { hook, sessions, command, payload: toolCall }
+  return JSON.parse(await scratch.printed('test/guides/through-gateway.ts', JSON.stringify(request)))
+}
 
 describe('README.md', () => {
   test('has exactly two set-up commands, each on one line in a block of its own', () => {
@@ -46,8 +247,8 @@ describe('README.md', () => {
     ])
   })
 
-  test('the quick start compiles and prints what it says', async () => {
-    const guide = readGuide(readme, 'Quick start for programs')
+  test('"Use the library" compiles and prints what it says', async () => {
+    const guide = readGuide(readme, 'Use the library')
     using scratch = new Scratch()
     scratch.follow(guide)
     const [errors, printed] = await Promise.all([scratch.typeErrors(), scratch.printed('try.ts')])
@@ -65,6 +266,7 @@ const written = [
   'docs/library.md',
   'docs/hook-files.md',
   'docs/matchers.md',
+  'docs/cli.md',
   'docs/gateway.md',
   'docs/agents.md',
   'docs/sdk.md',

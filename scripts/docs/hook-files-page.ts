@@ -1,24 +1,18 @@
 import { readFileSync } from 'node:fs'
 import type { ObjectSchema, Schema } from '../../src/engine/core/schema.ts'
 import { hookSchema } from '../../src/engine/hook-definition.ts'
-import { markdownTable, type Page } from '../page.ts'
+import { markdownTable, type Page, replaceGenerated } from '../page.ts'
 
 const PATH = 'docs/hook-files.md'
-const START = '<!-- generated: hook-fields -->'
-const END = '<!-- /generated -->'
 
 /** The page about hook files, with the table of fields written from the declaration of a hook. */
 export function hookFilesPage(): Page {
-  const text = readFileSync(PATH, 'utf8')
-  const start = text.indexOf(START)
-  const end = text.indexOf(END, start)
-  if (start < 0 || end < 0) throw new Error(`${PATH} needs the comments ${START} and ${END}`)
   const { version: _, ...fields } = hookSchema.fields
   const table = markdownTable({
     head: ['field', 'value', 'description'],
     rows: fieldRows({ fields, required: hookSchema.required }),
   })
-  return { path: PATH, text: `${text.slice(0, start)}${START}\n${table}\n${text.slice(end)}` }
+  return replaceGenerated({ path: PATH, text: readFileSync(PATH, 'utf8') }, 'hook-fields', table)
 }
 
 type Row = readonly [field: string, value: string, description: string]

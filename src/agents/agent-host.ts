@@ -55,6 +55,21 @@ export interface ConfigSyntax {
 /** How the client prints a refusal for events where the agent ignores exit code 2. */
 export type RefusalFormat = 'permission' | 'permission-camel' | 'decision'
 
+/** A harmless event that `hookhelm doctor` sends, in the field names that most agents use. */
+export interface SamplePayload {
+  readonly session_id: string
+  readonly cwd: string
+  readonly hook_event_name: string
+  readonly transcript_path: null
+  /** Only on events about a tool. */
+  readonly tool_name?: string
+  readonly tool_input?: Readonly<Record<string, unknown>>
+  readonly tool_use_id?: string
+  readonly prompt?: string
+  readonly subagent_type?: string
+  readonly task?: string
+}
+
 interface HostBase {
   /** The name of the adapter. */
   readonly agent: string
@@ -98,6 +113,8 @@ export interface CommandHost extends HostBase {
   readonly refusals: Readonly<Record<string, RefusalFormat>>
   /** Variables that the agent sets for its hooks. */
   hookEnvironment(paths: HostPaths): Readonly<Record<string, string>>
+  /** Changes a sample to the agent's own shape, if that differs. */
+  samplePayload?(sample: SamplePayload): Readonly<Record<string, unknown>>
 }
 
 /** One value that a connection adds to an agent's configuration. */

@@ -2,10 +2,14 @@ import type { SubCommandsDef } from 'citty'
 
 type LoadedCommand = SubCommandsDef[string]
 
-/** A row of the command table. Help, completion and the docs test read it without loading the command. */
+/** A row of the command table. Help, completion and the docs read it without loading the command. */
 export interface CommandRow {
   readonly name: string
   readonly about: string
+  /** The most important arguments, for the docs; `--help` lists all of them. */
+  readonly usage?: string
+  /** Its subcommands are methods of the gateway. */
+  readonly isRemote?: true
   /** The subcommands, in the order that help lists them. */
   readonly verbs?: readonly string[]
   /** Absent for `completion`, which the entry answers from this table. */
@@ -17,6 +21,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'up',
     about: 'Start the gateway: HTTP, WebSocket and a local socket, with an embedded database',
+    usage: '[--port n] [--database url]',
     load: async () => (await import('./up.ts')).upCommand,
   },
   {
@@ -27,51 +32,61 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'validate',
     about: 'Check hook files: list every problem with its position, and what connected agents cannot enforce',
+    usage: '[file …] [--agent a]',
     load: async () => (await import('./validate.ts')).validateCommand,
   },
   {
     name: 'list',
     about: 'List the hooks of each event in the order they run, and the file each comes from',
+    usage: '[--event e]',
     load: async () => (await import('./list.ts')).listCommand,
   },
   {
     name: 'test',
     about: 'Run one hook on its own: does it match, and what does it answer',
+    usage: "<hook> --tool t --input '{…}'",
     load: async () => (await import('./test.ts')).testCommand,
   },
   {
     name: 'dispatch',
     about: 'Send an event through the hooks and print the decision as JSON',
+    usage: "<event> --tool t --input '{…}'",
     load: async () => (await import('./dispatch.ts')).dispatchCommand,
   },
   {
     name: 'explain',
     about: 'Send an event through the hooks and explain the decision',
+    usage: "<event> --tool t --input '{…}'",
     load: async () => (await import('./dispatch.ts')).explainCommand,
   },
   {
     name: 'trust',
     about: "Review a repository's hook file and trust it",
+    usage: '[file …] [--show] [--revoke]',
     load: async () => (await import('./trust.ts')).trustCommand,
   },
   {
     name: 'import',
     about: "Convert another system's hooks to a hook file, and report what has no equivalent",
+    usage: '<file or agent> [--format f] [--out file]',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {
     name: 'connect',
     about: 'Send every tool call of a coding agent through your hooks',
+    usage: '[agent …] [--project] [--dry-run]',
     load: async () => (await import('./connect.ts')).connectCommand,
   },
   {
     name: 'disconnect',
     about: "Remove Hookhelm's entries from a coding agent's configuration",
+    usage: '<agent>',
     load: async () => (await import('./disconnect.ts')).disconnectCommand,
   },
   {
     name: 'undo',
     about: "Restore a coding agent's configuration byte for byte to what it was before it was connected",
+    usage: '<agent>',
     load: async () => (await import('./undo.ts')).undoCommand,
   },
   {
@@ -83,11 +98,13 @@ export const commands: readonly CommandRow[] = [
     name: 'doctor',
     about:
       'Prove that calls of the connected agents pass the hooks, and are blocked while the gateway is down',
+    usage: '[agent …]',
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
     name: 'mcp-proxy',
     about: 'Run an MCP server behind a proxy that sends every tool call through the hooks',
+    usage: '-- <command>',
     load: async () => (await import('./mcp-proxy.ts')).mcpProxyCommand,
   },
   {
@@ -98,6 +115,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'status',
+    isRemote: true,
     about: 'Show gateway health, and every disabled or failing hook',
     load: async () => (await import('./remote/method-command.ts')).singleCommand('status'),
   },
@@ -136,6 +154,7 @@ function noun(name: string, about: string, verbs: readonly string[]): CommandRow
   return {
     name,
     about,
+    isRemote: true,
     verbs,
     load: async () => (await import('./remote/method-command.ts')).nounCommand(name),
   }

@@ -1,15 +1,21 @@
-/** One edit of a file: these lines are found, those stand there instead. */
+/** One edit of a file: the lines to find, and the lines that replace them. */
 interface Hunk {
   readonly path: string
   readonly before: string
   readonly after: string
 }
 
-/** What a guide asks its reader to do, and what he sees then. */
+/** The changes that a guide asks for, and what the reader can run afterwards. */
 export interface Guide {
   readonly title: string
   readonly edits: readonly Hunk[]
+  /** The code of each file by path: new files of the product, and the program `try.ts`. */
   readonly files: ReadonlyMap<string, string>
+  /** The files of the product that change. */
+  readonly changes: readonly string[]
+  /** Command lines to run. */
+  readonly commands: readonly string[]
+  /** What the program or the commands print. */
   readonly prints: string
 }
 
@@ -20,16 +26,21 @@ interface Block {
 
 /** Reads the section `## <title>` of a page. */
 export function readGuide(page: string, title: string): Guide {
-  const section = page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
+  if (section === undefined) throw new Error(`the page has no section ${title}`)
   const blocks = fencedBlocks(section)
-  const of = (language: string) => blocks.filter((block) => block.language === language)
+  const of = (language: string) =>
+    blocks.filter((block) => block.language === language).map(({ code }) => code)
+  const edits = of('diff').flatMap(readHunks)
+  const files = new Map(of('ts').map((code) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'try.ts', code]))
+  const paths = new Set([...files.keys(), ...edits.map(({ path }) => path)])
   return {
     title,
-    edits: of('diff').flatMap(({ code }) => readHunks(code)),
-    files: new Map(of('ts').map(({ code }) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'try.ts', code])),
-    prints: of('text')
-      .map(({ code }) => code)
-      .join(''),
+    edits,
+    files,
+    changes: [...paths].filter((path) => path !== 'try.ts').sort(),
+    commands: of('sh').flatMap((code) => code.trimEnd().split('\n')),
+    prints: of('text').join(''),
   }
 }
 
@@ -40,7 +51,7 @@ export function fencedBlocks(page: string): readonly Block[] {
   }))
 }
 
-/** Each hunk has the path of its file on a line with `#` in front. */
+/** Each hunk starts with a line that has `#` and the path of its file. */
 function readHunks(diff: string): readonly Hunk[] {
   return diff.split(/^# /m).flatMap((part) => {
     const [path, ...lines] = part.trimEnd().split('\n')

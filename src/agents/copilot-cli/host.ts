@@ -33,6 +33,13 @@ export const copilotCliHost: CommandHost = {
   // Only before a tool is an exit code honoured.
   refusals: { permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
   hookEnvironment: ({ project }) => ({ COPILOT_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
+  samplePayload: ({ session_id, cwd, tool_name, tool_input, prompt }) => ({
+    sessionId: session_id,
+    timestamp: 0,
+    cwd,
+    ...(tool_name === undefined ? {} : { toolName: tool_name, toolArgs: tool_input, toolInput: tool_input }),
+    ...(prompt === undefined ? {} : { prompt }),
+  }),
   trustNotice: (level) =>
     level === 'user'
       ? undefined

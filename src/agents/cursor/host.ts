@@ -22,6 +22,11 @@ export const cursorHost: CommandHost = {
   never: ['beforeShellExecution', 'beforeReadFile', 'afterShellExecution', 'afterMCPExecution'],
   refusals: {},
   hookEnvironment: ({ project }) => ({ CURSOR_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
+  samplePayload: (sample) => ({
+    ...sample,
+    conversation_id: sample.session_id,
+    workspace_roots: [sample.cwd],
+  }),
   trustNotice: (level) =>
     level === 'user'
       ? undefined

@@ -1,4 +1,5 @@
-import type { CommandHost, HostPaths } from '../../agents/agent-host.ts'
+import type { CommandHost, HostPaths, SamplePayload } from '../../agents/agent-host.ts'
+import { findAdapter } from '../../agents/table.ts'
 import { after } from '../../engine/core/after.ts'
 import { systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
@@ -32,7 +33,11 @@ export async function runHookCommand(
 ): Promise<CommandRun> {
   const abort = new AbortController()
   const cancelTimeout = after(systemClock, command.timeoutMs ?? DEFAULT_TIMEOUT_MS, () => abort.abort())
-  const payload = samplePayload({ agent: host.agent, event: command.event, session, cwd: paths.project })
+  const payload = samplePayload(host, {
+    session_id: session,
+    cwd: paths.project,
+    hook_event_name: command.event,
+  })
   try {
     const { exitCode, signal, stdout, stderr, durationMs } = await runProcess(
       {
@@ -69,52 +74,26 @@ function definedVariables(env: HostPaths['env']): Record<string, string> {
   )
 }
 
-interface SampleRequest {
-  readonly agent: string
-  readonly event: string
-  readonly session: string
-  readonly cwd: string
-}
-
 const COMMAND = { command: 'true' }
 const PROMPT = 'hookhelm doctor: a test, nothing to do'
 
-type PayloadFields = Readonly<Record<string, unknown>>
-
-/** The agent's name for the tool that runs commands. */
-const shellTools: Readonly<Record<string, string>> = { 'gemini-cli': 'run_shell_command', cursor: 'Shell' }
-
 /** A harmless payload in the shape that the agent sends. */
-function samplePayload(sample: SampleRequest): PayloadFields {
-  return sample.agent === 'copilot-cli' ? camelPayload(sample) : snakePayload(sample)
+function samplePayload(host: CommandHost, sample: SampleBase): Readonly<Record<string, unknown>> {
+  const payload = { ...sample, transcript_path: null, ...eventFields(host.agent, sample) }
+  return host.samplePayload?.(payload) ?? payload
 }
 
-function snakePayload({ agent, event, session, cwd }: SampleRequest): PayloadFields {
-  return {
-    session_id: session,
-    ...(agent === 'cursor' ? { conversation_id: session, workspace_roots: [cwd] } : {}),
-    transcript_path: null,
-    cwd,
-    hook_event_name: event,
-    ...eventFields(event, {
-      tool_name: shellTools[agent] ?? 'Bash',
-      tool_input: COMMAND,
-      tool_use_id: `${session}-call`,
-    }),
-  }
-}
+type SampleBase = Pick<SamplePayload, 'session_id' | 'cwd' | 'hook_event_name'>
 
-function camelPayload({ event, session, cwd }: SampleRequest): PayloadFields {
-  return {
-    sessionId: session,
-    timestamp: 0,
-    cwd,
-    ...eventFields(event, { toolName: 'bash', toolArgs: COMMAND, toolInput: COMMAND }),
-  }
-}
-
-function eventFields(event: string, tool: PayloadFields): PayloadFields {
-  if (/tool|permission|mcp/i.test(event)) return tool
+function eventFields(agent: string, { hook_event_name: event, session_id }: SampleBase) {
+  if (/tool|permission|mcp/i.test(event))
+    return { tool_name: shellTool(agent), tool_input: COMMAND, tool_use_id: `${session_id}-call` }
   if (/prompt|beforeagent/i.test(event)) return { prompt: PROMPT }
   return /subagent/i.test(event) ? { subagent_type: 'doctor', task: PROMPT } : {}
+}
+
+/** The agent's name for the tool that runs commands. */
+function shellTool(agent: string): string {
+  const tools = Object.entries(findAdapter(agent)?.tools ?? {})
+  return tools.find(([, { name }]) => name === 'Bash')?.[0] ?? 'Bash'
 }
