@@ -10,18 +10,18 @@ export async function matchFigures(): Promise<Figure[]> {
   }
   const eventHooks = registry.hooksOf('pre_tool_use')
   // In turns, so that neither side can live off the last answer.
-  const calls = ['tool_1', 'tool_2', 'tool_3', 'tool_4'].map((tool_name) => ({ tool_name }))
-  const map = new Map(calls.map((call) => [call.tool_name, eventHooks.resolve(call)]))
+  const names = ['tool_1', 'tool_2', 'tool_3', 'tool_4']
+  const map = new Map(names.map((name) => [name, eventHooks.resolveName(name)]))
   let turn = 0
-  const next = () => calls[turn++ & 3] ?? { tool_name: '' }
+  const next = () => names[turn++ & 3] ?? ''
   // Kept, so that the compiler cannot leave the look-up out.
   let kept: unknown
   const t = await race({
     map: () => {
-      kept = map.get(next().tool_name)
+      kept = map.get(next())
     },
     ours: () => {
-      kept = eventHooks.resolve(next())
+      kept = eventHooks.resolveName(next())
     },
   })
   if (kept === undefined) throw new Error('nothing was looked up')

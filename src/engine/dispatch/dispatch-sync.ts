@@ -20,7 +20,7 @@ export function dispatchSync(eventHooks: EventHooks, payload: unknown, given: En
     const message = `${eventHooks.event} may wait, so it cannot be dispatched synchronously`
     throw new HookError('engine.not_sync', message)
   }
-  const envelope = given === NO_ENVELOPE ? given : coded(eventHooks, () => copyEnvelope(eventHooks, given))
+  const envelope = given === NO_ENVELOPE ? given : copySync(eventHooks, given)
   const resolved = resolveSync(eventHooks, payload)
   const { hooks, engine } = resolved
   if (hooks.length === 0) return ALLOW
@@ -49,7 +49,7 @@ export function dispatchSync(eventHooks: EventHooks, payload: unknown, given: En
   }
 }
 
-// No closure here: without an envelope a synchronous dispatch allocates nothing.
+// Two functions rather than one with a closure: without an envelope a synchronous dispatch allocates nothing.
 function resolveSync(eventHooks: EventHooks, payload: unknown): ResolvedHooks {
   try {
     return readPayload(eventHooks, payload)
@@ -58,9 +58,9 @@ function resolveSync(eventHooks: EventHooks, payload: unknown): ResolvedHooks {
   }
 }
 
-function coded<T>(eventHooks: EventHooks, read: () => T): T {
+function copySync(eventHooks: EventHooks, envelope: Envelope): Envelope {
   try {
-    return read()
+    return copyEnvelope(eventHooks, envelope)
   } catch (thrown) {
     throw inputError(eventHooks, thrown)
   }

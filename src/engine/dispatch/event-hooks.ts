@@ -46,6 +46,7 @@ export interface EventHooks {
   readonly disabled: readonly CompiledHook[]
   /** The hooks for this payload. Does not read the name if no hook asks for one. */
   resolve(payload: unknown): ResolvedHooks
+  resolveName(name: string): ResolvedHooks
 }
 
 /** Locked hooks first, then by priority, then in order of creation, which a stable sort keeps. */
@@ -77,6 +78,7 @@ export function orderHooks(
     hooks: all.filter((hook) => hook.definition.enabled !== false || hook.tripped).sort(inOrder),
     disabled: all.filter((hook) => hook.definition.enabled === false && !hook.tripped),
     resolve: (payload) => forAnyName ?? resolveName(subjectOf(row, payload)),
+    resolveName,
   }
   const asksForName = eventHooks.hooks.some((hook) => hook.matcher.parts.some((part) => part.byName))
   const forAnyName = asksForName ? undefined : resolveName('')
