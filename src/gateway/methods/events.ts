@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { explainMisses } from '../audit/explain-misses.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
@@ -59,8 +60,9 @@ const explain = defineCall({
   }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { row, ...rest } = await findRecorded(params.eventId, caller, parts)
-    return { event: row, ...definedFields(rest) }
+    const { row, trace, ...rest } = await findRecorded(params.eventId, caller, parts)
+    const hooks = await parts.store.listHooks(caller.tenant, { event: row.event })
+    return { event: row, ...definedFields({ ...rest, trace: explainMisses(trace, hooks, row.created_at) }) }
   },
 })
 
