@@ -12,6 +12,7 @@ import { createHttp } from './http.ts'
 import { LineSocket } from './line-socket.ts'
 import { type SubscriptionItem, subscribe } from './subscribe.ts'
 
+/** How to reach the gateway. */
 export interface ClientOptions {
   /** Address of the gateway. Default: `http://127.0.0.1:4665`. */
   readonly url?: string
@@ -50,6 +51,7 @@ export interface DispatchResult {
   readonly decision: Decision
 }
 
+/** Options of one call. */
 export interface CallOptions {
   /** Aborts the call, which then rejects with `engine.aborted`. */
   readonly signal?: AbortSignal

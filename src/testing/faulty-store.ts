@@ -6,6 +6,7 @@ import { serverError } from '../engine/core/server-errors.ts'
  */
 export type StoreFault = 'before' | 'after' | 'stuck'
 
+/** One call of a store method. */
 export interface StoreCall {
   /** Counts from 1 since the plan was set. */
   readonly n: number
@@ -33,6 +34,7 @@ const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
+/** Wraps a store so that its calls fail as planned. */
 export function faultyStore<S extends object>(real: S): FaultyStore<S> {
   let decide: FaultPlan = () => undefined
   let calls: StoreCall[] = []

@@ -53,6 +53,7 @@ export interface NotifyRequest extends RuleRequest {
   readonly message: string
 }
 
+/** Who was notified. */
 export interface NotifyReply {
   readonly sent: boolean
   /** The number of recipients. */
@@ -66,6 +67,7 @@ export interface WarmRequest extends RuleRequest {
   readonly create_default_environment_if_missing: boolean
 }
 
+/** Whether capacity was warmed up. */
 export interface WarmReply {
   readonly warmed: boolean
   readonly environment_id?: string
@@ -89,6 +91,7 @@ export interface AskRequest extends HostRequest {
   readonly deadline: number
 }
 
+/** The answer of the person, or that nobody answered in time. */
 export interface AskReply {
   readonly decision: 'allow' | 'deny'
   /** The person who decided. */
@@ -110,6 +113,7 @@ export interface EvaluateRequest extends HostRequest {
   }
 }
 
+/** The answer of the model. */
 export interface EvaluateReply {
   readonly model: string
   readonly text: string
