@@ -35,7 +35,7 @@ const symbols: Readonly<Record<Execution['decision'], string>> = {
 function symbolOf({ matched, executions }: TraceHook): string {
   const last = executions.at(-1)
   if (last === undefined) return matched === false ? '·' : '-'
-  return symbols[last.decision]
+  return last.decision === 'allow' && isUnreadable(last) ? '~' : symbols[last.decision]
 }
 
 function explainHook({ executions, because }: TraceHook): string {
@@ -43,10 +43,17 @@ function explainHook({ executions, because }: TraceHook): string {
   return executions.map(explainExecution).join(', then ')
 }
 
-function explainExecution({ decision, shadow, recheck, reason, durationMs }: Execution): string {
+/** An allow for want of an answer must not look like one. */
+function isUnreadable({ facts }: Execution): boolean {
+  return facts?.unreadable === true
+}
+
+function explainExecution(execution: Execution): string {
+  const { decision, shadow, recheck, reason, durationMs } = execution
   const kind = [shadow ? 'shadow' : '', recheck ? 'recheck' : '', decision]
     .filter((part) => part !== '')
     .join(' ')
   const time = durationMs === undefined ? '' : ` in ${durationMs.toFixed(1)} ms`
-  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}`
+  const flag = isUnreadable(execution) ? ' (it answered text that is not a decision)' : ''
+  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${flag}`
 }

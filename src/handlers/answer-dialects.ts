@@ -89,7 +89,7 @@ export function readDecisions(answer: HookAnswer): {
   let unknownKey: string | undefined
   for (const { part, key, reasons, messages = [] } of decisionFields) {
     const value = parts[part][key]
-    if (value === undefined || value === null) continue
+    if (value === undefined) continue
     const kind = typeof value === 'string' && Object.hasOwn(kinds, value) ? kinds[value] : undefined
     if (kind === undefined) unknownKey ??= key
     else

@@ -140,35 +140,75 @@ describe('a known answer', () => {
   })
 })
 
-describe('an answer that says nothing', () => {
+describe('an answer without a decision', () => {
   test.each(['', ' \n', '{}'])('%j allows and is not flagged', (text) => {
     expect(reading(text)).toEqual({ answer: undefined, reported: {} })
   })
 
-  test.each([
-    'all is well',
-    '<html>',
-    '{"decision":',
-    '[1]',
-    'null',
-    '"block"',
-    '{"verdict":"no"}',
-    '{"reason":"r"}',
-  ])('GC-46 %j allows, flagged; on_invalid: block closes it', (text) => {
-    expect(reading(text)).toEqual({ answer: undefined, reported: { unreadable: true } })
-    expect(() => reading(text, { on_invalid: 'block' })).toThrow(
-      expect.objectContaining({ code: 'handler.result' }),
-    )
-  })
+  test.each(['all is well', 'checked 12 files, 0 problems', 'DEBUG done in 3ms'])(
+    'GC-46 text without any sign of an answer allows, flagged: %j',
+    (text) => {
+      expect(reading(text)).toEqual({ answer: undefined, reported: { unreadable: true } })
+    },
+  )
 
-  test('a hook that only sends its event back says nothing, whatever the event contains', () => {
+  test('an unchanged echo of the event allows, whatever the event contains', () => {
     const sent = '{"event":"pre_tool_use","decision":"block"}'
-    expect(reading(`${sent}\n`, {}, sent)).toEqual({ answer: undefined, reported: { unreadable: true } })
+    for (const echo of [`${sent}\n`, JSON.stringify(JSON.parse(sent), undefined, 2)])
+      expect(reading(echo, {}, sent)).toEqual({ answer: undefined, reported: {} })
     expect(
       reading('{"event":"pre_tool_use","decision":"block","reason":"r"}', {}, sent).answer,
-    ).toMatchObject({
+    ).toMatchObject({ kind: 'block' })
+  })
+})
+
+/** Each looks like an attempt to answer. */
+const attempts = [
+  '{"decision":',
+  '{"decision":"block"',
+  "{'decision':'block'}",
+  'checking…\n{"decision":"block"}',
+  'done {"decision":"allow"}',
+  'decision: block',
+  '{"decison":"block"}',
+  '{"verdict":"no"}',
+  '{"decision":null}',
+  '{"decision":""}',
+  '{"decision":"maybe"}',
+  '{"reason":"r"}',
+  'block',
+  'DENY.',
+  'Ask',
+  'allow',
+  'approve',
+  '"block"',
+  'null',
+  '42',
+  '[1]',
+  '<html><body>Log in</body></html>',
+  '<!DOCTYPE html>',
+]
+
+describe('an attempt to answer that cannot be read', () => {
+  test.each(attempts)('%j is an invalid answer', (text) => {
+    expect(() => reading(text)).toThrow(expect.objectContaining({ code: 'handler.result' }))
+  })
+
+  test.each(attempts)('answer: lenient takes %j for a log, flagged', (text) => {
+    expect(reading(text, { answer: 'lenient' })).toEqual({
+      answer: undefined,
+      reported: { unreadable: true },
+    })
+  })
+
+  test('answer: lenient applies a valid answer', () => {
+    expect(reading('{"decision":"block","reason":"r"}', { answer: 'lenient' }).answer).toMatchObject({
       kind: 'block',
     })
+  })
+
+  test.each(['{"decision":"block"}', 'block', 'text'])('answer: ignore does not read %j', (text) => {
+    expect(reading(text, { answer: 'ignore' })).toEqual({ answer: undefined, reported: {} })
   })
 })
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../engine/core/check.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
@@ -22,25 +23,61 @@ interface AnswerOptions {
 }
 
 /**
- * Reads what a command printed or a webhook answered. An empty answer allows. An unreadable answer allows too, but the
- * record marks it, and with `on_invalid: block` it blocks. A decision that is unknown is an invalid answer, never an
- * allow.
+ * Reads what a command printed or a webhook answered. An empty answer and an unchanged echo of the event allow. Text
+ * without any sign of an answer allows too, and the record marks it. Everything else that is not a readable answer is an
+ * attempt to answer, so it is invalid and `on_invalid` applies. The hook's field `answer` changes this.
  */
 export function readAnswer(text: string, call: Call, options: AnswerOptions = {}): unknown {
-  const trimmed = text.trim()
-  if (trimmed === '') return undefined
-  if (trimmed === options.sent?.trim()) return reportUnreadable(call, 'the hook answered its own event')
-  const answer = parseAnswer(trimmed)
-  if (isRecord(answer)) return readAnswerObject(answer, call)
-  reportUnreadable(call, 'the answer is text, not a JSON object')
-  return options.textIsContext?.includes(call.context.event) ? { kind: 'allow', context: trimmed } : undefined
+  const mode = call.hook.answer ?? 'strict'
+  if (mode === 'ignore') return undefined
+  if (mode === 'strict') return readStrictly(text, call, options)
+  try {
+    return readStrictly(text, call, options)
+  } catch (thrown) {
+    if (!(thrown instanceof HookError) || thrown.code !== 'handler.result') throw thrown
+    return reportUnreadable(call)
+  }
 }
 
-/** Reads an answer that is already an object. */
+function readStrictly(text: string, call: Call, { sent, textIsContext }: AnswerOptions): unknown {
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  const answer = parseAnswer(trimmed)
+  if (isEcho(trimmed, answer, sent)) return undefined
+  if (isRecord(answer)) return readAnswerObject(answer, call)
+  if (answer !== undefined) throw invalidAnswer('the answer is JSON, but not an object')
+  const attempt = attemptToAnswer(trimmed)
+  if (attempt !== undefined) throw invalidAnswer(attempt)
+  reportUnreadable(call)
+  return textIsContext?.includes(call.context.event) ? { kind: 'allow', context: trimmed } : undefined
+}
+
+/** A hook such as `cat` sends the event back, perhaps formatted anew. */
+function isEcho(text: string, answer: unknown, sent: string | undefined): boolean {
+  if (sent === undefined) return false
+  return text === sent.trim() || (isRecord(answer) && isDeepStrictEqual(answer, parseAnswer(sent)))
+}
+
+const decisionWord = /^\W*(?:block|blocked|deny|denied|ask|allow|allowed|approve|approved)\W*$/i
+const html = /^<(?:!doctype|html|head|body|\?xml|[a-z][a-z0-9]*[\s>])/i
+const answerKey =
+  /["']?\b(?:decision|permissionDecision|permission|hookSpecificOutput|continue|behavior|kind)\b["']?\s*[:=]/
+
+/** Why a text that is not JSON looks like an attempt to answer; undefined for an ordinary log. */
+function attemptToAnswer(text: string): string | undefined {
+  if (decisionWord.test(text)) return 'the answer is a bare word, not a JSON object'
+  if (html.test(text)) return 'the answer is HTML, not a JSON object'
+  if (/^[{[]/.test(text)) return 'the answer looks like JSON and cannot be parsed'
+  if (/^\s*[{[]/m.test(text) || /\{\s*["']/.test(text) || answerKey.test(text))
+    return 'the answer mixes JSON with other output'
+  return undefined
+}
+
+/** Reads an answer that is already an object; throws `handler.result` for one that has no clear decision. */
 export function readAnswerObject(answer: HookAnswer, call: Call): unknown {
   if (answer.kind !== undefined) return readOwnShape(answer, call)
   if (Object.keys(answer).length === 0) return undefined
-  if (!isKnownDialect(answer)) return reportUnreadable(call, 'the answer has no decision in it')
+  if (!isKnownDialect(answer)) throw invalidAnswer('the answer has no decision in it')
   // On these events a block would send the agent back to work, and `continue: false` asks it to stop.
   if (answer.continue === false && stopEvents.includes(call.context.event)) return undefined
   const { decisions, unknownKey } = readDecisions(answer)
@@ -48,6 +85,8 @@ export function readAnswerObject(answer: HookAnswer, call: Call): unknown {
   // A clear block wins over anything else in the answer.
   if (block !== undefined) return createRefusal('block', block, call.hook)
   if (unknownKey !== undefined) throw invalidAnswer(`${unknownKey} has an unknown value`)
+  if (decisions.length === 0 && typeof answer.reason === 'string' && answer.reason !== '')
+    throw invalidAnswer('the answer has a reason and no decision')
   const question = decisions.find(({ kind }) => kind === 'ask')
   return {
     ...(question === undefined ? { kind: 'allow' } : createRefusal('ask', question, call.hook)),
@@ -87,9 +126,9 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-function reportUnreadable({ hook, context }: Call, why: string): undefined {
+/** Marks the execution, so that explain and history never show it as a clean allow. */
+function reportUnreadable({ context }: Call): undefined {
   context.report({ unreadable: true })
-  if (hook.on_invalid === 'block') throw invalidAnswer(why)
   return undefined
 }
 

@@ -24,6 +24,7 @@ test('a command keeps its timeout in milliseconds and fails open, as it does the
       on_error: 'allow',
       on_timeout: 'allow',
       on_invalid: 'allow',
+      answer: 'lenient',
       config: { command: './check.sh', allowed_env_vars: ['CLAUDE_PROJECT_DIR'] },
     },
   ])

@@ -99,6 +99,8 @@ function translateHook(entry: ClaudeHook): { hook?: ImportedHook; notes: string[
     on_error: policy,
     on_timeout: policy,
     on_invalid: policy,
+    // Claude Code honours JSON and ignores text.
+    ...(each.type === 'command' || each.type === 'http' ? { answer: 'lenient' as const } : {}),
     ...(disableAllHooks ? { enabled: false } : {}),
     config,
   } as const

@@ -151,7 +151,8 @@ function translateHook(
 
 function handlerFields(hook: CommandHook, variables: readonly string[], notes: string[]) {
   const { type = 'command', command, bash, exec, args, cwd, env, url, headers } = hook
-  if (type === 'http' && url !== undefined) return { handler_type: 'http', config: present({ url, headers }) }
+  if (type === 'http' && url !== undefined)
+    return { handler_type: 'http', answer: 'lenient' as const, config: present({ url, headers }) }
   const line = command ?? bash
   const program = exec ?? (args === undefined ? undefined : line)
   if (type !== 'command' || (line ?? program) === undefined) {
@@ -160,7 +161,9 @@ function handlerFields(hook: CommandHook, variables: readonly string[], notes: s
   }
   if (env !== undefined) notes.push('variables of its own have no equivalent; set them in the command')
   const run = program === undefined ? { command: line } : { exec: [program, ...(args ?? [])] }
-  return { handler_type: 'command', config: present({ ...run, cwd, allowed_env_vars: variables }) }
+  // These agents honour JSON and ignore text.
+  const config = present({ ...run, cwd, allowed_env_vars: variables })
+  return { handler_type: 'command', answer: 'lenient' as const, config }
 }
 
 /** An agent's matcher is a regular expression that may match any part of the tool's name. */

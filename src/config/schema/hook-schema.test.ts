@@ -24,6 +24,7 @@ const samples: Readonly<Record<string, unknown>> = {
   on_error: 'continue',
   on_timeout: 'ignore',
   on_invalid: 'block',
+  answer: 'lenient',
   priority: -1_000_000,
   enabled: false,
   disabled_reason: 'breaker',

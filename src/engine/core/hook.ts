@@ -58,6 +58,10 @@ export const baseHookFields = {
   on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
   on_timeout: policy('What a hook that does not answer in time means for a gate.'),
   on_invalid: policy('What an unreadable answer means for a gate.'),
+  answer: schema.choice(
+    ['strict', 'lenient', 'ignore'],
+    'How the answer of a command, webhook or script is read. `strict` (the default): an unreadable answer is invalid. `lenient`: it is a log. `ignore`: only the exit code or status counts.',
+  ),
   priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
   enabled: schema.boolean('false switches the hook off. true by default.'),
   disabled_reason: schema.text('Why the hook is off; set by the gateway.'),

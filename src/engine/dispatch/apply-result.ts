@@ -141,9 +141,19 @@ export function applyFailure(
 
 /** The kind of failure decides, not the layer that noticed it: a deadline that the handler itself kept is a timeout. */
 function failureOf(code: ErrorCode, { timeoutCode }: CompiledHook): Failure {
-  if (code === timeoutCode) return 'timeout'
-  return code === 'handler.result' ? 'invalid' : 'error'
+  if (code === timeoutCode || code.endsWith('.timeout')) return 'timeout'
+  return invalidAnswers.has(code) ? 'invalid' : 'error'
 }
+
+/** Codes of answers that were there and cannot be read. */
+const invalidAnswers: ReadonlySet<ErrorCode> = new Set([
+  'handler.result',
+  'prompt.parse',
+  'agent.output_schema',
+  'process.output_limit',
+  'outbound.too_large',
+  'outbound.decode',
+])
 
 function policyFor(hook: CompiledHook, because: Failure) {
   if (because === 'timeout') return hook.onTimeout

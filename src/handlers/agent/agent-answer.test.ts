@@ -52,8 +52,8 @@ describe('an agent answers', () => {
     expect(await createAgentTest(() => answer).run()).toMatchObject(invalid)
   })
 
-  test('4.6 #100 by on_error, with the parameters that were', async () => {
-    const { run } = createAgentTest(() => ({ action: 'BLOCK' }), { on_error: 'allow' })
+  test('4.6 #100 on_invalid decides, with the parameters that were', async () => {
+    const { run } = createAgentTest(() => ({ action: 'BLOCK' }), { on_invalid: 'allow' })
     const decision = await run()
     expect(decision).toMatchObject({ kind: 'allow', opened: [{ code: 'agent.output_schema' }] })
     expect(decision.input).toBeUndefined()

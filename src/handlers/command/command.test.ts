@@ -218,16 +218,21 @@ describe('what its end means', () => {
     expect(await commandHook({ command }).ask()).toMatchObject({ reason: '\uFFFD\uFFFDred' })
   })
 
-  test.each(['speaksText', 'speaksHtml', 'speaksHalfJson'] as const)(
-    'GC-46 %s allows, and is flagged',
-    async (name) => {
-      const { ask, facts } = commandHook({ command: badCommands[name] })
-      expect(await ask()).toMatchObject({ kind: 'allow' })
-      expect(facts()).toMatchObject({ exit_code: 0, unreadable: true })
-      const strict = commandHook({ command: badCommands[name] }, { on_invalid: 'block' })
-      expect(await strict.ask()).toMatchObject({ kind: 'block', code: 'handler.result' })
-    },
-  )
+  test('GC-46 plain text allows, and is flagged', async () => {
+    const { ask, facts } = commandHook({ command: badCommands.speaksText })
+    expect(await ask()).toMatchObject({ kind: 'allow' })
+    expect(facts()).toMatchObject({ exit_code: 0, unreadable: true })
+  })
+
+  test.each(['speaksHtml', 'speaksHalfJson'] as const)('%s is an invalid answer', async (name) => {
+    const { ask } = commandHook({ command: badCommands[name] })
+    expect(await ask()).toMatchObject({ kind: 'block', code: 'handler.result' })
+    const open = commandHook({ command: badCommands[name] }, { on_invalid: 'allow' })
+    expect(await open.ask()).toMatchObject({ kind: 'allow', opened: [{ because: 'invalid' }] })
+    const lenient = commandHook({ command: badCommands[name] }, { answer: 'lenient' })
+    expect(await lenient.ask()).toMatchObject({ kind: 'allow' })
+    expect(lenient.facts()).toMatchObject({ unreadable: true })
+  })
 
   test('M13 an answer with two decisions closes the gate', async () => {
     const { ask } = commandHook({ command: badCommands.speaksTwice })

@@ -29,16 +29,23 @@ describe('what is answered', () => {
     expect(facts).not.toHaveProperty('unreadable')
   })
 
-  test.each(['/html', '/truncated-json', '/unknown-json', '/echo'])(
-    '4.5 #84 GC-56 %s allows and is flagged; on_invalid: block closes it',
+  test.each(['/html', '/truncated-json', '/unknown-json'])(
+    '4.5 #84 %s is an invalid answer, and on_invalid decides',
     async (path) => {
-      const open = await ask(path)
-      expect(open.decision.kind).toBe('allow')
-      expect(open.facts).toMatchObject({ unreadable: true, http_status: 200 })
-      const closed = await ask(path, { hook: { on_invalid: 'block' } })
-      expect(closed.decision).toMatchObject({ kind: 'block', code: 'handler.result' })
+      expect((await ask(path)).decision).toMatchObject({ kind: 'block', code: 'handler.result' })
+      const open = await ask(path, { hook: { on_invalid: 'allow' } })
+      expect(open.decision).toMatchObject({ kind: 'allow', opened: [{ because: 'invalid' }] })
+      const lenient = await ask(path, { hook: { answer: 'lenient' } })
+      expect(lenient.decision.kind).toBe('allow')
+      expect(lenient.facts).toMatchObject({ unreadable: true, http_status: 200 })
     },
   )
+
+  test('a webhook that sends the event back allows', async () => {
+    const { decision, facts } = await ask('/echo')
+    expect(decision.kind).toBe('allow')
+    expect(facts).not.toHaveProperty('unreadable')
+  })
 
   test.each(['/duplicate-keys', '/prototype', '/deep'])(
     '4.1 %s is an answer with two faces, and closed',
@@ -50,7 +57,7 @@ describe('what is answered', () => {
   test('an answer that is not UTF-8 may block, but neither rewrite nor add', async () => {
     expect((await ask('/latin1-block')).decision).toMatchObject({ kind: 'block', by: 'guard' })
     expect((await ask('/latin1-rewrite')).decision).toMatchObject({ kind: 'block', code: 'handler.result' })
-    expect((await ask('/invalid-utf8')).facts).toMatchObject({ unreadable: true })
+    expect((await ask('/invalid-utf8')).decision).toMatchObject({ kind: 'block', code: 'handler.result' })
   })
 
   test('facts carry the length of the answer', async () => {

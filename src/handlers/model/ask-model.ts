@@ -20,10 +20,17 @@ export interface Question {
   readonly tool?: AskTool
 }
 
-/** What came back, unjudged. Only the first call counts. */
+/** A tool call of the model, not judged yet. */
+export interface ModelToolCall {
+  readonly name: string
+  readonly input: unknown
+  readonly invalid: boolean
+}
+
+/** What the model answered, not judged yet. */
 export interface Answered {
   readonly text: string
-  readonly call?: { readonly name: string; readonly input: unknown; readonly invalid: boolean }
+  readonly calls: readonly ModelToolCall[]
   readonly tokens: number
 }
 
@@ -52,9 +59,12 @@ export async function askModel(
             toolChoice: { type: 'tool' as const, toolName: tool.name },
           }),
     })
-    const [first] = result.toolCalls
-    const call = first && { name: first.toolName, input: first.input, invalid: first.invalid === true }
-    return { text: result.text, tokens, ...(call === undefined ? {} : { call }) }
+    const calls = result.toolCalls.map(({ toolName: name, input, invalid }) => ({
+      name,
+      input,
+      invalid: invalid === true,
+    }))
+    return { text: result.text, tokens, calls }
   } catch (thrown) {
     if (ToolChoiceViolationError.isInstance(thrown)) return { tokens, ...violation(thrown.content) }
     throw providerFailure(thrown, { provider, code: 'prompt.provider' })
@@ -74,11 +84,13 @@ export const callSettings = {
 type Part = { readonly type: string; readonly text?: string; readonly toolName?: string }
 
 /** The model did not do as it was told: it talked, or called something else. */
-function violation(content: readonly Part[]): Pick<Answered, 'text' | 'call'> {
+function violation(content: readonly Part[]): Pick<Answered, 'text' | 'calls'> {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  const other = content.find(({ type }) => type === 'tool-call')
-  if (other === undefined) return { text }
-  return { text, call: { name: other.toolName ?? '', input: undefined, invalid: true } }
+  const others = content.filter(({ type }) => type === 'tool-call')
+  return {
+    text,
+    calls: others.map(({ toolName = '' }) => ({ name: toolName, input: undefined, invalid: true })),
+  }
 }
 
 /** The status and the provider's own sentence; never the request, which the packages keep on their errors. */

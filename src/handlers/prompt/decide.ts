@@ -6,7 +6,7 @@ import type { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
-import type { Answered, AskTool, Question } from '../model/ask-model.ts'
+import type { Answered, AskTool, ModelToolCall, Question } from '../model/ask-model.ts'
 import { createRefusal } from '../refusal.ts'
 
 const MAX_NAME = 200
@@ -84,10 +84,23 @@ const rewritable: readonly string[] = ['pre_tool_use', 'permission_request']
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads the first tool call. Everything that is not clearly a decision throws `prompt.parse`. */
-export function readDecision(answered: Answered, event: string, hook: BaseHook): ModelDecision {
-  const { call, text } = answered
-  if (call === undefined) throw unreadable(text === '' ? 'an empty answer' : 'text instead of a decision')
+/**
+ * Reads the tool calls of a model: the strictest of them decides, and an injection that any of them reports blocks.
+ * Everything that is not clearly a decision throws `prompt.parse`.
+ */
+export function readDecision({ calls, text }: Answered, event: string, hook: BaseHook): ModelDecision {
+  const decisions = calls.map((call) => readCall(call, event, hook))
+  const [first] = decisions
+  if (first === undefined) throw unreadable(text === '' ? 'an empty answer' : 'text instead of a decision')
+  const strictest =
+    decisions.find(({ injected }) => injected) ?? decisions.find(({ result }) => result.kind === 'block')
+  if (strictest !== undefined) return strictest
+  if (decisions.length > 1 && decisions.some(({ result }) => result.input !== undefined))
+    throw unreadable('several decisions that change the input')
+  return first
+}
+
+function readCall(call: ModelToolCall, event: string, hook: BaseHook): ModelDecision {
   if (call.name !== decideTool.name) throw unreadable('a call of another tool')
   if (call.invalid || !isRecord(call.input)) throw unreadable('arguments that cannot be read')
   const fields = call.input

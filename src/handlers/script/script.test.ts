@@ -41,8 +41,9 @@ describe('a script decides', () => {
     ['no function at all', 'var x = 1'],
     ['a throw', 'function handle() { throw new Error("boom") }'],
     ['a reason that is no text', 'function handle() { return { decision: "block", reason: {} } }'],
-  ])('GC-80 %s is an error and closes the gate', async (_, source) => {
-    expect(await scripted(source).dispatch()).toMatchObject({ kind: 'block', code: 'script.error' })
+  ])('GC-80 %s is no answer and closes the gate', async (what, source) => {
+    const code = ['a throw', 'no function at all'].includes(what) ? 'script.error' : 'handler.result'
+    expect(await scripted(source).dispatch()).toMatchObject({ kind: 'block', code })
   })
 
   test('it rewrites the input', async () => {

@@ -106,5 +106,5 @@ function readText(value: unknown, field: string): string | undefined {
 }
 
 function answerError(what: string): HookError {
-  return handlerError('script.error', `the script ${what}`)
+  return new HookError('handler.result', `the script ${what}`)
 }

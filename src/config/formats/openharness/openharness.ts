@@ -71,6 +71,7 @@ function translated(
     hook: {
       event,
       handler_type: hook.type,
+      ...answerMode(hook.type),
       ...condition.fields,
       timeout_ms: Math.min(wanted, MAX_TIMEOUT_MS),
       on_error: policy,
@@ -91,4 +92,10 @@ function configOf(hook: Hook): object {
   if (hook.type === 'command') return { command: hook.command }
   if (hook.type === 'http') return present({ url: hook.url, headers: hook.headers })
   return present({ prompt: hook.prompt, model: hook.model ?? undefined })
+}
+
+/** OpenHarness looks at the exit code of a command only, and takes the body of a webhook for a reason. */
+export function answerMode(type: string): { answer?: 'ignore' | 'lenient' } {
+  if (type === 'command') return { answer: 'ignore' }
+  return type === 'http' ? { answer: 'lenient' } : {}
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { canonicalEvent, type ImportedHook, type ImportFormat, present } from '../import-format.ts'
+import { answerMode } from './openharness.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const AGENT_TIMEOUT_MS = 60_000
@@ -44,6 +45,7 @@ function translated(hook: Hook, event: string, from: ImportedHook['from']): Impo
     hook: {
       event: name,
       handler_type: type,
+      ...answerMode(type),
       timeout_ms: type === 'agent' ? AGENT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS,
       on_error: policy,
       on_timeout: policy,
