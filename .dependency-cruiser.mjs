@@ -6,6 +6,7 @@ import manifest from './package.json' with { type: 'json' }
 const bundled = [
   '@bufbuild/cel',
   'citty',
+  'diff',
   'ipaddr\\.js',
   'js-yaml',
   'jsonc-parser',

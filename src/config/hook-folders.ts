@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { errorText, HookError } from '../engine/core/error.ts'
+import { errorText } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { type HookFileLevel, unreadableFile } from './read/load-file.ts'
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
-import { errorText, HookError } from '../engine/core/error.ts'
+import { errorText } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load-file.ts'
