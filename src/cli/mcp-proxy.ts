@@ -2,9 +2,9 @@ import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
+import type { McpSessionOptions } from '../mcp/mcp-session.ts'
 import { ServerName } from '../mcp/server-name.ts'
-import type { SessionOptions } from '../mcp/session.ts'
-import { runStdioProxy } from '../mcp/stdio/stdio-proxy.ts'
+import { runStdioProxy } from '../mcp/stdio-proxy.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { openDecider, WITHIN_MS } from './mcp-decider.ts'
 import { printMessage } from './output.ts'
@@ -30,11 +30,11 @@ export const mcpProxyCommand = command({
     const failOpen = args['fail-open'] === true
     if (failOpen) say('--fail-open: calls are allowed when no decision can be made')
     const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
-    const options: SessionOptions = {
+    const options: McpSessionOptions = {
       decider,
       failOpen,
       clock: systemClock,
-      tell: say,
+      warn: say,
       cwd,
       server: new ServerName(name),
       ...(agent === undefined ? {} : { agent }),
@@ -48,7 +48,7 @@ export const mcpProxyCommand = command({
 })
 
 /** Starts the MCP server and proxies its stdin and stdout. */
-async function runStdio(options: SessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
+async function runStdio(options: McpSessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
   const { signal, reason } = untilSignal()
   const end = await runStdioProxy({
     ...options,
@@ -71,7 +71,7 @@ async function runStdio(options: SessionOptions, argv: readonly string[], cwd: s
 }
 
 async function serveHttp(
-  options: SessionOptions,
+  options: McpSessionOptions,
   listen: string | undefined,
   to: string | undefined,
 ): Promise<ExitCode> {

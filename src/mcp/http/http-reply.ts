@@ -3,20 +3,20 @@ import { eventText } from './event-stream.ts'
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
 
-/** The answer to one request of a client: one body, or a stream of events. */
+/** The response to one request of a client: one body, or an event stream. */
 export class HttpReply {
   readonly #response: ServerResponse
-  readonly #left = new AbortController()
+  readonly #closed = new AbortController()
 
   constructor(response: ServerResponse) {
     this.#response = response
-    response.once('close', () => this.#left.abort())
+    response.once('close', () => this.#closed.abort())
     response.on('error', () => {})
   }
 
-  /** Aborted when the client is gone, or has everything. */
-  get left(): AbortSignal {
-    return this.#left.signal
+  /** Aborts when the client disconnects or the response is complete. */
+  get closed(): AbortSignal {
+    return this.#closed.signal
   }
 
   get isStream(): boolean {
@@ -24,7 +24,7 @@ export class HttpReply {
   }
 
   body(status: number, body: Buffer | string, headers: OutgoingHttpHeaders = {}): void {
-    if (this.#left.signal.aborted) return
+    if (this.#closed.signal.aborted) return
     this.#response.writeHead(status, headers).end(body)
   }
 
@@ -33,28 +33,28 @@ export class HttpReply {
   }
 
   begin(status = 200, headers: OutgoingHttpHeaders = EVENT_STREAM): void {
-    if (this.isStream || this.#left.signal.aborted) return
+    if (this.isStream || this.#closed.signal.aborted) return
     this.#response.writeHead(status, headers)
     this.#response.flushHeaders()
   }
 
-  /** An event of our own. */
+  /** Sends an event of our own. */
   event(data: string): void {
     this.begin()
-    if (!this.#left.signal.aborted) this.#response.write(eventText(data))
+    if (!this.#closed.signal.aborted) this.#response.write(eventText(data))
   }
 
-  /** Waits until the client has read enough to be given more. */
+  /** Resolves when the client can take more. */
   async write(bytes: Buffer): Promise<void> {
-    if (this.#left.signal.aborted || this.#response.write(bytes)) return
+    if (this.#closed.signal.aborted || this.#response.write(bytes)) return
     await new Promise<void>((resolve) => {
-      const go = () => {
-        this.#response.off('drain', go)
-        this.#left.signal.removeEventListener('abort', go)
+      const resume = () => {
+        this.#response.off('drain', resume)
+        this.#closed.signal.removeEventListener('abort', resume)
         resolve()
       }
-      this.#response.once('drain', go)
-      this.#left.signal.addEventListener('abort', go)
+      this.#response.once('drain', resume)
+      this.#closed.signal.addEventListener('abort', resume)
     })
   }
 

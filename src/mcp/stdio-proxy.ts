@@ -1,33 +1,31 @@
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { LineSplitter } from '../../safe/line-splitter.ts'
-import { type PipedEnd, PipedProcess } from '../../safe/process/piped-process.ts'
-import type { AdmittedMessage } from '../passage.ts'
-import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
-import { MAX_MESSAGE_BYTES, readPacket } from '../rpc/packet.ts'
-import { isBlank } from '../rpc/skim.ts'
-import { Session, type SessionOptions } from '../session.ts'
-import { LineWriter } from './line-writer.ts'
+import { LineSplitter } from '../safe/line-splitter.ts'
+import { type PipedEnd, PipedProcess } from '../safe/process/piped-process.ts'
+import type { AdmittedPacket } from './assemble-packet.ts'
+import { McpSession, type McpSessionOptions } from './mcp-session.ts'
+import { MAX_MESSAGE_BYTES, readPacket, rpcCodes, rpcErrorText } from './packet.ts'
+import { isBlank } from './scan-message.ts'
 
-export interface StdioProxyOptions extends SessionOptions {
+export interface StdioProxyOptions extends McpSessionOptions {
   /** The server: a program and its arguments. */
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly clientIn: Readable
   readonly clientOut: Writable
-  /** Aborted by a signal from outside: everything ends now. */
+  /** Aborts when the process gets a signal. Everything ends at once. */
   readonly signal: AbortSignal
 }
 
 export interface ProxyEnd {
-  /** The server's own, as a shell would tell it. */
+  /** The server's exit code, as a shell reports it. */
   readonly exitCode: number
-  /** Why it could not be started. */
+  /** Why the server could not be started. */
   readonly refused?: string
 }
 
-/** Stands between a client and the server that it would have started. Settles when both are gone. */
+/** Starts a server and passes messages between it and the client. Resolves when both have ended. */
 export function runStdioProxy(options: StdioProxyOptions): Promise<ProxyEnd> {
   return new StdioProxy(options).run()
 }
@@ -38,20 +36,20 @@ const NEWLINE = Buffer.from('\n')
 class StdioProxy {
   readonly #options: StdioProxyOptions
   readonly #server: PipedProcess
-  readonly #session: Session
+  readonly #session: McpSession
   readonly #toClient: LineWriter
   readonly #toServer: LineWriter | undefined
   readonly #gone = new AbortController()
-  /** What hooks are being asked about, in either direction. */
+  /** Messages that wait for the hooks, in either direction. */
   readonly #pending = new Set<Promise<void>>()
-  readonly #link = { signal: this.#gone.signal, send: (text: string) => void this.#toClient.write(text) }
-  #isLeaving = false
+  readonly #channel = { signal: this.#gone.signal, send: (text: string) => void this.#toClient.write(text) }
+  #isEnding = false
 
   constructor(options: StdioProxyOptions) {
     this.#options = options
     const { argv, cwd, env, clock } = options
     this.#server = new PipedProcess({ argv, cwd, env }, clock)
-    this.#session = new Session(options)
+    this.#session = new McpSession(options)
     this.#toClient = new LineWriter(options.clientOut)
     this.#toServer = this.#server.stdin === undefined ? undefined : new LineWriter(this.#server.stdin)
   }
@@ -65,9 +63,10 @@ class StdioProxy {
     const end = await this.#server.ended
     signal.removeEventListener('abort', this.#stop)
     clientIn.removeAllListeners('data').pause()
-    // The server answers nothing more; what hooks are still being asked about it never saw.
+    // The server responds to nothing more, and it never saw the calls that still wait for the hooks.
     const why = `the server is gone: ${howItEnded(end)}`
-    for (const id of this.#session.lose(why)) this.#toClient.write(rpcErrorText(id, rpcCodes.gone, why))
+    for (const id of this.#session.failPending(why))
+      this.#toClient.write(rpcErrorText(id, rpcCodes.gone, why))
     await Promise.allSettled(this.#pending)
     this.#gone.abort()
     await this.#session.end('other')
@@ -83,7 +82,7 @@ class StdioProxy {
       this.#toClient.write(rpcErrorText(null, rpcCodes.invalid, why))
       this.#stop()
     })
-    clientIn.once('end', () => void this.#leave())
+    clientIn.once('end', () => void this.#finish())
     clientIn.on('error', this.#stop)
     clientOut.on('error', this.#stop)
   }
@@ -93,17 +92,17 @@ class StdioProxy {
     const { stdout } = this.#server
     stdout?.on('data', (chunk: Buffer) => {
       if (lines.push(chunk, this.#fromServer)) return
-      this.#options.tell(`the server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`)
+      this.#options.warn(`the server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`)
       this.#stop()
     })
-    // Its last line may lack an end.
+    // The last line may have no line break.
     stdout?.once('end', () => lines.push(NEWLINE, (line) => line.length === 0 || this.#fromServer(line)))
   }
 
   readonly #fromClient = (line: Buffer): void => {
     if (isBlank(line)) return
-    if (hasInnerBreak(line)) {
-      const why = 'a line break within a message, which some servers take for its end'
+    if (hasInnerReturn(line)) {
+      const why = 'a carriage return inside a message, which some servers read as its end'
       this.#toClient.write(rpcErrorText(null, rpcCodes.unreadable, why))
       return
     }
@@ -112,45 +111,45 @@ class StdioProxy {
       if (packet.answer !== undefined) this.#toClient.write(packet.answer)
       return
     }
-    const admitted = this.#session.admit(packet, this.#link)
-    if (admitted instanceof Promise) this.#keep(admitted.then(this.#forward))
+    const admitted = this.#session.admit(packet, this.#channel)
+    if (admitted instanceof Promise) this.#track(admitted.then(this.#forward))
     else this.#forward(admitted)
   }
 
   readonly #fromServer = (line: Buffer): void => {
-    const given = this.#session.pass(line)
-    if (given instanceof Promise) this.#keep(given.then(this.#give))
-    else this.#give(given)
+    const filtered = this.#session.filterServerMessage(line)
+    if (filtered instanceof Promise) this.#track(filtered.then(this.#answer))
+    else this.#answer(filtered)
   }
 
-  readonly #forward = ({ forward, answer }: AdmittedMessage): void => {
+  readonly #forward = ({ forward, answer }: AdmittedPacket): void => {
     const { clientIn } = this.#options
     if (answer !== undefined) this.#toClient.write(answer)
     if (forward === undefined) return
     if (this.#toServer?.write(forward, () => clientIn.resume()) === false) clientIn.pause()
   }
 
-  readonly #give = (line: Buffer | undefined): void => {
+  readonly #answer = (line: Buffer | undefined): void => {
     const { stdout } = this.#server
     if (line === undefined) return
     if (!this.#toClient.write(line, () => stdout?.resume())) stdout?.pause()
   }
 
-  /** The client sends nothing more: what it sent is decided and sent on, then the server may go. */
-  async #leave(): Promise<void> {
-    this.#isLeaving = true
-    this.#session.stopAsking()
+  /** The client sends nothing more. Forwards what still waits for the hooks, then closes the server. */
+  async #finish(): Promise<void> {
+    this.#isEnding = true
+    this.#session.closeApprovals()
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending)
     this.#server.close()
   }
 
   readonly #stop = (): void => {
-    this.#isLeaving = true
+    this.#isEnding = true
     this.#gone.abort()
     this.#server.stop()
   }
 
-  #keep(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     this.#pending.add(work)
     void work.finally(() => this.#pending.delete(work))
   }
@@ -158,14 +157,14 @@ class StdioProxy {
   #endOf({ exitCode, signal, refused }: PipedEnd): ProxyEnd {
     if (refused !== undefined) return { exitCode: 127, refused }
     if (exitCode !== undefined) return { exitCode }
-    // We ended it because the client left, which is no failure.
-    if (this.#isLeaving || signal === undefined) return { exitCode: 0 }
+    // We ended the server because the client ended, which is not a failure.
+    if (this.#isEnding || signal === undefined) return { exitCode: 0 }
     return { exitCode: 128 + constants.signals[signal] }
   }
 }
 
-/** A carriage return between two tokens is a blank to JSON, and the end of a line to servers that read text. */
-function hasInnerBreak(line: Buffer): boolean {
+/** JSON allows a carriage return between tokens, but some servers read it as the end of the line. */
+function hasInnerReturn(line: Buffer): boolean {
   const at = line.indexOf(CARRIAGE_RETURN)
   return at !== -1 && at !== line.length - 1
 }
@@ -173,4 +172,48 @@ function hasInnerBreak(line: Buffer): boolean {
 function howItEnded({ exitCode, signal, refused }: PipedEnd): string {
   if (refused !== undefined) return `it could not be started: ${refused.slice(0, 200)}`
   return signal === undefined ? `exit code ${exitCode}` : `ended by ${signal}`
+}
+
+/** From this size on, a second write is cheaper than a copy. */
+const LARGE_LINE = 65_536
+
+/** Writes lines, and tells the source to pause while the other side does not read. */
+class LineWriter {
+  readonly #to: Writable
+  #paused = new Set<() => void>()
+  #isWaiting = false
+
+  constructor(to: Writable) {
+    this.#to = to
+  }
+
+  /** Returns false if the buffer is full, and calls `onReady` when there is room again. */
+  write(line: Buffer | string, onReady?: () => void): boolean {
+    if (!this.#to.writable) return true
+    const bytes = typeof line === 'string' ? Buffer.from(line) : line
+    let hasRoom: boolean
+    if (bytes.length < LARGE_LINE) hasRoom = this.#to.write(Buffer.concat([bytes, NEWLINE]))
+    else {
+      this.#to.write(bytes)
+      hasRoom = this.#to.write(NEWLINE)
+    }
+    if (hasRoom || onReady === undefined) return hasRoom
+    this.#paused.add(onReady)
+    this.#wait()
+    return false
+  }
+
+  #wait(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    const release = () => {
+      this.#isWaiting = false
+      const paused = this.#paused
+      this.#paused = new Set()
+      for (const resume of paused) resume()
+    }
+    this.#to.once('drain', release)
+    // A closed side never drains.
+    this.#to.once('close', release)
+  }
 }

@@ -1,13 +1,13 @@
-/** What a line says about itself at its top level, without building anything from the rest. */
-export type Skimmed =
+/** The top-level keys of a JSON-RPC message, found without parsing the values. */
+export type ScannedMessage =
   | { readonly kind: 'list' }
   | {
       readonly kind: 'message'
-      /** As parsed, or nothing where there is none. */
+      /** The parsed id, or undefined. */
       readonly id: unknown
       readonly hasMethod: boolean
       /** Has a result or an error. */
-      readonly isAnswer: boolean
+      readonly isResponse: boolean
     }
 
 const QUOTE = 0x22
@@ -20,14 +20,14 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const UNREADABLE = -1
 
-/** Nothing for what is neither an object nor a list, breaks off, or names one of the keys we look for twice. */
-export function skim(bytes: Buffer): Skimmed | undefined {
+/** Returns undefined for what is neither an object nor an array, is incomplete, or has one of the scanned keys twice. */
+export function scanMessage(bytes: Buffer): ScannedMessage | undefined {
   const start = skipBlanks(bytes, startOf(bytes))
   if (bytes[start] === OPEN_LIST) return { kind: 'list' }
   if (bytes[start] !== OPEN) return undefined
   const found = new Map<string, Buffer>()
-  const end = members(bytes, start, (key, value) => {
-    if (!looked.has(key)) return true
+  const end = scanMembers(bytes, start, (key, value) => {
+    if (!scannedKeys.has(key)) return true
     if (found.has(key)) return false
     found.set(key, value)
     return true
@@ -38,13 +38,13 @@ export function skim(bytes: Buffer): Skimmed | undefined {
     kind: 'message',
     id: id === undefined ? undefined : parsed(id),
     hasMethod: found.has('method'),
-    isAnswer: found.has('result') || found.has('error'),
+    isResponse: found.has('result') || found.has('error'),
   }
 }
 
-const looked = new Set(['id', 'method', 'result', 'error'])
+const scannedKeys = new Set(['id', 'method', 'result', 'error'])
 
-/** Whether something that reads JSON leniently could take it for a message. */
+/** Whether a lenient JSON parser could read the bytes as a message. */
 export function looksLikeJson(bytes: Buffer): boolean {
   const first = bytes[skipBlanks(bytes, startOf(bytes))]
   return first === OPEN || first === OPEN_LIST
@@ -54,8 +54,8 @@ export function isBlank(bytes: Buffer): boolean {
   return skipBlanks(bytes, 0) === bytes.length
 }
 
-/** The bytes of each item of a list; nothing when it is none. */
-export function itemsOf(bytes: Buffer): Buffer[] | undefined {
+/** Returns the bytes of each item of a JSON array, or undefined if the bytes are not one. */
+export function splitArray(bytes: Buffer): Buffer[] | undefined {
   let at = skipBlanks(bytes, startOf(bytes))
   if (bytes[at] !== OPEN_LIST) return undefined
   at = skipBlanks(bytes, at + 1)
@@ -72,8 +72,8 @@ export function itemsOf(bytes: Buffer): Buffer[] | undefined {
   }
 }
 
-/** Reads an object member by member; answers where it ends. */
-function members(bytes: Buffer, start: number, take: (key: string, value: Buffer) => boolean): number {
+/** Passes each member of an object to `take`. Returns the end of the object. */
+function scanMembers(bytes: Buffer, start: number, take: (key: string, value: Buffer) => boolean): number {
   let at = skipBlanks(bytes, start + 1)
   if (bytes[at] === CLOSE) return at + 1
   for (;;) {
@@ -116,7 +116,7 @@ function skipValue(bytes: Buffer, start: number): number {
   return UNREADABLE
 }
 
-/** Byte by byte: in texts that hold JSON every few bytes are a quote, and searching for each costs ten times as much. */
+/** Byte by byte: JSON inside a string has a quote every few bytes, and `indexOf` for each costs ten times as much. */
 function skipString(bytes: Buffer, start: number): number {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -126,7 +126,7 @@ function skipString(bytes: Buffer, start: number): number {
   return UNREADABLE
 }
 
-/** A number or one of the three words. */
+/** A number, true, false or null. */
 function skipWord(bytes: Buffer, start: number): number {
   let at = start
   while (at < bytes.length && isWord(bytes[at] ?? 0)) at++
@@ -147,7 +147,7 @@ function isBlankByte(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
 }
 
-/** A byte order mark is not part of the text. */
+/** Skips a byte order mark. */
 function startOf(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
 }
@@ -159,19 +159,3 @@ function parsed(bytes: Buffer): unknown {
     return undefined
   }
 }
-
-/**
- * Whether a name is not one of these but could be taken for one. Readers that do not care for case take `Method` for
- * `method`, and some fold letters of other alphabets too: such a message is one thing to us and another to the server.
- */
-export function lookalikeOf(known: readonly string[]): (name: string) => boolean {
-  const exact = new Set(known)
-  const folded = new Set(known.map(fold))
-  return (name) => !exact.has(name) && folded.has(fold(name))
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').replace(invisible, '').toUpperCase().toLowerCase()
-}
-
-const invisible = /[\s\p{Cc}\p{Cf}]/gu

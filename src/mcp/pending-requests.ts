@@ -1,4 +1,4 @@
-/** A tool call on its way. */
+/** A tool call that the server is executing. */
 export interface McpToolCall {
   readonly kind: 'call'
   readonly id: unknown
@@ -6,35 +6,35 @@ export interface McpToolCall {
   readonly input: Readonly<Record<string, unknown>>
   readonly useId: string
   readonly began: number
-  /** The answer will be a task, and the result comes with another request. */
+  /** The server answers with a task, and the result comes with a later request. */
   readonly isTask: boolean
-  /** What hooks said before the call, for the model to read with the result. */
+  /** Context that hooks added before the call. The model reads it with the result. */
   readonly context: readonly string[]
-  /** Why it went on although nobody decided. */
+  /** Why the call was allowed without a decision. */
   readonly opened?: string
 }
 
-/** A tool call that hooks are being asked about: the server has not seen it. */
-export interface Held {
+/** A tool call that waits for the hooks. The server has not seen it. */
+export interface HeldCall {
   readonly kind: 'held'
   readonly id: unknown
   readonly abort: AbortController
 }
 
-interface Other {
+interface OtherRequest {
   readonly kind: 'other' | 'initialize'
   readonly id: unknown
 }
 
-export type PendingCall = McpToolCall | Held | Other
+export type PendingRequest = McpToolCall | HeldCall | OtherRequest
 
 const MAX_WAITING = 10_000
 const MAX_KEPT = 1_000
 
-/** The requests of one client that wait for an answer, by the key of their id, and the tool calls answered lately. */
-export class Calls {
-  readonly #waiting = new Map<string, PendingCall>()
-  /** A stream that is resumed brings a result once more, and it must pass the hooks once more. */
+/** The requests of one client that wait for a response, by the key of their id, and the latest answered tool calls. */
+export class PendingRequests {
+  readonly #waiting = new Map<string, PendingRequest>()
+  /** A resumed stream repeats results, and each must pass the hooks again. */
   readonly #answered = new Map<string, McpToolCall>()
   readonly #tasks = new Map<string, McpToolCall>()
 
@@ -50,11 +50,11 @@ export class Calls {
     return this.#waiting.has(key)
   }
 
-  get(key: string): PendingCall | undefined {
+  get(key: string): PendingRequest | undefined {
     return this.#waiting.get(key)
   }
 
-  put(key: string, entry: PendingCall): void {
+  put(key: string, entry: PendingRequest): void {
     this.#waiting.set(key, entry)
   }
 
@@ -62,10 +62,10 @@ export class Calls {
     this.#waiting.delete(key)
   }
 
-  /** What an answer of the server is about. */
-  answer(key: string): PendingCall | undefined {
+  /** Takes the request that a response of the server belongs to. */
+  answer(key: string): PendingRequest | undefined {
     const entry = this.#waiting.get(key) ?? this.#answered.get(key)
-    // The server has not seen it, so the answer is about something else.
+    // The server has not seen a held call, so the response belongs to something else.
     if (entry === undefined || entry.kind === 'held') return undefined
     this.#waiting.delete(key)
     if (entry.kind === 'call') keep(this.#answered, key, entry)
@@ -80,8 +80,8 @@ export class Calls {
     keep(this.#tasks, id, call)
   }
 
-  /** What was not answered, taken out: nobody will answer it any more. */
-  abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly PendingCall[] {
+  /** Removes and returns requests that will get no response. */
+  abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly PendingRequest[] {
     return keys.flatMap((key) => {
       const entry = this.#waiting.get(key)
       if (entry === undefined) return []

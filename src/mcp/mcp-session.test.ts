@@ -4,20 +4,20 @@ import { createDecider, type Decider } from '../client/decider.ts'
 import { HookError } from '../engine/core/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { AdmittedMessage } from './passage.ts'
-import { readPacket } from './rpc/packet.ts'
+import type { AdmittedPacket } from './assemble-packet.ts'
+import { McpSession } from './mcp-session.ts'
+import { readPacket } from './packet.ts'
 import { ServerName } from './server-name.ts'
-import { Session } from './session.ts'
 
 const never = new AbortController().signal
 
-function sessionWith(hooks: Hooks, name: string | undefined = 'files'): Session {
-  const told = { tell: () => {}, clock: fakeClock(), failOpen: false }
-  return new Session({ ...told, decider: createDecider({ hooks }), server: new ServerName(name) })
+function sessionWith(hooks: Hooks, name: string | undefined = 'files'): McpSession {
+  const options = { warn: () => {}, clock: fakeClock(), failOpen: false }
+  return new McpSession({ ...options, decider: createDecider({ hooks }), server: new ServerName(name) })
 }
 
 /** Hooks that change everything they get to see. */
-function meddling(): Hooks {
+function rewritingHooks(): Hooks {
   const hooks = createHooks()
   hooks.on('pre_tool_use', () => ({ kind: 'allow', input: { changed: true } }))
   hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', input: 'changed' }))
@@ -25,10 +25,10 @@ function meddling(): Hooks {
 }
 
 function admit(
-  session: Session,
+  session: McpSession,
   line: string | Buffer,
   signal = never,
-): AdmittedMessage | Promise<AdmittedMessage> {
+): AdmittedPacket | Promise<AdmittedPacket> {
   const packet = readPacket(Buffer.from(line))
   if (packet.kind === 'refused') return { forward: undefined, answer: packet.answer, sent: [] }
   return session.admit(packet, { signal })
@@ -58,7 +58,7 @@ test('any message that is no tool call goes through byte for byte, in both direc
         ? JSON.stringify(message, undefined, 1).replaceAll('\n', ' ')
         : JSON.stringify(message)
       const line = Buffer.from(`${blank}${text}${blank}`)
-      const session = sessionWith(meddling())
+      const session = sessionWith(rewritingHooks())
       const packet = readPacket(line)
       expect(packet.kind).toBe('packet')
       if (packet.kind === 'packet')
@@ -67,19 +67,19 @@ test('any message that is no tool call goes through byte for byte, in both direc
           answer: undefined,
           sent: [],
         })
-      expect(session.pass(line)).toBe(line)
+      expect(session.filterServerMessage(line)).toBe(line)
     }),
     { numRuns: 2_000 },
   )
 })
 
 test('any message of the server that is no result of a tool goes through while calls are under way', async () => {
-  const session = sessionWith(meddling())
+  const session = sessionWith(rewritingHooks())
   await admit(session, '{"jsonrpc":"2.0","id":"the call","method":"tools/call","params":{"name":"x"}}')
   fc.assert(
     fc.property(others, blanks, (message, blank) => {
       const line = Buffer.from(`${blank}${JSON.stringify(message)}${blank}`)
-      expect(session.pass(line)).toBe(line)
+      expect(session.filterServerMessage(line)).toBe(line)
     }),
     { numRuns: 2_000 },
   )
@@ -103,7 +103,7 @@ test('any tool call is gated, however its id and its arguments look', async () =
 test('a number that no double holds comes out digit by digit where the call is rewritten', async () => {
   const line =
     '{"jsonrpc":"2.0","id":12345678901234567890,"method":"tools/call","params":{"name":"x","_meta":{"n":1e999}}}'
-  const { forward } = await admit(sessionWith(meddling()), line)
+  const { forward } = await admit(sessionWith(rewritingHooks()), line)
   const rewritten = '"_meta":{"n":1e999},"arguments":{"changed":true}}}'
   expect(forward?.toString()).toBe(line.replace('"_meta":{"n":1e999}}}', rewritten))
 })
@@ -143,7 +143,7 @@ test('a hook that throws while it redacts is no reason to lose a result, as its 
   const session = sessionWith(hooks)
   await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
   const line = Buffer.from('{"id":1,"result":{"content":[]}}')
-  expect(await session.pass(line)).toBe(line)
+  expect(await session.filterServerMessage(line)).toBe(line)
 })
 
 test.each([
@@ -157,13 +157,16 @@ test.each([
     },
   }
   const server = new ServerName('files')
-  const session = new Session({ decider, server, failOpen, clock: fakeClock(), tell: () => {} })
+  const session = new McpSession({ decider, server, failOpen, clock: fakeClock(), warn: () => {} })
   await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
   const line = '{"id":1,"result":{"content":[{"type":"text","text":"secret"}],"_meta":{"a":1}}}'
-  expect(JSON.parse(String(await session.pass(Buffer.from(line))))).toMatchObject({ id: 1, result: expected })
+  expect(JSON.parse(String(await session.filterServerMessage(Buffer.from(line))))).toMatchObject({
+    id: 1,
+    result: expected,
+  })
 })
 
-test('an error of the server is told to the hooks of failures', async () => {
+test('failure hooks receive an error of the server', async () => {
   const hooks = createHooks()
   hooks.on('post_tool_use_failure', ({ error }) => ({
     kind: 'allow',
@@ -171,7 +174,9 @@ test('an error of the server is told to the hooks of failures', async () => {
   }))
   const session = sessionWith(hooks)
   await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
-  const given = await session.pass(Buffer.from('{"id":1,"error":{"code":-1,"message":"no","data":7}}'))
+  const given = await session.filterServerMessage(
+    Buffer.from('{"id":1,"error":{"code":-1,"message":"no","data":7}}'),
+  )
   expect(JSON.parse(String(given))).toEqual({
     id: 1,
     error: { code: -1, message: 'no\nheard {"code":-1,"message":"no","data":7}', data: 7 },
