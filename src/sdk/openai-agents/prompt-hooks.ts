@@ -1,47 +1,46 @@
 import type { AgentInputItem, CallModelInputFilter, InputGuardrail } from '@openai/agents'
 import { isRecord } from '../../engine/core/check.ts'
-import type { AgentHooks } from '../agent-hooks.ts'
+import { type AgentHooks, refusalOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
-import { type Edit, Edits, type Spelling } from '../edits.ts'
-import { refusalOf } from '../refusal.ts'
+import { type MessageFormat, type PromptEdit, PromptEdits } from '../prompt-edits.ts'
 
-/** The guardrail for prompts and the filter for requests: what the one learns, the other carries out. */
-export interface Prompts {
+/** The guardrail submits prompts to the hooks, and the filter applies their changes to each request. */
+export interface PromptHooks {
   readonly guardrail: InputGuardrail
   filter(own: CallModelInputFilter | undefined): CallModelInputFilter
 }
 
-/** Something must stand there, or a saved run cannot be read again. */
+/** Without `outputInfo` the SDK cannot read a saved run. */
 const PASSED = { tripwireTriggered: false, outputInfo: {} }
 
-export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts {
-  const edits = new Edits(spelling)
-  let begun: Promise<readonly string[]> | undefined
-  const begin = (agentHooks: AgentHooks): Promise<readonly string[]> => {
-    begun ??= agentHooks
+export function createPromptHooks(hooksOf: (agent: unknown) => AgentHooks): PromptHooks {
+  const edits = new PromptEdits(messageFormat)
+  let sessionContext: Promise<readonly string[]> | undefined
+  const startSession = (agentHooks: AgentHooks): Promise<readonly string[]> => {
+    sessionContext ??= agentHooks
       .transform('session_start', { source: 'startup' })
       .then((decision) => decision.context ?? [])
-    return begun
+    return sessionContext
   }
 
   return {
     guardrail: {
       name: 'hookhelm',
-      // The model must not begin before the answer is there.
+      // The model must wait for the decision.
       runInParallel: false,
       async execute({ agent, input }) {
         const agentHooks = hooksOf(agent)
-        await begin(agentHooks)
+        await startSession(agentHooks)
         const items = typeof input === 'string' ? [userMessage(input)] : input
-        const text = spelling.userText(items.at(-1) as AgentInputItem)
+        const text = messageFormat.userText(items.at(-1) as AgentInputItem)
         if (text === undefined) return PASSED
         const decision = await agentHooks.gate('user_prompt_submit', { prompt: text, source: 'sdk' })
         const refusal = refusalOf(decision)
         if (refusal !== undefined) return { tripwireTriggered: true, outputInfo: { message: refusal } }
-        const { input: patch, context = [] } = decision
-        if (typeof patch === 'string' || context.length > 0)
-          edits.note(items as AgentInputItem[], text, {
-            ...(typeof patch === 'string' ? { text: patch } : {}),
+        const { input: changed, context = [] } = decision
+        if (typeof changed === 'string' || context.length > 0)
+          edits.record(items as AgentInputItem[], text, {
+            ...(typeof changed === 'string' ? { text: changed } : {}),
             context,
           })
         return PASSED
@@ -51,7 +50,7 @@ export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts 
     filter: (own) => async (args) => {
       const agentHooks = hooksOf(args.agent)
       const modelData = (await own?.(args)) ?? args.modelData
-      const context = await begin(agentHooks)
+      const context = await startSession(agentHooks)
       const instructions = [modelData.instructions, ...context].filter(Boolean).join('\n\n')
       const request = {
         input: edits.apply(modelData.input),
@@ -59,26 +58,27 @@ export function createPrompts(hooksOf: (agent: unknown) => AgentHooks): Prompts 
       }
       if (!agentHooks.listens('model_request')) return request
       const model = typeof args.agent.model === 'string' ? args.agent.model : ''
-      const { input: patch } = await agentHooks.transform('model_request', { model, request })
-      if (patch === undefined) return request
-      return restoreUnchanged(structuredClone(patch), request) as typeof request
+      const { input: changed } = await agentHooks.transform('model_request', { model, request })
+      if (changed === undefined) return request
+      return restoreUnchanged(structuredClone(changed), request) as typeof request
     },
   }
 }
 
-const spelling: Spelling<AgentInputItem> = {
+const messageFormat: MessageFormat<AgentInputItem> = {
   userText(item) {
     if (!isUserMessage(item)) return undefined
     const { content } = item
     if (typeof content === 'string') return content
     return content.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])).join('\n')
   },
-  edited: (item, edit) => (isUserMessage(item) ? { ...item, content: reworded(item.content, edit) } : item),
+  applyEdit: (item, edit) =>
+    isUserMessage(item) ? { ...item, content: editContent(item.content, edit) } : item,
 }
 
 type UserMessage = Extract<AgentInputItem, { role: 'user' }>
 
-function reworded(content: UserMessage['content'], { text, context }: Edit): UserMessage['content'] {
+function editContent(content: UserMessage['content'], { text, context }: PromptEdit): UserMessage['content'] {
   if (typeof content === 'string') return [text ?? content, ...context].join('\n\n')
   const added = context.map((note) => ({ type: 'input_text' as const, text: note }))
   if (text === undefined) return [...content, ...added]

@@ -1,46 +1,49 @@
 import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
+import type { ModelRequests, Request } from './model-request.ts'
 import {
-  bothUsages,
-  type Content,
-  goingOn,
-  type Model,
-  type ModelAnswer,
-  mustGoOn,
-  transformAnswer,
-} from './answer.ts'
-import type { Request } from './prompt.ts'
-import type { Requests } from './request.ts'
+  addUsage,
+  continueMessage,
+  continueRequest,
+  type LanguageModel,
+  type ModelResponse,
+  type ResponseContent,
+  transformResponse,
+} from './model-response.ts'
 
-type Stream = Awaited<ReturnType<Model['doStream']>>['stream']
+type Stream = Awaited<ReturnType<LanguageModel['doStream']>>['stream']
 type Part = Stream extends ReadableStream<infer P> ? P : never
 type Finish = Extract<Part, { type: 'finish' }>
 
-export interface Streaming {
+export interface StreamContext {
   readonly agentHooks: AgentHooks
-  readonly requests: Requests
-  readonly model: Model
+  readonly requests: ModelRequests
+  readonly model: LanguageModel
   readonly about: HookCallOptions
-  /** Keep the answer back until hooks have seen the whole of it. */
+  /** Hold the parts back until the hooks have seen the whole response. */
   readonly holds: boolean
 }
 
-/** An answer that comes in pieces. Only its end waits for hooks, unless it is held back. */
-export function streamed(streaming: Streaming, params: Request, first: Stream): Stream {
-  return ReadableStream.from(pieces(streaming, params, first))
+/** Sends a streamed response through the hooks. Only its end waits for them, unless the stream is held back. */
+export function streamWithHooks(streaming: StreamContext, params: Request, first: Stream): Stream {
+  return ReadableStream.from(streamResponses(streaming, params, first))
 }
 
-async function* pieces(streaming: Streaming, first: Request, stream: Stream): AsyncGenerator<Part> {
+async function* streamResponses(
+  streaming: StreamContext,
+  first: Request,
+  stream: Stream,
+): AsyncGenerator<Part> {
   const { agentHooks, requests, model, about } = streaming
   let params = first
   let current = stream
-  let usage: ModelAnswer['usage'] | undefined
+  let usage: ModelResponse['usage'] | undefined
   for (let again = false; ; again = true) {
-    const heard = yield* oneAnswer(streaming, current, again)
-    const { finish } = heard
+    const response = yield* streamOneResponse(streaming, current, again)
+    const { finish } = response
     if (finish === undefined) return
-    usage = usage === undefined ? finish.usage : bothUsages(usage, finish.usage)
-    const message = await mustGoOn(agentHooks, {
-      content: heard.content,
+    usage = usage === undefined ? finish.usage : addUsage(usage, finish.usage)
+    const message = await continueMessage(agentHooks, {
+      content: response.content,
       finishReason: finish.finishReason,
       again,
       about,
@@ -48,33 +51,33 @@ async function* pieces(streaming: Streaming, first: Request, stream: Stream): As
     if (message === undefined) return yield { ...finish, usage }
     params = await requests.transform({
       model: model.modelId,
-      params: goingOn(params, heard.content, message),
+      params: continueRequest(params, response.content, message),
     })
     current = (await model.doStream(params)).stream
   }
 }
 
-interface Heard {
-  readonly content: Content
-  /** Kept back: whoever sees it takes the answer to be over. */
+interface StreamedResponse {
+  readonly content: ResponseContent
+  /** Not forwarded yet: it would end the response for the reader. */
   readonly finish: Finish | undefined
 }
 
-/** Passes on one answer without its end. */
-async function* oneAnswer(
-  { agentHooks, model, about, holds }: Streaming,
+/** Streams one response without its `finish` part. */
+async function* streamOneResponse(
+  { agentHooks, model, about, holds }: StreamContext,
   stream: Stream,
   again: boolean,
-): AsyncGenerator<Part, Heard> {
+): AsyncGenerator<Part, StreamedResponse> {
   const held: Part[] = []
-  const parts = new Gathered()
+  const parts = new PartCollector()
   let finish: Finish | undefined
   for await (const part of stream) {
     if (part.type === 'finish') {
       finish = part
       continue
     }
-    // The second answer goes on where the first was, so it does not begin.
+    // The second response continues the first, so its start is dropped.
     if (again && (part.type === 'stream-start' || part.type === 'response-metadata')) continue
     parts.add(part)
     if (holds) held.push(part)
@@ -85,30 +88,30 @@ async function* oneAnswer(
     yield* held
     return { content, finish }
   }
-  const asked = transformAnswer(agentHooks, { ...finish, content }, { model: model.modelId, about })
+  const transformed = transformResponse(agentHooks, { ...finish, content }, { model: model.modelId, about })
   if (!holds) {
-    void asked.then((changed) => {
+    void transformed.then((changed) => {
       if (changed !== undefined)
         agentHooks.log('agent.undelivered', {
           event: 'model_response',
-          reason: 'the answer was streamed already',
+          reason: 'the response was already streamed',
         })
     })
     return { content, finish }
   }
-  const changed = await asked
+  const changed = await transformed
   if (changed === undefined) {
     yield* held
     return { content, finish }
   }
   yield* held.filter((part) => part.type === 'stream-start' || part.type === 'response-metadata')
-  yield* changed.content.flatMap((part, index) => spelled(part, String(index)))
+  yield* changed.content.flatMap((part, index) => partsOf(part, String(index)))
   return { content: changed.content, finish: { ...finish, finishReason: changed.finishReason } }
 }
 
-/** Pieces put together again. */
-class Gathered {
-  readonly content: Content = []
+/** Builds the content of a response from its parts. */
+class PartCollector {
+  readonly content: ResponseContent = []
   readonly #open = new Map<string, { type: 'text' | 'reasoning'; text: string }>()
 
   add(part: Part): void {
@@ -141,8 +144,8 @@ class Gathered {
   }
 }
 
-/** A whole part as the pieces it would have come in. */
-function spelled(part: Content[number], id: string): Part[] {
+/** Splits content into the parts of a stream. */
+function partsOf(part: ResponseContent[number], id: string): Part[] {
   if (part.type === 'text')
     return [
       { type: 'text-start', id },

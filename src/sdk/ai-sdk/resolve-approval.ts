@@ -1,49 +1,56 @@
 import type { GenericToolApprovalFunction, ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from 'ai'
-import { blocked } from '../refusal.ts'
-import { type AiToolGate, type AnyTool, validated } from './tool-gate.ts'
+import { blocked } from '../agent-hooks.ts'
+import { type AiToolGate, type AnyTool, validateWith } from './tool-gate.ts'
 
 /** What the SDK passes to an approval function. */
-type Approvable = Parameters<GenericToolApprovalFunction<ToolSet, never, unknown>>[0]
+type ApprovalInput = Parameters<GenericToolApprovalFunction<ToolSet, never, unknown>>[0]
 export type OwnApproval = ToolApprovalConfiguration<ToolSet, never>
 
 type Status = Exclude<ToolApprovalStatus, string | undefined>
 
-interface Means {
+interface ApprovalContext {
   readonly gate: AiToolGate
   readonly own: OwnApproval | undefined
   readonly isGuarded: (tool: AnyTool) => boolean
 }
 
-/** The hooks first, then the program's own rules, which they cannot loosen: what these deny stays denied. */
-export async function approve(
-  call: Approvable,
-  { gate, own, isGuarded }: Means,
+/** Asks the hooks, then applies the program's own rules. A hook cannot allow what these deny. */
+export async function resolveApproval(
+  call: ApprovalInput,
+  { gate, own, isGuarded }: ApprovalContext,
 ): Promise<ToolApprovalStatus> {
   const { toolCall } = call
   const tool = toolNamed(call.tools, toolCall.toolName)
-  // It has run already, at the provider.
+  // The provider has already run it.
   if (toolCall.providerExecuted) return ownStatus(own, call, tool)
   const { toolName, toolCallId, input } = toolCall
   const takesRewrite = tool !== undefined && isGuarded(tool)
-  const verdict = await gate.ask({ toolName, toolCallId, input, tool, takesRewrite, messages: call.messages })
-  if (verdict.kind === 'block') return { type: 'denied', reason: verdict.message }
+  const decision = await gate.ask({
+    toolName,
+    toolCallId,
+    input,
+    tool,
+    takesRewrite,
+    messages: call.messages,
+  })
+  if (decision.kind === 'block') return { type: 'denied', reason: decision.message }
 
-  const changed = verdict.input !== input
-  const status = await ownStatus(own, { ...call, toolCall: { ...toolCall, input: verdict.input } }, tool)
+  const changed = decision.input !== input
+  const status = await ownStatus(own, { ...call, toolCall: { ...toolCall, input: decision.input } }, tool)
   if (status.type === 'denied') return status
-  gate.leave(input, verdict)
-  if (verdict.kind === 'ask') {
-    // The request shows the input that the model wrote, so the one that would run stands in the reason.
-    const instead = changed ? ` (runs with ${JSON.stringify(verdict.input)})` : ''
-    return { type: 'user-approval', reason: `${verdict.message}${instead}` }
+  gate.store(input, decision)
+  if (decision.kind === 'ask') {
+    // The approval request shows the model's input, so the reason shows the changed one.
+    const instead = changed ? ` (runs with ${JSON.stringify(decision.input)})` : ''
+    return { type: 'user-approval', reason: `${decision.message}${instead}` }
   }
-  return verdict.grant ? { type: 'approved', reason: verdict.message } : status
+  return decision.grant ? { type: 'approved', reason: decision.message } : status
 }
 
-/** As the SDK itself would have it: the program's function, its table, then what the tool says. */
+/** Follows the order of the SDK: the program's function, its table, then the tool's own setting. */
 async function ownStatus(
   own: OwnApproval | undefined,
-  call: Approvable,
+  call: ApprovalInput,
   tool: AnyTool | undefined,
 ): Promise<Status> {
   if (typeof own === 'function') return statusOf(await own(call as never))
@@ -55,8 +62,8 @@ async function ownStatus(
     return { type: tool?.needsApproval === true ? 'user-approval' : 'not-applicable' }
   const context = await contextOf(call, tool)
   if (listed !== undefined) {
-    const given = { toolCallId, messages, toolContext: context, runtimeContext }
-    return statusOf(await listed(input as never, given as never))
+    const options = { toolCallId, messages, toolContext: context, runtimeContext }
+    return statusOf(await listed(input as never, options as never))
   }
   const needs = await askTool(tool, input, { toolCallId, messages, context })
   return { type: needs ? 'user-approval' : 'not-applicable' }
@@ -68,14 +75,14 @@ async function askTool(tool: AnyTool | undefined, input: unknown, options: unkno
 }
 
 async function contextOf(
-  { toolCall, toolsContext }: Approvable,
+  { toolCall, toolsContext }: ApprovalInput,
   tool: AnyTool | undefined,
 ): Promise<unknown> {
   const all: Readonly<Record<string, unknown>> = toolsContext ?? {}
   const context = Object.hasOwn(all, toolCall.toolName) ? all[toolCall.toolName] : undefined
-  const checked = await validated(tool?.contextSchema, context)
+  const checked = await validateWith(tool?.contextSchema, context)
   if ('error' in checked)
-    throw blocked(`the context of ${toolCall.toolName} is not what it wants: ${checked.error}`)
+    throw blocked(`the context of ${toolCall.toolName} does not match its schema: ${checked.error}`)
   return checked.value
 }
 
@@ -84,7 +91,7 @@ function statusOf(status: ToolApprovalStatus): Status {
   return typeof status === 'string' ? { type: status } : status
 }
 
-/** A name can be the model's own; only what the program put there counts. */
+/** The model chooses the name, so inherited properties must not count as tools. */
 function toolNamed(tools: ToolSet | undefined, name: string): AnyTool | undefined {
   return tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
 }
