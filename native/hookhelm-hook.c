@@ -784,7 +784,7 @@ static int reach_gateway(const char **before, const char **after) {
     return -1;
   }
   if (is_believed(connection)) return connection;
-  *before = "another user may be answering at ", *after = ", who is not believed";
+  *before = "another user may be answering at ", *after = ", who is not trusted";
   return -1;
 }
 

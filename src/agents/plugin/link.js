@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { MAX_LINE } from '../client/gateway-link.cjs'
+import { createLineReader, helloLine, MAX_LINE, requestLine } from '../client/gateway-link.cjs'
 import { oneLine } from './one-line.js'
 import { openSpool } from './spool.js'
 import { assertTrustedSocket } from './trusted-socket.js'
@@ -54,7 +54,7 @@ export function openLink(settings) {
   function openConnection() {
     assertTrustedSocket(settings.socket)
     const opened = { socket: net.connect({ path: settings.socket }), isUsed: false }
-    const read = splitLines((text) => handleLine(text))
+    const read = createLineReader((bytes) => handleLine(bytes.toString('utf8')))
     opened.socket.on('data', (chunk) => {
       const problem = read(chunk)
       if (problem !== undefined) dropConnection(opened, problem, false)
@@ -65,7 +65,7 @@ export function openLink(settings) {
     opened.socket.on('close', () =>
       dropConnection(opened, 'the gateway ended the connection without an answer', true),
     )
-    opened.socket.write(`${JSON.stringify({ hookhelm: 1, agent: settings.agent })}\n`)
+    opened.socket.write(helloLine(settings.agent))
     opened.socket.unref()
     return opened
   }
@@ -90,7 +90,7 @@ export function openLink(settings) {
   function send(event, native, within, mayRetry) {
     return new Promise((resolve, reject) => {
       const id = count + 1
-      const text = `${JSON.stringify({ id, event, within_ms: Math.floor(within), native })}\n`
+      const text = requestLine({ id, event, withinMs: Math.floor(within), native: JSON.stringify(native) })
       if (Buffer.byteLength(text) > MAX_LINE) throw new Error('the event is too large to be checked')
       connection ??= openConnection()
       count = id
@@ -164,20 +164,6 @@ export function openLink(settings) {
     close() {
       connection?.socket.destroy()
     },
-  }
-}
-
-/** Splits a stream into lines. Stops at the first line that `handleLine` reports a problem for. */
-function splitLines(handleLine) {
-  let rest = Buffer.alloc(0)
-  return (chunk) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-      const problem = handleLine(rest.subarray(0, end).toString('utf8'))
-      rest = rest.subarray(end + 1)
-      if (problem !== undefined) return problem
-    }
-    return rest.length > MAX_LINE ? 'the gateway’s answer does not end' : undefined
   }
 }
 

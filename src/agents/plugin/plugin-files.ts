@@ -31,7 +31,8 @@ const sharedModules = [
   ),
 ].map((path) => new URL(path, import.meta.url))
 /** Lines that only make sense in a module of its own. */
-const MODULE_LINES = /^(?:import |'use strict'$|module\.exports = )/
+const MODULE_LINES = /^(?:import |'use strict'$)/
+const EXPORT_LIST = /^module\.exports = \{[^}]*\}\n/m
 const SETTINGS = /\/\* hookhelm:settings \*\/ \{\}/
 
 /**
@@ -41,7 +42,7 @@ const SETTINGS = /\/\* hookhelm:settings \*\/ \{\}/
 export function bundlePlugin(plugin: URL, settings: PluginSettings): string {
   const imports = new Set<string>()
   const bodies = [...sharedModules, plugin].map((file) => {
-    const lines = readFileSync(file, 'utf8').split('\n')
+    const lines = readFileSync(file, 'utf8').replace(EXPORT_LIST, '').split('\n')
     for (const line of lines) if (line.startsWith('import ') && line.includes("'node:")) imports.add(line)
     const body = lines.filter((line) => !MODULE_LINES.test(line) && !line.includes('biome-ignore'))
     return body.join('\n').trim()
