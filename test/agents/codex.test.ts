@@ -35,7 +35,7 @@ describe('Codex is answered in its own words', () => {
         specific('PreToolUse', { permissionDecision: 'allow', updatedInput: { command: 'true' } }),
       ],
     },
-    'PreToolUse.input': {
+    'PreToolUse.patch': {
       replies: {
         ask: refused('are you sure?'),
         block: refused('not here'),
@@ -96,7 +96,7 @@ describe('Codex is answered in its own words', () => {
 })
 
 describe('a patch is changed by its text or not at all', () => {
-  const native = payload('codex', 'PreToolUse.input')
+  const native = payload('codex', 'PreToolUse.patch')
   const seen = codexAdapter.read('PreToolUse', native).payload.tool_input as Record<string, unknown>
   const cannot = refused('a hook changed this call in a way that Codex cannot carry out: use this one')
 

@@ -26,7 +26,7 @@ describe('Copilot CLI is answered in its own words', () => {
         said({ modifiedArgs: { path: 'b.md', file_text: 'x' } }),
       ],
     },
-    'preToolUse.input': {
+    'preToolUse.patch': {
       replies: decisions,
       rewrite: [
         { command: '*** Begin Patch' },

@@ -51,7 +51,7 @@ const known: Readonly<Record<string, Readonly<Record<string, string | undefined>
     PreCompact: 'pre_compact',
     PreToolUse: 'pre_tool_use',
     'PreToolUse.in-subagent': 'pre_tool_use',
-    'PreToolUse.input': 'pre_tool_use',
+    'PreToolUse.patch': 'pre_tool_use',
     SessionEnd: 'session_end',
     SessionStart: 'session_start',
     'SessionStart.compact': 'session_start',
@@ -90,7 +90,7 @@ const known: Readonly<Record<string, Readonly<Record<string, string | undefined>
     preCompact: 'pre_compact',
     preToolUse: 'pre_tool_use',
     'preToolUse.create': 'pre_tool_use',
-    'preToolUse.input': 'pre_tool_use',
+    'preToolUse.patch': 'pre_tool_use',
     sessionEnd: 'session_end',
     sessionStart: 'session_start',
     subagentStart: 'subagent_start',
@@ -247,7 +247,7 @@ describe('tool calls look the same, whoever makes them', () => {
   })
 
   test('a patch is an edit of the files it names, and keeps its text', () => {
-    const { payload: fields, native } = read(codexAdapter, 'PreToolUse.input')
+    const { payload: fields, native } = read(codexAdapter, 'PreToolUse.patch')
     expect(fields).toMatchObject({
       tool_name: 'Edit',
       native_tool_name: ['apply_patch', 'Edit', 'Write'],
@@ -260,7 +260,7 @@ describe('tool calls look the same, whoever makes them', () => {
   })
 
   test('a patch that comes as one text is read too', () => {
-    expect(read(copilotCliAdapter, 'preToolUse.input').payload).toMatchObject({
+    expect(read(copilotCliAdapter, 'preToolUse.patch').payload).toMatchObject({
       tool_name: 'Write',
       native_tool_name: ['apply_patch', 'Edit', 'Write'],
       tool_input: { file_path: 'new.txt', command: expect.stringContaining('*** Add File') },

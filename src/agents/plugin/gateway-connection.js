@@ -1,8 +1,15 @@
+import fs from 'node:fs'
 import net from 'node:net'
-import { createLineReader, helloLine, MAX_LINE, requestLine } from '../client/gateway-link.cjs'
-import { oneLine } from './one-line.js'
-import { openSpool } from './spool.js'
-import { assertTrustedSocket } from './trusted-socket.js'
+import path from 'node:path'
+import {
+  checkSocketFolder,
+  createLineReader,
+  helloLine,
+  MAX_LINE,
+  MAX_PAYLOAD,
+  requestLine,
+  writeSpoolFile,
+} from '../client/gateway-link.cjs'
 
 /** An observation must not delay the end of the host for long. */
 const OBSERVE_MS = 2_000
@@ -26,7 +33,7 @@ function trackUnanswered() {
  * One connection to the gateway. It opens with the first event, and again after it was lost. It keeps the host alive only
  * while a request waits for its answer.
  */
-export function openLink(settings) {
+export function openGatewayConnection(settings) {
   const spool = openSpool(settings)
   const observing = new Set()
   const waiting = new Map()
@@ -178,4 +185,70 @@ function parseObject(text) {
 
 function errorText(error) {
   return oneLine(typeof error?.message === 'string' ? error.message : 'the gateway reports an error')
+}
+
+/** Stores events that could not be delivered, one file each. The gateway reads them later. */
+function openSpool({ agent, spool: folder }) {
+  let lastTime = 0
+  let hasWarned = false
+
+  /** Prints one line per process, because the terminal belongs to the host. */
+  function warnOnce(text) {
+    if (hasWarned) return
+    hasWarned = true
+    try {
+      fs.writeSync(2, `${oneLine(text)}\n`)
+    } catch {}
+  }
+
+  return {
+    warnOnce,
+    /** Never throws. */
+    write(event, native, why, mark) {
+      if (!folder) return
+      // Several events of one process may share a millisecond, and each needs a file name of its own.
+      const at = Date.now()
+      lastTime = Math.max(at, lastTime + 1)
+      const record = { agent, event, at, why: oneLine(why), ...mark, native: withinLimit(native) }
+      const problem = writeSpoolFile(fs, folder, `${lastTime}-${process.pid}.json`, JSON.stringify(record))
+      if (problem !== undefined) warnOnce(`hookhelm: an event is lost: ${problem}`)
+    },
+  }
+}
+
+function withinLimit(native) {
+  try {
+    return Buffer.byteLength(JSON.stringify(native)) > MAX_PAYLOAD ? null : native
+  } catch {
+    return null
+  }
+}
+
+/** Throws unless only this user and root can have created the socket: another user could answer instead of the gateway. */
+function assertTrustedSocket(socketPath) {
+  const uid = process.getuid?.()
+  if (uid === undefined) throw new Error('this system cannot show who owns the gateway’s socket')
+  const problem = checkSocketFolder(statOrThrow(fs.statSync, path.dirname(socketPath)), uid)
+  if (problem === 'owner') throw new Error('the directory of the gateway’s socket belongs to another user')
+  if (problem === 'mode') throw new Error('other users may write to the directory of the gateway’s socket')
+  const socket = statOrThrow(fs.lstatSync, socketPath)
+  if (!socket.isSocket()) throw new Error('the gateway’s socket path is not a socket')
+  if (socket.uid !== uid && socket.uid !== 0) throw new Error('the gateway’s socket belongs to another user')
+}
+
+function statOrThrow(stat, file) {
+  try {
+    return stat(file)
+  } catch (error) {
+    throw new Error(`the gateway is not running (${error.code ?? 'error'})`)
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
+/** One line for a terminal or a model: no control characters, limited length, never empty. */
+export function oneLine(text) {
+  const line = String(text ?? '').replace(control, ' ')
+  return line.trim().slice(0, 2_000) || 'no answer'
 }

@@ -1,17 +1,17 @@
 const MAX = 10_000
 
-/** Which session started which: sub-agents have sessions of their own, and later events name only those. */
-export function openFamily() {
+/** Sub-agents have their own sessions, and later events name only those. Records which session started which. */
+export function createSessionParents() {
   const parents = new Map()
 
   return {
-    adopt(child, parent) {
+    add(child, parent) {
       if (typeof child !== 'string' || typeof parent !== 'string' || child === parent) return
       if (parents.size >= MAX) parents.delete(parents.keys().next().value)
       parents.set(child, parent)
     },
-    /** Whose sub-agent this session is, if it is one. */
-    of(session) {
+    /** The root, parent and lane of a sub-agent's session, or undefined. */
+    find(session) {
       const parent = parents.get(session)
       if (parent === undefined) return undefined
       let root = parent
