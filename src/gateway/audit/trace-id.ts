@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The W3C trace that an event belongs to: the caller's own, or one made from the id of the event. */
+/** The W3C trace id of an event: the caller's, or one derived from the event's id. */
 export function traceIdOf(traceparent: string | undefined, eventId: string): string {
   const given = traceparent === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent)?.[1]
   if (given !== undefined && !/^0+$/.test(given)) return given

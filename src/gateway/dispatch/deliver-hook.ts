@@ -3,16 +3,16 @@ import { parseJson } from '../../safe/json.ts'
 import type { DeliveredHook, EventDispatcher } from './dispatcher.ts'
 import type { HookDelivery } from './hook-delivery.ts'
 
-/** Answers of a receiver that will not change, however often it is asked; these three may. */
+/** Client errors are final, except for these three. */
 const mayChange = new Set([408, 425, 429])
 
-/** We wrote it ourselves, around an event that was checked when it came in. */
+/** Trusted: the gateway wrote it around an event that it had checked. */
 const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
-/** Runs a queued hook. Only webhooks are tried again: a command that failed may well have done half its work. */
+/** Runs a queued hook. Only webhooks are retried: a failed command may have done half of its work. */
 export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
   return async ({ tenant, payload, attempt }) => {
-    // Read as it came in: a number beyond what a double holds keeps its digits.
+    // Parsed like the original request: large numbers keep their digits.
     const delivery = parseJson(payload, LIMITS) as HookDelivery
     const delivered = await dispatcher.deliver(tenant, delivery, attempt)
     if (delivered === 'missed') return { end: 'done' }

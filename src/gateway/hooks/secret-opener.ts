@@ -1,21 +1,20 @@
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type Secrets, secretName } from '../../safe/secret.ts'
 import { secretPath } from '../../store/paths.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
-import { placeOfSealed } from './config-secrets.ts'
+import { sealedPathOf } from './config-secrets.ts'
 
-/** Opens what the config of an http hook hides: its own sealed values, and secrets of the tenant by name. */
+/** Decrypts the secrets in the config of an http hook: its own values, and secrets of the tenant by name. */
 export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets) {
   return async (value: string, hook: HookDefinition, tenant: string | undefined): Promise<string> => {
     const name = secretName(value)
     if (name !== undefined) return byName(name, hook.scope === 'global' ? MASTER_TENANT : tenant)
-    const place = placeOfSealed(hook.id ?? '', hook.config, value)
-    if (place === undefined)
+    const path = sealedPathOf(hook.id ?? '', hook.config, value)
+    if (path === undefined)
       throw handlerError('secret.unreadable', 'an encrypted value stands where no secret may stand')
-    return secrets.decrypt(value, place)
+    return secrets.decrypt(value, path)
   }
 
   async function byName(name: string, tenant = ''): Promise<string> {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { providerKeyPath } from '../../store/paths.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'

@@ -13,39 +13,39 @@ const DAY_MS = 86_400_000
 const MAX_REMEMBERED = 20_000
 const REMEMBERED_MS = 600_000
 
-/** A request that may come twice: a network that failed after the answer was found is no second event. */
-export interface Repeatable {
+/** A request that a caller may repeat, for example because the network failed before the answer arrived. */
+export interface IdempotentRequest {
   readonly tenant: string
   readonly key: string
   readonly hash: string
 }
 
-export interface Repeats {
-  /** Runs it once, whoever else asks the same meanwhile or soon after on this node. */
-  once(what: Repeatable, run: () => Promise<DispatchAnswer>): Promise<DispatchAnswer>
-  /** The answer that any node kept. */
-  kept(what: Repeatable): Promise<DispatchAnswer | undefined>
+export interface IdempotencyCache {
+  /** Runs a request once. Repetitions on this node, at the same time or soon after, get the same answer. */
+  once(what: IdempotentRequest, run: () => Promise<DispatchAnswer>): Promise<DispatchAnswer>
+  /** The answer that any node stored. */
+  kept(what: IdempotentRequest): Promise<DispatchAnswer | undefined>
 }
 
-/** What makes two requests the same: everything that a hook can see, so that nobody gets an answer meant for another. */
-export function identityOf(event: string, payload: unknown, envelope: Envelope): string {
+/** Hashes everything that a hook can see. Two requests with the same key must have the same hash. */
+export function requestHash(event: string, payload: unknown, envelope: Envelope): string {
   const { id: _, time, traceparent, raw, ...seen } = envelope
   return createHash('sha256')
     .update(stableJson([event, payload, seen]))
     .digest('hex')
 }
 
-export function toKeep(what: Repeatable, json: string, now: number): KeptAnswer {
+export function keptAnswerOf(what: IdempotentRequest, json: string, now: number): KeptAnswer {
   const { tenant, key, hash } = what
   return { tenant, key, request_hash: hash, answer: json, expires_at: now + DAY_MS }
 }
 
-export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): Repeats {
+export function createIdempotencyCache(store: Pick<Store, 'findAnswer'>, clock: Clock): IdempotencyCache {
   const remembered = new LRUCache<string, { hash: string; answer: Promise<DispatchAnswer> }>({
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
     ttlResolution: 1_000,
-    // Nought would mean "no start" to the cache.
+    // The cache treats 0 as no start time.
     perf: { now: () => clock.elapsed() + 1 },
   })
   return {
@@ -58,9 +58,9 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
       }
       const answer = run()
       remembered.set(name, { hash: what.hash, answer })
-      // What failed was no answer, and may be asked again; nor is a gate that was closed only for want of an answer.
+      // A failure is not an answer, and neither is a gate that blocked without a decision. Both may be retried.
       const forget = () => remembered.delete(name)
-      answer.then(({ decision }) => isMakeshift(decision) && forget(), forget)
+      answer.then(({ decision }) => isProvisional(decision) && forget(), forget)
       return answer
     },
     async kept(what) {
@@ -73,11 +73,11 @@ export function createRepeats(store: Pick<Store, 'findAnswer'>, clock: Clock): R
   }
 }
 
-function isMakeshift({ code, by }: Decision): boolean {
+function isProvisional({ code, by }: Decision): boolean {
   return code === 'engine.aborted' || (code === 'store.unavailable' && by === undefined)
 }
 
-function requireSame(hash: string, what: Repeatable): void {
+function requireSame(hash: string, what: IdempotentRequest): void {
   if (hash !== what.hash)
     throw serverError('gateway.conflict', `${what.key} was used for another event within the last day`)
 }

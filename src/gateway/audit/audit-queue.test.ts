@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Log } from '../../engine/core/sink.ts'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createAuditQueue } from './queue.ts'
+import { createAuditQueue } from './audit-queue.ts'
 
 /** A store that writes when told to, and fails when told to. */
 function slowStore() {

@@ -6,7 +6,7 @@ import type { StatusPart } from '../status.ts'
 import type { Snapshots } from './snapshots.ts'
 
 const POLL_MS = 1_000
-/** Longer without an answer and this node may enforce what is no longer meant. */
+/** Without a poll for this long, this node may enforce outdated hooks. */
 const STALE_MS = 10_000
 
 interface FollowOptions {
@@ -16,17 +16,17 @@ interface FollowOptions {
   readonly log: Log
 }
 
-/** Follows what other nodes change: hints make it quick, the poll makes it sure. */
-export interface Follow {
-  /** Asks now; resolves when everything that had changed is in use. */
+/** Follows the changes of other nodes. Notifications make it fast, the poll makes it reliable. */
+export interface DefinitionFollower {
+  /** Polls now. Resolves when all changes are in use. */
   check(): Promise<void>
   isFresh(): boolean
   readonly status: StatusPart
   stop(): void
 }
 
-/** Resolves once the place to follow from is known: nothing may be loaded before. */
-export async function followDefinitions(options: FollowOptions): Promise<Follow> {
+/** Resolves when the current version is known. Load nothing before. */
+export async function followDefinitions(options: FollowOptions): Promise<DefinitionFollower> {
   const { store, snapshots, clock, log } = options
   let { cursor } = await store.definitionChanges()
   let confirmedAt = clock.elapsed()
@@ -37,7 +37,7 @@ export async function followDefinitions(options: FollowOptions): Promise<Follow>
   const once = async () => {
     const found = await store.definitionChanges(cursor)
     for (const { tenant, version } of found.changed) await snapshots.refresh(tenant, version)
-    // Only now: what could not be loaded is asked for again.
+    // Only after loading, so that a failed load is repeated.
     cursor = found.cursor
     confirmedAt = clock.elapsed()
     failure = ''

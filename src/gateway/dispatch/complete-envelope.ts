@@ -18,10 +18,10 @@ const texts = [
 ] as const
 const MAX_TEXT = 500
 
-// A name becomes an id by hashing, and agents come in thousands of events each.
+// Cached: an agent's id is a hash of its name, and one agent sends thousands of events.
 const ids = new LRUCache<string, string>({ max: 10_000 })
 
-/** What a caller says about the moment, with what only we know: whose tenant it is, and which id the event has. */
+/** The caller's envelope, with the tenant and the event id from the gateway. */
 export function completeEnvelope(
   caller: Caller,
   given: Envelope,

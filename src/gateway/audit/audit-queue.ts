@@ -7,26 +7,28 @@ import type { EventRecord, KeptAnswer } from '../../store/stores/audit-store.ts'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { StatusPart } from '../status.ts'
 
-/** One dispatch to be written, with what is queued and kept because of it. */
+/** One dispatch to write, with its deliveries and kept answers. */
 export interface AuditItem {
-  /** Made when the group is written, so that the dispatch does not pay for it. */
+  /** Built when the group is written, so that the dispatch does not wait for it. */
   readonly event?: () => EventRecord
   readonly deliveries?: readonly NewDelivery[]
   readonly answers?: readonly KeptAnswer[]
 }
 
-/** Group commit: dispatches leave their records here and go on. */
+/** Group commit: dispatches add their records here and continue. */
 export interface AuditQueue {
   add(item: AuditItem): void
-  /** The same, but resolves when it is on disk; rejects when it cannot be written, and then it is not. */
+  /** Resolves when the item is on disk. Rejects if it cannot be written; the item is then dropped. */
   commit(item: AuditItem): Promise<void>
-  /** True while writing falls behind: whoever answers now should wait for `settled` first. */
+  /** True while writing falls behind. Callers should then wait for `settled` before they answer. */
   isBehind(): boolean
-  /** Resolves when what is being written is, or when that takes too long: a gate does not wait for a store that is silent. */
+  /**
+   * Resolves when the current groups are written, or after a time limit: a gate does not wait for a store that hangs.
+   */
   settled(): Promise<void>
-  /** Resolves when everything added so far was written, or could not be. */
+  /** Resolves when everything added so far was written or has failed. */
   flushed(): Promise<void>
-  /** Calls back after each group that was written; undo with the answer. */
+  /** Calls back after each written group. Returns the undo function. */
   onWritten(listener: () => void): () => void
   readonly status: StatusPart
   close(): Promise<void>
@@ -47,18 +49,18 @@ interface QueueOptions {
 
 const GROUP = 400
 const WAIT_MS = 5
-/** Older and unwritten means that writing falls behind. */
+/** A queue older than this has fallen behind. */
 const BEHIND_MS = 20
-/** While the store is down so many records are kept; then the oldest go, and that is told. */
+/** The number of records to keep while the store is down. Beyond it the oldest are dropped, and a log entry says so. */
 const MAX_KEPT = 20_000
-/** Groups at once. */
+/** Groups that are written at the same time. */
 const MAX_UNDER_WAY = 3
 const RETRY_MS = 250
 const PATIENCE_MS = 1_000
 
 export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
   let waiting: Waiting[] = []
-  /** Under way, the oldest first. A group that waited for the one before it could be as old as a slow disk makes it. */
+  /** Groups being written, oldest first. They do not wait for each other, so that a slow disk does not delay all. */
   const groups = new Set<readonly Waiting[]>()
   let ticker: Ticker | undefined
   let written: Promise<void> = Promise.resolve()
@@ -83,7 +85,8 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
   }
   const start = () => {
     stopTicker()
-    // After a failure nothing is written as well: a node that is not ready is sent no event that would show it is well again.
+    // After a failure an empty group is written too: a node that is not ready receives no event that could show its
+    // recovery.
     if (!hasRoom() || (waiting.length === 0 && failure === undefined)) return
     const group = waiting.slice(0, GROUP)
     waiting = waiting.slice(GROUP)
@@ -112,7 +115,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     failure = error
     failedAt = clock.elapsed()
     if (group.length > 0) log('security.hook.audit_write_failed', { events: group.length, error })
-    // Whoever waits is told now and may come again; the others have their answer, and their records are tried again.
+    // Waiting callers get the error and may retry. The others have their answer, so their records are written again.
     for (const { reject } of group) reject?.(thrown)
     waiting = [...group.filter(({ reject }) => reject === undefined), ...waiting]
     if (waiting.length <= MAX_KEPT) return
@@ -131,7 +134,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
     commit: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, since: clock.elapsed(), resolve, reject })
-        // While the store is down nobody is kept waiting for the next attempt.
+        // While the store is down, no caller waits for the next attempt.
         wake(true)
       }),
     isBehind() {
@@ -147,7 +150,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       return settling
     },
     async flushed() {
-      // One group may be under way, and the next holds whatever came meanwhile.
+      // One group may be in progress, and the next holds what came meanwhile.
       for (let left = Math.ceil(waiting.length / GROUP) + 1; left > 0 && failure === undefined; left--) {
         await written
         if (waiting.length === 0) break

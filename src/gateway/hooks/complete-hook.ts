@@ -4,6 +4,7 @@ import { runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { nearest } from '../../engine/core/nearest.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -12,25 +13,24 @@ import type { HookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { sealConfig, unmaskConfig } from './config-secrets.ts'
 import type { HookInput } from './hook-input.ts'
-import { prove } from './prove.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 const MAX_TIMEOUT_MS = 10_000
 
-/** A definition with everything that a row needs and a caller may choose. */
+/** A definition with all fields of a row that a caller can choose. */
 export type CompleteHook = Omit<HookRow, 'version' | 'source' | 'created_by' | 'created_at' | 'updated_at'>
 
-interface Making {
+interface CompletionContext {
   readonly id: string
   readonly caller: Caller
   readonly parts: HookParts
-  /** The row that is changed, whose hidden values may be kept. */
+  /** The row to change. Masked values in the input keep its values. */
   readonly stored?: HookRow
 }
 
-/** Checks a hook as it would run, with the values it would send. Answers it with nothing hidden by a mask. */
-export function completeHook(given: HookInput, making: Making): CompleteHook {
-  const { id, caller, parts, stored } = making
+/** Checks a hook with the values it would send. Returns it with masks replaced by the stored values. */
+export function completeHook(given: HookInput, context: CompletionContext): CompleteHook {
+  const { id, caller, parts, stored } = context
   const { event: written, handler_type, scope } = given
   if (!written || !handler_type || !scope)
     throw serverError('gateway.request', 'handler_type, event, and scope are required')
@@ -43,7 +43,7 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
     agent_ids = agent_id === undefined ? [] : [agent_id],
     locked,
     ...rest
-  } = withoutForged(given)
+  } = withoutOwnedFields(given)
   if (locked && !caller.master) throw serverError('auth.scope', 'locked hooks belong to the master scope')
   const hook = {
     ...rest,
@@ -53,7 +53,7 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
     event,
     handler_type,
     scope: known,
-    // Only an agent hook asks which agent it is.
+    // Only hooks with scope `agent` use the list of agents.
     agent_ids: known === 'agent' ? agent_ids.map((agent) => agentId(tenant_id, agent)) : [],
     timeout_ms: readTimeout(given.timeout_ms),
     on_timeout: given.on_timeout ?? catalogue[event as keyof typeof catalogue].onFailure,
@@ -61,24 +61,20 @@ export function completeHook(given: HookInput, making: Making): CompleteHook {
     enabled: given.enabled ?? true,
     config: unmaskConfig(given.config ?? {}, stored?.config),
   }
-  proveRow(hook, parts)
+  assertLoadable(hook, parts)
   return hook
 }
 
-/** The hook as it is stored, with its secrets sealed. Sealed texts are longer, so a hook that has any is checked again. */
+/** The hook with its secrets encrypted. Encrypted texts are longer, so a hook with secrets is checked again. */
 export function sealHook(hook: CompleteHook, parts: HookParts): CompleteHook {
   const config = sealConfig(hook.config, hook.id, parts.secrets)
   if (isDeepStrictEqual(config, hook.config)) return hook
   const sealed = { ...hook, config }
-  proveRow(sealed, parts)
+  assertLoadable(sealed, parts)
   return sealed
 }
 
-function proveRow({ tenant_id: _, ...definition }: CompleteHook, parts: HookParts): void {
-  prove(definition, parts)
-}
-
-function withoutForged(given: HookInput) {
+function withoutOwnedFields(given: HookInput) {
   const {
     id: _id,
     tenant_id: _tenant,
@@ -101,7 +97,7 @@ function readScope(scope: string): HookRow['scope'] {
   })
 }
 
-/** Global hooks are nobody's; the others belong to a real tenant. */
+/** Global hooks belong to no tenant; all others belong to an existing one. */
 function ownerOf(scope: HookRow['scope'], { master, tenant }: Caller): string {
   if (scope === 'global') {
     if (master) return MASTER_TENANT
@@ -137,4 +133,15 @@ function readTimeout(ms = 0): number {
   if (ms > 0 && ms <= MAX_TIMEOUT_MS) return ms
   const problem = ms < 0 ? `is negative` : `exceeds max ${MAX_TIMEOUT_MS}`
   throw new HookError('config.range', `hook: timeout_ms ${ms} ${problem}`, { at: 'timeout_ms' })
+}
+
+/** Registers the hook in an empty engine, as a snapshot does. Throws if it could not be loaded. */
+function assertLoadable({ tenant_id: _, ...definition }: CompleteHook, { handlers, host }: HookParts): void {
+  try {
+    createHooks({ handlers, host }).add(definition)
+  } catch (error) {
+    // The outer error names the hook by its id, which the caller has not seen yet.
+    if (error instanceof HookError && error.cause instanceof HookError) throw error.cause
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 import type { EventRecord, ExecutionRecord } from '../../store/stores/audit-store.ts'
-import { emitSpans } from './spans.ts'
+import { emitSpans } from './emit-spans.ts'
 
 const execution = (changes: Partial<ExecutionRecord>): ExecutionRecord => ({
   hook_id: 'h',

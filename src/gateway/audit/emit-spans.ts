@@ -10,7 +10,7 @@ import {
 import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { traceIdOf } from './trace-id.ts'
 
-/** One span per execution, below the caller's own span where it named one. Without a tracer installed this does nothing. */
+/** Emits one span per execution, below the caller's span if there is one. Does nothing without an installed tracer. */
 export function emitSpans(
   record: EventRecord,
   traceparent: string | undefined,
@@ -52,14 +52,14 @@ export function emitSpans(
   }
 }
 
-/** Nothing until somebody installs a provider. */
+/** A no-op until a program installs a provider. */
 function ours(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   if (provider instanceof ProxyTracerProvider) return provider.getDelegateTracer('hookhelm')
   return provider.getTracer('hookhelm')
 }
 
-/** The caller's span; without one the event itself stands in its place. */
+/** The caller's span, or one derived from the event. */
 function parentSpanOf(traceparent: string | undefined, eventId: string): string {
   const given =
     traceparent === undefined ? undefined : /^[\da-f]{2}-[\da-f]{32}-([\da-f]{16})-/.exec(traceparent)?.[1]

@@ -6,12 +6,12 @@ import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { HookParts } from '../parts.ts'
 import { toDefinition } from '../tenancy/definition.ts'
-import { type CompleteHook, completeHook, sealHook } from './complete.ts'
+import { type CompleteHook, completeHook, sealHook } from './complete-hook.ts'
 import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How often a change is tried anew because somebody else changed the same hook in between. */
+/** How often a change is retried after a concurrent change of the same hook. */
 const ATTEMPTS = 5
 
 export async function createHook(
@@ -27,7 +27,7 @@ export async function createHook(
   return { hookId: id }
 }
 
-/** Lays the updates over the hook. What is merged is checked as a whole, so an old row gets today's rules. */
+/** Merges updates into a hook and checks the result as a whole, so that today's rules apply to old rows. */
 export async function updateHook(
   hookId: string,
   given: Fields,
@@ -39,7 +39,7 @@ export async function updateHook(
   )
   if (Object.keys(updates).length === 0)
     throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
-  // Taken away it would mean on, and nobody switches a tripped hook on by leaving something out.
+  // Removing `enabled` would mean true, and a tripped hook must not be enabled by leaving a field out.
   if (updates.enabled === null) throw serverError('gateway.request', 'enabled must be true or false')
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await reachableHook(hookId, caller, parts)
@@ -50,8 +50,7 @@ export async function updateHook(
     const saved = await parts.store.updateHook(tenant, hookId, change, parts.clock.now())
     if (saved === 'missing') throw notFound(hookId)
     if (saved === 'stale') continue
-    // The trips of a breaker are cleared where a hook is switched on, and nowhere else; any tenant may have tripped a
-    // global one.
+    // Only enabling a hook clears the trips of its breaker. Any tenant may have tripped a global hook.
     const mayBeTripped = row.disabled_reason !== undefined || row.scope === 'global'
     if (updates.enabled === true && mayBeTripped) await toggleHook(row, true, parts)
     else await parts.changed(tenant, { hookId, row: saved })
@@ -85,11 +84,11 @@ export async function deleteHook(
   return { hookId }
 }
 
-/** A hook that this caller may change. To anybody else it is not there, though global ones can be seen. */
+/** A hook that this caller may change. Others get "not found", although they can read global hooks. */
 export async function reachableHook(hookId: string, caller: Caller, parts: HookParts): Promise<HookRow> {
   const row = await parts.store.findHook(caller.tenant, hookId)
   if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
-  // What is locked for a tenant cannot be unlocked by it.
+  // A tenant cannot unlock what is locked for it.
   if (row.locked && !caller.master)
     throw serverError('auth.scope', 'a locked hook is changed from the master scope only')
   return row
@@ -97,7 +96,7 @@ export async function reachableHook(hookId: string, caller: Caller, parts: HookP
 
 function merged(row: HookRow, updates: Fields, caller: Caller, parts: HookParts): CompleteHook {
   const hook = sealHook(
-    completeHook(inputOf(row, updates), { id: row.id, caller, parts, stored: row }),
+    completeHook(mergedHookInput(row, updates), { id: row.id, caller, parts, stored: row }),
     parts,
   )
   if (hook.tenant_id !== row.tenant_id)
@@ -116,10 +115,10 @@ function merged(row: HookRow, updates: Fields, caller: Caller, parts: HookParts)
   return reason === undefined || updates.enabled !== undefined ? hook : { ...hook, disabled_reason: reason }
 }
 
-/** The stored hook with the updates over it, in the shape a caller sends; null takes a field away. */
-export function inputOf(row: HookRow, updates: Fields): HookInput {
+/** The stored hook with the updates, as a caller would send it. Null removes a field. */
+export function mergedHookInput(row: HookRow, updates: Fields): HookInput {
   const { agent_id: agent } = updates
-  // One agent, as older clients say it, is the whole list.
+  // Older clients send one agent, which replaces the whole list.
   const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
   const fields: Fields = { ...toDefinition(row, false), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))

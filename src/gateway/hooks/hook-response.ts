@@ -5,7 +5,7 @@ import type { HookRow } from '../../store/stores/hook-store.ts'
 import { maskConfig } from './config-secrets.ts'
 
 /** A stored hook as the API returns it. */
-export const hookShown = z.strictObject({
+export const hookResponse = z.strictObject({
   ...zodFields(hookSchema.fields),
   event: z.string(),
   handler_type: z.string(),
@@ -22,7 +22,7 @@ export const hookShown = z.strictObject({
   updated_at: z.number(),
 })
 
-/** The row without its secrets. */
-export function shown(row: HookRow): z.output<typeof hookShown> {
+/** The row with masked secrets. */
+export function toHookResponse(row: HookRow): z.output<typeof hookResponse> {
   return { ...row, config: maskConfig(row.config) }
 }
