@@ -6,7 +6,7 @@ import type { McpSessionOptions } from '../mcp/mcp-session.ts'
 import { ServerName } from '../mcp/server-name.ts'
 import { runStdioProxy } from '../mcp/stdio-proxy.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
-import { openDecider, WITHIN_MS } from './mcp-decider.ts'
+import { DECISION_TIMEOUT_MS, openDecider } from './mcp-decider.ts'
 import { printMessage } from './output.ts'
 
 export const mcpProxyCommand = command({
@@ -19,7 +19,7 @@ export const mcpProxyCommand = command({
     socket: { type: 'string', description: 'socket of the gateway (the one on this machine)' },
     url: { type: 'string', description: 'address of the gateway, instead of its socket' },
     'token-file': { type: 'string', description: 'file with a token for --url' },
-    within: { type: 'string', description: `how long hooks may take, in ms (${WITHIN_MS})` },
+    within: { type: 'string', description: `how long hooks may take, in ms (${DECISION_TIMEOUT_MS})` },
     'fail-open': { type: 'boolean', description: 'allow calls when no decision can be made' },
   },
   async run(args, argv) {

@@ -4,7 +4,6 @@ import { findHookFolders, hookFileIn, trustFile } from '../config/hook-folders.t
 import { loadFile } from '../config/read/load-file.ts'
 import { readHookText } from '../config/read/read-hook-file.ts'
 import { trustStore } from '../config/trust.ts'
-import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'

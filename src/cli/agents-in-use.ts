@@ -1,10 +1,10 @@
 import { type ConnectedEvents, defaultEvents } from '../agents/capability-warnings.ts'
 import { agentAdapters, findAdapter } from '../agents/table.ts'
 import { findConnections } from '../connect/find-connections.ts'
-import { requireHost, resolveSelection } from './agent-places.ts'
+import { requireHost, resolveSelection } from './agent-selection.ts'
 
 /** The agents whose events pass the hooks: the named ones, or else those that are connected here. */
-export function reachingAgents(names: readonly string[], cwd: string): readonly ConnectedEvents[] {
+export function agentsInUse(names: readonly string[], cwd: string): readonly ConnectedEvents[] {
   return names.length === 0 ? connectedHere(cwd) : namedAgents(names)
 }
 
