@@ -4,7 +4,7 @@ import { codexAdapter } from './adapter.ts'
 import { codexHost } from './host.ts'
 
 /** Imports Codex's `hooks.json`. */
-export const codexImporter = importCommandHooks(codexHost, {
+const codexImporter = importCommandHooks(codexHost, {
   defaultTimeout: 600,
   policies: () => failOpenPolicies,
   variables: [],

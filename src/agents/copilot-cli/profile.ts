@@ -4,7 +4,7 @@ import { copilotCliAdapter } from './adapter.ts'
 import { copilotCliHost } from './host.ts'
 
 /** Imports Copilot CLI's `hooks/*.json`. */
-export const copilotCliImporter = importCommandHooks(copilotCliHost, {
+const copilotCliImporter = importCommandHooks(copilotCliHost, {
   defaultTimeout: 30,
   // Before a tool call any exit code but 0 blocks. A timeout never blocks.
   policies: (_, event) =>

@@ -7,7 +7,7 @@ const forTools = (event: string, ...names: readonly string[]) => ({ event, field
 const forMcp = (event: string) => ({ event, fields: { matcher: '^(?:mcp__|MCP:)' } })
 
 /** Imports Cursor's `hooks.json`. */
-export const cursorImporter = importCommandHooks(cursorHost, {
+const cursorImporter = importCommandHooks(cursorHost, {
   // Cursor's older events concern one kind of tool each.
   events: {
     beforeShellExecution: forTools('pre_tool_use', 'Bash'),

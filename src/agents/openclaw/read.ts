@@ -30,7 +30,7 @@ export function openclawCall(native: NativePayload): NativeCall {
 }
 
 /** The call that a result belongs to. A tool may be called through another one; hooks match the inner one. */
-export function openclawResultCall(native: NativePayload): NativeCall {
+function openclawResultCall(native: NativePayload): NativeCall {
   const event = recordField(native, 'event')
   const tool = nameField(event, 'toolName')
   const args = inputField(event, 'args')
@@ -43,7 +43,7 @@ export function openclawResultCall(native: NativePayload): NativeCall {
   }
 }
 
-export function openclawEnvelope(native: NativePayload): Envelope {
+function openclawEnvelope(native: NativePayload): Envelope {
   const event = recordField(native, 'event')
   const ctx = recordField(native, 'ctx')
   const field = (key: string) => textField(ctx, key) ?? textField(event, key)

@@ -16,7 +16,7 @@ import { lookUp } from '../translate/tool-names.ts'
 import { opencodeTools } from './tools.ts'
 
 /** The properties of a bus event. */
-export function opencodeProperties(native: NativePayload): PayloadRecord {
+function opencodeProperties(native: NativePayload): PayloadRecord {
   return recordField(recordField(native, 'event'), 'properties')
 }
 
@@ -27,11 +27,11 @@ export function opencodeCall(native: NativePayload): NativeCall {
   return opencodeCallWith(nameField(input, 'tool'), inputField(holder, 'args'))
 }
 
-export function opencodeCallWith(tool: string, args: PayloadRecord): NativeCall {
+function opencodeCallWith(tool: string, args: PayloadRecord): NativeCall {
   return { tools: opencodeTools, tool, args, patchKey: 'patchText' }
 }
 
-export function opencodeEnvelope(native: NativePayload): Envelope {
+function opencodeEnvelope(native: NativePayload): Envelope {
   const input = recordField(native, 'input')
   const properties = opencodeProperties(native)
   const sub = subAgentOf(native)

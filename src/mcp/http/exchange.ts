@@ -139,7 +139,7 @@ export function headersForServer(headers: IncomingHttpHeaders): Record<string, s
   return { ...Object.fromEntries(given), 'accept-encoding': 'identity' }
 }
 
-export function headersForClient(headers: Headers): OutgoingHttpHeaders {
+function headersForClient(headers: Headers): OutgoingHttpHeaders {
   const given: OutgoingHttpHeaders = {}
   for (const [name, value] of headers) if (!notForClient.has(name)) given[name] = value
   const cookies = headers.getSetCookie()
@@ -151,6 +151,6 @@ function connectionHeaders(connection: string | undefined): Set<string> {
   return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
 }
 
-export function isEventStream(headers: Headers): boolean {
+function isEventStream(headers: Headers): boolean {
   return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 }
