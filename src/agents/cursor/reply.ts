@@ -47,8 +47,8 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /**
- * The reply in the exact format that Cursor documents for this event. No objection is an empty object, because a fail-
- * closed entry may treat missing output as a failure.
+ * The reply in the exact format that Cursor documents for this event. No objection is an empty object, because a
+ * fail-closed entry may treat missing output as a failure.
  */
 export function cursorReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return jsonReply(lookUp(replies, event)?.(outcome, native) ?? NOTHING)

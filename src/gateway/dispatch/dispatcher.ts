@@ -110,14 +110,14 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
       if (key === undefined)
         return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
       const hash = requestHash(event, payload, envelope)
-      // The same id for another event must be a conflict. Otherwise the second event would have no record.
+      // Two events with the same id need two records, so the hash becomes part of the id.
       const id = envelope.id === undefined ? timeUuid(now) : `${envelope.id}:${hash.slice(0, 12)}`
       const request = { ...given, event, envelope: { ...envelope, id } }
       const idempotent = { tenant: caller.tenant, key, hash }
       return idempotencyCache.once(idempotent, async () => {
         const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
         const kept = isDurable ? await idempotencyCache.kept(idempotent) : undefined
-        // Callers that idempotent the request wait for the same answer, so one of them alone cannot abort it.
+        // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
         const { signal: _, ...lasting } = context
         return kept ?? runEvent(parts, request, lasting, idempotent)
       })
