@@ -22,12 +22,12 @@ export function deliverDecision(
   const patch = isChange(decision) ? decision.input : undefined
   const message = [decision.message, decision.reason].find(hasText) ?? 'a hook gave no reason'
   const notes = context.length > 0 && can('context') ? { context: context.join('\n') } : {}
-  const unheard: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
+  const undeliveredContext: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
 
   const refuse = (text: string, missing: Effect): DeliveredOutcome =>
     can('block')
       ? { outcome: { kind: 'block', message: text }, undelivered: [] }
-      : { outcome: { kind: 'pass', message, ...notes }, undelivered: [missing, ...unheard] }
+      : { outcome: { kind: 'pass', message, ...notes }, undelivered: [missing, ...undeliveredContext] }
 
   if (kind === 'block') return refuse(message, 'block')
   if (patch !== undefined && !can('rewrite'))
@@ -38,7 +38,7 @@ export function deliverDecision(
   const granted = grant === true && can('grant') ? 'grant' : 'pass'
   return {
     outcome: { kind: kind === 'ask' ? 'ask' : granted, message, ...changed, ...notes },
-    undelivered: grant === true && !can('grant') ? ['grant', ...unheard] : unheard,
+    undelivered: grant === true && !can('grant') ? ['grant', ...undeliveredContext] : undeliveredContext,
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   ProxyTracerProvider,
   ROOT_CONTEXT,
@@ -8,7 +9,6 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
-import { traceIdOf } from './trace-id.ts'
 
 /** Emits one span per execution, below the caller's span if there is one. Does nothing without an installed tracer. */
 export function emitSpans(
@@ -64,4 +64,13 @@ function parentSpanOf(traceparent: string | undefined, eventId: string): string 
   const given =
     traceparent === undefined ? undefined : /^[\da-f]{2}-[\da-f]{32}-([\da-f]{16})-/.exec(traceparent)?.[1]
   return given ?? traceIdOf(undefined, eventId).slice(0, 16)
+}
+
+/** The W3C trace id of an event: the caller's, or one derived from the event's id. */
+export function traceIdOf(traceparent: string | undefined, eventId: string): string {
+  const given = traceparent === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent)?.[1]
+  if (given !== undefined && !/^0+$/.test(given)) return given
+  const hex = eventId.replaceAll('-', '').toLowerCase()
+  if (/^[\da-f]{32}$/.test(hex)) return hex
+  return createHash('sha256').update(eventId).digest('hex').slice(0, 32)
 }

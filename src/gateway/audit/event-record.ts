@@ -4,8 +4,8 @@ import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/
 import { redact } from '../../safe/redact.ts'
 import type { EventRecord, ExecutionRecord, SessionPosition } from '../../store/stores/audit-store.ts'
 import type { KnownHook } from '../tenancy/snapshot.ts'
+import { traceIdOf } from './emit-spans.ts'
 import { redactDecision, redactTrace } from './redact-decision.ts'
-import { traceIdOf } from './trace-id.ts'
 
 /** What a record needs in addition to the dispatch itself. */
 export interface RecordContext {

@@ -1,9 +1,13 @@
 import { jsonPointer } from '../../config/file-problem.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { SchemaPath } from '../../engine/core/schema.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { isEncrypted, type SealedPath, type Secrets, secretName } from '../../safe/secret.ts'
-import { hookConfigPath } from '../../store/paths.ts'
+import { hookConfigPath, secretPath } from '../../store/paths.ts'
+import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 
 /** The API returns this instead of a secret. A caller that sends it back keeps the stored secret. */
 export const MASK = '********'
@@ -85,7 +89,7 @@ export function sealConfig(config: unknown, hookId: string, secrets: Secrets): u
 }
 
 /** The path of an encrypted text in this config, which decryption needs. */
-export function sealedPathOf(hookId: string, config: unknown, sealed: string): SealedPath | undefined {
+function sealedPathOf(hookId: string, config: unknown, sealed: string): SealedPath | undefined {
   let sealedAt: SealedPath | undefined
   mapSecrets(config, (text, path) => {
     if (text === sealed) sealedAt ??= sealedPath(hookId, path)
@@ -156,4 +160,25 @@ function mapTexts(value: unknown, change: Change, path: SchemaPath = []): unknow
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, [...path, key])]),
   )
+}
+
+/** Decrypts the secrets in the config of an http hook: its own values, and secrets of the tenant by name. */
+export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets) {
+  return async (value: string, hook: HookDefinition, tenant: string | undefined): Promise<string> => {
+    const name = secretName(value)
+    if (name !== undefined) return byName(name, hook.scope === 'global' ? MASTER_TENANT : tenant)
+    const path = sealedPathOf(hook.id ?? '', hook.config, value)
+    if (path === undefined)
+      throw handlerError('secret.unreadable', 'an encrypted value stands where no secret may stand')
+    return secrets.decrypt(value, path)
+  }
+
+  async function byName(name: string, tenant = ''): Promise<string> {
+    const row = (await store.listSecrets(tenant)).find((known) => known.name === name)
+    if (row === undefined)
+      throw handlerError('secret.unreadable', `there is no secret ${name}`, {
+        hint: `Set it with \`hookhelm secrets set ${name}\`.`,
+      })
+    return secrets.decrypt(row.sealed, secretPath(tenant, name))
+  }
 }
