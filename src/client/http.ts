@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import { isRecord } from '../engine/core/check.ts'
-import { HookError, isHookError } from '../engine/core/error.ts'
+import { isHookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { parseJson } from '../safe/json.ts'
 import { type CallDeadline, startDeadline } from './deadline.ts'

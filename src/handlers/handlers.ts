@@ -1,4 +1,3 @@
-import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { type AgentHandlerOptions, agentHandler } from './agent/agent.ts'
 import { type CommandHandlerOptions, commandHandler } from './command/command.ts'

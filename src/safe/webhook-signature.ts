@@ -1,6 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
-import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 
 /** A webhook request as Standard Webhooks signs it. */

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs'
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { seedBuiltins } from '../../gateway/builtins/seed-builtins.ts'

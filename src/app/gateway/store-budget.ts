@@ -1,5 +1,4 @@
 import type { Clock } from '../../engine/core/clock.ts'
-import { HookError } from '../../engine/core/error.ts'
 import type { GuardState } from '../../engine/core/guard-state.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'

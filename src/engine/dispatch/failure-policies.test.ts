@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { block, createHooks, type HookOptions } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { HookError } from '../core/error.ts'
 import { handlerError } from '../core/handler-errors.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }

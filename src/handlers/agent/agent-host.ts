@@ -1,5 +1,4 @@
 import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
 import type { Host } from '../../engine/core/handler.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { AgentAnswer } from '../../engine/core/host.ts'

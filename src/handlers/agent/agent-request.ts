@@ -4,7 +4,6 @@ import type { StartAgentRequest } from '../../engine/core/host.ts'
 import { markData } from '../prompt/decide.ts'
 import { toWireEvent } from '../wire-event.ts'
 import type { StartAgentConfig } from './agent-config.ts'
-import type { JsonSchema } from './schema-check.ts'
 
 /** The request to the host that starts the agent. */
 export type AgentRequest = StartAgentRequest

@@ -1,5 +1,4 @@
 import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { InFlight } from './in-flight.ts'
 

@@ -1,5 +1,4 @@
 import type { LanguageModel } from 'ai'
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { type Fetch, languageModel, type ProviderSettings } from './language-model.ts'
 import { isExplicit, type ModelRef, type Provider, resolveModel } from './model-name.ts'

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../engine/core/clock.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 

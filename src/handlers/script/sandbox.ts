@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads'
-import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 
 /** What the sandbox thread receives. Only text crosses the border. */

@@ -1,5 +1,4 @@
 import { HookError } from '../../../engine/core/error.ts'
-import { handlerError } from '../../../engine/core/handler-errors.ts'
 import { redact } from '../../redact.ts'
 
 /** Why a call was refused; the `reason` of `security.hook.ssrf_block`. */
