@@ -6,6 +6,7 @@ import manifest from './package.json' with { type: 'json' }
 const bundled = [
   '@bufbuild/cel',
   'citty',
+  'diff',
   'ipaddr\\.js',
   'js-yaml',
   'jsonc-parser',
@@ -81,7 +82,7 @@ const edges = {
       'connect/doctor/broken-gateways',
       // They call the gateway that their user names, which may well be at a private address.
       'agents/client/hookhelm-hook',
-      'agents/plugin/link',
+      'agents/plugin/gateway-connection',
       'client/http',
       'client/line-socket',
       'client/subscribe',

@@ -1,20 +1,20 @@
 /*
- * hookhelm-hook: what a coding agent starts for each of its hooks.
+ * hookhelm-hook: the program that a coding agent starts for each of its hooks.
  *
  *   hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
  *                 [--refuse permission|permission-camel|decision] [--fail-open]
  *
- * It takes the agent's payload from stdin, asks the gateway on its unix socket, and prints what the gateway says.
- * A gate is closed unless one whole, readable reply came in time from a peer we may believe: everything else ends
- * in no_answer(). With --observe nothing is ever blocked, and what could not be delivered is left in the spool.
+ * It reads the agent's payload from stdin, sends it to the gateway's unix socket, and prints the gateway's reply.
+ * A gate blocks unless one complete, valid reply arrives in time from a trusted peer. Every other path ends in
+ * no_answer(). With --observe nothing is ever blocked, and events that cannot be delivered go to the spool.
  *
- * How it is written, so that it can be read in one sitting:
- * - Nothing here needs an allocator, a lock or stdio. Whatever is used is async-signal-safe, so a signal handler may
- *   end the program as the main line does.
- * - There are no timeouts at the reads and writes. One alarm is set for the whole budget; it interrupts whatever
- *   waits, be it stdin, the gateway, a full pipe or a slow disk.
- * - Nothing is printed before the reply is complete and believed.
- * - The Node client (src/agents/client/hookhelm-hook.cjs) does and says the same; one table of tests runs both.
+ * How it is written:
+ * - It uses no allocator, no lock and no stdio. Every function that it calls is async-signal-safe, so a signal
+ *   handler may end the program as the main path does.
+ * - Reads and writes have no timeouts. One alarm covers the whole budget. It interrupts every wait: stdin, the
+ *   gateway, a full pipe or a slow disk.
+ * - It prints nothing before the reply is complete and valid.
+ * - The Node client (src/agents/client/hookhelm-hook.cjs) behaves the same, and one table of tests runs both.
  */
 #ifdef __APPLE__
 #define _DARWIN_C_SOURCE
@@ -52,11 +52,11 @@
 #define MAX_DEPTH 512
 #define MAX_NAME 64
 #define MAX_SPOOLED 10000
-/* Of a reason, in bytes: it is shown to a model and to a person, on one line. */
+/* The longest reason, in bytes. Models and people read it, on one line. */
 #define MAX_WHY 500
 #define DEFAULT_WITHIN_MS 55000
 #define MAX_WITHIN_MS 3600000
-/* What spooling may take when the budget is used up. */
+/* Extra time for spooling after the budget is used up. */
 #define GRACE_MS 500
 
 typedef unsigned char byte;
@@ -65,7 +65,7 @@ static const char USAGE[] =
     "usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]\n"
     "                     [--refuse permission|permission-camel|decision] [--fail-open]\n";
 
-/* Where the exit code is not honoured, a refusal is said on stdout, in the words of that event. */
+/* Refusals on stdout, for events where the agent ignores the exit code. */
 enum refusal { EXIT_2, PERMISSION, PERMISSION_CAMEL, DECISION };
 static const struct {
   const char *name, *before, *after;
@@ -86,7 +86,7 @@ static struct {
   enum refusal refusal;
 } options = {.within_ms = DEFAULT_WITHIN_MS};
 
-/* ---- Text of fixed room: what does not fit is left out and marks it as cut ---- */
+/* ---- Text in a fixed buffer: what does not fit is dropped, and the text is marked as cut ---- */
 
 struct text {
   char *at;
@@ -119,7 +119,7 @@ static void say_number(struct text *text, uint64_t number) {
 
 /* ---- UTF-8 ---- */
 
-/* Bytes of the character at `at`, or 0 where there is none: cut off, overlong, a surrogate or beyond U+10FFFF. */
+/* The length of the character at `at`. 0 if it is incomplete, overlong, a surrogate or beyond U+10FFFF. */
 static size_t character(const byte *at, const byte *end) {
   byte first = *at;
   if (first < 0x80) return 1;
@@ -157,7 +157,7 @@ static size_t encode(uint32_t point, byte *out) {
   return 4;
 }
 
-/* One line that is safe to show: control characters become spaces, what is no character U+FFFD, the end is clipped. */
+/* One printable line: control characters become spaces, invalid bytes U+FFFD, and the end is clipped. */
 static void say_line(struct text *line, const byte *at, size_t count) {
   const byte *end = at + count;
   size_t kept = line->length, limit = line->length + MAX_WHY;
@@ -181,7 +181,7 @@ static void say_line(struct text *line, const byte *at, size_t count) {
   }
 }
 
-/* As the inside of a JSON string. The words come from say_line, so that only these two are left to escape. */
+/* Escapes a text for a JSON string. The text comes from say_line, so only these two characters need it. */
 static void say_quoted(struct text *text, const struct text *words) {
   for (size_t i = 0; i < words->length; i++) {
     if (words->at[i] == '"' || words->at[i] == '\\') put(text, "\\", 1);
@@ -214,7 +214,7 @@ static bool take_digits(struct cursor *json) {
   return json->at > from;
 }
 
-/* Digits without a leading zero, at most `limit`. */
+/* A number without leading zeros, at most `limit`. */
 static bool take_count(struct cursor *json, uint64_t limit, uint64_t *number) {
   byte *from = json->at;
   if (!take_digits(json) || json->at - from > 16 || (*from == '0' && json->at - from > 1)) return false;
@@ -236,7 +236,7 @@ static bool take_hex(struct cursor *json, uint32_t *unit) {
   return true;
 }
 
-/* After `\u`. Half of a pair is no character: it could not be printed. */
+/* Reads what follows `\u`. Half of a surrogate pair is refused, because it cannot be printed. */
 static bool take_point(struct cursor *json, uint32_t *point) {
   if (!take_hex(json, point)) return false;
   if (*point < 0xd800 || *point > 0xdfff) return true;
@@ -247,13 +247,13 @@ static bool take_point(struct cursor *json, uint32_t *point) {
   return true;
 }
 
-/* A string whose characters are put in its own place: they never need more room than their escapes. */
+/* Decodes a string in place: characters never need more room than their escapes. */
 struct string {
   byte *at;
   size_t length;
 };
 
-/* Without `out` the string is only checked, and may hold half of a pair, as JSON allows. */
+/* Without `out`, only checks the string, which may then contain half of a pair, as JSON allows. */
 static bool take_string(struct cursor *json, struct string *out) {
   if (!take(json, '"')) return false;
   byte *from = json->at, *to = json->at;
@@ -342,7 +342,7 @@ static bool take_value(struct cursor *json, int depth) {
   }
 }
 
-/* Exactly one object from end to end: a payload that closed it early could add keys of its own to our request. */
+/* Accepts exactly one object. A payload that closes it early could add keys to our request. */
 static bool is_one_object(byte *at, size_t count) {
   struct cursor json = {at, at + count};
   skip_space(&json);
@@ -351,12 +351,12 @@ static bool is_one_object(byte *at, size_t count) {
   return json.at == json.end;
 }
 
-/* ---- Reading and writing; the alarm ends what waits too long ---- */
+/* ---- Reading and writing; the alarm interrupts long waits ---- */
 
 static bool must_wait(int file, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
-  /* Whoever started us may have handed over an end that does not block. */
+  /* The parent may have passed a non-blocking descriptor. */
   struct pollfd waited = {file, events, 0};
   poll(&waited, 1, -1);
   return true;
@@ -385,7 +385,7 @@ static void set_alarm(long ms) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Ends what we send: the object of the request or of the spooled event, and its line. */
+/* The end of a request or of a spooled event: it closes the object and the line. */
 #define TAIL "}\n"
 #define TAIL_LENGTH (sizeof TAIL - 1)
 
@@ -408,24 +408,24 @@ static bool make_room(struct bytes *bytes, size_t most) {
 
 /* ---- The payload ---- */
 
-/* The head of the request is written into the room before it, so that all goes out in one piece. */
+/* The head of the request goes into the room before the payload, so that one write sends both. */
 #define HEAD_ROOM 512
 
 static byte first_room[HEAD_ROOM + (32u << 10)];
 static struct bytes payload = {first_room, HEAD_ROOM, sizeof first_room - TAIL_LENGTH};
-/* Whether it is complete and one object; until then it is spooled as null. */
+/* Set once the payload is complete and one object. Until then the spool gets null. */
 static volatile sig_atomic_t payload_is_readable;
 
 static byte *payload_start(void) { return payload.at + HEAD_ROOM; }
 static size_t payload_length(void) { return payload.length - HEAD_ROOM; }
 
-/* Answers what is wrong with it. */
+/* Returns what is wrong with the payload, or NULL. */
 static const char *read_payload(void) {
   const size_t most = HEAD_ROOM + MAX_PAYLOAD + 1;
   const char *wrong = NULL;
   for (;;) {
     if (!wrong && !make_room(&payload, most)) wrong = "out of memory";
-    /* What cannot be used is read all the same: an agent that writes into a closed pipe may think little of it. */
+    /* Reads on even if the payload is too large: the agent must not write into a closed pipe. */
     if (wrong) payload.length = HEAD_ROOM;
     ssize_t count = read_some(STDIN_FILENO, payload.at + payload.length, payload.room - payload.length);
     if (count <= 0) {
@@ -436,7 +436,7 @@ static const char *read_payload(void) {
     if (payload_length() > MAX_PAYLOAD) wrong = "the payload has more than 8 MiB";
   }
   if (!is_one_object(payload_start(), payload_length())) return "the payload is not one JSON object";
-  /* Between tokens only: inside of a string a line break is no JSON. */
+  /* Valid JSON has line breaks only between tokens. */
   for (byte *at = payload_start(); at < payload.at + payload.length; at++)
     if (*at == '\n' || *at == '\r') *at = ' ';
   atomic_signal_fence(memory_order_release);
@@ -444,9 +444,9 @@ static const char *read_payload(void) {
   return NULL;
 }
 
-/* ---- The spool: what the gateway takes up later ---- */
+/* ---- The spool: events that the gateway reads later ---- */
 
-/* How many files lie there, counted no further than needed; below 0 if that cannot be seen. */
+/* Counts the files up to the limit. Negative if the folder cannot be read. */
 static int count_spooled(int directory) {
 #ifdef __linux__
   static _Alignas(struct dirent64) char entries[8192];
@@ -454,7 +454,7 @@ static int count_spooled(int directory) {
   ssize_t got;
   while ((got = getdents64(directory, entries, sizeof entries)) > 0 && count <= MAX_SPOOLED + 3)
     for (ssize_t at = 0; at < got; at += ((struct dirent64 *)(entries + at))->d_reclen) count++;
-  /* Two of them are . and .. */
+  /* Two of the entries are . and .. */
   return got < 0 ? -1 : count - 2;
 #else
   int count = 0, copy = dup(directory);
@@ -481,7 +481,7 @@ static void say_path(struct text *text, const char *before, uint64_t at) {
   put(text, "", 1);
 }
 
-/* Written under another name first, so that the gateway never finds half a file. */
+/* Writes under another name first, so that the gateway never finds half a file. */
 static bool write_spooled(int directory, const struct text *head) {
   TEXT(fresh, 64);
   TEXT(final, 64);
@@ -493,7 +493,7 @@ static bool write_spooled(int directory, const struct text *head) {
   int file = openat(directory, fresh.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return false;
   bool native = payload_is_readable;
-  /* The head is in two parts, around the time. */
+  /* The head has two parts, before and after the time. */
   size_t before = strlen(head->at);
   bool written = write_all(file, head->at, before) && write_all(file, stamp.at, stamp.length) &&
                  write_all(file, head->at + before + 1, head->length - before - 1) &&
@@ -508,7 +508,7 @@ static bool write_spooled(int directory, const struct text *head) {
   return false;
 }
 
-/* Answers why the event is not kept, or NULL. `mark` is what became of it. */
+/* Returns why the event is not spooled, or NULL. `mark` is its outcome as JSON members. */
 static const char *spool(const struct text *why, const char *mark) {
   if (!options.spool || !options.agent || !options.event) return "there is no --spool";
   mkdir(options.spool, 0700);
@@ -538,11 +538,11 @@ static const char *spool(const struct text *why, const char *mark) {
 
 /* ---- The end without an answer ---- */
 
-/* Set as soon as one of the ways out is taken: a signal on that way ends the program at once. */
+/* Set once the program is ending. A signal then ends it at once. */
 static volatile sig_atomic_t is_ending;
-/* Set before the first byte goes to stdout: a refusal behind half of another text would be no JSON. */
+/* Set before the first byte goes to stdout: a refusal after half of another text would not be JSON. */
 static volatile sig_atomic_t is_printing;
-/* Whatever --fail-open says: somebody ended us, or a reply that may be a block is half printed. */
+/* Overrides --fail-open: a signal ended the client, or a reply that may be a block is half printed. */
 static volatile sig_atomic_t stays_closed;
 
 static bool print_refusal(const struct text *why) {
@@ -570,7 +570,7 @@ static _Noreturn void end_gate(const struct text *why, const char *lost) {
   _exit(2);
 }
 
-/* Every way out but the one with a reply. */
+/* Ends the client without a reply of the gateway. */
 static _Noreturn void end_without_answer(const char *reason, size_t length) {
   is_ending = 1;
   TEXT(why, MAX_WHY + 64);
@@ -596,11 +596,11 @@ static _Noreturn void no_answer(const char *reason) { end_without_answer(reason,
 
 /* ---- Signals ---- */
 
-/* What to say when the budget is used up. */
+/* The reason when the budget is used up. */
 static const char *volatile too_late = "the payload did not end within ";
 
 static _Noreturn void end_late(void) {
-  /* Blocked in its own handler, but it limits what is done from here on, too. */
+  /* The alarm is blocked inside its handler, but it still limits everything after it. */
   sigset_t alarm_only;
   sigemptyset(&alarm_only);
   sigaddset(&alarm_only, SIGALRM);
@@ -613,7 +613,7 @@ static _Noreturn void end_late(void) {
   end_without_answer(reason.at, reason.length);
 }
 
-/* Nothing can be relied on any more: no spool, no text that was put together. */
+/* For crashes: it neither spools nor builds texts. */
 static _Noreturn void end_at_once(const char *line) {
   struct text why = {(char *)(uintptr_t)line, strlen(line), 0, false};
   if (options.observe) _exit(0);
@@ -629,7 +629,7 @@ static void on_fault(int number) {
   end_at_once("hookhelm: the client crashed");
 }
 
-/* The alarm, or somebody who wants us gone. */
+/* The alarm, or a signal that ends the client. */
 static void on_end(int number) {
   if (number != SIGALRM) stays_closed = 1;
   if (is_ending || is_printing)
@@ -640,7 +640,7 @@ static void on_end(int number) {
 
 static const byte faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
 static const byte ends[] = {SIGALRM, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
-/* A write that fails says so itself. */
+/* Ignored, because the failed write returns an error. */
 static const byte ignored[] = {SIGPIPE, SIGXFSZ};
 
 static void handle(const byte *numbers, size_t count, void (*handler)(int)) {
@@ -658,7 +658,7 @@ static void trap_signals(void) {
   handle(faults, sizeof faults, on_fault);
   handle(ends, sizeof ends, on_end);
   handle(ignored, sizeof ignored, SIG_IGN);
-  /* Signals that our parent blocked stay blocked for us. */
+  /* Unblock the signals that the parent process blocked. */
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -677,7 +677,7 @@ static _Noreturn void end_with_usage(const char *problem, const char *what) {
   _exit(2);
 }
 
-/* Agents and events have plain names, so that nothing needs to be escaped in the lines they are put in. */
+/* Names of agents and events need no escaping in JSON. */
 static bool is_name(const char *word) {
   size_t length = strlen(word);
   for (size_t i = 0; i < length; i++) {
@@ -743,7 +743,7 @@ static void read_arguments(int count, char **words) {
     end_with_usage("--observe refuses nothing: it goes with neither --refuse nor --fail-open", "");
 }
 
-/* A file or socket of ours must not become what we take for stdout: closed ends are made ones that refuse to write. */
+/* Opens missing standard descriptors, so that no file or socket of ours becomes stdout. They refuse writes. */
 static void fill_standard_ends(void) {
   for (int file = 0; file <= 2; file++)
     if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file) _exit(2);
@@ -751,8 +751,8 @@ static void fill_standard_ends(void) {
 
 /* ---- The gateway ---- */
 
-/* Our own user or root. The kernel says who listens there, so nobody can pretend. */
-static bool is_believed(int connection) {
+/* Trusts this user and root. The kernel reports who listens, so it cannot be forged. */
+static bool is_trusted(int connection) {
 #ifdef __linux__
   struct ucred peer;
   socklen_t size = sizeof peer;
@@ -766,7 +766,7 @@ static bool is_believed(int connection) {
   return uid == 0 || uid == geteuid();
 }
 
-/* Answers the connection, or -1 with what stands in the way, which goes before and after the path of the socket. */
+/* Returns the connection, or -1 and the problem as text before and after the path of the socket. */
 static int reach_gateway(const char **before, const char **after) {
   *before = "the socket ", *after = " cannot be reached";
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -783,12 +783,12 @@ static int reach_gateway(const char **before, const char **after) {
       *before = "no gateway listens at ", *after = "; start it with \"hookhelm up\"";
     return -1;
   }
-  if (is_believed(connection)) return connection;
-  *before = "another user may be answering at ", *after = ", who is not believed";
+  if (is_trusted(connection)) return connection;
+  *before = "another user may be answering at ", *after = ", who is not trusted";
   return -1;
 }
 
-/* What is left of the budget for the gateway, so that it can say itself that it took too long. */
+/* The gateway's share of the remaining budget, so that it can report a timeout itself. */
 static uint64_t gateway_ms(void) {
   struct itimerval timer;
   getitimer(ITIMER_REAL, &timer);
@@ -797,7 +797,7 @@ static uint64_t gateway_ms(void) {
   return left - spare > 0 ? left - spare : 1;
 }
 
-/* A gateway that hangs up may have said why before, so that a failure is left to the reading. */
+/* A gateway that closes the connection may have sent a reason, so a failed write is left to the reader. */
 static void send_request(int connection) {
   TEXT(head, HEAD_ROOM);
   say(&head, "{\"hookhelm\":1,\"agent\":\"");
@@ -838,7 +838,7 @@ static bool take_reply(struct cursor *line, struct reply *reply) {
          take_string(line, &reply->err) && take_word(line, "}}") && line->at == line->end;
 }
 
-/* `{"id":1,"pending":"…","until_ms":123}`: somebody is being asked. */
+/* `{"id":1,"pending":"…","until_ms":123}`: a person is being asked. */
 static bool take_pending(struct cursor *line) {
   struct string who;
   uint64_t until;
@@ -846,7 +846,7 @@ static bool take_pending(struct cursor *line) {
          take_count(line, 9999999999999999u, &until) && take(line, '}') && line->at == line->end;
 }
 
-/* `{"id":1,"error":{"code":"…","message":"…",…}}`: whatever follows, the message is all there is to tell. */
+/* `{"id":1,"error":{"code":"…","message":"…",…}}`: only the message matters. */
 static bool take_error(struct cursor *line, struct string *message) {
   struct string code;
   return (take_word(line, "{\"id\":1,\"error\":{\"code\":") || take_word(line, "{\"id\":null,\"error\":{\"code\":")) &&
@@ -863,7 +863,7 @@ static _Noreturn void print_reply(const struct reply *reply) {
   _exit(reply->exit);
 }
 
-/* Acts on the line of that length. Comes back if the answer is still to come. */
+/* Handles one line. Returns if the answer is still to come. */
 static void heed(byte *start, size_t length, bool more_follows) {
   struct cursor line = {start, start + length};
   if (take_pending(&line)) return;

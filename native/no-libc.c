@@ -1,9 +1,9 @@
 /*
  * The C library of hookhelm-hook on Linux x86-64, where it can be built without one.
  *
- * Starting is most of what the client costs, and most of that is the start of the C library: it asks the processor
- * what it can do, which a virtual machine answers slowly, and sets up much that the client never uses. Each function
- * here is one system call, or the plainest loop that does what its manual page says.
+ * Starting is most of the client's cost, and most of that is the start of the C library: it queries the features of
+ * the processor, which is slow in a virtual machine, and sets up much that the client never uses. Each function here
+ * is one system call, or the simplest loop that does what its manual page says.
  *
  * Everywhere else, and with -fsanitize, hookhelm-hook.c is linked with the system's library instead.
  */
@@ -34,10 +34,10 @@
 
 int main(int count, char **words);
 
-/* What the compiler compares to see that no array was written beyond its end. */
+/* The stack protector's canary. */
 uintptr_t __stack_chk_guard;
 
-/* The kernel loads us at a random place; what holds an address has to be told of it. */
+/* The kernel loads the program at a random address, so relocations must be applied. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -58,7 +58,7 @@ __attribute__((used, noreturn)) void start(uintptr_t *stack) {
   uintptr_t count = stack[0];
   uintptr_t *at = stack + 1 + count + 1;
   while (*at != 0) at++; /* the environment */
-  /* Behind it are pairs from the kernel, one of which points at random bytes. */
+  /* The auxiliary vector follows. One entry points at random bytes. */
   for (at++; at[0] != AT_NULL; at += 2)
     if (at[0] == AT_RANDOM) __stack_chk_guard = *(uintptr_t *)at[1];
   _exit(main((int)count, (char **)(stack + 1)));
@@ -73,7 +73,7 @@ __asm__(
     "  call start\n");
 
 __attribute__((noreturn)) void __stack_chk_fail(void) {
-  /* The client has a handler for it. */
+  /* The client has a handler for SIGABRT. */
   kill(getpid(), SIGABRT);
   _exit(2);
 }
@@ -134,10 +134,10 @@ int openat(int directory, const char *path, int flags, ...) {
   return (int)ASK4(openat, directory, path, flags, mode);
 }
 
-/* Never asked to make a file here. */
+/* Never creates a file here. */
 int open(const char *path, int flags, ...) { return (int)ASK4(openat, AT_FDCWD, path, flags, 0); }
 
-/* Only asked F_GETFD here, which takes nothing further. */
+/* Only used with F_GETFD, which has no argument. */
 int fcntl(int file, int what, ...) { return (int)ASK2(fcntl, file, what); }
 
 int socket(int family, int type, int protocol) { return (int)ASK3(socket, family, type, protocol); }
@@ -165,7 +165,7 @@ int setitimer(__itimer_which_t which, const struct itimerval *value, struct itim
 
 /* ---- Signals ---- */
 
-/* The kernel knows 64 signals, one bit each; the library's sets have room for more. */
+/* The kernel has 64 signals, one bit each. The library's sets have room for more. */
 #define SET_BYTES 8
 
 int sigemptyset(sigset_t *set) {
@@ -184,7 +184,7 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
 
 int sigaltstack(const stack_t *stack, stack_t *old) { return (int)ASK2(sigaltstack, stack, old); }
 
-/* Where a handler goes when it returns. The kernel wants to know the place, though none of ours returns. */
+/* The return address of a handler. The kernel requires it, although no handler of ours returns. */
 void after_handler(void);
 __asm__(
     "after_handler:\n"
@@ -204,7 +204,7 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 
 /* ---- Bytes ---- */
 
-/* Keeps the compiler from making a call of these functions out of their own loops. */
+/* Keeps the compiler from replacing these loops by calls of these functions. */
 #define PLAIN_LOOP __asm__ volatile("" ::: "memory")
 
 void *memcpy(void *restrict to, const void *restrict from, size_t count) {
@@ -219,7 +219,7 @@ void *memset(void *to, int value, size_t count) {
   return start;
 }
 
-/* Downwards only, which is all the client needs: it moves what is left to the front. */
+/* Copies downwards only: the client only moves the rest of a buffer to its front. */
 void *memmove(void *to, const void *from, size_t count) {
   if ((uintptr_t)to <= (uintptr_t)from) return memcpy(to, from, count);
   for (unsigned char *t = to; count-- > 0;) {

@@ -62,7 +62,7 @@ function copyPlainFiles(): void {
 function inlineGatewayLink(): void {
   const client = join(outdir, 'agents/client/hookhelm-hook.cjs')
   const link = readFileSync(join(outdir, 'agents/client/gateway-link.cjs'), 'utf8').replace(
-    /^'use strict'\n|^module\.exports.*\n/gm,
+    /^'use strict'\n|^module\.exports = \{[^}]*\}\n/gm,
     '',
   )
   const text = readFileSync(client, 'utf8')

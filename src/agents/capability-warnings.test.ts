@@ -30,7 +30,7 @@ describe('a hook is warned about', () => {
 
   test('when its event comes only on demand', () => {
     expect(messages([hook('model_request')], geminiCliAdapter)).toEqual([
-      'model_request never comes from Gemini CLI; Gemini CLI has BeforeModel, which is connected only when asked for',
+      'model_request never comes from Gemini CLI; Gemini CLI has BeforeModel, which is connected only on request',
     ])
     const everything = [{ agent: geminiCliAdapter, events: Object.keys(geminiCliAdapter.events) }]
     expect(agentWarnings([hook('model_request')], everything)).toEqual([])
@@ -100,7 +100,7 @@ test('what is really connected counts', () => {
   expect(agentWarnings([hook('pre_tool_use')], [{ agent: codexAdapter, events: ['Stop'] }])).toMatchObject([
     {
       message:
-        'pre_tool_use never comes from Codex; Codex has PreToolUse, which is connected only when asked for',
+        'pre_tool_use never comes from Codex; Codex has PreToolUse, which is connected only on request',
     },
   ])
 })

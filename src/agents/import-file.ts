@@ -64,8 +64,8 @@ export function importFile(given: ImportSource, format?: string): Promise<Import
 }
 
 /**
- * The format of a parsed file, or undefined if it is none of ours. The files of most coding agents look alike, so that
- * they are all taken for Claude Code's.
+ * The format of a parsed file, or undefined if it is unknown. The files of most coding agents look alike, so they count
+ * as Claude Code's.
  */
 export function detectFormat(value: unknown): string | undefined {
   if (Array.isArray(value)) return isGoClawRow(value[0]) ? 'goclaw' : 'blueprints'

@@ -1,7 +1,7 @@
 import { agentProfiles } from '../agents/table.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { findInstalled, programVersion } from '../connect/installed-agent.ts'
-import { resolveSelection } from './agent-places.ts'
+import { resolveSelection } from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
 import { openLocalGateway } from './local-gateway.ts'
 import { formatTable, printMessage, printOutput } from './output.ts'

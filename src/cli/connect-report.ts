@@ -4,7 +4,7 @@ import { describeAbilities } from '../connect/agent-abilities.ts'
 import type { FileChange } from '../connect/connection.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { type ConnectSettings, planHookCommands } from '../connect/hook-command.ts'
-import type { AgentSelection } from './agent-places.ts'
+import type { AgentSelection } from './agent-selection.ts'
 
 /** A finished or simulated `connect` of one agent. */
 export interface ConnectResult {
@@ -48,10 +48,10 @@ export function reportText({ adapter, settings }: ConnectResult, report: Connect
   const { can, cannot } = describeAbilities(adapter)
   const state = changes.length === 0 ? 'is connected already' : 'is connected'
   const written = changes.length === 0 ? [file] : changes.map(({ path }) => path)
-  const fate = settings.failOpen ? '' : ' (blocked when the gateway does not answer)'
+  const failure = settings.failOpen ? '' : ' (blocked when the gateway does not answer)'
   return [
     `${adapter.title} ${state}: ${written.join(', ')}`,
-    ...(gates.length === 0 ? [] : [`  gates      ${gates.join(', ')}${fate}`]),
+    ...(gates.length === 0 ? [] : [`  gates      ${gates.join(', ')}${failure}`]),
     ...(observed.length === 0 ? [] : [`  observed   ${summary(observed)}`]),
     `  can be     ${can.join(' · ') || 'nothing'}`,
     ...(cannot.length === 0 ? [] : [`  cannot be  ${cannot.join(' · ')}`]),
@@ -83,4 +83,18 @@ function warningsOf(
 function summary(events: readonly string[]): string {
   const shown = events.slice(0, 6).join(', ')
   return events.length > 6 ? `${shown} and ${events.length - 6} more` : shown
+}
+
+/** The changes as a unified diff. */
+export function changesText(changes: readonly FileChange[]): string {
+  if (changes.length === 0) return 'nothing would change'
+  return changes
+    .map(({ path, kind, diff }) =>
+      [
+        `--- ${kind === 'made' ? '/dev/null' : path}`,
+        `+++ ${kind === 'removed' ? '/dev/null' : path}`,
+        diff,
+      ].join('\n'),
+    )
+    .join('\n')
 }

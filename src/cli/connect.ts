@@ -17,10 +17,9 @@ import {
   resolveSelection,
   selectConfigFile,
   splitAgentNames,
-} from './agent-places.ts'
-import { changesText } from './changes-text.ts'
+} from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
-import { type ConnectResult, reportOf, reportText } from './connect-report.ts'
+import { type ConnectResult, changesText, reportOf, reportText } from './connect-report.ts'
 import { printMessage, printOutput } from './output.ts'
 import { packageVersion } from './package-version.ts'
 

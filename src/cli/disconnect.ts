@@ -8,9 +8,9 @@ import {
   resolveSelection,
   selectConfigFile,
   splitAgentNames,
-} from './agent-places.ts'
-import { changesText } from './changes-text.ts'
+} from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
+import { changesText } from './connect-report.ts'
 import { printMessage, printOutput } from './output.ts'
 
 export const disconnectCommand = command({

@@ -8,7 +8,7 @@ import { printHookFile } from '../config/print-hook-file.ts'
 import { findForeignHooks } from '../connect/find-connections.ts'
 import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
-import { resolveSelection } from './agent-places.ts'
+import { resolveSelection } from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 

@@ -11,8 +11,8 @@ import { socketPath } from '../gateway/socket/socket-path.ts'
 import { untrustedText } from './output.ts'
 import { connection } from './remote/connection.ts'
 
-/** How long a decision may take: less than what clients wait for a call. */
-export const WITHIN_MS = 30_000
+/** The default time for a decision. MCP clients wait longer for a call. */
+export const DECISION_TIMEOUT_MS = 30_000
 
 interface OpenDecider extends Decider {
   close(): Promise<void>
@@ -28,15 +28,15 @@ interface DeciderFlags {
 }
 
 /** Opens the source of decisions that the flags name: a gateway, by socket or address, or hook files. */
-export async function openDecider(flags: DeciderFlags, tell: (line: string) => void): Promise<OpenDecider> {
+export async function openDecider(flags: DeciderFlags, warn: (line: string) => void): Promise<OpenDecider> {
   if (flags.local) {
     // Loaded on demand: it brings every handler along.
     const { openLocal } = await import('../app/local.ts')
-    const local = await openLocal({ cwd: flags.cwd, log: warning(tell) })
+    const local = await openLocal({ cwd: flags.cwd, log: warnUntrusted(warn) })
     return { ...createDecider({ hooks: local.hooks }), close: () => local.close() }
   }
-  const timeoutMs = Number(flags.within ?? WITHIN_MS)
-  if (!(timeoutMs > 0)) throw wrong('--within must be a number of milliseconds')
+  const timeoutMs = Number(flags.within ?? DECISION_TIMEOUT_MS)
+  if (!(timeoutMs > 0)) throw invalidFlag('--within must be a number of milliseconds')
   const hasUrl = flags.socket === undefined && (flags.url ?? process.env.HOOKHELM_URL) !== undefined
   const socket = hasUrl ? undefined : (flags.socket ?? ownSocket())
   const client = createClient({ ...(socket === undefined ? connection(flags) : { socket }), timeoutMs })
@@ -50,7 +50,7 @@ export async function openDecider(flags: DeciderFlags, tell: (line: string) => v
 function ownSocket(): string {
   const { env } = process
   const uid = process.getuid?.()
-  if (uid === undefined) throw wrong('this system has no unix sockets; use --url')
+  if (uid === undefined) throw invalidFlag('this system has no unix sockets; use --url')
   return socketPath({ home: dataFolder(env), runtimeDir: env.XDG_RUNTIME_DIR, tempDir: tmpdir(), uid })
 }
 
@@ -63,12 +63,12 @@ function checkSocket(path: string): void {
     throw serverError('gateway.socket', `other users may write to the directory of ${path}`)
 }
 
-function warning(tell: (line: string) => void): Log {
+function warnUntrusted(warn: (line: string) => void): Log {
   return (name, fields) => {
-    if (name === 'trust.needed') tell(untrustedText(fields.file))
+    if (name === 'trust.needed') warn(untrustedText(fields.file))
   }
 }
 
-function wrong(what: string): HookError {
+function invalidFlag(what: string): HookError {
   return new HookError('config.field', what)
 }

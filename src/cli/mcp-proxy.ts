@@ -2,11 +2,11 @@ import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
+import type { McpSessionOptions } from '../mcp/mcp-session.ts'
 import { ServerName } from '../mcp/server-name.ts'
-import type { SessionOptions } from '../mcp/session.ts'
-import { runStdioProxy } from '../mcp/stdio/stdio-proxy.ts'
+import { runStdioProxy } from '../mcp/stdio-proxy.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
-import { openDecider, WITHIN_MS } from './mcp-decider.ts'
+import { DECISION_TIMEOUT_MS, openDecider } from './mcp-decider.ts'
 import { printMessage } from './output.ts'
 
 export const mcpProxyCommand = command({
@@ -19,7 +19,7 @@ export const mcpProxyCommand = command({
     socket: { type: 'string', description: 'socket of the gateway (the one on this machine)' },
     url: { type: 'string', description: 'address of the gateway, instead of its socket' },
     'token-file': { type: 'string', description: 'file with a token for --url' },
-    within: { type: 'string', description: `how long hooks may take, in ms (${WITHIN_MS})` },
+    within: { type: 'string', description: `how long hooks may take, in ms (${DECISION_TIMEOUT_MS})` },
     'fail-open': { type: 'boolean', description: 'allow calls when no decision can be made' },
   },
   async run(args, argv) {
@@ -30,11 +30,11 @@ export const mcpProxyCommand = command({
     const failOpen = args['fail-open'] === true
     if (failOpen) say('--fail-open: calls are allowed when no decision can be made')
     const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
-    const options: SessionOptions = {
+    const options: McpSessionOptions = {
       decider,
       failOpen,
       clock: systemClock,
-      tell: say,
+      warn: say,
       cwd,
       server: new ServerName(name),
       ...(agent === undefined ? {} : { agent }),
@@ -48,7 +48,7 @@ export const mcpProxyCommand = command({
 })
 
 /** Starts the MCP server and proxies its stdin and stdout. */
-async function runStdio(options: SessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
+async function runStdio(options: McpSessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
   const { signal, reason } = untilSignal()
   const end = await runStdioProxy({
     ...options,
@@ -71,7 +71,7 @@ async function runStdio(options: SessionOptions, argv: readonly string[], cwd: s
 }
 
 async function serveHttp(
-  options: SessionOptions,
+  options: McpSessionOptions,
   listen: string | undefined,
   to: string | undefined,
 ): Promise<ExitCode> {

@@ -4,9 +4,9 @@ import { localHandlers } from '../app/local-handlers.ts'
 import { formatProblem, jsonPointer } from '../config/file-problem.ts'
 import { findHookFolders, hookFileIn } from '../config/hook-folders.ts'
 import { readHookFile } from '../config/read/read-hook-file.ts'
+import { agentsInUse } from './agents-in-use.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
-import { reachingAgents } from './reaching-agents.ts'
 
 export const validateCommand = command({
   args: {
@@ -17,7 +17,7 @@ export const validateCommand = command({
   },
   async run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
-    const reaching = reachingAgents(agentFlags(process.argv), cwd)
+    const reaching = agentsInUse(agentFlags(process.argv), cwd)
     const places = findHookFolders({ cwd }).flatMap(({ folder, level }) => {
       const path = hookFileIn(folder)
       return path === undefined ? [] : [{ path, level }]

@@ -128,5 +128,6 @@ describe('a difference', () => {
         .join('\n'),
     )
     expect(diff.split('\n')).toHaveLength(10_001)
+    expect(lineDiff('', numbered(5_000).join('\n')).split('\n')).toHaveLength(5_001)
   })
 })

@@ -1,34 +1,34 @@
-/** How the server calls itself: known from the start, or once it has answered `initialize`. The first name stays. */
+/** The server's name: given at the start, or taken from its first response to `initialize`. */
 export class ServerName {
   #name: string | undefined
   #expected = 0
-  #told = Promise.withResolvers<void>()
+  #answered = Promise.withResolvers<void>()
 
   constructor(given: string | undefined) {
     this.#name = given
   }
 
-  /** The server was asked. */
+  /** An `initialize` request goes to the server. */
   expect(): void {
     this.#expected++
   }
 
-  /** The server answered, or never will. */
+  /** The server responded to `initialize`, or never will. */
   learn(name: unknown): void {
     this.#expected--
     if (typeof name === 'string') this.#name ??= name
-    this.#told.resolve()
-    this.#told = Promise.withResolvers()
+    this.#answered.resolve()
+    this.#answered = Promise.withResolvers()
   }
 
-  /** Waits if the server was asked. Nothing when nobody asked: matchers would be asked about a wrong name. */
+  /** Waits for a pending `initialize`. Undefined without one: matchers must not see a wrong name. */
   async known(signal: AbortSignal): Promise<string | undefined> {
     const aborted = Promise.withResolvers<void>()
-    const leave = () => aborted.resolve()
-    signal.addEventListener('abort', leave)
+    const onAbort = () => aborted.resolve()
+    signal.addEventListener('abort', onAbort)
     while (this.#name === undefined && this.#expected > 0 && !signal.aborted)
-      await Promise.race([this.#told.promise, aborted.promise])
-    signal.removeEventListener('abort', leave)
+      await Promise.race([this.#answered.promise, aborted.promise])
+    signal.removeEventListener('abort', onAbort)
     return this.#name
   }
 

@@ -3,7 +3,8 @@ import type { EventPayload } from '../client/client.ts'
 import { createDecider, type Decider, type DecisionSource, decideOrBlock } from '../client/decider.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
-import { errorText } from '../engine/core/error.ts'
+import { errorText, type HookError } from '../engine/core/error.ts'
+import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { cloneForHooks } from './clone-for-hooks.ts'
@@ -132,4 +133,21 @@ export function subagentHooks(agentHooks: AgentHooks, agent: string): AgentHooks
     depth: depth + 1,
     ...(parentAgent === undefined ? {} : { parentAgent }),
   })
+}
+
+/** The message of a decision for the model and the user. */
+export function messageOf({ message, reason }: Decision): string {
+  return message || reason || 'a hook gave no reason'
+}
+
+/** Returns why a call is refused, or undefined. `ask` is a refusal here, because no person can be asked. */
+export function refusalOf(decision: Decision): string | undefined {
+  if (decision.kind === 'block') return messageOf(decision)
+  if (decision.kind === 'ask')
+    return `this needs a person's approval, which cannot be requested here: ${messageOf(decision)}`
+  return undefined
+}
+
+export function blocked(message: string): HookError {
+  return serverError('agent.blocked', message)
 }

@@ -1,11 +1,18 @@
 /** Entry point `hookhelm/ai-sdk`: hooks around the models and tools of the AI SDK. */
+
 import { type ToolApprovalConfiguration, type ToolSet, wrapLanguageModel } from 'ai'
-import { type AgentHooks, type AgentHooksOptions, createAgentHooks, subagentHooks } from './agent-hooks.ts'
-import { approve, type OwnApproval } from './ai-sdk/approval.ts'
+import {
+  type AgentHooks,
+  type AgentHooksOptions,
+  blocked,
+  createAgentHooks,
+  refusalOf,
+  subagentHooks,
+} from './agent-hooks.ts'
 import { guardedTool } from './ai-sdk/guarded-tool.ts'
-import { hooksMiddleware } from './ai-sdk/middleware.ts'
+import { hooksMiddleware } from './ai-sdk/hooks-middleware.ts'
+import { type OwnApproval, resolveApproval } from './ai-sdk/resolve-approval.ts'
 import { createAiToolGate } from './ai-sdk/tool-gate.ts'
-import { blocked, refusalOf } from './refusal.ts'
 
 export type { AgentHooksOptions } from './agent-hooks.ts'
 
@@ -90,7 +97,7 @@ function sessionWith(agentHooks: AgentHooks, holds: () => boolean): AiSdkSession
         own: own.toolApproval as OwnApproval | undefined,
         isGuarded: (tool: object) => guarded.has(tool),
       }
-      return { tools: wrapped, toolApproval: (call: unknown) => approve(call as never, means) }
+      return { tools: wrapped, toolApproval: (call: unknown) => resolveApproval(call as never, means) }
     },
 
     async subagent(agent, prompt, run) {

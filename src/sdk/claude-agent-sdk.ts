@@ -1,5 +1,3 @@
-/** Entry point `hookhelm/claude-agent-sdk`: the `hooks` option of `query()`. */
-
 import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
 import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
 import { deliverDecision } from '../agents/translate/outcome.ts'
@@ -10,6 +8,8 @@ import {
   createAgentHooks,
   type HookCallOptions,
 } from './agent-hooks.ts'
+
+/** Entry point `hookhelm/claude-agent-sdk`: the `hooks` option of `query()`. */
 
 export type { AgentHooksOptions } from './agent-hooks.ts'
 
@@ -82,7 +82,10 @@ function callbackFor(name: string, row: NativeEvent, { agentHooks, options }: Ca
     const native: NativePayload = { ...input }
     const reading = claudeCodeAdapter.read(name, native)
     const payload = row.event === undefined ? { name, ...reading.payload } : reading.payload
-    const about: HookCallOptions = { envelope: { ...reading.envelope, ...momentOf(native, options) }, signal }
+    const about: HookCallOptions = {
+      envelope: { ...reading.envelope, ...envelopeOf(native, options) },
+      signal,
+    }
     if (honours.length === 0) {
       agentHooks.observe(event, payload as never, about)
       return {}
@@ -96,7 +99,7 @@ function callbackFor(name: string, row: NativeEvent, { agentHooks, options }: Ca
 }
 
 /** The program's options override the payload. A sub-agent is one level deeper. */
-function momentOf(
+function envelopeOf(
   { agent_id, agent_type }: NativePayload,
   options: AgentHooksOptions,
 ): HookCallOptions['envelope'] & object {

@@ -1,8 +1,8 @@
 import { isRecord } from '../engine/core/check.ts'
 
 /**
- * A copy for hooks. An event is frozen, and what belongs to the program must stay as it was. What cannot be copied as it is
- * becomes what JSON makes of it.
+ * Copies a value for an event. Dispatch freezes events, and the program's own objects must not be frozen. A value that
+ * cannot be cloned goes through JSON.
  */
 export function cloneForHooks<T>(value: T): T {
   try {
@@ -14,8 +14,8 @@ export function cloneForHooks<T>(value: T): T {
 }
 
 /**
- * A change as it came back, with everything that was not changed as it was before: on its way to a gateway a date became a
- * text and bytes became a list.
+ * Returns a changed value with the original objects wherever nothing changed. On the way to a gateway, dates become
+ * texts and bytes become lists.
  */
 export function restoreUnchanged(changed: unknown, original: unknown): unknown {
   if (sameText(changed, original)) return original
@@ -42,18 +42,18 @@ function sameText(a: unknown, b: unknown): boolean {
   }
 }
 
-/** What a tool is called with, as `tool_input` wants it. */
+/** The input of a tool as `tool_input`, which is always an object. */
 export function inputRecord(input: unknown): Readonly<Record<string, unknown>> {
   return isRecord(input) ? input : { input }
 }
 
-/** And back. */
+/** Reverses `inputRecord`. */
 export function toolInputFrom(input: unknown, original: unknown): unknown {
   const changed = cloneForHooks(input)
   return isRecord(original) || !isRecord(changed) ? changed : changed.input
 }
 
-/** The same object but for some properties: what is hidden on it, or comes from its class, is there too. */
+/** Copies an object with other properties. Keeps hidden properties and the prototype. */
 export function copyWith<T extends object>(original: T, changes: Readonly<Record<string, unknown>>): T {
   const kept = Object.getOwnPropertyDescriptors(original)
   for (const key of Object.keys(changes)) Reflect.deleteProperty(kept, key)

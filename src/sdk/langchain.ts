@@ -1,4 +1,5 @@
 /** Entry point `hookhelm/langchain`: hooks as a middleware of LangChain agents. */
+
 import { AIMessage, type BaseMessage, HumanMessage } from '@langchain/core/messages'
 import { type AgentMiddleware, createMiddleware } from 'langchain'
 import {
@@ -7,9 +8,14 @@ import {
   createAgentHooks,
   type HookCallOptions,
 } from './agent-hooks.ts'
-import { changedRequest, changedResponse, modelName } from './langchain/model-call.ts'
+import {
+  checkStop,
+  modelName,
+  submitPrompt,
+  transformModelRequest,
+  transformModelResponse,
+} from './langchain/model-call.ts'
 import { guardToolCall } from './langchain/tool-call.ts'
-import { stopped, submitted } from './langchain/turn.ts'
 
 export type { AgentHooksOptions } from './agent-hooks.ts'
 
@@ -44,7 +50,7 @@ interface RunConfig {
  */
 export function createHooksMiddleware({ ask = 'block', ...options }: LangChainOptions): AgentMiddleware {
   const root = createAgentHooks(options, 'langchain')
-  const begun = new Map<string, Promise<readonly string[]>>()
+  const sessionContexts = new Map<string, Promise<readonly string[]>>()
 
   const at = (
     { messages }: State,
@@ -57,17 +63,17 @@ export function createHooksMiddleware({ ask = 'block', ...options }: LangChainOp
     return { agentHooks, about: { envelope: { turn }, signal } }
   }
   /** Context from `session_start` hooks, requested once per session. */
-  const begin = (agentHooks: AgentHooks, { messages }: State): Promise<readonly string[]> => {
+  const startSession = (agentHooks: AgentHooks, { messages }: State): Promise<readonly string[]> => {
     const { session = '' } = agentHooks.envelope
-    const known = begun.get(session)
+    const known = sessionContexts.get(session)
     if (known !== undefined) return known
     const source = messages.some((message) => AIMessage.isInstance(message)) ? 'resume' : 'startup'
     const context = agentHooks
       .transform('session_start', { source })
       .then((decision) => decision.context ?? [])
-    begun.set(session, context)
-    const oldest = begun.size > SESSIONS ? begun.keys().next().value : undefined
-    if (oldest !== undefined) begun.delete(oldest)
+    sessionContexts.set(session, context)
+    const oldest = sessionContexts.size > SESSIONS ? sessionContexts.keys().next().value : undefined
+    if (oldest !== undefined) sessionContexts.delete(oldest)
     return context
   }
 
@@ -77,22 +83,22 @@ export function createHooksMiddleware({ ask = 'block', ...options }: LangChainOp
       canJumpTo: ['end'],
       async hook(state, runtime) {
         const { agentHooks, about } = at(state, runtime)
-        await begin(agentHooks, state)
-        return submitted(agentHooks, state.messages, about)
+        await startSession(agentHooks, state)
+        return submitPrompt(agentHooks, state.messages, about)
       },
     },
     async wrapModelCall(request, handler) {
       const { agentHooks, about } = at(request.state, request.runtime)
       const model = modelName(request.model)
-      const context = await begin(agentHooks, request.state)
-      const message = await handler(await changedRequest(agentHooks, request, { about, context }))
-      return changedResponse(agentHooks, message, { about, model })
+      const context = await startSession(agentHooks, request.state)
+      const message = await handler(await transformModelRequest(agentHooks, request, { about, context }))
+      return transformModelResponse(agentHooks, message, { about, model })
     },
     afterModel: {
       canJumpTo: ['model'],
       hook(state, runtime) {
         const { agentHooks, about } = at(state, runtime)
-        return stopped(agentHooks, state.messages, about)
+        return checkStop(agentHooks, state.messages, about)
       },
     },
     wrapToolCall(request, handler) {

@@ -1,9 +1,9 @@
 /** Entry point `hookhelm/openai-agents`: runners of the OpenAI Agents SDK whose agents pass the hooks. */
+
 import { type Agent, type RunConfig, Runner } from '@openai/agents'
-import { type AgentHooksOptions, createAgentHooks } from './agent-hooks.ts'
-import { type AnyAgent, createAgents } from './openai-agents/guarded-agent.ts'
-import { createPrompts } from './openai-agents/prompts.ts'
-import { blocked } from './refusal.ts'
+import { type AgentHooksOptions, blocked, createAgentHooks } from './agent-hooks.ts'
+import { type AnyAgent, createGuardedAgents } from './openai-agents/guarded-agent.ts'
+import { createPromptHooks } from './openai-agents/prompt-hooks.ts'
 
 export type { AgentHooksOptions } from './agent-hooks.ts'
 
@@ -31,8 +31,8 @@ export interface AgentsSession {
  */
 export function createAgentsSession(options: AgentHooksOptions): AgentsSession {
   const agentHooks = createAgentHooks(options, 'openai-agents')
-  const { guard, isGuarded, hooksOf } = createAgents(agentHooks)
-  const prompts = createPrompts(hooksOf)
+  const { guard, isGuarded, hooksOf } = createGuardedAgents(agentHooks)
+  const prompts = createPromptHooks(hooksOf)
 
   return {
     agent: <A extends AnyAgent>(agent: A) => guard(agent) as A,
@@ -53,10 +53,10 @@ export function createAgentsSession(options: AgentHooksOptions): AgentsSession {
         return run.call(runner, guard(agent), input as never, ...rest)
       }
       runner.on('agent_end', (_context, agent, output) => {
-        const told = hooksOf(agent)
-        told.observe('stop', { last_assistant_message: output })
-        if ((told.envelope.depth ?? 0) > (agentHooks.envelope.depth ?? 0))
-          told.observe('subagent_stop', { agent_type: agent.name, last_assistant_message: output })
+        const hooks = hooksOf(agent)
+        hooks.observe('stop', { last_assistant_message: output })
+        if ((hooks.envelope.depth ?? 0) > (agentHooks.envelope.depth ?? 0))
+          hooks.observe('subagent_stop', { agent_type: agent.name, last_assistant_message: output })
       })
       return Object.assign(runner, { run: guardedRun as unknown as typeof run })
     },

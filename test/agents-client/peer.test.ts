@@ -39,7 +39,7 @@ describe.runIf(isRoot).each(clients)('$name: the gateway of another user', (clie
       code: 2,
       signal: null,
       stdout: '',
-      stderr: `hookhelm: another user may be answering at ${socket}, who is not believed\n`,
+      stderr: `hookhelm: another user may be answering at ${socket}, who is not trusted\n`,
     })
     expect(said).toBe('listening')
   })
@@ -54,7 +54,7 @@ describe('node: who cannot ask who listens looks at the folder', () => {
       expect(await run(nodeClient, args(socket))).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: `hookhelm: another user may be answering at ${socket}, who is not believed\n`,
+        stderr: `hookhelm: another user may be answering at ${socket}, who is not trusted\n`,
       })
     }
   })

@@ -240,7 +240,7 @@ describe('it is answered in words that the plugin carries out', () => {
   test.each([
     ['tool.execute.before', outcomes.block, { block: 'not here' }],
     ['tool.execute.before', outcomes.ask, { block: 'are you sure?' }],
-    ['tool.execute.before', { kind: 'block', message: ' ' }, { block: 'a hook decided so' }],
+    ['tool.execute.before', { kind: 'block', message: ' ' }, { block: 'a hook gave no reason' }],
     ['tool.execute.before', rewriting({ command: 'true' }), { args: { command: 'true' } }],
     ['tool.execute.before', rewriting('true'), { block: expect.stringContaining('cannot carry out') }],
     ['chat.message', outcomes.block, { block: 'not here' }],

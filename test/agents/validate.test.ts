@@ -95,6 +95,6 @@ test('an agent counts with the events that are connected here', async () => {
   const hooks = { Stop: [{ hooks: [{ type: 'command', command, timeout: 10 }] }] }
   writeFileSync(join(home, '.codex/hooks.json'), JSON.stringify({ hooks }))
   expect(warnings(await validate()).join('\n')).toContain(
-    'pre_tool_use never comes from Codex; Codex has PreToolUse, which is connected only when asked for',
+    'pre_tool_use never comes from Codex; Codex has PreToolUse, which is connected only on request',
   )
 })

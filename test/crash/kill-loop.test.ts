@@ -38,6 +38,7 @@ async function killLoop({ home, database, kills, to }: Loop): Promise<void> {
     for (let round = 1; round <= kills; round++) {
       promises.start(gateway)
       await sleep(20 + Math.random() * 250)
+      if (round === kills) await promises.untilObserved()
       const death = await gateway.kill()
       await promises.stop()
       gateway = await open(round)

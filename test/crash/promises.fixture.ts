@@ -85,6 +85,11 @@ export class Promises {
     this.#receiver = to
   }
 
+  /** Resolves when an event that is observed was acknowledged: on a busy machine early kills may come before the first. */
+  async untilObserved(): Promise<void> {
+    await expect.poll(() => this.#observed.size).toBeGreaterThan(0)
+  }
+
   /** Creates the hooks that the requests pass. */
   async prepare(): Promise<void> {
     const make = async (definition: Row, tenant?: string) => {

@@ -201,7 +201,7 @@ describe('when nobody can decide', () => {
     expect(answer).toMatchObject({ content: [{ text: 'n is 1' }] })
     expect(answer._meta?.['hookhelm/opened']).toContain('no gateway answers')
     expect(stderr()).toContain('--fail-open: calls are allowed')
-    expect(stderr()).toContain('mcp__files__echo goes on although nobody decided')
+    expect(stderr()).toContain('mcp__files__echo is allowed without a decision')
   })
 
   test('because the token is wrong, it is blocked', async () => {

@@ -48,7 +48,7 @@ async function proxyTo(to: string, name?: string): Promise<HttpProxy & { seen: u
     server: new ServerName(name),
     clock: systemClock,
     failOpen: false,
-    tell: () => {},
+    warn: () => {},
   })
   onTestFinished(() => proxy.close())
   return { ...proxy, seen }
@@ -236,7 +236,7 @@ describe('who may call', () => {
       server: new ServerName('x'),
     }
     const listen = { host: '0.0.0.0', port: 0 }
-    const rest = { clock: systemClock, failOpen: false, tell: () => {} }
+    const rest = { clock: systemClock, failOpen: false, warn: () => {} }
     await expect(openHttpProxy({ ...options, ...rest, listen })).rejects.toMatchObject({
       code: 'gateway.exposed',
     })

@@ -152,7 +152,7 @@ describe('a hook that asks', () => {
     const { client } = await proxied(gateway(), person('decline'))
     expect(await write(client, path)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('did not agree') }],
+      content: [{ text: expect.stringContaining('did not approve') }],
     })
     expect(existsSync(path)).toBe(false)
   })

@@ -148,7 +148,7 @@ describe('a tool call', () => {
     const { run, made, server, tools } = await prepared({ hooks })
     await run(tools)
     expect(made.has('7')).toBe(false)
-    expect(toolSaid(server)?.[0]).toContain('a hook changed the input to one the tool refuses')
+    expect(toolSaid(server)?.[0]).toContain('a hook changed the input to one that the tool does not accept')
   })
 
   test('the approval of the program is asked about the input that will run', async () => {

@@ -3,7 +3,7 @@ import { readSnakePayload } from '../translate/snake-payload.ts'
 import { claudeCodeEvents } from './events.ts'
 import { claudeCodeReply } from './reply.ts'
 
-/** Claude Code: command hooks that read JSON from stdin and answer it on stdout. */
+/** Claude Code: command hooks that read JSON from stdin and reply with JSON on stdout. */
 export const claudeCodeAdapter: CommandAgentAdapter = {
   name: 'claude-code',
   title: 'Claude Code',
@@ -11,7 +11,7 @@ export const claudeCodeAdapter: CommandAgentAdapter = {
   proof: 'run',
   transport: 'command',
   events: claudeCodeEvents,
-  // Its names are the ones that hooks are written in.
+  // Hookhelm uses Claude Code's tool names.
   tools: {},
   read: (event, native: NativePayload) => readSnakePayload(event, native, { tools: {}, turn: 'prompt_id' }),
   reply: claudeCodeReply,

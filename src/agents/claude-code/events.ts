@@ -1,6 +1,6 @@
 import type { NativeEvent } from '../agent-adapter.ts'
 
-/** Every event of Claude Code 2.1, and what it was seen to honour. */
+/** Every event of Claude Code 2.1, and the effects that it honours, as observed. */
 export const claudeCodeEvents = {
   PreToolUse: { event: 'pre_tool_use', honours: ['block', 'ask', 'grant', 'rewrite', 'context'] },
   PermissionRequest: {
@@ -17,7 +17,7 @@ export const claudeCodeEvents = {
   PostToolBatch: {
     event: 'post_tool_batch',
     chatty: true,
-    note: 'tells again what `PostToolUse` told, at the price of one more process for each answer of the model',
+    note: 'repeats the calls of `PostToolUse`, and costs one more process per response of the model',
   },
   PermissionDenied: { event: 'permission_denied' },
   UserPromptSubmit: { event: 'user_prompt_submit', honours: ['block', 'context'] },
@@ -31,7 +31,7 @@ export const claudeCodeEvents = {
   Stop: {
     event: 'stop',
     honours: ['block'],
-    note: 'added context would also make it go on, so none is sent; it ends after 8 blocks in a row',
+    note: 'added context would also make it continue, so none is sent; it ends after 8 blocks in a row',
   },
   StopFailure: { event: 'stop_failure' },
   SubagentStart: {
@@ -58,7 +58,7 @@ export const claudeCodeEvents = {
   WorktreeCreate: {
     event: 'worktree_create',
     chatty: true,
-    note: 'a hook here must make the work tree itself, so it is never connected',
+    note: 'a hook on this event must create the work tree itself, so it is never connected',
   },
   WorktreeRemove: { event: 'worktree_remove' },
   Setup: { event: 'setup' },

@@ -17,9 +17,9 @@ export const claudeCodeHost: CommandHost = {
   form: { kind: 'exec' },
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: { type: 'command' },
-  // Without it a crash of the client or a timeout would let the call pass.
+  // Otherwise a crash or timeout of the client would allow the call.
   closing: { onFailure: 'block' },
-  // A hook there has to make the work tree itself.
+  // A hook on this event would have to create the work tree itself.
   never: ['WorktreeCreate'],
   refusals: { PermissionRequest: 'permission' },
   hookEnvironment: ({ project }) => ({ CLAUDE_PROJECT_DIR: project, CLAUDECODE: '1' }),
@@ -28,7 +28,7 @@ export const claudeCodeHost: CommandHost = {
       ? undefined
       : 'Claude Code uses hooks of a project once you have trusted its folder. Copilot CLI and Cursor read this file too.',
   findDisabled: (where) => [...switches(where), ...managed(where)],
-  // Whether a folder is trusted matters only to a person at its terminal, who is asked.
+  // Claude Code asks for trust in its terminal, so there is nothing to report.
   findUntrusted: () => [],
 }
 
@@ -39,7 +39,7 @@ function switches(where: HostPaths): HostFinding[] {
     .map(({ file }) => badFinding(`disableAllHooks is on in ${file}`, 'Remove it there.'))
 }
 
-/** Where an administrator's settings lie, on Linux and on macOS. */
+/** The folders of administrator settings on Linux and macOS. */
 function managed({ system }: HostPaths): HostFinding[] {
   const folders = ['etc/claude-code', 'Library/Application Support/ClaudeCode']
   return folders.flatMap((folder) => {

@@ -5,7 +5,7 @@ import { lookUp } from '../translate/tool-names.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
-/** Where nothing can be refused, words can still be added. */
+/** Events that cannot be blocked can still get context. */
 const context =
   (hookEventName: string): Reply =>
   ({ context: additionalContext }) =>
@@ -25,11 +25,11 @@ const preToolUse: Reply = ({ kind, message, input, context: additionalContext })
 }
 
 const permissionRequest: Reply = ({ kind, message, input }) => {
-  const say = (decision: object) =>
+  const permissionReply = (decision: object) =>
     jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
-  if (kind === 'block') return say({ behavior: 'deny', message })
-  if (input !== undefined) return say({ behavior: 'allow', updatedInput: input })
-  return kind === 'grant' ? say({ behavior: 'allow' }) : silentReply
+  if (kind === 'block') return permissionReply({ behavior: 'deny', message })
+  if (input !== undefined) return permissionReply({ behavior: 'allow', updatedInput: input })
+  return kind === 'grant' ? permissionReply({ behavior: 'allow' }) : silentReply
 }
 
 const postToolUse: Reply = ({ input, context: additionalContext }, native) => {
@@ -41,13 +41,16 @@ const postToolUse: Reply = ({ input, context: additionalContext }, native) => {
   return jsonReply({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
 }
 
-/** A text in place of an object is ignored there, and what should be hidden would be seen: it becomes the object's text. */
+/**
+ * Claude Code ignores a text where it expects an object, and the model would read the original. So the text goes into
+ * the object.
+ */
 function shapedLike(original: unknown, input: unknown): unknown {
   if (!isRecord(original) || typeof input !== 'string') return input
   return { ...emptied(original), ...textPlace(original, input) }
 }
 
-/** What tells the shapes of a result apart: without it the whole change would be ignored. */
+/** The fields that identify the type of a result. Without them Claude Code ignores the whole change. */
 const kinds = new Set(['type', 'status', 'mode'])
 
 function emptied(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -61,7 +64,7 @@ function emptied(value: Readonly<Record<string, unknown>>): Readonly<Record<stri
   )
 }
 
-/** Where the text of a result is: a key of its own, the content of a file, blocks, or a list of names. */
+/** Finds the text of a result: its own key, the content of a file, blocks, or a list of names. */
 function textPlace(
   original: Readonly<Record<string, unknown>>,
   text: string,
@@ -76,7 +79,7 @@ function textPlace(
   return Array.isArray(filenames) ? { filenames: [text] } : { stdout: text }
 }
 
-/** The prompt is erased, or the compaction does not take place. */
+/** Erases the prompt, or cancels the compaction. */
 const refusable =
   (event: string): Reply =>
   (outcome, native) =>
@@ -100,7 +103,7 @@ const replies: Readonly<Record<string, Reply>> = {
   TaskCompleted: exitOnly,
 }
 
-/** In exactly the shape that Claude Code honours for this event. */
+/** The reply in the exact format that Claude Code honours for this event. */
 export function claudeCodeReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

@@ -1,11 +1,49 @@
 'use strict'
 // Shared by the Node client and the plugins. The build puts it into the client, and `bundlePlugin` into each plugin, so
-// that both stay one file. It loads nothing itself, because loading modules is most of what the client costs.
+// that both stay one file. It loads nothing itself, because loading modules is most of what the client costs. Each side
+// opens its own connection: the client reads into one buffer to start fast, and the plugins share a connection that they
+// open again when it is lost.
 
 /** The largest payload of an event, and the largest line on the socket, in bytes. */
 const MAX_PAYLOAD = 8 * 1_048_576
 const MAX_LINE = MAX_PAYLOAD + 65_536
 const MAX_SPOOLED = 10_000
+const LINE_END = 0x0a
+
+/** The first line on a connection. */
+function helloLine(agent) {
+  return `{"hookhelm":1,"agent":${JSON.stringify(agent)}}\n`
+}
+
+/** One request. `native` is the payload as JSON on one line. */
+function requestLine({ id, event, withinMs, native }) {
+  return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},"native":${native}}\n`
+}
+
+/**
+ * Splits what the gateway sends into lines. `handleLine` gets the bytes of each line, and whether more bytes follow. It
+ * returns a problem, or undefined to continue. The reader returns that problem, or its own if a line is too long.
+ */
+function createLineReader(handleLine) {
+  let chunks = []
+  let size = 0
+  return (chunk) => {
+    chunks.push(chunk)
+    size += chunk.length
+    // Join the chunks only when a line is complete: it may have very many.
+    if (chunk.includes(LINE_END)) {
+      let rest = Buffer.concat(chunks)
+      for (let end = rest.indexOf(LINE_END); end >= 0; end = rest.indexOf(LINE_END)) {
+        const problem = handleLine(rest.subarray(0, end), rest.length > end + 1)
+        if (problem !== undefined) return problem
+        rest = rest.subarray(end + 1)
+      }
+      chunks = [rest]
+      size = rest.length
+    }
+    return size >= MAX_LINE ? 'the gateway’s answer does not end' : undefined
+  }
+}
 
 /**
  * Node cannot ask the kernel which user listens on a socket. Instead, only this user and root may be able to put a socket
@@ -64,4 +102,12 @@ function writeThenRename(fs, folder, name, text) {
   }
 }
 
-module.exports = { MAX_LINE, MAX_PAYLOAD, checkSocketFolder, writeSpoolFile }
+module.exports = {
+  MAX_LINE,
+  MAX_PAYLOAD,
+  checkSocketFolder,
+  createLineReader,
+  helloLine,
+  requestLine,
+  writeSpoolFile,
+}

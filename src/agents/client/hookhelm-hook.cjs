@@ -16,7 +16,6 @@ const USAGE = `usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] 
 `
 const UNREADABLE = "the gateway's answer cannot be read"
 const ENDED = 'the gateway ended the connection without an answer'
-const LINE_END = 0x0a
 const CHUNK = 65_536
 /** Extra time for spooling and printing after the budget is used up. */
 const GRACE_MS = 500
@@ -52,15 +51,22 @@ const state = {
   isConnected: false,
   request: undefined,
   isAsked: false,
-  heard: [],
-  heardBytes: 0,
-  hasLine: false,
+  /** What the gateway sent before the request. */
+  early: [],
 }
 
 // Before everything else, so that a gate blocks whatever goes wrong below.
 process.on('uncaughtException', () => endAtOnce('hookhelm: the client crashed'))
 const fs = require('node:fs')
-const { MAX_LINE, MAX_PAYLOAD, checkSocketFolder, writeSpoolFile } = require('./gateway-link.cjs')
+const {
+  MAX_PAYLOAD,
+  checkSocketFolder,
+  createLineReader,
+  helloLine,
+  requestLine,
+  writeSpoolFile,
+} = require('./gateway-link.cjs')
+const readLines = createLineReader(handleLine)
 
 readArguments(process.argv.slice(2))
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
@@ -218,8 +224,8 @@ function reachGateway() {
   const tooLong = Buffer.byteLength(socket) > MAX_SOCKET_PATH
   try {
     if (tooLong) state.obstacle = obstacleOf({})
-    else if (isTrusted(socket)) dial()
-    else state.obstacle = `another user may be answering at ${socket}, who is not believed`
+    else if (isTrusted(socket)) connectToGateway()
+    else state.obstacle = `another user may be answering at ${socket}, who is not trusted`
   } catch (error) {
     state.obstacle = obstacleOf(error)
   }
@@ -231,25 +237,30 @@ function isTrusted(path) {
   return checkSocketFolder(fs.lstatSync(folder), process.geteuid()) === undefined
 }
 
-function dial() {
+function readChunk(count, buffer) {
+  receive(Buffer.from(buffer.subarray(0, count)))
+  return true
+}
+
+function connectToGateway() {
   // An own buffer avoids the start-up cost of readable streams.
-  const onread = { buffer: Buffer.allocUnsafe(CHUNK), callback: (count, buffer) => hear(buffer, count) }
+  const onread = { buffer: Buffer.allocUnsafe(CHUNK), callback: readChunk }
   const connection = require('node:net').connect({ path: options.socket, onread })
   state.connection = connection
   connection.once('connect', () => {
     state.isConnected = true
     if (state.request !== undefined) ask()
   })
-  connection.once('end', () => meet(ENDED))
+  connection.once('end', () => reportObstacle(ENDED))
   connection.once('error', (error) => {
     // The gateway's backlog is full. Retry until the budget is used up.
-    if (!state.isConnected && error.code === 'EAGAIN') setTimeout(dial, 5)
-    else meet(state.isConnected ? ENDED : obstacleOf(error))
+    if (!state.isConnected && error.code === 'EAGAIN') setTimeout(connectToGateway, 5)
+    else reportObstacle(state.isConnected ? ENDED : obstacleOf(error))
   })
 }
 
 /** Before the payload is complete, only remember the obstacle: the spool needs the payload. */
-function meet(obstacle) {
+function reportObstacle(obstacle) {
   state.obstacle ??= obstacle
   if (state.request !== undefined) noAnswer(state.obstacle)
 }
@@ -265,42 +276,22 @@ function requestOf(native) {
   // The gateway gets a little less than the rest of the budget, so that it can report a timeout itself.
   const left = Math.max(0, options.withinMs - sinceStart())
   const withinMs = Math.max(1, Math.floor(left - Math.min(left / 10, 1_000)))
-  const head = `{"hookhelm":1,"agent":"${agent}"}\n{"id":1,"event":"${event}","within_ms":${withinMs},"native":`
-  return `${head}${native}}\n`
+  return helloLine(agent) + requestLine({ id: 1, event, withinMs, native })
 }
 
 function ask() {
   state.isAsked = true
   state.connection.write(state.request)
-  heedLines()
+  if (state.early.length > 0) receive(Buffer.concat(state.early))
 }
 
-/** Join the chunks only when a line is complete: it may have very many. */
-function hear(buffer, count) {
-  const chunk = Buffer.from(buffer.subarray(0, count))
-  state.heard.push(chunk)
-  state.heardBytes += count
-  state.hasLine ||= chunk.includes(LINE_END)
-  if (state.isAsked) heedLines()
-  return true
+function receive(chunk) {
+  if (!state.isAsked) state.early.push(chunk)
+  else if (readLines(chunk) !== undefined) noAnswer(UNREADABLE)
 }
 
-function heedLines() {
-  if (state.hasLine) {
-    let rest = Buffer.concat(state.heard)
-    for (let end = rest.indexOf(LINE_END); end >= 0; end = rest.indexOf(LINE_END)) {
-      heed(rest.subarray(0, end), rest.length > end + 1)
-      rest = rest.subarray(end + 1)
-    }
-    state.heard = [rest]
-    state.heardBytes = rest.length
-    state.hasLine = false
-  }
-  if (state.heardBytes >= MAX_LINE) noAnswer(UNREADABLE)
-}
-
-/** Handles one line. Returns if the answer is still to come. */
-function heed(bytes, moreFollows) {
+/** Handles one line of the gateway. Ends the process, or returns if the answer is still to come. */
+function handleLine(bytes, moreFollows) {
   const line = strictText(bytes)
   if (line === undefined) noAnswer(UNREADABLE)
   const reply = replyOf(line)
@@ -376,21 +367,21 @@ function noAnswer(reason) {
   const { observe, failOpen } = options
   const lost = spool(why, observe ? '' : failOpen ? '"opened":true,' : '"blocked":true,')
   if (observe) {
-    if (lost !== undefined) complain(`hookhelm: ${why}; the event is lost: ${lost}`)
+    if (lost !== undefined) printError(`hookhelm: ${why}; the event is lost: ${lost}`)
     exit(0)
   }
   const isLost = lost !== undefined && options.spool !== undefined
   if (failOpen) {
-    complain(`hookhelm: ${why}; let through because of --fail-open${isLost ? ', not spooled' : ''}`)
+    printError(`hookhelm: ${why}; let through because of --fail-open${isLost ? ', not spooled' : ''}`)
     exit(0)
   }
-  if (isLost) complain(`hookhelm: ${why}; not spooled: ${lost}`)
+  if (isLost) printError(`hookhelm: ${why}; not spooled: ${lost}`)
   endGate(`hookhelm: ${why}`, isLost)
 }
 
 function endGate(line, isTold) {
   if (options.refusal !== undefined && !state.isPrinting && printRefusal(line)) exit(0)
-  if (!isTold) complain(line)
+  if (!isTold) printError(line)
   exit(2)
 }
 
@@ -398,7 +389,7 @@ function endGate(line, isTold) {
 function endAtOnce(line) {
   if (options.observe) exit(0)
   if (!options.failOpen || state.isPrinting) endGate(line, false)
-  complain(`${line}; let through because of --fail-open`)
+  printError(`${line}; let through because of --fail-open`)
   exit(0)
 }
 
@@ -407,7 +398,7 @@ function printRefusal(reason) {
   return writeAll(1, Buffer.from(`${JSON.stringify(refusals[options.refusal](reason))}\n`))
 }
 
-function complain(line) {
+function printError(line) {
   writeAll(2, Buffer.from(`${line}\n`))
 }
 

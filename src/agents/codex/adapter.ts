@@ -5,7 +5,7 @@ import { codexEvents } from './events.ts'
 import { codexReply } from './reply.ts'
 import { codexPatch, codexTools } from './tools.ts'
 
-/** Codex: command hooks in the family of Claude Code's, with an answer that may hold nothing unknown. */
+/** Codex: command hooks like Claude Code's. Codex rejects replies with unknown fields. */
 export const codexAdapter: CommandAgentAdapter = {
   name: 'codex',
   title: 'Codex',

@@ -1,18 +1,18 @@
 import type { NativeEvent } from '../agent-adapter.ts'
 
-/** Every event of Codex 0.166, and what it was seen to honour. */
+/** Every event of Codex 0.166, and the effects that it honours, as observed. */
 export const codexEvents = {
   PreToolUse: {
     event: 'pre_tool_use',
     honours: ['block', 'rewrite', 'context'],
     rewriteGrants: true,
-    note: 'what is typed into a command that is already running passes no hook',
+    note: 'input to a command that is already running passes no hook',
   },
   PermissionRequest: { event: 'permission_request', honours: ['block', 'grant'] },
   PostToolUse: {
     event: 'post_tool_use',
     honours: ['rewrite', 'context'],
-    note: 'changed output reaches the model as one text; the result of a command is only a text, so that one that failed looks like one that did not',
+    note: 'changed output reaches the model as one text; the result of a command is only text, so a failed command looks like a successful one',
   },
   UserPromptSubmit: { event: 'user_prompt_submit', honours: ['block', 'context'] },
   SessionStart: { event: 'session_start', honours: ['context'] },

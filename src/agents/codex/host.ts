@@ -63,7 +63,7 @@ function switches({ env, system }: HostPaths): HostFinding[] {
   ]
 }
 
-/** Trust is kept per hook, under its file, event and position. Whether the hash still fits only Codex can say. */
+/** Codex stores trust per hook, under its file, event and position. Only Codex can check the hash. */
 function untrustedHooks(
   { env }: HostPaths,
   { file }: AgentConfigFile,

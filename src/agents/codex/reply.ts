@@ -7,8 +7,8 @@ import { codexPatch, codexTools } from './tools.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
-// One field that Codex does not know makes the whole answer invalid, and an invalid answer is none: the action goes on.
-// So each answer holds the least that says it.
+// Codex rejects a reply with an unknown field, and a rejected reply allows the action. So each reply has only the
+// fields that it needs.
 
 const context =
   (hookEventName: string): Reply =>
@@ -44,13 +44,13 @@ function changedInput(native: NativePayload, input: unknown): Readonly<Record<st
 }
 
 const permissionRequest: Reply = ({ kind, message }) => {
-  const say = (decision: object) =>
+  const permissionReply = (decision: object) =>
     jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
-  if (kind === 'block' || kind === 'ask') return say({ behavior: 'deny', message })
-  return kind === 'grant' ? say({ behavior: 'allow' }) : silentReply
+  if (kind === 'block' || kind === 'ask') return permissionReply({ behavior: 'deny', message })
+  return kind === 'grant' ? permissionReply({ behavior: 'allow' }) : silentReply
 }
 
-/** Blocking here does not undo the call: its reason is what the model sees instead of the output. */
+/** A block does not undo the call. The model reads the reason instead of the output. */
 const postToolUse: Reply = (outcome, native) => {
   const { input, context: additionalContext } = outcome
   if (input === undefined) return context('PostToolUse')(outcome, native)
@@ -80,7 +80,7 @@ const replies: Readonly<Record<string, Reply>> = {
     kind === 'block' ? jsonReply({ continue: false, stopReason: message }) : silentReply,
 }
 
-/** In exactly the shape that Codex honours for this event. */
+/** The reply in the exact format that Codex honours for this event. */
 export function codexReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

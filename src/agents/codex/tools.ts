@@ -4,12 +4,12 @@ import type { ToolNames } from '../translate/tool-names.ts'
 
 const agent = { name: 'Agent', keys: { message: 'prompt', agent_type: 'subagent_type' } }
 
-/** Every shell tool of Codex already comes as `Bash`, and MCP tools as `mcp__server__tool`. */
+/** Codex reports every shell tool as `Bash`, and MCP tools as `mcp__server__tool`. */
 export const codexTools: ToolNames = {
-  // What it does is read from its text.
+  // `readPatch` finds the files in the text of the patch.
   apply_patch: { name: 'Edit' },
   spawn_agent: agent,
-  // A namespace and a name are joined without anything between them.
+  // Codex joins a namespace and a name without a separator.
   collaborationspawn_agent: agent,
   view_image: { name: 'Read', keys: { path: 'file_path' } },
   read_file: { name: 'Read' },
@@ -19,7 +19,7 @@ export const codexTools: ToolNames = {
   request_user_input: { name: 'AskUserQuestion' },
 }
 
-/** The text of a patch, where the call is one. */
+/** The text of a patch, if the call is one. */
 export function codexPatch(native: NativePayload): string | undefined {
   if (native.tool_name !== 'apply_patch' || !isRecord(native.tool_input)) return undefined
   const { command } = native.tool_input

@@ -12,7 +12,7 @@ import type { HookOptions } from '../../engine/hook-definition.ts'
 import { readToolPattern } from '../../engine/match/tool-pattern.ts'
 import type { CommandHost } from '../agent-host.ts'
 
-/** Translates the parsed content of an agent's configuration into hooks of ours, or lists its problems. */
+/** Translates an agent's parsed configuration into our hooks, or lists its problems. */
 export type AgentImporter = (value: unknown) => ImportAttempt
 
 const text = z.string().min(1, 'must not be empty')

@@ -12,8 +12,8 @@ import { claudeNamedTools, copilotCliTools } from './tools.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Copilot CLI: command hooks in two dialects. We connect its own, in camelCase: it has every event, and the tools by the
- * names and with the arguments that a rewrite must have.
+ * Copilot CLI: command hooks in two formats. `connect` registers the camelCase one: it has every event, and the tool
+ * names and arguments that a rewrite needs.
  */
 export const copilotCliAdapter: CommandAgentAdapter = {
   name: 'copilot-cli',
@@ -30,8 +30,8 @@ export const copilotCliAdapter: CommandAgentAdapter = {
     const { lane, ...envelope } = { ...read.envelope, raw: native }
     const parent = parentOf(native)
     return {
-      payload: { ...read.payload, ...patched(native), ...lookUp(views, kindOf(event))?.(snake) },
-      // A sub-agent has a session of its own, which is called like itself.
+      payload: { ...read.payload, ...patchCall(native), ...lookUp(views, kindOf(event))?.(snake) },
+      // A sub-agent has its own session, with its own name as the id.
       envelope: lane === undefined || lane === envelope.session ? envelope : { ...envelope, lane },
       ...(parent === undefined ? {} : { parentSession: parent }),
     }
@@ -44,8 +44,8 @@ function wrapped(native: NativePayload): Fields {
   return typeof given === 'string' ? { tool_input: { input: given } } : {}
 }
 
-/** A patch comes as one text. */
-function patched(native: NativePayload): Fields {
+/** The canonical call of a patch, which is a single text. */
+function patchCall(native: NativePayload): Fields {
   const given = copilotArguments(native)
   return native.toolName === 'apply_patch' && typeof given === 'string' ? readPatch(given) : {}
 }

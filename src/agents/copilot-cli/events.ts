@@ -4,19 +4,19 @@ const camel = {
   preToolUse: {
     event: 'pre_tool_use',
     honours: ['block', 'ask', 'grant', 'rewrite'],
-    note: 'without a terminal an ask is a no',
+    note: 'without a terminal, `ask` blocks',
   },
   permissionRequest: {
     event: 'permission_request',
     honours: ['block', 'grant'],
-    note: 'comes before the client’s own rules are asked, and not for reading files; a grant never lets a call out of the sandbox',
+    note: 'runs before the agent’s own permissions, and not for reading files; a grant never lets a call leave the sandbox',
   },
   postToolUse: { event: 'post_tool_use', honours: ['rewrite', 'context'] },
   postToolUseFailure: { event: 'post_tool_use_failure', honours: ['context'] },
   userPromptSubmitted: {
     event: 'user_prompt_submit',
     honours: ['block', 'rewrite', 'context'],
-    note: 'its documentation says that a prompt cannot be changed here; in this version it was',
+    note: 'changing the prompt works in this version, although the documentation denies it',
   },
   userPromptTransformed: {},
   sessionStart: { event: 'session_start', honours: ['context'] },
@@ -25,7 +25,7 @@ const camel = {
   subagentStart: {
     event: 'subagent_start',
     honours: ['context'],
-    note: 'to block a sub-agent, block the tool `Agent`; the built-in general-purpose agent does not tell',
+    note: 'to block a sub-agent, block the tool `Agent`; the built-in general-purpose agent sends no event',
   },
   subagentStop: { event: 'subagent_stop' },
   preCompact: { event: 'pre_compact' },
@@ -33,13 +33,13 @@ const camel = {
   notification: {
     event: 'notification',
     honours: ['context'],
-    note: 'added words can wake an idle session',
+    note: 'added context can wake an idle session',
   },
 } as const satisfies Readonly<Record<string, NativeEvent>>
 
 /**
- * The same event under the key that other clients use; its payload is then spelled as theirs. What it honours was seen
- * for these two only, where the answer is the same.
+ * The same event under the key of other agents, with their payload format. The effects were observed for these two
+ * only, where the reply is the same.
  */
 const twin = (name: Exclude<keyof typeof camel, 'userPromptTransformed'>): NativeEvent => ({
   event: camel[name].event,
@@ -47,7 +47,7 @@ const twin = (name: Exclude<keyof typeof camel, 'userPromptTransformed'>): Nativ
   note: `the same as \`${name}\`: connect one of both`,
 })
 
-/** Every event of Copilot CLI 1.0, and what it was seen to honour. */
+/** Every event of Copilot CLI 1.0, and the effects that it honours, as observed. */
 export const copilotCliEvents: Readonly<Record<string, NativeEvent>> = {
   ...camel,
   PreToolUse: { ...twin('preToolUse'), honours: camel.preToolUse.honours },

@@ -25,12 +25,12 @@ export const copilotCliHost: CommandHost = {
   timeout: { key: 'timeoutSec', unitMs: 1_000 },
   always: { type: 'command' },
   closing: {},
-  // The same events again, under the names that other agents have for them.
+  // Duplicates: the same events under the names of other agents.
   never: [
     ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit', 'Stop'],
     ...['SessionStart', 'SessionEnd', 'SubagentStop', 'PreCompact', 'ErrorOccurred', 'Notification'],
   ],
-  // Only before a tool is an exit code honoured.
+  // Copilot CLI honours exit codes only before a tool call.
   refusals: { permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
   hookEnvironment: ({ project }) => ({ COPILOT_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
   samplePayload: ({ session_id, cwd, tool_name, tool_input, prompt }) => ({

@@ -8,7 +8,6 @@ import { claudeNamedTools, copilotCliTools } from './tools.ts'
 type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is said, unless it is nothing. */
 function unlessEmpty(output: object): ProcessReply {
   return Object.keys(output).length === 0 ? silentReply : jsonReply(output)
 }
@@ -16,7 +15,7 @@ function unlessEmpty(output: object): ProcessReply {
 const added = (context: string | undefined) =>
   unlessEmpty(context === undefined ? {} : { additionalContext: context })
 
-/** Both dialects honour a decision at the top; what Claude Code wraps it in is ignored under a camelCase key. */
+/** Both formats honour a top-level decision. Under a camelCase key, Copilot CLI ignores Claude Code's wrapper. */
 const preToolUse: Reply = ({ kind, message, input }, native) => {
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
   const changed = input === undefined ? undefined : changedArguments(native, input)
@@ -31,7 +30,7 @@ const preToolUse: Reply = ({ kind, message, input }, native) => {
   })
 }
 
-/** Only arguments with names can be changed: the field takes an object. */
+/** The field takes an object, so only named arguments can be changed. */
 function changedArguments(native: NativePayload, input: unknown): Fields | undefined {
   const original = copilotArguments(native)
   if (!isRecord(input) || typeof original === 'string') return undefined
@@ -47,7 +46,7 @@ const permissionRequest: Reply = ({ kind, message }) => {
 
 const postToolUse: Reply = ({ input, context }) =>
   unlessEmpty({
-    // A result of another type would be taken for a failure.
+    // Copilot CLI treats a result of another type as a failure.
     ...(input === undefined
       ? {}
       : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(input) } }),
@@ -57,7 +56,7 @@ const postToolUse: Reply = ({ input, context }) =>
 const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
   const block = (reason: string) => jsonReply({ decision: 'block', reason })
   if (kind === 'block') return block(message)
-  // An empty prompt is rejected there, and the original would go on.
+  // Copilot CLI rejects an empty prompt and continues with the original.
   if (input !== undefined && (typeof input !== 'string' || input === ''))
     return block(`a hook left nothing of this prompt: ${message}`)
   return unlessEmpty({
@@ -85,7 +84,7 @@ const replies: Readonly<Record<string, Reply>> = {
   notification: context,
 }
 
-/** In exactly the shape that Copilot CLI honours for this event. */
+/** The reply in the exact format that Copilot CLI honours for this event. */
 export function copilotCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

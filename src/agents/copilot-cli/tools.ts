@@ -4,10 +4,10 @@ const file = { path: 'file_path' }
 const edit = { ...file, old_str: 'old_string', new_str: 'new_string' }
 const write = { ...file, file_text: 'content' }
 const agent = { agent_type: 'subagent_type' }
-/** What is typed into a shell that is open runs there. */
+/** Input to an open shell runs there. */
 const typed: ToolName = { name: 'Bash', keys: { input: 'command' } }
 
-/** The tools of Copilot CLI. Those of MCP servers keep their name: `server-tool` does not tell where the one ends. */
+/** The tools of Copilot CLI. MCP tools keep their name: `server-tool` does not show where the server's name ends. */
 export const copilotCliTools: ToolNames = {
   bash: { name: 'Bash' },
   powershell: { name: 'Bash' },
@@ -32,7 +32,7 @@ export const copilotCliTools: ToolNames = {
   update_todo: { name: 'TodoWrite' },
 }
 
-/** Under a key of Claude Code's the tools come with its names and still with their own arguments. */
+/** Under a key of Claude Code, tools have Claude Code's names but their own arguments. */
 export const claudeNamedTools: ToolNames = {
   Read: { name: 'Read', keys: file },
   Write: { name: 'Write', keys: write },

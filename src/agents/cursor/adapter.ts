@@ -5,7 +5,7 @@ import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'
 import { cursorTools } from './tools.ts'
 
-/** Cursor: command hooks of its own kind. Written from its documentation, and not run. */
+/** Cursor: command hooks in its own format. Written from its documentation, not checked by running it. */
 export const cursorAdapter: CommandAgentAdapter = {
   name: 'cursor',
   title: 'Cursor',

@@ -2,18 +2,18 @@ import type { NativeEvent } from '../agent-adapter.ts'
 
 const twin = (name: string) => `the same call already passes \`${name}\`: hooks would run twice`
 
-/** Every event of Cursor, and what its documentation says that it honours. */
+/** Every event of Cursor, and the effects that its documentation lists. */
 export const cursorEvents = {
   preToolUse: {
     event: 'pre_tool_use',
     honours: ['block', 'grant', 'rewrite'],
     rewriteGrants: true,
-    note: 'an ask is accepted there and not enforced, so it blocks; a tool of an MCP server comes as `MCP:tool`, and again in `beforeMCPExecution` with the name of the server',
+    note: 'Cursor accepts `ask` but does not enforce it, so it blocks; an MCP tool comes as `MCP:tool`, and again in `beforeMCPExecution` with the name of the server',
   },
   beforeMCPExecution: {
     event: 'pre_tool_use',
     honours: ['block', 'ask', 'grant'],
-    note: 'connected beside `preToolUse`, because only here a tool of an MCP server has its whole name',
+    note: 'connected in addition to `preToolUse`, because only this event has the full name of an MCP tool',
   },
   beforeShellExecution: {
     event: 'pre_tool_use',
@@ -47,13 +47,13 @@ export const cursorEvents = {
   stop: {
     event: 'stop',
     honours: ['block'],
-    note: 'a block is a follow-up message; Cursor takes 5 in a row unless `loop_limit` says otherwise',
+    note: 'a block is a follow-up message; Cursor accepts 5 in a row unless `loop_limit` is set',
   },
   subagentStart: { event: 'subagent_start', honours: ['block'] },
   subagentStop: { event: 'subagent_stop' },
   preCompact: { event: 'pre_compact' },
   afterFileEdit: { event: 'file_changed' },
-  afterTabFileEdit: { event: 'file_changed', chatty: true, note: 'for every completion that is taken' },
+  afterTabFileEdit: { event: 'file_changed', chatty: true, note: 'for every accepted completion' },
   afterAgentResponse: {},
   afterAgentThought: { chatty: true },
   workspaceOpen: {},

@@ -18,7 +18,7 @@ export const cursorHost: CommandHost = {
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: {},
   closing: { failClosed: true },
-  // They tell of calls that preToolUse and postToolUse tell of already.
+  // Duplicates of preToolUse and postToolUse.
   never: ['beforeShellExecution', 'beforeReadFile', 'afterShellExecution', 'afterMCPExecution'],
   refusals: {},
   hookEnvironment: ({ project }) => ({ CURSOR_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
@@ -31,7 +31,7 @@ export const cursorHost: CommandHost = {
     level === 'user'
       ? undefined
       : 'Cursor runs hooks of a project only in a workspace that you have trusted.',
-  // It has no switch for hooks, and keeps its trust where nobody else can read it.
+  // Cursor has no setting that disables hooks, and no other program can read its trust store.
   findDisabled: () => [],
   findUntrusted: () => [],
 }

@@ -7,7 +7,7 @@ import { cursorTools } from './tools.ts'
 type Fields = Readonly<Record<string, unknown>>
 type View = (native: NativePayload) => Fields
 
-/** A tool of an MCP server, under its whole name where the server is named. */
+/** An MCP tool, with the full name if the server is named. */
 const serverTool: View = (native) => {
   const tool = nameField(native, 'tool_name')
   const { mcp_server_name: server } = native
@@ -34,7 +34,7 @@ const reading: View = (native) => ({
 
 const lasted: View = ({ duration }) => (typeof duration === 'number' ? { duration_ms: duration } : {})
 
-/** A result comes as JSON in a text. */
+/** The result is JSON in a text. */
 function unpacked(value: unknown): unknown {
   return typeof value === 'string' ? (parseJsonOrUndefined(value) ?? value) : value
 }
@@ -74,27 +74,27 @@ const views: Readonly<Record<string, View>> = {
   }),
 }
 
-/** What every event says and the envelope already has, or what is nobody's business. */
+/** Fields that the envelope already has, or that hooks do not need. */
 const known = new Set([
   ...['conversation_id', 'generation_id', 'hook_event_name', 'cursor_version', 'workspace_roots'],
   ...['user_email', 'transcript_path', 'session_id', 'cwd', 'command', 'tool_output', 'result_json'],
 ])
 
-/** The payload as the event wants it. */
+/** The payload of our event. */
 export function cursorPayload(event: string, native: NativePayload): Fields {
   const rest = Object.entries(native).filter(([key, value]) => !known.has(key) && value !== null)
   const view = lookUp(views, event)?.(native) ?? {}
-  const said = Object.entries(view).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries([...rest, ...said])
+  const present = Object.entries(view).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries([...rest, ...present])
 }
 
-/** Its first workspace is where an agent works that does not say. */
+/** Without a cwd, the agent works in its first workspace. */
 export function cursorCwd({ cwd, workspace_roots: roots }: NativePayload): string | undefined {
   const first: unknown = Array.isArray(roots) ? roots[0] : undefined
   return [cwd, first].find((path): path is string => typeof path === 'string' && path !== '')
 }
 
-/** Whether the arguments can be changed as an object. */
+/** The arguments, if they are an object that can be changed. */
 export function cursorArguments({ tool_input: input }: NativePayload): Fields {
   return isRecord(input) ? input : {}
 }

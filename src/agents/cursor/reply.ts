@@ -17,11 +17,11 @@ const permission: Reply = ({ kind, message }) => {
   return kind === 'grant' ? { permission: 'allow' } : NOTHING
 }
 
-/** Where an ask is taken and nobody is asked. */
+/** Events where Cursor accepts `ask` but does not ask. */
 const strict: Reply = (outcome, native) =>
   permission(outcome.kind === 'ask' ? { ...outcome, kind: 'block' } : outcome, native)
 
-/** As its documentation shows a rewrite: together with an allow. */
+/** Cursor documents a rewrite only together with an allow. */
 const preToolUse: Reply = (outcome, native) => {
   const { kind, input: patch, message } = outcome
   if (kind === 'block' || kind === 'ask' || patch === undefined) return strict(outcome, native)
@@ -47,8 +47,8 @@ const replies: Readonly<Record<string, Reply>> = {
 }
 
 /**
- * In exactly the shape that Cursor documents for this event. Nothing to say is an empty object: an entry that fails closed
- * may take no output at all for a failure.
+ * The reply in the exact format that Cursor documents for this event. No objection is an empty object, because a
+ * fail-closed entry may treat missing output as a failure.
  */
 export function cursorReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return jsonReply(lookUp(replies, event)?.(outcome, native) ?? NOTHING)

@@ -1,6 +1,6 @@
 import type { ToolNames } from '../translate/tool-names.ts'
 
-// Its documentation does not name the arguments of these, so every spelling that was seen counts.
+// Cursor does not document these arguments, so every observed spelling is listed.
 const file = { file_path: 'file_path', path: 'file_path', target_file: 'file_path' }
 const texts = {
   old_string: 'old_string',

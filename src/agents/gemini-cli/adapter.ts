@@ -8,7 +8,7 @@ import { geminiCliTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Gemini CLI: command hooks with names, tools and answers of its own. */
+/** Gemini CLI: command hooks with its own names, tools and replies. */
 export const geminiCliAdapter: CommandAgentAdapter = {
   name: 'gemini-cli',
   title: 'Gemini CLI',
@@ -46,7 +46,7 @@ const views: Readonly<Record<string, View>> = {
   }),
 }
 
-/** What the client calls it is a shortened mixture of both names; the context has them whole. */
+/** Gemini CLI shortens the names of server and tool. The context has both in full. */
 function serverTool({ tool_name, mcp_context: context }: NativePayload): Fields {
   if (!isRecord(context)) return {}
   const { server_name: server, tool_name: tool } = context

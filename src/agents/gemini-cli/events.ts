@@ -1,11 +1,11 @@
 import type { NativeEvent } from '../agent-adapter.ts'
 
-/** Every event of Gemini CLI 0.61, and what it was seen to honour. */
+/** Every event of Gemini CLI 0.61, and the effects that it honours, as observed. */
 export const geminiCliEvents = {
   BeforeTool: {
     event: 'pre_tool_use',
     honours: ['block', 'rewrite'],
-    note: 'an ask would hang without a terminal, so it blocks; a rewrite that leaves out an argument blocks where Gemini CLI cannot take it away; the model is told which arguments were changed',
+    note: '`ask` would hang without a terminal, so it blocks; a rewrite that removes an argument blocks if Gemini CLI cannot remove it; the model learns which arguments changed',
   },
   AfterTool: {
     event: 'post_tool_use',
@@ -17,18 +17,18 @@ export const geminiCliEvents = {
   AfterAgent: { event: 'stop', honours: ['block'] },
   SessionStart: { event: 'session_start', honours: ['context'] },
   SessionEnd: { event: 'session_end' },
-  Notification: { event: 'notification', note: 'tells of a permission prompt, which no hook can answer' },
+  Notification: { event: 'notification', note: 'reports a permission prompt, which no hook can answer' },
   BeforeModel: {
     event: 'model_request',
     honours: ['rewrite'],
     chatty: true,
-    note: 'messages hold only their texts: changing them loses tool calls and images, changing `config` loses instructions and tools',
+    note: 'messages contain only text: changing them loses tool calls and images, changing `config` loses instructions and tools',
   },
   AfterModel: {
     event: 'model_response',
     honours: ['rewrite'],
     chatty: true,
-    note: 'once per piece of the stream; an answer without text cannot be changed',
+    note: 'once per chunk of the stream; a chunk without text cannot be changed',
   },
   BeforeToolSelection: { chatty: true, note: 'before every model call' },
   PreCompress: {

@@ -8,7 +8,7 @@ import {
 } from '../agent-host.ts'
 import { readSettings, stringsAtPath, underHome, valueAtPath } from '../config/host-settings.ts'
 
-/** Shown in its list of hooks, and what its switch for a single hook goes by. */
+/** The name in Gemini CLI's list of hooks, which also disables single hooks by name. */
 const NAME = 'hookhelm'
 
 export const geminiCliHost: CommandHost = {
@@ -22,7 +22,7 @@ export const geminiCliHost: CommandHost = {
   ],
   layout: 'groups',
   syntax: { comments: true },
-  // Older versions had their switches here.
+  // Older versions kept the settings here.
   notEvents: ['enabled', 'disabled', 'notifications'],
   form: { kind: 'shell', key: 'command' },
   timeout: { key: 'timeout', unitMs: 1 },
@@ -76,7 +76,7 @@ function untrusted(where: HostPaths, { level }: AgentConfigFile): HostFinding[] 
   ]
 }
 
-/** A folder counts with all below it, or the folder above it does. */
+/** Trust applies to a folder and everything below it, or to its parent. */
 function isTrusted(folders: Readonly<Record<string, unknown>>, project: string): boolean {
   const isBelow = (folder: string) => project === folder || project.startsWith(join(folder, '/'))
   return Object.entries(folders).some(

@@ -8,8 +8,8 @@ type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Arguments that can be left out, and the value that says the same. Gemini CLI lays a changed input over the old one, so
- * that nothing can be taken away from it, and checks it against the schema of the tool, which knows no null.
+ * Optional arguments, and the value that means the same as leaving them out. Gemini CLI merges a changed input into the
+ * old one, so nothing can be removed, and checks it against the tool's schema, which does not allow null.
  */
 const blanks: Readonly<Record<string, Fields>> = {
   run_shell_command: { description: '', dir_path: '', is_background: false },
@@ -23,7 +23,7 @@ const beforeTool: Reply = ({ kind, message, input }, native) => {
   return jsonReply({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
 }
 
-/** What is to be laid over the arguments, or why that cannot say what the hook wants. */
+/** Returns what to merge into the arguments, or why the change cannot be expressed. */
 function changedInput({ tool_name, tool_input }: NativePayload, input: unknown): Fields | string {
   const name = String(tool_name)
   const original = isRecord(tool_input) ? tool_input : {}
@@ -37,7 +37,7 @@ function changedInput({ tool_name, tool_input }: NativePayload, input: unknown):
   return { ...wanted, ...Object.fromEntries(removed.map((key) => [key, blank[key]])) }
 }
 
-/** A denied result is replaced by the reason, and then nothing is added to it: words for the model go into it too. */
+/** The reason replaces a denied result, and nothing can be added to it. So the reason includes the context. */
 const afterTool: Reply = ({ input, context }) => {
   if (input !== undefined) {
     const reason = [outputText(input), context].filter((text) => text !== undefined).join('\n\n')
@@ -52,7 +52,7 @@ function added(hookEventName: string, additionalContext: string | undefined): Pr
     : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
 }
 
-/** Only what is different is sent: for each key there the client replaces more than the hook could see. */
+/** Sends only the difference: for each key, Gemini CLI replaces more than the hook sees. */
 const modelPart =
   (hookEventName: string, key: 'llm_request' | 'llm_response'): Reply =>
   ({ input }, native) => {
@@ -71,7 +71,7 @@ const replies: Readonly<Record<string, Reply>> = {
   AfterTool: afterTool,
   BeforeAgent: ({ kind, message, context }) =>
     kind === 'block' ? blockingReply(message) : added('BeforeAgent', context),
-  // The reason is the next prompt, and keeps its lines.
+  // The reason is the next prompt, so it keeps its line breaks.
   AfterAgent: ({ kind, message }) =>
     kind === 'block' ? jsonReply({ decision: 'deny', reason: message }) : silentReply,
   SessionStart: ({ context }) => added('SessionStart', context),
@@ -79,7 +79,7 @@ const replies: Readonly<Record<string, Reply>> = {
   AfterModel: modelPart('AfterModel', 'llm_response'),
 }
 
-/** In exactly the shape that Gemini CLI honours for this event. */
+/** The reply in the exact format that Gemini CLI honours for this event. */
 export function geminiCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
   return lookUp(replies, event)?.(outcome, native) ?? silentReply
 }

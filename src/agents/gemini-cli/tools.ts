@@ -1,10 +1,10 @@
 import type { ToolNames } from '../translate/tool-names.ts'
 
-// Versions differ in how they spell a path.
+// Versions spell the path argument differently.
 const file = { file_path: 'file_path', absolute_path: 'file_path' }
 const folder = { dir_path: 'path', path: 'path' }
 
-/** The tools of Gemini CLI. Those of MCP servers are named by the context that comes with them. */
+/** The tools of Gemini CLI. The context of a call names its MCP server and tool. */
 export const geminiCliTools: ToolNames = {
   run_shell_command: { name: 'Bash' },
   read_file: { name: 'Read', keys: file },

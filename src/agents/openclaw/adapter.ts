@@ -4,7 +4,7 @@ import { readOpenclaw } from './read.ts'
 import { openclawReply } from './reply.ts'
 import { openclawTools } from './tools.ts'
 
-/** OpenClaw: a plugin in its own process, whose hooks answer with what is to happen. */
+/** OpenClaw: a plugin inside its process, whose hooks return what happens next. */
 export const openclawAdapter: PluginAgentAdapter = {
   name: 'openclaw',
   title: 'OpenClaw',

@@ -1,27 +1,27 @@
 import type { NativeEvent } from '../agent-adapter.ts'
 
-/** What the plugin tells of OpenClaw 2026.9, and what was seen to be honoured. */
+/** The events that the plugin reports from OpenClaw 2026.9, and the effects that it honours, as observed. */
 export const openclawEvents = {
   before_tool_call: { event: 'pre_tool_use', honours: ['block', 'ask', 'rewrite'] },
   agent_tool_result: {
     event: 'post_tool_use',
     honours: ['rewrite', 'context'],
-    note: 'its tool-result middleware, not one of its hooks; a result of a harness with tools of its own cannot be changed',
+    note: 'its tool-result middleware, not one of its hooks; results of a harness with its own tools cannot be changed',
   },
   after_tool_call: {
     event: 'post_tool_use',
-    note: 'told of calls whose result the middleware did not see; one that another plugin refused is `permission_denied`',
+    note: 'only for calls whose result the middleware did not see; a call that another plugin refused is `permission_denied`',
   },
   before_prompt_build: { event: 'user_prompt_submit', honours: ['block', 'context'] },
   before_agent_run: {
     event: 'user_prompt_submit',
     honours: ['block'],
-    note: 'asked only about a prompt that `before_prompt_build` did not see; harnesses without it cannot block a prompt',
+    note: 'only for prompts that `before_prompt_build` did not see; harnesses without it cannot block a prompt',
   },
   before_agent_finalize: {
     event: 'stop',
     honours: ['block'],
-    note: 'it ends after 3 blocks in a row, and all the same once a tool ran that may have changed something',
+    note: 'it ends after 3 blocks in a row, and also once a tool ran that may have changed something',
   },
   agent_end: { event: 'agent_end', note: 'a run that failed is `stop_failure`' },
   session_start: { event: 'session_start' },
@@ -31,7 +31,7 @@ export const openclawEvents = {
   before_reset: { event: 'before_reset' },
   subagent_spawned: {
     event: 'subagent_start',
-    note: 'it runs already; to block one, block the tool `Agent`',
+    note: 'the sub-agent already runs; to block it, block the tool `Agent`',
   },
   subagent_ended: { event: 'subagent_stop' },
   message_received: { event: 'message_received' },

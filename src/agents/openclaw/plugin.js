@@ -1,17 +1,17 @@
-import { openFamily } from '../plugin/family.js'
-import { openLink } from '../plugin/link.js'
-import { reader } from '../plugin/reply.js'
+import { openGatewayConnection } from '../plugin/gateway-connection.js'
+import { replyReader } from '../plugin/reply.js'
+import { createSessionParents } from '../plugin/session-parents.js'
 
 const settings = /* hookhelm:settings */ {}
 
-const anything = reader('block', 'ask', 'args', 'prompt', 'output', 'context')
-const aboutCall = reader('block', 'ask', 'args')
-const aboutPrompt = reader('block', 'context')
-const aboutOutput = reader('output')
-const aboutEnd = reader('block')
+const anything = replyReader('block', 'ask', 'args', 'prompt', 'output', 'context')
+const aboutCall = replyReader('block', 'ask', 'args')
+const aboutPrompt = replyReader('block', 'context')
+const aboutOutput = replyReader('output')
+const aboutEnd = replyReader('block')
 
-/** What nobody waits for. */
-const told = [
+/** Hooks whose result the host ignores. */
+const observedHooks = [
   'session_start',
   'session_end',
   'before_compaction',
@@ -47,7 +47,7 @@ const chatty = [
   'subagent_progress',
   'subagent_delivery_target',
 ]
-/** They repeat the whole conversation each time, until it is too long to be sent. */
+/** These events repeat the whole conversation each time, until it exceeds the size limit. */
 const history = {
   before_prompt_build: ['messages'],
   before_agent_run: ['messages', 'systemPrompt'],
@@ -57,14 +57,14 @@ const history = {
   agent_end: ['messages'],
 }
 const MAX_KNOWN = 10_000
-/** The host waits a little longer than we do, so that the words are ours. */
+/** The host waits a little longer than the plugin, so that the plugin reports the timeout. */
 const hostWait = { timeoutMs: (settings.within ?? 0) + 2_000 }
 
-/** The host loads and registers the plugin several times, and takes one hook from here and another from there. */
+/** The host loads and registers the plugin several times, and uses hooks of different instances. */
 function sharedMemory() {
   const name = Symbol.for('hookhelm.openclaw')
   process[name] ??= {
-    family: openFamily(),
+    sessionParents: createSessionParents(),
     ids: new Map(),
     prompts: new Map(),
     reported: new Set(),
@@ -74,14 +74,14 @@ function sharedMemory() {
 }
 
 function register(api) {
-  const link = openLink(settings)
-  const { family, ids, prompts, reported, wrappers } = sharedMemory()
+  const link = openGatewayConnection(settings)
+  const { sessionParents, ids, prompts, reported, wrappers } = sharedMemory()
 
-  /** An event as the gateway gets it: the host’s own words, and which session they belong to. */
+  /** An event for the gateway: the host’s own payload, and its session. */
   function native(name, event, ctx) {
     const key = ctx?.sessionKey ?? event?.sessionKey ?? ctx?.requesterSessionKey
     if (typeof key === 'string' && typeof ctx?.sessionId === 'string') keep(ids, key, ctx.sessionId)
-    const sub = family.of(key)
+    const sub = sessionParents.find(key)
     const kept = Object.entries(event ?? {}).filter(([field]) => !history[name]?.includes(field))
     return {
       event: Object.fromEntries(kept),
@@ -110,7 +110,7 @@ function register(api) {
     }
   }
 
-  /** Asked here, because only here words can be added; a block is carried out when the run begins. */
+  /** Asks here, because only this hook can add context. A block takes effect when the run begins. */
   async function beforePromptBuild(event, ctx) {
     const reply = await askPrompt('before_prompt_build', event, ctx)
     keep(prompts, ctx?.runId, { prompt: event.prompt, reply })
@@ -140,11 +140,11 @@ function register(api) {
     const sent = native('before_agent_finalize', event, ctx)
     const { block } = await link.consult('before_agent_finalize', sent, aboutEnd)
     if (block === undefined) return undefined
-    // Without a number of its own it would go on only once. The host ends after three.
+    // Without its own id the host would retry only once. It ends after three.
     return { action: 'revise', reason: block, retry: { instruction: block, maxAttempts: 8 } }
   }
 
-  /** The one place where a result can change before the model reads it. */
+  /** The only hook that can change a result before the model reads it. */
   async function toolResult(event, ctx) {
     keep(reported, event.toolCallId)
     const { output } = await link.consult(
@@ -156,13 +156,13 @@ function register(api) {
   }
 
   function tell(name, event, ctx) {
-    if (name === 'subagent_spawned') family.adopt(event?.childSessionKey, ctx?.requesterSessionKey)
+    if (name === 'subagent_spawned') sessionParents.add(event?.childSessionKey, ctx?.requesterSessionKey)
     if (name === 'after_tool_call' && isReported(event?.toolCallId)) return undefined
     const telling = link.observe(name, native(name, event, ctx), anything)
     return name === 'gateway_stop' ? telling : undefined
   }
 
-  /** Told with its result already, refused by us, or the inside of a call whose outside is told. */
+  /** Already reported with its result, refused by us, or the inner call of a reported one. */
   function isReported(call) {
     const outer = /^tool_search_code:(.+):[^:]+:\d+$/.exec(String(call))?.[1]
     return reported.delete(call) || wrappers.has(outer)
@@ -172,8 +172,8 @@ function register(api) {
   api.on('before_agent_run', beforeAgentRun, hostWait)
   api.on('before_prompt_build', beforePromptBuild, hostWait)
   api.on('before_agent_finalize', beforeAgentFinalize, hostWait)
-  for (const name of [...told, ...(settings.chatty === true ? chatty : [])]) {
-    // Another version may not know one of them, and the gates matter more.
+  for (const name of [...observedHooks, ...(settings.chatty === true ? chatty : [])]) {
+    // Other versions may not know one of these hooks. The gates must be registered anyway.
     try {
       api.on(name, (event, ctx) => tell(name, event, ctx))
     } catch {}
@@ -183,12 +183,15 @@ function register(api) {
   } catch {}
 }
 
-/** Whether a prompt is one that was asked about, perhaps with words that plugins added. */
+/** Whether a prompt was submitted before, perhaps with text that plugins added. */
 function holds(prompt, asked) {
   return prompt === asked || (typeof prompt === 'string' && asked !== '' && prompt.includes(asked))
 }
 
-/** What says where it was. The rest are functions, signals and, at the start, the whole configuration with its secrets. */
+/**
+ * The fields that identify the session. The others are functions, signals and, at the start, the whole configuration
+ * with its secrets.
+ */
 function plain(ctx) {
   const isPlain = ([key, value]) =>
     key === 'requester' || ['string', 'number', 'boolean'].includes(typeof value)
@@ -205,7 +208,7 @@ function approval(tool, words) {
   }
 }
 
-/** Remembers, and forgets the oldest. */
+/** Adds to a map or set, which drops its oldest entry when it is full. */
 function keep(known, key, value) {
   if (key === undefined) return
   if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value)

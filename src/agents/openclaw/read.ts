@@ -1,14 +1,73 @@
 import { isRecord } from '../../engine/core/check.ts'
+import type { Envelope } from '../../engine/core/context.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { canonicalCall } from '../plugin/plugin-reply.ts'
+import { canonicalCall, type NativeCall, subAgentOf } from '../plugin/plugin-reply.ts'
 import { outputText } from '../translate/process-reply.ts'
-import { definedFields, type PayloadRecord, recordField, textField } from '../translate/read-fields.ts'
+import {
+  definedFields,
+  inputField,
+  nameField,
+  type PayloadRecord,
+  pathField,
+  recordField,
+  textField,
+} from '../translate/read-fields.ts'
 import { lookUp } from '../translate/tool-names.ts'
-import { openclawCall, openclawEnvelope, openclawResultCall } from './payload.ts'
+import { openclawTools } from './tools.ts'
 
-type Said = Pick<NativeReading, 'payload' | 'event'>
-type Read = (event: PayloadRecord, native: NativePayload) => Said
+/** The call of a tool hook. */
+export function openclawCall(native: NativePayload): NativeCall {
+  const event = recordField(native, 'event')
+  // Two tools share this name. This one runs a program that calls other tools, each of which has its own event.
+  const isProgram = event.toolKind === 'code_mode_exec'
+  return {
+    tools: isProgram ? {} : openclawTools,
+    tool: nameField(event, 'toolName'),
+    args: inputField(event, 'params'),
+    patchKey: 'input',
+  }
+}
+
+/** The call that a result belongs to. A tool may be called through another one; hooks match the inner one. */
+function openclawResultCall(native: NativePayload): NativeCall {
+  const event = recordField(native, 'event')
+  const tool = nameField(event, 'toolName')
+  const args = inputField(event, 'args')
+  const inner = tool === 'tool_call' ? textField(args, 'id')?.split(':').at(-1) : undefined
+  return {
+    tools: openclawTools,
+    tool: inner ?? tool,
+    args: inner === undefined ? args : inputField(args, 'args'),
+    patchKey: 'input',
+  }
+}
+
+function openclawEnvelope(native: NativePayload): Envelope {
+  const event = recordField(native, 'event')
+  const ctx = recordField(native, 'ctx')
+  const field = (key: string) => textField(ctx, key) ?? textField(event, key)
+  const sub = subAgentOf(native)
+  const session =
+    textField(native, 'session') ?? field('sessionId') ?? field('sessionKey') ?? requesterOf(ctx)
+  return {
+    ...definedFields({
+      session: sub?.root ?? session,
+      lane: sub?.lane,
+      turn: field('runId'),
+      toolCall: field('toolCallId'),
+      cwd: pathField(ctx, 'workspaceDir') ?? pathField(event, 'cwd'),
+    }),
+    raw: native,
+  }
+}
+
+function requesterOf(ctx: PayloadRecord): string | undefined {
+  return textField(ctx, 'requesterSessionKey')
+}
+
+type EventReading = Pick<NativeReading, 'payload' | 'event'>
+type Read = (event: PayloadRecord, native: NativePayload) => EventReading
 
 const toolResult: Read = (event, native) => afterCall(canonicalCall(openclawResultCall(native)), event)
 
@@ -20,7 +79,7 @@ const afterTool: Read = (event, native) => {
   return { event: 'permission_denied', payload: { ...call, ...reason } }
 }
 
-function afterCall(call: PayloadRecord, event: PayloadRecord): Said {
+function afterCall(call: PayloadRecord, event: PayloadRecord): EventReading {
   const duration = definedFields({
     duration_ms: typeof event.durationMs === 'number' ? event.durationMs : undefined,
   })
@@ -31,7 +90,7 @@ function afterCall(call: PayloadRecord, event: PayloadRecord): Said {
     : { event: 'post_tool_use_failure', payload: { ...payload, error } }
 }
 
-/** What went wrong, where a call did not succeed. A command that ends with another code than 0 did not. */
+/** The error of a failed call. A command that exits with a code other than 0 failed. */
 function failure({ isError, error, result }: PayloadRecord): string | undefined {
   const { exitCode, error: detail } = recordField(isRecord(result) ? result : {}, 'details')
   if (typeof error === 'string' && error !== '') return error

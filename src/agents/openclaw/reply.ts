@@ -4,7 +4,7 @@ import { changedArguments, contextReply, passReply, pluginRefusal } from '../plu
 import { outputText } from '../translate/process-reply.ts'
 import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
 import { lookUp } from '../translate/tool-names.ts'
-import { openclawCall } from './payload.ts'
+import { openclawCall } from './read.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
@@ -25,7 +25,7 @@ const toolResult: Reply = ({ input, context }, native) => {
   return noted === result ? passReply : { output: noted }
 }
 
-/** A text replaces everything that could still hold what was to be hidden. */
+/** A text replaces every field that could still hold what the hook hides. */
 function changedResult(original: PayloadRecord, input: unknown): PayloadRecord {
   if (isRecord(input) && Array.isArray(input.content)) return input
   const { status } = recordField(original, 'details')
@@ -46,7 +46,7 @@ const replies: Readonly<Record<string, Reply>> = {
   before_agent_finalize: blocking,
 }
 
-/** What the plugin carries out; anything else it would take for no answer. */
+/** The reply in the format of the plugin, which rejects unknown fields. */
 export function openclawReply(event: string, outcome: ClientOutcome, native: NativePayload): PluginReply {
   return lookUp(replies, event)?.(outcome, native) ?? passReply
 }

@@ -4,7 +4,7 @@ import { readOpencode } from './read.ts'
 import { opencodeReply } from './reply.ts'
 import { opencodeTools } from './tools.ts'
 
-/** OpenCode: a plugin in its own process, whose hooks change what they are given or throw. */
+/** OpenCode: a plugin inside its process, whose hooks change their arguments or throw. */
 export const opencodeAdapter: PluginAgentAdapter = {
   name: 'opencode',
   title: 'OpenCode',

@@ -1,16 +1,16 @@
 import type { NativeEvent } from '../agent-adapter.ts'
 
-/** What the plugin tells of OpenCode 1.18, and what was seen to be honoured. */
+/** The events that the plugin reports from OpenCode 1.18, and the effects that it honours, as observed. */
 export const opencodeEvents = {
   'tool.execute.before': { event: 'pre_tool_use', honours: ['block', 'rewrite'] },
   'tool.execute.after': {
     event: 'post_tool_use',
     honours: ['rewrite', 'context'],
-    note: 'a command that ends with another code than 0 is a failed call',
+    note: 'a command that exits with a code other than 0 is a failed call',
   },
   'message.part.updated': {
     event: 'post_tool_use_failure',
-    note: 'told only of tool calls that threw; a call that was refused is none',
+    note: 'only for tool calls that threw; refused calls do not count',
   },
   'chat.message': { event: 'user_prompt_submit', honours: ['block', 'rewrite', 'context'] },
   'command.execute.before': { event: 'user_prompt_expansion' },
@@ -25,7 +25,7 @@ export const opencodeEvents = {
   'session.error': { event: 'stop_failure' },
   'permission.asked': {
     event: 'permission_request',
-    note: 'observed only: what must not run is blocked before it is asked for',
+    note: 'observed only: a call is blocked before OpenCode asks for permission',
   },
   'permission.replied': {},
   'file.edited': { event: 'file_changed' },

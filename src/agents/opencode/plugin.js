@@ -1,12 +1,11 @@
-import { openFamily } from '../plugin/family.js'
-import { replaceEntries, setEntries } from '../plugin/in-place.js'
-import { openLink } from '../plugin/link.js'
-import { reader } from '../plugin/reply.js'
+import { openGatewayConnection } from '../plugin/gateway-connection.js'
+import { replaceEntries, replyReader, setEntries } from '../plugin/reply.js'
+import { createSessionParents } from '../plugin/session-parents.js'
 
 const settings = /* hookhelm:settings */ {}
 
-/** What is told of the bus. Everything else on it is too much, or told by a hook. */
-const told = new Set([
+/** The bus events that the plugin reports. Hooks report the others, or they are too frequent. */
+const reportedEvents = new Set([
   'session.created',
   'session.deleted',
   'session.compacted',
@@ -17,46 +16,46 @@ const told = new Set([
   'file.edited',
 ])
 
-const anything = reader('block', 'ask', 'args', 'prompt', 'output', 'context')
-const aboutCall = reader('block', 'args')
-const aboutPrompt = reader('block', 'prompt', 'context')
-const aboutOutput = reader('output')
-const aboutContext = reader('context')
+const anything = replyReader('block', 'ask', 'args', 'prompt', 'output', 'context')
+const aboutCall = replyReader('block', 'args')
+const aboutPrompt = replyReader('block', 'prompt', 'context')
+const aboutOutput = replyReader('output')
+const aboutContext = replyReader('context')
 
 export const Hookhelm = async ({ directory, client }) => {
-  const link = openLink(settings)
-  const family = openFamily()
+  const link = openGatewayConnection(settings)
+  const sessionParents = createSessionParents()
   const refused = new Set()
-  const resting = new Set()
+  const idleSessions = new Set()
 
-  /** An event as the gateway gets it: the host’s own words, and where they were said. */
-  const native = (input, output) => ({ input, output, directory, sub: family.of(input.sessionID) })
+  /** An event for the gateway: the host’s own payload, and its session. */
+  const native = (input, output) => ({ input, output, directory, sub: sessionParents.find(input.sessionID) })
 
-  /** A tool that throws has no other report than its part of the message. */
+  /** Only the message part reports a tool that throws. */
   function failedCall({ type, properties: { part } = {} }) {
     if (type !== 'message.part.updated' || part?.type !== 'tool' || part.state?.status !== 'error')
       return false
-    // One that we refused did not fail.
+    // A refused call is not a failed one.
     return !refused.delete(part.callID)
   }
 
-  /** It is told to be idle twice after an error. */
-  function isNews({ type, properties }) {
+  /** OpenCode reports idle twice after an error. */
+  function isReported({ type, properties }) {
     const { sessionID, status } = properties ?? {}
-    if (type === 'session.status' && status?.type === 'busy') resting.delete(sessionID)
-    if (type !== 'session.idle') return told.has(type)
-    const wasResting = resting.has(sessionID)
-    resting.add(sessionID)
-    return !wasResting
+    if (type === 'session.status' && status?.type === 'busy') idleSessions.delete(sessionID)
+    if (type !== 'session.idle') return reportedEvents.has(type)
+    const wasIdle = idleSessions.has(sessionID)
+    idleSessions.add(sessionID)
+    return !wasIdle
   }
 
-  /** Of a refused prompt the host itself says only that something went wrong. */
+  /** For a refused prompt, the host itself shows only a general error. */
   function explain(reason) {
     try {
       const shown = client?.tui?.showToast({ body: { title: 'Hookhelm', message: reason, variant: 'error' } })
       Promise.resolve(shown).catch(() => {})
     } catch {}
-    // Without a screen that a line would spoil.
+    // Only without a terminal interface, which the line would damage.
     if (process.argv[2] === 'run')
       link.warnOnce(reason.startsWith('hookhelm: ') ? reason : `hookhelm: ${reason}`)
   }
@@ -64,9 +63,13 @@ export const Hookhelm = async ({ directory, client }) => {
   const hooks = {
     async event({ event }) {
       const { type, properties } = event
-      if (type === 'session.created') family.adopt(properties?.info?.id, properties?.info?.parentID)
-      if (!isNews(event) && !failedCall(event)) return
-      await link.observe(type, { event, directory, sub: family.of(properties?.sessionID) }, anything)
+      if (type === 'session.created') sessionParents.add(properties?.info?.id, properties?.info?.parentID)
+      if (!isReported(event) && !failedCall(event)) return
+      await link.observe(
+        type,
+        { event, directory, sub: sessionParents.find(properties?.sessionID) },
+        anything,
+      )
     },
 
     async 'tool.execute.before'(input, output) {
@@ -119,7 +122,7 @@ export const Hookhelm = async ({ directory, client }) => {
   return {
     ...hooks,
     async 'chat.params'({ sessionID, agent, model }, output) {
-      // The provider is left out: its options hold the key.
+      // The provider's options contain the API key.
       const input = { sessionID, agent, model: { id: model?.id, providerID: model?.providerID } }
       const reply = await link.consult('chat.params', native(input, output), aboutOutput)
       if (reply.output !== undefined) setEntries(output, reply.output)
@@ -129,14 +132,14 @@ export const Hookhelm = async ({ directory, client }) => {
 
 const isSaid = (part) => part.type === 'text' && part.synthetic !== true
 
-/** The first words of the user become the new ones, the rest of them goes. */
+/** Replaces the first text part of the user and removes the others. */
 function sayInstead(parts, text) {
   const first = parts.findIndex(isSaid)
   for (let i = parts.length - 1; i > first; i--) if (isSaid(parts[i])) parts.splice(i, 1)
   if (first !== -1) parts[first].text = text
 }
 
-/** Parts are shown in the order of their ids. */
+/** OpenCode shows parts in the order of their ids. */
 function addedPart({ message, parts }, text) {
   const last = parts.at(-1)?.id ?? `prt_${message.id}`
   return {

@@ -1,7 +1,8 @@
 import { isRecord } from '../../engine/core/check.ts'
+import type { Envelope } from '../../engine/core/context.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { canonicalCall, laneAbove, subAgentOf } from '../plugin/plugin-reply.ts'
+import { canonicalCall, laneAbove, type NativeCall, subAgentOf } from '../plugin/plugin-reply.ts'
 import {
   definedFields,
   inputField,
@@ -12,10 +13,49 @@ import {
   textField,
 } from '../translate/read-fields.ts'
 import { lookUp } from '../translate/tool-names.ts'
-import { opencodeCall, opencodeCallWith, opencodeEnvelope, opencodeProperties } from './payload.ts'
+import { opencodeTools } from './tools.ts'
 
-type Said = Pick<NativeReading, 'payload' | 'event'>
-type Read = (native: NativePayload) => Said
+/** The properties of a bus event. */
+function opencodeProperties(native: NativePayload): PayloadRecord {
+  return recordField(recordField(native, 'event'), 'properties')
+}
+
+/** The call of a tool hook. Before the call, the arguments can still be changed, so they are in the output. */
+export function opencodeCall(native: NativePayload): NativeCall {
+  const input = recordField(native, 'input')
+  const holder = Object.hasOwn(input, 'args') ? input : recordField(native, 'output')
+  return opencodeCallWith(nameField(input, 'tool'), inputField(holder, 'args'))
+}
+
+function opencodeCallWith(tool: string, args: PayloadRecord): NativeCall {
+  return { tools: opencodeTools, tool, args, patchKey: 'patchText' }
+}
+
+function opencodeEnvelope(native: NativePayload): Envelope {
+  const input = recordField(native, 'input')
+  const properties = opencodeProperties(native)
+  const sub = subAgentOf(native)
+  return {
+    ...definedFields({
+      session: sub?.root ?? textField(input, 'sessionID') ?? textField(properties, 'sessionID'),
+      lane: sub?.lane,
+      turn: textField(recordField(recordField(native, 'output'), 'message'), 'id'),
+      toolCall: textField(input, 'callID') ?? callIn(properties),
+      cwd: pathField(native, 'directory'),
+    }),
+    raw: native,
+  }
+}
+
+function callIn(properties: PayloadRecord): string | undefined {
+  return (
+    textField(recordField(properties, 'part'), 'callID') ??
+    textField(recordField(properties, 'tool'), 'callID')
+  )
+}
+
+type EventReading = Pick<NativeReading, 'payload' | 'event'>
+type Read = (native: NativePayload) => EventReading
 
 const afterTool: Read = (native) => {
   const call = canonicalCall(opencodeCall(native))
@@ -24,7 +64,7 @@ const afterTool: Read = (native) => {
   return { event: 'post_tool_use_failure', payload: { ...call, error, tool_response: native.output ?? null } }
 }
 
-/** What went wrong, where a call that returned did not succeed. */
+/** The error of a call that returned without success. */
 function failure(output: unknown, tool: string): string | undefined {
   if (!isRecord(output)) return 'the call has no result'
   const { exit } = recordField(output, 'metadata')
@@ -41,16 +81,16 @@ const thrownCall: Read = (native) => {
   return { payload: { ...call, error: String(state.error ?? 'the call failed') } }
 }
 
-/** The words of the user. What the client adds to them, the text of a file for instance, is marked. */
+/** The user's text. Text that OpenCode adds, such as the content of a file, is marked. */
 const prompt: Read = (native) => {
   const { parts } = recordField(native, 'output')
   if (!Array.isArray(parts))
     throw new HookError('input.schema', 'output.parts must be a list', { at: 'output.parts' })
-  const said = parts.filter(
+  const texts = parts.filter(
     (each): each is PayloadRecord => isRecord(each) && each.type === 'text' && each.synthetic !== true,
   )
   const source = subAgentOf(native) === undefined ? {} : { source: 'subagent' }
-  return { payload: { prompt: said.map(({ text }) => String(text ?? '')).join('\n'), ...source } }
+  return { payload: { prompt: texts.map(({ text }) => String(text ?? '')).join('\n'), ...source } }
 }
 
 const sessionCreated: Read = (native) => {
@@ -114,11 +154,11 @@ const reads: Readonly<Record<string, Read>> = {
 }
 
 export function readOpencode(event: string, native: NativePayload): NativeReading {
-  const said = lookUp(reads, event)?.(native) ?? { payload: opencodeProperties(native) }
+  const reading = lookUp(reads, event)?.(native) ?? { payload: opencodeProperties(native) }
   const { lane, ...envelope } = opencodeEnvelope(native)
-  const isAboutLane = said.event === 'subagent_start' || said.event === 'subagent_stop'
+  const isAboutLane = reading.event === 'subagent_start' || reading.event === 'subagent_stop'
   const sub = subAgentOf(native)
-  // A sub-agent that starts or ends is told of by the agent above it.
-  const teller = isAboutLane && sub !== undefined ? laneAbove(sub) : lane
-  return { ...said, envelope: { ...envelope, ...definedFields({ lane: teller }) } }
+  // The parent agent reports the start and end of a sub-agent.
+  const reporter = isAboutLane && sub !== undefined ? laneAbove(sub) : lane
+  return { ...reading, envelope: { ...envelope, ...definedFields({ lane: reporter }) } }
 }

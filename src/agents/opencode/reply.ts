@@ -4,7 +4,7 @@ import { changedArguments, contextReply, passReply, pluginRefusal } from '../plu
 import { outputText } from '../translate/process-reply.ts'
 import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
 import { lookUp } from '../translate/tool-names.ts'
-import { opencodeCall } from './payload.ts'
+import { opencodeCall } from './read.ts'
 
 type Reply = (outcome: ClientOutcome, native: NativePayload) => PluginReply
 
@@ -22,10 +22,7 @@ const afterTool: Reply = ({ input, context }, { output }) => {
   return noted === output ? passReply : { output: noted }
 }
 
-/**
- * The result as the tool gives it, so that the model reads what the hook says. A text replaces everything that could still
- * hold what was to be hidden.
- */
+/** The result in the format of the tool. A text replaces every field that could still hold what the hook hides. */
 function changedOutput(original: PayloadRecord, input: unknown): PayloadRecord {
   if (isRecord(input) && (typeof input.output === 'string' || Array.isArray(input.content))) {
     const { output } = original.metadata === undefined ? {} : recordField(original, 'metadata')
@@ -39,7 +36,7 @@ function changedOutput(original: PayloadRecord, input: unknown): PayloadRecord {
   return { output: text, metadata: blank(recordField(original, 'metadata'), text), attachments: [] }
 }
 
-/** Numbers and flags stay; what is shown as the output of a command is the new text. */
+/** Keeps numbers and flags. The new text replaces the displayed output of a command. */
 function blank(metadata: PayloadRecord, text: string): PayloadRecord {
   const kept = Object.entries(metadata).filter(([, value]) => ['number', 'boolean'].includes(typeof value))
   return { ...Object.fromEntries(kept), ...('output' in metadata ? { output: text } : {}) }
@@ -68,7 +65,7 @@ const replies: Readonly<Record<string, Reply>> = {
   'chat.params': ({ input }) => (isRecord(input) ? { output: input } : passReply),
 }
 
-/** What the plugin carries out; anything else it would take for no answer. */
+/** The reply in the format of the plugin, which rejects unknown fields. */
 export function opencodeReply(event: string, outcome: ClientOutcome, native: NativePayload): PluginReply {
   return lookUp(replies, event)?.(outcome, native) ?? passReply
 }

@@ -2,7 +2,7 @@ import type { ToolNames } from '../translate/tool-names.ts'
 
 const file = { filePath: 'file_path' }
 
-/** The tools of OpenCode. Those of MCP servers come as `server_tool`, and which part is which cannot be told. */
+/** The tools of OpenCode. MCP tools are named `server_tool`, which does not show where the server's name ends. */
 export const opencodeTools: ToolNames = {
   bash: { name: 'Bash' },
   read: { name: 'Read', keys: file },
@@ -11,7 +11,7 @@ export const opencodeTools: ToolNames = {
     name: 'Edit',
     keys: { ...file, oldString: 'old_string', newString: 'new_string', replaceAll: 'replace_all' },
   },
-  // What it does is read from its text.
+  // `readPatch` finds the files in the text of the patch.
   apply_patch: { name: 'Edit' },
   glob: { name: 'Glob' },
   grep: { name: 'Grep', keys: { include: 'glob' } },

@@ -26,12 +26,13 @@ export interface PluginFile {
 /** The modules that every plugin contains, each after those it needs. */
 const sharedModules = [
   '../client/gateway-link.cjs',
-  ...['one-line', 'spool', 'trusted-socket', 'reply', 'family', 'in-place', 'link'].map(
-    (name) => `./${name}.js`,
-  ),
+  './reply.js',
+  './session-parents.js',
+  './gateway-connection.js',
 ].map((path) => new URL(path, import.meta.url))
 /** Lines that only make sense in a module of its own. */
-const MODULE_LINES = /^(?:import |'use strict'$|module\.exports = )/
+const MODULE_LINES = /^(?:import |'use strict'$)/
+const MODULE_LISTS = /^(?:module\.exports = \{[^}]*\}|import \{[^}]*\} from '\.[^']*')\n/gm
 const SETTINGS = /\/\* hookhelm:settings \*\/ \{\}/
 
 /**
@@ -41,7 +42,7 @@ const SETTINGS = /\/\* hookhelm:settings \*\/ \{\}/
 export function bundlePlugin(plugin: URL, settings: PluginSettings): string {
   const imports = new Set<string>()
   const bodies = [...sharedModules, plugin].map((file) => {
-    const lines = readFileSync(file, 'utf8').split('\n')
+    const lines = readFileSync(file, 'utf8').replace(MODULE_LISTS, '').split('\n')
     for (const line of lines) if (line.startsWith('import ') && line.includes("'node:")) imports.add(line)
     const body = lines.filter((line) => !MODULE_LINES.test(line) && !line.includes('biome-ignore'))
     return body.join('\n').trim()

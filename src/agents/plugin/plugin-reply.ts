@@ -4,27 +4,27 @@ import { patchText, readPatch } from '../translate/apply-patch.ts'
 import { textField } from '../translate/read-fields.ts'
 import { type ToolNames, toCanonical, toNative } from '../translate/tool-names.ts'
 
-/** No objection: the client goes on as if we were not there. */
+/** No objection: the agent continues as if Hookhelm were not installed. */
 export const passReply: PluginReply = Object.freeze({})
 
 export function pluginRefusal(message: string): PluginReply {
-  return { block: message.trim() || 'a hook decided so' }
+  return { block: message.trim() || 'a hook gave no reason' }
 }
 
 export function contextReply(context: string | undefined): PluginReply {
   return context === undefined || context.trim() === '' ? passReply : { context }
 }
 
-/** A tool call as the client makes it. */
+/** A tool call of the agent. */
 export interface NativeCall {
   readonly tools: ToolNames
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
-  /** Where a tool called `apply_patch` has the text of the input. */
+  /** The argument of `apply_patch` that holds the patch. */
   readonly patchKey: string
 }
 
-/** The arguments a hook wants instead, in the client's spelling; none where the client cannot have them. */
+/** The changed arguments with the agent's argument names. Undefined if the agent cannot apply them. */
 export function changedArguments(
   call: NativeCall,
   input: unknown,
@@ -37,7 +37,7 @@ export function changedArguments(
   return isRecord(input) ? toNative(call.tools, call.tool, input) : undefined
 }
 
-/** The text of an input, where the call is one. */
+/** The text of a patch, if the call is one. */
 function patchInCall({
   tool,
   args,
@@ -47,19 +47,19 @@ function patchInCall({
   return typeof text === 'string' ? text : undefined
 }
 
-/** The call as every hook sees it. */
+/** The call with canonical names, as hooks see it. */
 export function canonicalCall(call: NativeCall): Readonly<Record<string, unknown>> {
   const text = patchInCall(call)
   if (text !== undefined) return { ...readPatch(text), native_tool_name: call.tool }
   return { ...toCanonical(call.tools, call.tool, call.args) }
 }
 
-/** Whose sub-agent a session is, as the plugin found out. */
+/** The sub-agent of a session, as the plugin found out. */
 export interface SubAgent {
-  /** The session that everything began with. */
+  /** The top-level session. */
   readonly root: string
   readonly parent: string
-  /** Its own session. */
+  /** The sub-agent's own session. */
   readonly lane: string
 }
 
@@ -69,7 +69,7 @@ export function subAgentOf({ sub }: NativePayload): SubAgent | undefined {
   return root === undefined || parent === undefined || lane === undefined ? undefined : { root, parent, lane }
 }
 
-/** The lane of the agent that started this one: none where that is the agent itself. */
+/** The lane of the parent agent. Undefined if the parent is the top-level agent. */
 export function laneAbove({ root, parent }: SubAgent): string | undefined {
   return parent === root ? undefined : parent
 }

@@ -4,13 +4,16 @@ type Input = Readonly<Record<string, unknown>>
 
 const headers = ['*** Add File: ', '*** Update File: ', '*** Delete File: ', '*** Move to: '] as const
 
-/** What a patch touches: the files in the order they are named, and whether it only makes new ones. */
+/** The files of a patch in the order of their headers, and whether it only creates files. */
 export interface PatchedFiles {
   readonly paths: readonly string[]
   readonly onlyAdds: boolean
 }
 
-/** Reads the headers of a patch. Errs towards finding a file where there is none: a line of its text may look like one. */
+/**
+ * Reads the headers of a patch. A content line that looks like a header counts as one: a false file is safer than a
+ * missed one.
+ */
 export function patchedFiles(patch: string): PatchedFiles {
   const found = patch.split('\n').flatMap((line) => {
     const text = trimmed(line)
@@ -25,7 +28,7 @@ export function patchedFiles(patch: string): PatchedFiles {
 
 const blank = /[\s\u0085]/
 
-/** As Codex trims: one blank more than we know of, and a header behind it would be seen there only. */
+/** Trims the same blanks as Codex. Otherwise Codex would find a header that we miss. */
 function trimmed(line: string): string {
   let [from, to] = [0, line.length]
   while (from < to && blank.test(line.charAt(from))) from++
@@ -40,15 +43,15 @@ type PatchCall = {
 }
 
 /**
- * A patch as the tool that hooks know: `Write` when it only makes files, `Edit` otherwise, with the paths that are written
- * in its text. What really counts is still the text, in `command`.
+ * A patch as a canonical tool call: `Write` if it only creates files, `Edit` otherwise, with the paths from its text.
+ * `command` holds the text, which is what counts.
  */
 export function readPatch(patch: string): PatchCall {
   const { paths, onlyAdds } = patchedFiles(patch)
   const [first] = paths
   return {
     tool_name: onlyAdds ? 'Write' : 'Edit',
-    // One patch may do both, and Codex asks the hooks of either.
+    // One patch may do both, and Codex runs the hooks of either tool.
     native_tool_name: ['apply_patch', 'Edit', 'Write'],
     tool_input: {
       command: patch,
@@ -58,8 +61,8 @@ export function readPatch(patch: string): PatchCall {
 }
 
 /**
- * The text of a changed patch. None where a hook changed something else: paths are only a reading of the text, and a new
- * one beside the old text would change nothing.
+ * The text of a changed patch. Undefined if a hook changed another field: the paths are only read from the text, so
+ * changing them alone has no effect.
  */
 export function patchText(original: string, changed: unknown): string | undefined {
   if (!isRecord(changed) || typeof changed.command !== 'string') return undefined

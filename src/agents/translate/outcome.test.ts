@@ -11,7 +11,7 @@ const to = (decision: Decision, honours: readonly Effect[]) => deliverDecision(d
 
 describe('a client that can do everything gets everything', () => {
   test.each<[Decision, object]>([
-    [{ kind: 'allow' }, { kind: 'pass', message: 'a hook decided so' }],
+    [{ kind: 'allow' }, { kind: 'pass', message: 'a hook gave no reason' }],
     [
       { kind: 'allow', grant: true, reason: 'r' },
       { kind: 'grant', message: 'r' },
@@ -28,7 +28,7 @@ describe('a client that can do everything gets everything', () => {
     [changed, { kind: 'pass', message: 'safer so', input: { command: 'ls' } }],
     [
       { kind: 'allow', context: ['a', 'b'] },
-      { kind: 'pass', message: 'a hook decided so', context: 'a\nb' },
+      { kind: 'pass', message: 'a hook gave no reason', context: 'a\nb' },
     ],
   ])('%j', (decision, outcome) => {
     expect(to(decision, gate)).toEqual({ outcome, undelivered: [] })
@@ -83,13 +83,13 @@ describe('what a client cannot do and cannot block is said', () => {
 
 test.each(['', ' ', '\n\t', '\u0085'])('a message of blanks is none: %j', (message) => {
   expect(to({ kind: 'block', reason: 'r', message }, gate).outcome.message).toBe('r')
-  expect(to({ kind: 'block', reason: message }, gate).outcome.message).toBe('a hook decided so')
+  expect(to({ kind: 'block', reason: message }, gate).outcome.message).toBe('a hook gave no reason')
 })
 
 test('an input that is handed back as it came is no change', () => {
   const same: Decision = { kind: 'allow', input: { a: 1, b: [2] }, original: { b: [2], a: 1 } }
   expect(to(same, ['block'])).toEqual({
-    outcome: { kind: 'pass', message: 'a hook decided so' },
+    outcome: { kind: 'pass', message: 'a hook gave no reason' },
     undelivered: [],
   })
   expect(to({ ...same, original: { a: 2 } }, ['block']).outcome.kind).toBe('block')

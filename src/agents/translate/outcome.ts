@@ -2,15 +2,15 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { ClientOutcome, Effect } from '../agent-adapter.ts'
 
-/** What a client will do, and what of the decision it cannot. */
+/** What the agent does, and the effects that it cannot deliver. */
 export interface DeliveredOutcome {
   readonly outcome: ClientOutcome
   readonly undelivered: readonly Effect[]
 }
 
 /**
- * The decision as far as a client carries it out. What it cannot ask or change is blocked where it can block: an input that
- * a hook did not want must not run because the client knows no better.
+ * Reduces a decision to what an agent can carry out. If it can neither ask nor change the input, the call is blocked
+ * where the agent can block: an input that a hook rejects must not run.
  */
 export function deliverDecision(
   decision: Decision,
@@ -20,14 +20,14 @@ export function deliverDecision(
   const can = (effect: Effect) => honours.includes(effect)
   const { kind, grant, context = [] } = decision
   const patch = isChange(decision) ? decision.input : undefined
-  const message = [decision.message, decision.reason].find(says) ?? 'a hook decided so'
+  const message = [decision.message, decision.reason].find(hasText) ?? 'a hook gave no reason'
   const notes = context.length > 0 && can('context') ? { context: context.join('\n') } : {}
-  const unheard: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
+  const undeliveredContext: Effect[] = context.length > 0 && !can('context') ? ['context'] : []
 
   const refuse = (text: string, missing: Effect): DeliveredOutcome =>
     can('block')
       ? { outcome: { kind: 'block', message: text }, undelivered: [] }
-      : { outcome: { kind: 'pass', message, ...notes }, undelivered: [missing, ...unheard] }
+      : { outcome: { kind: 'pass', message, ...notes }, undelivered: [missing, ...undeliveredContext] }
 
   if (kind === 'block') return refuse(message, 'block')
   if (patch !== undefined && !can('rewrite'))
@@ -38,16 +38,16 @@ export function deliverDecision(
   const granted = grant === true && can('grant') ? 'grant' : 'pass'
   return {
     outcome: { kind: kind === 'ask' ? 'ask' : granted, message, ...changed, ...notes },
-    undelivered: grant === true && !can('grant') ? ['grant', ...unheard] : unheard,
+    undelivered: grant === true && !can('grant') ? ['grant', ...undeliveredContext] : undeliveredContext,
   }
 }
 
-/** Clients take a text of blanks for none, and a block without a reason for no block. */
-function says(text: string | undefined): boolean {
+/** Agents treat blank text as missing, and a block without a reason as no block. */
+function hasText(text: string | undefined): boolean {
   return text !== undefined && /[^\s\u0085]/.test(text)
 }
 
-/** An input that is handed back as it came asks nothing of the client, which might block or grant for it. */
+/** An unchanged input needs no rewrite, which might make the agent block or grant. */
 function isChange({ input: patch, original }: Decision): boolean {
   return patch !== undefined && (original === undefined || stableJson(patch) !== stableJson(original))
 }

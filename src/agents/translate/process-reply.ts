@@ -1,27 +1,27 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { ProcessReply } from '../agent-adapter.ts'
 
-/** Nothing to say: the client goes on as if we were not there. */
+/** No objection: the agent continues as if Hookhelm were not installed. */
 export const silentReply: ProcessReply = Object.freeze({ exit: 0, stdout: '', stderr: '' })
 
 export function jsonReply(output: object): ProcessReply {
   return { exit: 0, stdout: JSON.stringify(output), stderr: '' }
 }
 
-/** What blocks in every client with command hooks: code 2, a line on stderr, nothing on stdout. */
+/** Blocks in every agent with command hooks: exit code 2, a line on stderr, nothing on stdout. */
 export function blockingReply(message: string): ProcessReply {
   return { exit: 2, stdout: '', stderr: `${notJson(oneLine(message))}\n` }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a terminal
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
 function oneLine(message: string): string {
-  // Half a character is refused by the client, which could then say no reason at all.
+  // The client refuses half a surrogate pair, and the reason would be lost.
   return message.toWellFormed().replace(CONTROL, ' ').trim() || 'blocked'
 }
 
-/** Gemini CLI reads stderr as JSON where it can: a message that happens to be some must not decide. */
+/** Gemini CLI parses stderr as JSON if it can. A message that looks like JSON must not decide. */
 function notJson(line: string): string {
   try {
     JSON.parse(line)
@@ -31,12 +31,11 @@ function notJson(line: string): string {
   return `blocked: ${line}`
 }
 
-/** Where tools put the text that the model reads, nearest first. */
+/** Fields that hold the text for the model, in order of preference. */
 const keys = ['llmContent', 'textResultForLlm', 'text', 'content', 'stdout', 'output', 'result'] as const
 
 /**
- * The output of a tool as the one text that a client takes in its place. Never empty: a client takes an empty text for none,
- * and would show what was to be hidden.
+ * The output of a tool as one replacement text. Never empty: agents ignore an empty text and would show the original.
  */
 export function outputText(output: unknown): string {
   const text = textIn(output) ?? JSON.stringify(output) ?? ''

@@ -5,19 +5,19 @@ import type { NativePayload } from '../agent-adapter.ts'
 
 const MAX_TEXT = 500
 
-/** A text of the payload that may be missing, for the envelope: clipped, because a client may send anything. */
+/** An optional text for the envelope, clipped because an agent may send any length. */
 export function textField(native: NativePayload, key: string): string | undefined {
   const value = native[key]
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined
 }
 
-/** A path is never clipped: half of one is another one. */
+/** Not clipped: part of a path is another path. */
 export function pathField(native: NativePayload, key: string): string | undefined {
   const value = native[key]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Arguments of a tool call. One that cannot be read is no event that a hook could judge. */
+/** The arguments of a tool call. Throws if they cannot be read, because no hook could judge the call. */
 export function inputField(native: NativePayload, key: string): Readonly<Record<string, unknown>> {
   const value = native[key]
   if (isRecord(value)) return value
@@ -29,18 +29,18 @@ export function inputField(native: NativePayload, key: string): Readonly<Record<
 
 const LIMITS = { maxBytes: 16 * 1_048_576, maxKeys: 200_000, maxDepth: 128 } as const
 
-/** What a text says, where it is JSON: some clients send values as texts. */
+/** Parses JSON in a text, or returns undefined. Some agents send values as texts. */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
-    // Which keeps the digits of a number that is handed back.
+    // Keeps all digits of a number that goes back to the agent.
     return parseJson(text, LIMITS)
   } catch {
-    return asTheClientReads(text)
+    return parseLeniently(text)
   }
 }
 
-/** A key that is there twice, for instance, is none of our business: hooks see the one that the client sees. */
-function asTheClientReads(text: string): unknown {
+/** Accepts duplicate keys as the agent does, so that hooks see the same value. */
+function parseLeniently(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -55,7 +55,7 @@ export function nameField(native: NativePayload, key: string): string {
   throw new HookError('input.schema', `${key} must be a text`, { at: key })
 }
 
-/** The given keys with a value, under the same names. */
+/** Copies the given keys that have a value. */
 export function definedFields(
   fields: Readonly<Record<string, string | number | undefined>>,
 ): Readonly<Record<string, string | number>> {
@@ -66,7 +66,7 @@ export function definedFields(
 
 export type PayloadRecord = Readonly<Record<string, unknown>>
 
-/** An object of the payload; one that is not there is empty. */
+/** An object of the payload, or an empty one. */
 export function recordField(fields: PayloadRecord, key: string): PayloadRecord {
   const value = fields[key]
   return isRecord(value) ? value : {}

@@ -5,17 +5,17 @@ import { type ToolNames, toCanonical } from './tool-names.ts'
 
 interface Dialect {
   readonly tools: ToolNames
-  /** Where the payload names the turn. */
+  /** The key of the turn id. */
   readonly turn?: string
 }
 
-/** What the envelope says, and the payload need not say again. */
+/** Fields that only the envelope carries. */
 const known = new Set(['session_id', 'cwd', 'hook_event_name', 'transcript_path'])
 
-/** A sub-agent that starts or ends is told of by the agent above it. */
+/** The parent agent reports the start and end of a sub-agent. */
 const aboutLane = /^subagent(start|stop)$/i
 
-/** The payload that Claude Code began and others follow: snake_case, one flat object. */
+/** Reads the flat snake_case payload that Claude Code introduced and other agents use. */
 export function readSnakePayload(
   event: string,
   native: NativePayload,

@@ -1,18 +1,18 @@
 import { HookError } from '../../engine/core/error.ts'
 
-/** How one tool of a client is called here, and its arguments where they are spelled differently. */
+/** The canonical name of one native tool, and its arguments if they are spelled differently. */
 export interface ToolName {
   readonly name: string
-  /** Theirs → ours. Several of theirs may be one of ours, where versions of a client spell it differently. */
+  /** Native → canonical. Several native arguments may map to one, if versions of an agent differ. */
   readonly keys?: Readonly<Record<string, string>>
 }
 
-/** Native tool name → ours. What is not listed keeps its name and its arguments. */
+/** Native tool name → canonical tool. Tools that are not listed keep their name and arguments. */
 export type ToolNames = Readonly<Record<string, ToolName>>
 
 type Input = Readonly<Record<string, unknown>>
 
-/** The tool call as every hook sees it, whichever client it comes from. */
+/** The tool call with canonical names, as hooks of every agent see it. */
 export function toCanonical(tools: ToolNames, native: string, input: Input): CanonicalTool {
   const known = lookUp(tools, native)
   if (known === undefined) return { tool_name: native, tool_input: input }
@@ -24,12 +24,12 @@ export function toCanonical(tools: ToolNames, native: string, input: Input): Can
 
 export interface CanonicalTool {
   readonly tool_name: string
-  /** As the client calls it; hooks match either name. */
+  /** The native name. Hooks match either name. */
   readonly native_tool_name?: string
   readonly tool_input: Input
 }
 
-/** Changed arguments, spelled as the client wants them: as in `original`, where there are several ways. */
+/** Changed arguments with native names. If there are several spellings, the one in `original`. */
 export function toNative(tools: ToolNames, native: string, input: Input, original: Input = {}): Input {
   const known = lookUp(tools, native)
   if (known?.keys === undefined) return input
@@ -40,15 +40,15 @@ export function toNative(tools: ToolNames, native: string, input: Input, origina
 }
 
 /**
- * The key that the tool really reads has the name that hooks look at: a model that adds an argument of that name must not
- * hide the real one behind it.
+ * The argument that the tool really reads gets the canonical name. A model must not hide it behind an extra argument of
+ * that name.
  */
 function rename(input: Input, keys: Readonly<Record<string, string>>): Input {
   const taken = new Map<string, string>()
   for (const [from, to] of Object.entries(keys)) {
     if (!Object.hasOwn(input, from)) continue
     const other = taken.get(to)
-    // Only one of them is what the tool reads, and a hook must not be shown the other.
+    // The tool reads only one of them, and hooks must not see the other.
     if (other !== undefined)
       throw new HookError('input.schema', `${other} and ${from} are two spellings of one argument`, {
         at: from,
@@ -64,12 +64,12 @@ function rename(input: Input, keys: Readonly<Record<string, string>>): Input {
   )
 }
 
-/** A row of a table. The name comes from outside, and `constructor` must not be found. */
+/** Finds a row. The name comes from outside, so inherited keys such as `constructor` must not match. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** The name that hooks know a tool of an MCP server by, as Claude Code spells it. */
+/** The canonical name of an MCP tool, in Claude Code's spelling. */
 export function mcpToolName(server: string, tool: string): string {
   return `mcp__${plain(server)}__${plain(tool)}`
 }

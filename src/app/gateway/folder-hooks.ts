@@ -6,7 +6,7 @@ import type { Handler } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import type { AttachedFiles, WorkPlace } from '../../gateway/tenancy/snapshot.ts'
+import type { AgentFolders, AttachedFiles } from '../../gateway/tenancy/snapshot.ts'
 
 interface FolderHooksParts {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export function folderHooks({
   env,
   handlers,
   log,
-}: FolderHooksParts): (hooks: Hooks, folder: WorkPlace) => AttachedFiles {
+}: FolderHooksParts): (hooks: Hooks, folder: AgentFolders) => AttachedFiles {
   const trust = trustStore(trustFile(env))
   return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
@@ -41,7 +41,7 @@ export function folderHooks({
           if (found !== undefined) {
             const { handler_type, if_expr, enabled = true } = found
             const condition = if_expr === undefined ? {} : { if_expr }
-            return { handler_type, enabled, isInFile: true, place, ...condition }
+            return { handler_type, enabled, isInFile: true, folder: place, ...condition }
           }
         }
         return undefined

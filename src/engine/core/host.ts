@@ -91,7 +91,7 @@ export interface AskRequest extends HostRequest {
   readonly deadline: number
 }
 
-/** The answer of the person, or that nobody answered in time. */
+/** The decision of a person. */
 export interface AskReply {
   readonly decision: 'allow' | 'deny'
   /** The person who decided. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { concat, first, intersect, join, last, type MergeRule, spread, sticky, stricter } from './merge.ts'
+import { concat, first, intersect, join, last, type MergeRule, spread, sticky, strictest } from './merge.ts'
 
 const fold = (rule: MergeRule, ...answers: unknown[]) =>
   answers.reduce((before, next) => rule.merge(before, next), undefined)
@@ -46,17 +46,17 @@ test('spread lays objects over one another, later keys win', () => {
   expect(fold(spread, undefined, undefined)).toBeUndefined()
 })
 
-test('stricter: block beats ask, ask beats allow, ties go to the earlier', () => {
+test('strictest: block beats ask, ask beats allow, ties go to the earlier', () => {
   const early = { kind: 'ask', by: 'early' }
   const late = { kind: 'ask', by: 'late' }
-  expect(fold(stricter, { kind: 'allow' }, early, late)).toBe(early)
-  expect(fold(stricter, early, { kind: 'block' }, { kind: 'allow' })).toEqual({ kind: 'block' })
-  expect(fold(stricter, undefined, early, undefined)).toBe(early)
+  expect(fold(strictest, { kind: 'allow' }, early, late)).toBe(early)
+  expect(fold(strictest, early, { kind: 'block' }, { kind: 'allow' })).toEqual({ kind: 'block' })
+  expect(fold(strictest, undefined, early, undefined)).toBe(early)
 })
 
 test('a rule carries its own name', () => {
-  const rules = [first, last, sticky, concat, join, intersect, spread, stricter]
+  const rules = [first, last, sticky, concat, join, intersect, spread, strictest]
   expect(rules.map((rule) => rule.name)).toEqual(
-    'first last sticky concat join intersect spread stricter'.split(' '),
+    'first last sticky concat join intersect spread strictest'.split(' '),
   )
 })

@@ -1,8 +1,8 @@
-import { stricter as stricterOf } from './decision.ts'
+import { stricter } from './decision.ts'
 
 /** How the values of two hooks for one result field become one. */
 export interface MergeRule {
-  readonly name: 'first' | 'last' | 'sticky' | 'concat' | 'join' | 'intersect' | 'spread' | 'stricter'
+  readonly name: 'first' | 'last' | 'sticky' | 'concat' | 'join' | 'intersect' | 'spread' | 'strictest'
   /** `before` is the merged value of earlier hooks, `next` that of the current one. */
   merge(before: unknown, next: unknown): unknown
 }
@@ -53,11 +53,11 @@ export const spread: MergeRule = {
 }
 
 /** Keeps the stricter of two values with a `kind`: block beats ask, ask beats allow. Of two equal ones the first stays. */
-export const stricter: MergeRule = {
-  name: 'stricter',
+export const strictest: MergeRule = {
+  name: 'strictest',
   merge: (before, next) => {
     if (!isKinded(before)) return next
-    return isKinded(next) ? stricterOf(before, next) : before
+    return isKinded(next) ? stricter(before, next) : before
   },
 }
 

@@ -55,7 +55,7 @@ describe('its fields are merged by their rules', () => {
       note: field(text, merge.join),
       tools: field(list<string>(), merge.intersect),
       env: field(record, merge.spread),
-      verdict: field(check.object<{ kind: 'allow' | 'ask' | 'block' }>(), merge.stricter),
+      verdict: field(check.object<{ kind: 'allow' | 'ask' | 'block' }>(), merge.strictest),
     },
   })
 

@@ -77,7 +77,7 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
   }
 
   /** Without a folder, the hook files of the administrator and the user still apply. */
-  const workPlaceOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
+  const agentFoldersOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
     const cwd = realFolder(envelope.cwd)
     return { cwd, start: sessions.startOf(where, envelope, cwd) }
   }
@@ -97,7 +97,7 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        isLocal ? { ...options, folder: workPlaceOf(where, envelope) } : options,
+        isLocal ? { ...options, folder: agentFoldersOf(where, envelope) } : options,
       )
       const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)

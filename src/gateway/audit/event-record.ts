@@ -4,8 +4,8 @@ import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/
 import { redact } from '../../safe/redact.ts'
 import type { EventRecord, ExecutionRecord, SessionPosition } from '../../store/stores/audit-store.ts'
 import type { KnownHook } from '../tenancy/snapshot.ts'
-import { shownDecision, shownTrace } from './shown-decision.ts'
-import { traceIdOf } from './trace-id.ts'
+import { traceIdOf } from './emit-spans.ts'
+import { redactDecision, redactTrace } from './redact-decision.ts'
 
 /** What a record needs in addition to the dispatch itself. */
 export interface RecordContext {
@@ -18,12 +18,12 @@ export interface RecordContext {
 }
 
 /**
- * With a thousand hooks, their misses would be most of a record. Which names a stored hook does not match follows from
- * its matcher, so beyond this number `events.explain` finds out when a person asks.
+ * With a thousand hooks, their misses would be most of a record. The matcher of a stored hook shows which names it does
+ * not match, so beyond this number `events.explain` computes misses on request.
  */
 const MAX_RECORDED_MISSES = 20
 
-/** A dispatch as it is stored. */
+/** Builds the stored record of a dispatch. */
 export function toEventRecord(
   record: DispatchRecord,
   { tenant, text, attempt, find }: RecordContext,
@@ -38,13 +38,13 @@ export function toEventRecord(
     time,
     session_id: envelope.session ?? null,
     agent_id: envelope.agentId ?? null,
-    ...momentOf(envelope, payload),
+    ...sessionPosition(envelope, payload),
     kind: decision.kind,
     by_hook: decision.by ?? null,
     code: decision.code ?? null,
     duration_ms: round(trace.durationMs),
     request: text ?? JSON.stringify({ event, payload, envelope }),
-    answer: JSON.stringify({ decision: shownDecision(decision), trace: shownTrace(trace) }),
+    answer: JSON.stringify({ decision: redactDecision(decision), trace: redactTrace(trace) }),
     executions: trace.hooks.flatMap(({ matched, executions }) =>
       executions.map((execution) =>
         toExecution(execution, {
@@ -59,7 +59,7 @@ export function toEventRecord(
   }
 }
 
-/** The row of an answer that came too late. The event itself has its record already, and keeps it. */
+/** The row of a result that came too late. The record of the event itself stays as it is. */
 export function lateRecord(
   execution: Execution,
   { event, id, time, payload, envelope }: LateDispatch,
@@ -75,7 +75,7 @@ export function lateRecord(
     time,
     session_id: envelope.session ?? null,
     agent_id: envelope.agentId ?? null,
-    ...momentOf(envelope, payload),
+    ...sessionPosition(envelope, payload),
     kind: 'allow',
     by_hook: null,
     code: execution.code ?? null,
@@ -86,8 +86,8 @@ export function lateRecord(
   }
 }
 
-/** Where in its session it stands, as far as anybody said. */
-function momentOf(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
+/** The position in the session, as far as the caller or earlier events give it. */
+function sessionPosition(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
   const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined
@@ -117,7 +117,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
   const { row, matched, traceId, attempt, key } = about
   const hasFailed = decision !== 'allow' && decision !== 'ask' && decision !== 'block'
   const full = hasFailed || code !== undefined ? fullText(execution) : undefined
-  const { stdout: _, stderr: __, ...told } = facts
+  const { stdout: _, stderr: __, ...otherFacts } = facts
   return {
     hook_id: hook,
     handler_type: row?.handler_type ?? 'function',
@@ -130,7 +130,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
     error_detail: full ?? null,
     shadow,
     metadata: {
-      ...told,
+      ...otherFacts,
       ...(row?.isInFile === true ? { hook } : {}),
       matcher_matched: true,
       ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
@@ -140,7 +140,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
   }
 }
 
-/** Several lines of one hook in one dispatch have keys of their own. */
+/** Several rows of one hook in one dispatch need different keys. */
 function keyOf({ hook, recheck, decision }: Execution, eventId: string, attempt: number): string {
   const parts = [hook, eventId]
   if (recheck) parts.push('recheck')
@@ -149,7 +149,7 @@ function keyOf({ hook, recheck, decision }: Execution, eventId: string, attempt:
   return parts.join(':')
 }
 
-/** Everything that is known about a failure: what was thrown, its causes, and what the handler printed. */
+/** All details of a failure: the thrown value, its causes, and the output of the handler. */
 function fullText({ reason, detail, facts = {} }: Execution): string | undefined {
   const lines = [
     reason,

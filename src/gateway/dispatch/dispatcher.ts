@@ -7,16 +7,21 @@ import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
-import type { AuditItem, AuditQueue } from '../audit/queue.ts'
-import { shownDecision } from '../audit/shown-decision.ts'
+import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
+import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
-import type { Snapshot, WorkPlace } from '../tenancy/snapshot.ts'
+import type { AgentFolders, Snapshot } from '../tenancy/snapshot.ts'
 import type { Snapshots } from '../tenancy/snapshots.ts'
-import { completeEnvelope } from './envelope.ts'
+import { completeEnvelope } from './complete-envelope.ts'
 import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
+import {
+  createIdempotencyCache,
+  type IdempotentRequest,
+  keptAnswerOf,
+  requestHash,
+} from './idempotency-cache.ts'
 import { PendingDispatch } from './pending-dispatch.ts'
-import { createRepeats, identityOf, type Repeatable, toKeep } from './repeats.ts'
 
 /** An event as a caller sends it. */
 export interface DispatchRequest {
@@ -25,7 +30,7 @@ export interface DispatchRequest {
   readonly envelope?: Envelope
   /** Adds the full trace to the answer. */
   readonly trace?: boolean
-  /** The same key gets the same answer for a day, even from another node or after a restart. */
+  /** The same key gets the same answer for a day, also from another node or after a restart. */
   readonly idempotency_key?: string
 }
 
@@ -45,7 +50,7 @@ export interface RequestContext {
   /** When it happened, if that is not now: milliseconds since 1970. */
   readonly time?: number
   /** The folder whose hook files apply too; only callers on this machine have one. */
-  readonly folder?: WorkPlace
+  readonly folder?: AgentFolders
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -94,7 +99,7 @@ interface CompleteRequest extends DispatchRequest {
 
 export function createDispatcher(parts: DispatcherParts): EventDispatcher {
   const { snapshots, audit, clock } = parts
-  const repeats = createRepeats(parts.store, clock)
+  const idempotencyCache = createIdempotencyCache(parts.store, clock)
   return {
     async dispatch(caller, given, context = {}) {
       const event = resolveName(given.event) as EventName
@@ -104,17 +109,17 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
       const key = idempotency_key ?? envelope.id
       if (key === undefined)
         return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
-      const hash = identityOf(event, payload, envelope)
-      // The same id for another event must not hide that event behind the record of the first.
+      const hash = requestHash(event, payload, envelope)
+      // Two events with the same id need two records, so the hash becomes part of the id.
       const id = envelope.id === undefined ? timeUuid(now) : `${envelope.id}:${hash.slice(0, 12)}`
       const request = { ...given, event, envelope: { ...envelope, id } }
-      const repeat = { tenant: caller.tenant, key, hash }
-      return repeats.once(repeat, async () => {
+      const idempotent = { tenant: caller.tenant, key, hash }
+      return idempotencyCache.once(idempotent, async () => {
         const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
-        const kept = isDurable ? await repeats.kept(repeat) : undefined
+        const kept = isDurable ? await idempotencyCache.kept(idempotent) : undefined
         // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
         const { signal: _, ...lasting } = context
-        return kept ?? runEvent(parts, request, lasting, repeat)
+        return kept ?? runEvent(parts, request, lasting, idempotent)
       })
     },
     async deliver(tenant, { hook, event, payload, envelope, folder }, attempt) {
@@ -128,7 +133,7 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
         trace: true,
         sink: pending,
       })
-      // Written before the delivery ends: after a crash in between it is done again, and its record is not lost.
+      // Written before the delivery ends. After a crash in between, the delivery runs again and its record is not lost.
       const item = pending.release()
       if (item.event !== undefined) await audit.commit(item).catch(() => audit.add(item))
       const execution = trace?.hooks.find((traced) => traced.hook === hook)?.executions[0]
@@ -144,7 +149,7 @@ async function runEvent(
   parts: DispatcherParts,
   request: CompleteRequest,
   context: RequestContext,
-  repeat?: Repeatable,
+  idempotent?: IdempotentRequest,
 ): Promise<DispatchAnswer> {
   const { settings, audit, clock } = parts
   const { event, payload, envelope } = request
@@ -156,8 +161,9 @@ async function runEvent(
     ? snapshot.hooks.observers(event, payload as never, envelope)
     : []
   const isStrict = settings.of(tenant).audit === 'strict'
-  const keepsAnswer = repeat !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
-  // A record that must be on disk before the answer has to be complete by then.
+  const keepsAnswer =
+    idempotent !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
+  // A record that must be on disk before the answer has to be complete first.
   const waits = observers.length > 0 || isStrict || keepsAnswer
   const pending = new PendingDispatch(audit, { tenant, text: context.text, attempt: 1, find: snapshot.find })
   const decision = await snapshot.hooks.dispatch(event, payload as never, envelope, {
@@ -166,10 +172,10 @@ async function runEvent(
     ...(context.signal === undefined ? {} : { signal: context.signal }),
     ...(waits || request.trace ? { trace: true } : {}),
   })
-  const answer = answerOf(id, shownDecision(request.trace ? decision : withoutTrace(decision)))
+  const answer = answerOf(id, redactDecision(request.trace ? decision : withoutTrace(decision)))
   const answers =
-    repeat !== undefined && (keepsAnswer || decision.kind === 'ask')
-      ? [toKeep(repeat, answer.json, clock.now())]
+    idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
+      ? [keptAnswerOf(idempotent, answer.json, clock.now())]
       : []
   // A stored hook must not depend on the files of the folder that its event came from.
   const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? context.folder : undefined)
@@ -181,7 +187,7 @@ async function runEvent(
   return answer
 }
 
-/** Writes the record with what it queues. A gate that cannot be recorded although it must be is closed. */
+/** Writes the record with its deliveries and kept answers. If a required record cannot be written, the gate blocks. */
 async function commitRecord(
   { audit, wakeDeliveries }: DispatcherParts,
   item: AuditItem,
@@ -203,7 +209,7 @@ async function loadSnapshot(
   { snapshots, log }: DispatcherParts,
   tenant: string,
   event: EventName,
-  folder: WorkPlace | undefined,
+  folder: AgentFolders | undefined,
 ): Promise<Snapshot | string> {
   try {
     return await snapshots.of(tenant, folder)

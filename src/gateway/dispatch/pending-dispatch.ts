@@ -1,8 +1,8 @@
 import type { DispatchRecord, Execution, LateDispatch, Sink } from '../../engine/core/sink.ts'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
+import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
+import { emitSpans } from '../audit/emit-spans.ts'
 import { lateRecord, type RecordContext, toEventRecord } from '../audit/event-record.ts'
-import type { AuditItem, AuditQueue } from '../audit/queue.ts'
-import { emitSpans } from '../audit/spans.ts'
 
 /**
  * One dispatch until its record is written. The record is held back until it is known which deliveries and answers
@@ -29,13 +29,13 @@ export class PendingDispatch implements Sink {
     this.#audit.add({ event: () => lateRecord(execution, dispatch, this.#context) })
   }
 
-  /** What is to be written now; empty if the record has not arrived yet. */
+  /** The items to write now. Empty if the record has not arrived yet. */
   release(): Pick<AuditItem, 'event'> {
     this.#isReleased = true
     return this.#held === undefined ? {} : { event: this.#writer(this.#held) }
   }
 
-  /** Builds the record and emits its spans once, however often its group has to be written. */
+  /** Builds the record and emits its spans once, even if its group is written several times. */
   #writer(dispatch: DispatchRecord): () => EventRecord {
     let built: EventRecord | undefined
     return () => {

@@ -1,19 +1,23 @@
 import { jsonPointer } from '../../config/file-problem.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { SchemaPath } from '../../engine/core/schema.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { isEncrypted, type SealedPath, type Secrets, secretName } from '../../safe/secret.ts'
-import { hookConfigPath } from '../../store/paths.ts'
+import { hookConfigPath, secretPath } from '../../store/paths.ts'
+import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 
-/** What everybody sees in the place of a secret; sent back, it means the one that is stored. */
+/** The API returns this instead of a secret. A caller that sends it back keeps the stored secret. */
 export const MASK = '********'
 
-/** Headers that say nothing about who calls. Of all others nobody can tell by the name. */
+/** Headers that never hold a secret. All others might. */
 const openHeader = /^(?:accept|accept-language|content-type|user-agent|x-request-id|x-correlation-id)$/i
 
 type Change = (text: string, path: SchemaPath) => string
 
-/** The config with every text changed that stands where secrets stand: headers, and what webhooks are signed with. */
+/** Changes every text of a config that can be a secret: headers, and the keys that sign webhooks. */
 function mapSecrets(config: unknown, change: Change): unknown {
   if (!isRecord(config)) return config
   const { headers, secret } = config
@@ -41,7 +45,7 @@ function mapSecrets(config: unknown, change: Change): unknown {
   }
 }
 
-/** The config as anybody may see it. A name of a secret is none. */
+/** The config with masked secrets. The name of a secret is not one. */
 export function maskConfig(config: unknown): unknown {
   const masked = mapSecrets(config, (text) => (secretName(text) === undefined ? MASK : text))
   return withUrl(
@@ -50,58 +54,63 @@ export function maskConfig(config: unknown): unknown {
   )
 }
 
-/** The config with what is stored in the place of every mask. */
+/** The config with the stored value in place of every mask. */
 export function unmaskConfig(given: unknown, stored: unknown): unknown {
   const config = withUrl(given, (url) => unmaskUrl(url, stored))
   return mapSecrets(config, (text, path) => {
     if (text !== MASK) return text
     const kept = at(stored, path)
-    if (typeof kept !== 'string') throw refused(path, 'is hidden, and nothing is stored there')
-    // Else whoever can change the address could have a secret sent to himself that nobody may read.
-    if (urlOf(config) !== urlOf(stored)) throw refused(path, 'must be given again when the address changes')
+    if (typeof kept !== 'string') throw invalidSecret(path, 'is hidden, and nothing is stored there')
+    // Otherwise a caller who may change the address could have a write-only secret sent to it.
+    if (urlOf(config) !== urlOf(stored))
+      throw invalidSecret(path, 'must be given again when the address changes')
     return kept
   })
 }
 
-/** The config as it is stored. A sealed text from another place is refused: it is somebody else's. */
+/** The config with encrypted secrets. Refuses encrypted texts that were copied from elsewhere. */
 export function sealConfig(config: unknown, hookId: string, secrets: Secrets): unknown {
   const sealed = new Set<string>()
   const result = mapSecrets(config, (text, path) => {
     if (secretName(text) !== undefined) return text
-    const place = placeOf(hookId, path)
-    const fresh = secrets.encrypt(isEncrypted(text) ? opened(text, path, place, secrets) : text, place)
+    const sealedAt = sealedPath(hookId, path)
+    const fresh = secrets.encrypt(
+      isEncrypted(text) ? decryptSealed(text, path, sealedAt, secrets) : text,
+      sealedAt,
+    )
     sealed.add(fresh)
     return fresh
   })
   return mapTexts(result, (text, path) => {
-    if (isEncrypted(text) && !sealed.has(text)) throw refused(path, 'is an encrypted text of another place')
+    if (isEncrypted(text) && !sealed.has(text))
+      throw invalidSecret(path, 'is an encrypted text of another place')
     return text
   })
 }
 
-/** Where a sealed text of this config stands, for whoever opens it. */
-export function placeOfSealed(hookId: string, config: unknown, sealed: string): SealedPath | undefined {
-  let place: SealedPath | undefined
+/** The path of an encrypted text in this config, which decryption needs. */
+function sealedPathOf(hookId: string, config: unknown, sealed: string): SealedPath | undefined {
+  let sealedAt: SealedPath | undefined
   mapSecrets(config, (text, path) => {
-    if (text === sealed) place ??= placeOf(hookId, path)
+    if (text === sealed) sealedAt ??= sealedPath(hookId, path)
     return text
   })
-  return place
+  return sealedAt
 }
 
-function placeOf(hookId: string, path: SchemaPath): SealedPath {
+function sealedPath(hookId: string, path: SchemaPath): SealedPath {
   return hookConfigPath(hookId, jsonPointer(path))
 }
 
-function opened(text: string, path: SchemaPath, place: SealedPath, secrets: Secrets): string {
+function decryptSealed(text: string, path: SchemaPath, sealedAt: SealedPath, secrets: Secrets): string {
   try {
-    return secrets.decrypt(text, place)
+    return secrets.decrypt(text, sealedAt)
   } catch (cause) {
-    throw refused(path, 'is an encrypted text of another place', cause)
+    throw invalidSecret(path, 'is an encrypted text of another place', cause)
   }
 }
 
-function refused(path: SchemaPath, why: string, cause?: unknown): HookError {
+function invalidSecret(path: SchemaPath, why: string, cause?: unknown): HookError {
   const at = `config.${path.join('.')}`
   return new HookError('config.field', `${at} ${why}`, {
     at,
@@ -120,7 +129,7 @@ function withUrl(config: unknown, change: (url: string) => string): unknown {
   return isRecord(config) && url !== undefined ? { ...config, url: change(url) } : config
 }
 
-/** Many receivers know their callers by a parameter. One without a value may be all of it. */
+/** Many receivers authenticate callers by a query parameter. A parameter without a value may be the secret itself. */
 function maskUrl(url: string): string {
   const [, before = url, query = '', hash = ''] = /^([^?#]*\?)([^#]*)(.*)$/s.exec(url) ?? []
   const masked = query
@@ -132,7 +141,7 @@ function maskUrl(url: string): string {
 function unmaskUrl(url: string, stored: unknown): string {
   const kept = urlOf(stored)
   if (kept !== undefined && url === maskUrl(kept)) return kept
-  if (url.includes(MASK)) throw refused(['url'], 'must be given whole when it changes')
+  if (url.includes(MASK)) throw invalidSecret(['url'], 'must be given whole when it changes')
   return url
 }
 
@@ -151,4 +160,25 @@ function mapTexts(value: unknown, change: Change, path: SchemaPath = []): unknow
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, [...path, key])]),
   )
+}
+
+/** Decrypts the secrets in the config of an http hook: its own values, and secrets of the tenant by name. */
+export function secretOpener(store: Pick<Store, 'listSecrets'>, secrets: Secrets) {
+  return async (value: string, hook: HookDefinition, tenant: string | undefined): Promise<string> => {
+    const name = secretName(value)
+    if (name !== undefined) return byName(name, hook.scope === 'global' ? MASTER_TENANT : tenant)
+    const path = sealedPathOf(hook.id ?? '', hook.config, value)
+    if (path === undefined)
+      throw handlerError('secret.unreadable', 'an encrypted value stands where no secret may stand')
+    return secrets.decrypt(value, path)
+  }
+
+  async function byName(name: string, tenant = ''): Promise<string> {
+    const row = (await store.listSecrets(tenant)).find((known) => known.name === name)
+    if (row === undefined)
+      throw handlerError('secret.unreadable', `there is no secret ${name}`, {
+        hint: `Set it with \`hookhelm secrets set ${name}\`.`,
+      })
+    return secrets.decrypt(row.sealed, secretPath(tenant, name))
+  }
 }

@@ -10,7 +10,7 @@ import { compileMatcher } from '../../engine/match/matcher.ts'
 import type { HookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 
-/** An event as the test panel and older clients write it. Further keys go into the payload as they are. */
+/** An event in the format of the test panel and of older clients. Further keys become part of the payload. */
 export interface SampleEvent {
   readonly toolName?: string
   readonly toolInput?: Readonly<Record<string, unknown>>
@@ -38,7 +38,7 @@ export interface DryRun {
   readonly trace: Trace
 }
 
-/** Runs one hook alone, matcher first, with handlers that count and charge nothing. Nothing of it is written anywhere. */
+/** Runs one hook alone, matcher first, with handlers that count and charge nothing. Writes nothing. */
 export async function dryRun(
   hook: HookDefinition,
   sample: SampleEvent,
@@ -46,7 +46,7 @@ export async function dryRun(
 ): Promise<DryRun> {
   const { dryHandlers, host, clock } = parts
   const hooks = createHooks({ handlers: dryHandlers, host, clock, breaker: false })
-  // Switched off or in shadow, it is still this hook that is tried.
+  // Runs a disabled or shadow hook too.
   hooks.add({ ...hook, enabled: true, shadow: false })
   const event = hook.event as 'pre_tool_use'
   const payload = payloadOf(event, sample)
@@ -76,7 +76,7 @@ export async function dryRun(
   }
 }
 
-/** What each condition says by itself; one that cannot be evaluated says nothing. */
+/** The result of each condition. One that cannot be evaluated has none. */
 function conditions(
   { matcher, if_expr }: HookDefinition,
   input: Parameters<typeof explainMatch>[1],
@@ -104,7 +104,7 @@ function hintOf(code: ErrorCode): { hint?: string } {
   return isHandlerCode(code) ? { hint: handlerErrors[code] } : {}
 }
 
-/** Only what the event needs is made up: a payload that still lacks something is refused by its own check. */
+/** Adds only what the event requires. The event's own check refuses a payload that still lacks something. */
 function payloadOf(event: keyof typeof catalogue, sample: SampleEvent): Record<string, unknown> {
   const { toolName, toolInput, rawInput, sessionId: _, agentId: __, depth: ___, ...rest } = sample
   const { subject, rewrites } = catalogue[event]
@@ -129,7 +129,7 @@ function envelopeOf({ sessionId, agentId: agent, depth }: SampleEvent, tenant: s
   }
 }
 
-/** What a handler really returned or threw is for sinks, which seal it. */
+/** The raw result or error of a handler is for sinks, which encrypt it. */
 function withoutDetails(trace: Trace | undefined): Trace | undefined {
   return (
     trace && {

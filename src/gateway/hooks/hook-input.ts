@@ -13,7 +13,7 @@ const {
   ...free
 } = zodFields(hookSchema.fields)
 
-/** Fields that only the gateway sets. A caller may send them back as they were shown; they are not read. */
+/** Fields that only the gateway sets. A caller may send them back unchanged; they are ignored. */
 const ownedField = z.unknown().describe('Set by the gateway; ignored.').exactOptional()
 export const gatewayOwnedFields = {
   id: ownedField,
@@ -33,8 +33,8 @@ const described = (field: 'event' | 'handler_type' | 'scope') =>
     .exactOptional()
 
 /**
- * A hook as a caller sends it. `event`, `handler_type` and `scope` are required together by one message that callers
- * of the original gateway know; `timeout_ms` has another limit here than in a file.
+ * A hook as a caller sends it. One message requires `event`, `handler_type` and `scope` together, as in the original
+ * gateway. `timeout_ms` has another limit than in a file.
  */
 export const hookInput = z.strictObject({
   event: described('event'),

@@ -3,8 +3,8 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
-import { inputOf } from '../hooks/change.ts'
-import { completeHook } from '../hooks/complete.ts'
+import { mergedHookInput } from '../hooks/change-hook.ts'
+import { completeHook } from '../hooks/complete-hook.ts'
 import { dryRun } from '../hooks/dry-run.ts'
 import { type HookInput, hookInput } from '../hooks/hook-input.ts'
 import { hookParts } from '../parts.ts'
@@ -69,7 +69,7 @@ export const testHook = defineCall({
   needs: hookParts,
   async run({ params, caller, parts }) {
     const stored = await storedHook({ params, caller, parts })
-    const given = stored === undefined ? params.config : inputOf(stored, params.config ?? {})
+    const given = stored === undefined ? params.config : mergedHookInput(stored, params.config ?? {})
     if (given === undefined) throw serverError('gateway.request', 'config is required')
     if (params.config !== undefined) assertMayRun(given, caller)
     if (stored !== undefined && given.scope !== stored.scope)

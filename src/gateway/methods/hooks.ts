@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change.ts'
+import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
 import { hookInput } from '../hooks/hook-input.ts'
-import { hookShown, shown } from '../hooks/hook-shown.ts'
+import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'
 import { hookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall } from './method.ts'
@@ -22,7 +22,7 @@ const list = defineCall({
     agentId: shortText.describe('Id or name: only hooks that apply to this agent.').exactOptional(),
     enabled: z.boolean().exactOptional(),
   }),
-  result: z.object({ hooks: readonlyList(hookShown) }),
+  result: z.object({ hooks: readonlyList(hookResponse) }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { event, agentId: agent, ...rest } = params
@@ -31,7 +31,7 @@ const list = defineCall({
       ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
       ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
     })
-    return { hooks: rows.map(shown) }
+    return { hooks: rows.map(toHookResponse) }
   },
 })
 
@@ -41,12 +41,12 @@ const get = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks/:hookId' },
   params: z.strictObject({ hookId: shortText }),
-  result: z.object({ hook: hookShown }),
+  result: z.object({ hook: hookResponse }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findHook(caller.tenant, params.hookId)
     if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
-    return { hook: shown(row) }
+    return { hook: toHookResponse(row) }
   },
 })
 

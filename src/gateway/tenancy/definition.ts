@@ -2,22 +2,23 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 
-/** The part of a row that the engine knows. A hook that its tenant's breaker tripped is off, whatever the row says. */
+/** The part of a row that the engine knows. A hook that its tenant's breaker tripped is disabled. */
 export function toDefinition(row: HookRow, isTripped: boolean): HookDefinition {
   const { tenant_id: _, source, created_by, created_at, updated_at, agent_ids, ...definition } = row
   return {
     ...Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== null)),
-    // Other scopes are for every agent, whoever is listed.
+    // Hooks with other scopes apply to every agent.
     ...(row.scope === 'agent' ? { agent_ids } : {}),
     ...(isTripped ? { enabled: false, disabled_reason: 'breaker' } : {}),
   } as HookDefinition
 }
 
 /**
- * What stands in for a hook that cannot be loaded: it fails with the reason each time, so that its policy decides. It is for the
- * same events if its conditions can still be read, for all otherwise; one that is off or on trial stays that.
+ * The replacement for a hook that cannot be loaded. It fails with the reason, so that the hook's policy decides. It
+ * keeps the hook's conditions if they can be read, and applies to all events otherwise. A disabled or shadow hook stays
+ * disabled or shadow.
  */
-export function standIn(
+export function brokenHookDefinition(
   definition: HookDefinition,
   why: string,
   conditions: 'kept' | 'dropped',
@@ -34,7 +35,7 @@ export function standIn(
   } as HookDefinition
 }
 
-/** The reason that a stand-in carries. */
-export function whyBroken({ config }: HookDefinition): string {
+/** Why a hook is broken, from its replacement. */
+export function brokenHookReason({ config }: HookDefinition): string {
   return isRecord(config) ? String(config.why) : ''
 }

@@ -4,52 +4,52 @@ import type { Handler } from '../../engine/core/handler.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
-import { standIn, toDefinition, whyBroken } from './definition.ts'
+import { brokenHookDefinition, brokenHookReason, toDefinition } from './definition.ts'
 
 /** The hooks of one tenant, its own and the global ones, as its next dispatch sees them. */
 export interface Snapshot {
   readonly tenant: string
   readonly hooks: Hooks
-  /** Those that are stored. */
+  /** The stored hooks. */
   readonly rows: ReadonlyMap<HookId, HookRow>
-  /** What is known of a hook, wherever it is written down. */
+  /** Details of a hook, stored or in a file. */
   find(hook: HookId): KnownHook | undefined
-  /** Hooks that cannot be loaded, and why; each has a stand-in that fails. */
+  /** Hooks that cannot be loaded, and why. Each has a replacement that fails. */
   readonly broken: ReadonlyMap<HookId, string>
 }
 
-/** What the record of a hook tells of it. */
+/** What a record says about a hook. */
 export interface KnownHook {
   readonly handler_type: string
   readonly enabled: boolean
   readonly if_expr?: string | null
-  /** It stands in a file, and no row of the database knows it. */
+  /** The hook is in a file and has no row. */
   readonly isInFile?: true
   /** The folder of that file. */
-  readonly place?: string
+  readonly folder?: string
 }
 
-/** Where an agent works, and where its session began: the hook files of both count. */
-export interface WorkPlace {
+/** The folder where an agent works and the one where its session began. The hook files of both apply. */
+export interface AgentFolders {
   readonly cwd: string
   readonly start: string
 }
 
-/** The hook files of one folder, in use beside the stored hooks. */
+/** The hook files of one folder, attached to the stored hooks. */
 export interface AttachedFiles {
   find(hook: HookId): KnownHook | undefined
-  /** Files that cannot be used or that nobody trusts. */
+  /** Files that are invalid or not trusted. */
   problems(): readonly string[]
   close(): void
 }
 
 export interface Definitions {
   readonly rows: readonly HookRow[]
-  /** Global hooks that this tenant's breaker switched off. */
+  /** Global hooks that this tenant's breaker disabled. */
   readonly tripped: ReadonlySet<HookId>
 }
 
-/** Each stored hook is a group of its own, so that a change of one costs the same beside any number of others. */
+/** Each stored hook is its own group, so that changing one costs the same with any number of others. */
 const groupOf = (id: HookId) => `stored:${id}`
 
 /** Registers all stored hooks. A definition object that did not change keeps its compiled hook. */
@@ -69,7 +69,7 @@ export function registerStored(
   return { rows: byId, broken }
 }
 
-/** Registers one stored hook. If it cannot be loaded, a stand-in takes its place and the reason is returned. */
+/** Registers one stored hook. If it cannot be loaded, registers a replacement and returns the reason. */
 export function registerOne(hooks: Hooks, definition: HookDefinition): string | undefined {
   const group = groupOf(definition.id ?? '')
   try {
@@ -78,10 +78,10 @@ export function registerOne(hooks: Hooks, definition: HookDefinition): string | 
   } catch (thrown) {
     const reason = errorText(thrown)
     try {
-      hooks.replace(group, [standIn(definition, reason, 'kept')])
+      hooks.replace(group, [brokenHookDefinition(definition, reason, 'kept')])
     } catch {
-      // Its conditions cannot be read either, so the stand-in fails on every event.
-      hooks.replace(group, [standIn(definition, reason, 'dropped')])
+      // Its conditions are unreadable too, so the replacement fails on every event.
+      hooks.replace(group, [brokenHookDefinition(definition, reason, 'dropped')])
     }
     return reason
   }
@@ -96,7 +96,7 @@ export function byCreation(a: HookRow, b: HookRow): number {
   return a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
 }
 
-/** Answers the very same definition for the same version of a row, so that nothing is compiled twice. */
+/** Returns the same definition object for the same version of a row, so that nothing is compiled twice. */
 export type DefinitionMemory = (row: HookRow, isTripped: boolean) => HookDefinition
 
 export function definitionMemory(): DefinitionMemory {
@@ -106,7 +106,7 @@ export function definitionMemory(): DefinitionMemory {
     const found = before.get(key)
     if (found !== undefined && sameRow(found.row, row)) return found.definition
     const definition = toDefinition(row, isTripped)
-    // Old versions are never asked for again, so the memory starts over now and then.
+    // Old versions are never used again, so the cache is emptied now and then.
     if (before.size > 10_000) before = new Map()
     before.set(key, { row, definition })
     return definition
@@ -118,10 +118,10 @@ function sameRow(a: HookRow, b: HookRow): boolean {
   return a.enabled === b.enabled && a.updated_at === b.updated_at
 }
 
-/** The handler of stand-ins. */
+/** The handler of replacements. */
 export const brokenHandler: Handler<string> = {
   type: 'broken',
-  read: (_, hook) => whyBroken(hook),
+  read: (_, hook) => brokenHookReason(hook),
   run({ config, hook }) {
     throw new HookError('config.unknown_handler', `${hook.id} cannot be loaded: ${config}`)
   },

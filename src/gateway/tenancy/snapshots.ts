@@ -8,6 +8,7 @@ import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Settings } from '../settings.ts'
 import {
+  type AgentFolders,
   type AttachedFiles,
   byCreation,
   type DefinitionMemory,
@@ -16,27 +17,26 @@ import {
   registerStored,
   removeStored,
   type Snapshot,
-  type WorkPlace,
 } from './snapshot.ts'
 
 export interface Snapshots {
-  /** At once when it is loaded; the store is asked at the first dispatch of a tenant only. */
-  of(tenant: string, folder?: WorkPlace): Snapshot | Promise<Snapshot>
+  /** Synchronous if the tenant is loaded. Only the first dispatch of a tenant asks the store. */
+  of(tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot>
   /**
-   * Loads the definitions and settings of a tenant again; for the master tenant those of all tenants. With a version,
-   * snapshots that have it already are left as they are.
+   * Reloads the definitions and settings of a tenant; for the master tenant, those of all tenants. With a version,
+   * skips snapshots that have it already.
    */
   refresh(tenant: string, version?: number): Promise<void>
-  /** Puts one changed hook to use without loading the others. */
+  /** Applies one changed hook without loading the others. */
   applyChange(tenant: string, change: HookChange): Promise<void>
-  /** Those that are loaded. */
+  /** The loaded snapshots. */
   loaded(): readonly Snapshot[]
-  /** Hook files in use that cannot be used as they are now. */
+  /** Problems of hook files in use. */
   fileProblems(): readonly string[]
   close(): void
 }
 
-/** A stored hook after a change; without a row it was deleted. */
+/** A changed stored hook. Without a row it was deleted. */
 export interface HookChange {
   readonly hookId: string
   readonly row?: HookRow
@@ -45,30 +45,30 @@ export interface HookChange {
 interface SnapshotsOptions {
   readonly store: Pick<Store, 'loadDefinitions' | 'findTenant'>
   readonly settings: Settings
-  /** Makes the set of hooks of one tenant; `placeOf` tells in which folder a hook is written down, if in any. */
-  makeHooks(tenant: string, placeOf: (hook: string) => string | undefined): Hooks
-  /** Puts the hook files of a folder into the set, and follows them. Throws for a file that cannot be used. */
-  attachFiles?(hooks: Hooks, folder: WorkPlace): AttachedFiles
-  /** How many tenants are kept loaded; others are loaded again when they come back. */
+  /** Creates the hooks of one tenant. `folderOf` returns the folder of a hook's file, if it has one. */
+  makeHooks(tenant: string, folderOf: (hook: string) => string | undefined): Hooks
+  /** Adds the hook files of a folder and watches them. Throws for an invalid file. */
+  attachFiles?(hooks: Hooks, folder: AgentFolders): AttachedFiles
+  /** How many tenants stay loaded. Others are loaded again when they are used. */
   readonly max?: number
-  /** The same for folders, whose files are looked at every second. */
+  /** The same for folders, whose files are checked every second. */
   readonly maxFolders?: number
 }
 
-/** Loaded state of one tenant. Never waits twice for the same load. */
+/** The loaded state of one tenant. Concurrent callers share one load. */
 interface Entry {
   snapshot?: Snapshot
   loading?: Promise<Snapshot>
   readonly tenant: string
-  readonly folder: WorkPlace | undefined
+  readonly folder: AgentFolders | undefined
   files?: AttachedFiles
-  /** Pushed out or deleted: whoever still waits for it gets it, and nobody follows its files. */
+  /** Evicted or deleted. Waiting callers still get it, but its files are no longer watched. */
   isGone: boolean
-  /** The breaker setting its hooks were made with. */
+  /** The breaker setting that its hooks were created with. */
   breaker?: string
   /** The version of the tenant's definitions in use. */
   version?: number
-  /** Counts changes, so that a load that began before one is not taken for the newest. */
+  /** Counts changes, so that a load that began before a change does not count as current. */
   changes: number
   readonly remember: DefinitionMemory
 }
@@ -93,7 +93,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return globals
   }
 
-  /** Anew with the hooks: what was attached to the old ones is let go once the new ones are complete. */
+  /** Attaches the files to new hooks, and closes the old files once the new hooks are complete. */
   const attach = (hooks: Hooks, entry: Entry): AttachedFiles | undefined => {
     if (entry.folder === undefined || attachFiles === undefined) return undefined
     const before = entry.files
@@ -105,7 +105,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
   const load = async (entry: Entry): Promise<Snapshot> => {
     const { tenant } = entry
-    const placeOf = (hook: string) => entry.files?.find(hook)?.place
+    const folderOf = (hook: string) => entry.files?.find(hook)?.folder
     for (;;) {
       const { changes } = entry
       await settings.reload(tenant)
@@ -114,7 +114,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         loadGlobals(),
         tenant === MASTER_TENANT ? MASTER_TENANT : store.findTenant(tenant),
       ])
-      // A tenant that is gone has no hooks, and without hooks every gate would be open.
+      // A deleted tenant has no hooks, and without hooks every gate would allow.
       if (row === undefined) throw serverError('gateway.not_found', 'there is no such tenant')
       if (changes !== entry.changes) continue
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
@@ -125,7 +125,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const { snapshot: before } = entry
       const isSame =
         before !== undefined && entry.breaker === breaker && keepsOrder([...before.rows.keys()], rows)
-      const hooks = isSame ? before.hooks : makeHooks(tenant, placeOf)
+      const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf)
       const definitions = { rows, tripped: new Set(own.tripped) }
       const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
       const files = isSame ? entry.files : attach(hooks, entry)
@@ -150,7 +150,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
   const refreshEntry = (key: string, entry: Entry): Promise<unknown> =>
     reload(key, entry).catch((thrown) => {
-      // An entry that is gone needs no refresh. A folder that could not be loaded is tried again when it is used.
+      // An evicted entry needs no refresh. A folder that could not be loaded is loaded again on its next use.
       if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
     })
 
@@ -159,9 +159,9 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     if (cache.peek(key) === entry) cache.delete(key)
   }
 
-  const cacheOf = (folder: WorkPlace | undefined) => (folder === undefined ? tenants : folders)
+  const cacheOf = (folder: AgentFolders | undefined) => (folder === undefined ? tenants : folders)
 
-  const entryOf = (key: string, tenant: string, folder: WorkPlace | undefined): Entry => {
+  const entryOf = (key: string, tenant: string, folder: AgentFolders | undefined): Entry => {
     const known = cacheOf(folder).get(key)
     if (known !== undefined) return known
     const fresh: Entry = { tenant, folder, changes: 0, isGone: false, remember: definitionMemory() }
@@ -198,7 +198,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const concerned = all().filter(([, entry]) => entry.tenant === tenant)
       await Promise.all(
         concerned.map(async ([key, entry]) => {
-          // A load that has begun may not know of the change, and starts over.
+          // A load in progress may not include the change, so it starts over.
           entry.changes++
           if (entry.loading !== undefined || !applyToEntry(entry, change)) await refreshEntry(key, entry)
         }),
@@ -223,14 +223,14 @@ function snapshotOf(
   return { tenant, hooks, ...stored, find: (hook) => stored.rows.get(hook) ?? files?.find(hook) }
 }
 
-/** Whether these hooks are still in this order, and new ones come behind them: an engine keeps the order of creation. */
+/** Whether these hooks keep their order and new ones follow them, because an engine keeps the order of creation. */
 function keepsOrder(before: readonly string[], rows: readonly HookRow[]): boolean {
   const ids = rows.map(({ id }) => id)
   const present = new Set(ids)
   return before.filter((id) => present.has(id)).every((id, index) => ids[index] === id)
 }
 
-/** Applies the change of one own hook of the tenant; false if everything has to be loaded again. */
+/** Applies the change of one hook of the tenant itself. Returns false if everything must be reloaded. */
 function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
   const { snapshot, tenant, version, files } = entry
   if (snapshot === undefined || version === undefined) return false
@@ -241,7 +241,7 @@ function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
     if (row.tenant_id !== tenant) return false
     const last = [...snapshot.rows.values()].at(-1)
     if (known === undefined && last !== undefined && byCreation(last, row) > 0) return false
-    // A later change has been applied already.
+    // A later change is already applied.
     if (known !== undefined && known.version > row.version) return true
   }
   const rows = new Map(snapshot.rows)
@@ -254,12 +254,12 @@ function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
     rows.set(hookId, row)
   }
   entry.snapshot = snapshotOf(tenant, snapshot.hooks, { rows, broken }, files)
-  // The change has raised the stored version by one; if another change came in between, the next poll finds it.
+  // The change raised the stored version by one. If another change came in between, the next poll finds it.
   entry.version = version + 1
   return true
 }
 
-/** Keeping what was loaded would not help: the tenant is gone, or the files of the folder no longer go with its hooks. */
+/** Whether the old snapshot is useless: the tenant is deleted, or the folder's files no longer fit its hooks. */
 function isFinal(thrown: unknown, { folder }: Entry): boolean {
   if (!isHookError(thrown)) return false
   return thrown.code === 'gateway.not_found' || (folder !== undefined && thrown.code.startsWith('config.'))

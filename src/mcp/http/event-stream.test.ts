@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dataOf, EventSplitter, withData } from './event-stream.ts'
+import { EventSplitter, eventData, replaceEventData } from './event-stream.ts'
 
 const text = fc
   .array(fc.constantFrom('\n', '\r', '\r\n', 'data: x', 'id: 1', ': c', 'ä'))
@@ -19,7 +19,7 @@ test('for any stream, however it is cut: every byte comes out, and the same mess
       const bytes = Buffer.from(stream)
       const events = split(bytes, step)
       expect(Buffer.concat(events).equals(bytes)).toBe(true)
-      const messages = (all: Buffer[]) => all.flatMap((event) => dataOf(event)?.toString() ?? [])
+      const messages = (all: Buffer[]) => all.flatMap((event) => eventData(event)?.toString() ?? [])
       expect(messages(events)).toEqual(messages(split(bytes, bytes.length || 1)))
     }),
     { numRuns: 2_000 },
@@ -28,6 +28,6 @@ test('for any stream, however it is cut: every byte comes out, and the same mess
 
 test('another message keeps the other fields', () => {
   const event = Buffer.from('event: message\r\nid: 9\r\ndata: a\r\ndata:b\r\n\r\n')
-  expect(dataOf(event)?.toString()).toBe('a\nb')
-  expect(withData(event, Buffer.from('c')).toString()).toBe('event: message\nid: 9\ndata: c\n\n')
+  expect(eventData(event)?.toString()).toBe('a\nb')
+  expect(replaceEventData(event, Buffer.from('c')).toString()).toBe('event: message\nid: 9\ndata: c\n\n')
 })

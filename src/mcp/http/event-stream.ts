@@ -1,17 +1,20 @@
 import { handlerError } from '../../engine/core/handler-errors.ts'
-import { MAX_MESSAGE_BYTES } from '../rpc/packet.ts'
+import { MAX_MESSAGE_BYTES } from '../packet.ts'
+
+// eventsource-parser (3.1.1) keeps neither the bytes of an event nor its unknown fields. It reports nothing for `id: 7`
+// or `event: ping` without data, and holds back an event that ends with CR CR. The proxy must forward all of these.
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** Cuts a stream of server-sent events into events, each with every byte it came with. */
+/** Splits a stream of server-sent events into events and keeps every byte. */
 export class EventSplitter {
   #kept: Buffer[] = []
   #size = 0
   #isLineEmpty = true
   #afterReturn = false
 
-  /** The events that are complete. An empty line ends one: LF, CR or both, as servers please. */
+  /** Returns the complete events. An empty line ends an event, and a line ends with LF, CR or CR LF. */
   push(chunk: Buffer): Buffer[] {
     const events: Buffer[] = []
     let from = 0
@@ -32,7 +35,7 @@ export class EventSplitter {
     return events
   }
 
-  /** What came behind the last event. */
+  /** Returns the bytes after the last complete event. */
   rest(): Buffer {
     return this.#take(Buffer.alloc(0))
   }
@@ -54,19 +57,19 @@ export class EventSplitter {
 
 const DATA = /^data(?:: ?|$)/
 
-/** The message that an event carries; nothing for one that carries none. */
-export function dataOf(event: Buffer): Buffer | undefined {
+/** Returns the message that an event carries, if any. */
+export function eventData(event: Buffer): Buffer | undefined {
   const lines = linesOf(event).filter((line) => DATA.test(line))
   const data = lines.map((line) => line.replace(DATA, '')).join('\n')
   return data === '' ? undefined : Buffer.from(data)
 }
 
-export function isEndpoint(event: Buffer): boolean {
+export function isEndpointEvent(event: Buffer): boolean {
   return linesOf(event).some((line) => /^event: ?endpoint$/.test(line))
 }
 
-/** The same event with another message. */
-export function withData(event: Buffer, data: Buffer): Buffer {
+/** Returns the same event with another message. */
+export function replaceEventData(event: Buffer, data: Buffer): Buffer {
   const others = linesOf(event).filter((line) => line !== '' && !DATA.test(line))
   return Buffer.from(`${[...others, ...dataLines(data.toString('utf8'))].join('\n')}\n\n`)
 }

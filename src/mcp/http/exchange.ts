@@ -1,46 +1,48 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { errorText } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
-import type { AdmittedMessage } from '../passage.ts'
-import { messageList } from '../passage.ts'
-import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
-import { MAX_MESSAGE_BYTES, type Packet } from '../rpc/packet.ts'
-import { isBlank, itemsOf } from '../rpc/skim.ts'
-import type { Session } from '../session.ts'
-import { dataOf, EventSplitter, isEndpoint, withData } from './event-stream.ts'
-import { headersForClient, isEventStream } from './headers.ts'
-import type { HttpReply } from './reply.ts'
+import type { AdmittedPacket } from '../assemble-packet.ts'
+import { joinMessages } from '../assemble-packet.ts'
+import type { McpSession } from '../mcp-session.ts'
+import { MAX_MESSAGE_BYTES, type Packet, rpcCodes, rpcErrorText } from '../packet.ts'
+import { isBlank, splitArray } from '../scan-message.ts'
+import { EventSplitter, eventData, isEndpointEvent, replaceEventData } from './event-stream.ts'
+import type { HttpReply } from './http-reply.ts'
 
-/** One request of the client that went to the server. */
+/** One HTTP request of the client that was forwarded to the server. */
 export interface Exchange {
-  readonly session: Session
+  readonly session: McpSession
   readonly reply: HttpReply
-  /** What the client sent; nothing where it only listens. */
+  /** The body. Missing for a GET, which only receives events. */
   readonly packet?: Packet
-  readonly admitted?: AdmittedMessage
+  readonly admitted?: AdmittedPacket
 }
 
-/** Gives the client what the server answered, results of tools as the hooks want them. */
+/** Delivers the server's response to the client. Results of tools pass the hooks. */
 export async function deliverAnswer(answer: Response, exchange: Exchange): Promise<void> {
   if (isEventStream(answer.headers)) return deliverEvents(answer, exchange)
   const { session, reply, packet, admitted } = exchange
-  const body = await whole(answer)
-  const given = isBlank(body) ? body : await session.pass(body, packet === undefined)
-  const lost = session.lose(`the server answered ${answer.status} and nothing else`, keysOf(packet))
+  const body = await readBody(answer)
+  const filtered = isBlank(body) ? body : await session.filterServerMessage(body, packet === undefined)
+  const unanswered = session.failPending(
+    `the server answered ${answer.status} without a response to this request`,
+    keysOf(packet),
+  )
   if (reply.isStream) {
-    // We had to ask a person, so that the client already listens for events.
-    if (given !== undefined && answer.ok && !isBlank(given)) reply.event(given.toString('utf8'))
+    // A person was asked, so the client already receives an event stream.
+    if (filtered !== undefined && answer.ok && !isBlank(filtered)) reply.event(filtered.toString('utf8'))
     else
-      for (const id of lost)
+      for (const id of unanswered)
         reply.event(rpcErrorText(id, rpcCodes.internal, `the server answered ${answer.status}`))
     if (admitted?.answer !== undefined) reply.event(admitted.answer)
     return reply.end()
   }
   if (admitted?.answer !== undefined) {
-    const joined = joinedAnswer(given, admitted.answer)
+    const joined = joinedAnswer(filtered, admitted.answer)
     return reply.json(answer.ok ? 200 : answer.status, joined, headersForClient(answer.headers))
   }
-  reply.body(answer.status, given ?? '', headersForClient(answer.headers))
+  reply.body(answer.status, filtered ?? '', headersForClient(answer.headers))
 }
 
 async function deliverEvents(
@@ -51,39 +53,43 @@ async function deliverEvents(
   if (admitted?.answer !== undefined) reply.event(admitted.answer)
   const splitter = new EventSplitter()
   const pass = async (event: Buffer) => {
-    const given = await passEvent(event, session, packet === undefined)
-    if (given !== undefined) await reply.write(given)
+    const filtered = await filterEvent(event, session, packet === undefined)
+    if (filtered !== undefined) await reply.write(filtered)
   }
   try {
-    // One after the other: their ids say how far the client has read.
+    // In order: the id of an event says how far the client has read.
     for await (const chunk of answer.body ?? [])
       for (const event of splitter.push(Buffer.from(chunk))) await pass(event)
     const rest = splitter.rest()
     if (rest.length > 0) await pass(rest)
   } catch {
-    // Either side broke it off. The client may take it up again where it was, so its calls are not lost.
+    // Either side closed the stream. The client may resume it, so its calls stay pending.
   }
   reply.end()
 }
 
-async function passEvent(event: Buffer, session: Session, isResumed: boolean): Promise<Buffer | undefined> {
-  const data = dataOf(event)
+async function filterEvent(
+  event: Buffer,
+  session: McpSession,
+  isResumed: boolean,
+): Promise<Buffer | undefined> {
+  const data = eventData(event)
   if (data === undefined) return event
-  // The transport before this one: it tells the client where to send its calls, which may be past us.
-  if (isEndpoint(event)) return undefined
-  const given = await session.pass(data, isResumed)
-  if (given === data) return event
-  return given === undefined ? undefined : withData(event, given)
+  // The older SSE transport tells the client where to send its calls. That address may bypass the proxy.
+  if (isEndpointEvent(event)) return undefined
+  const filtered = await session.filterServerMessage(data, isResumed)
+  if (filtered === data) return event
+  return filtered === undefined ? undefined : replaceEventData(event, filtered)
 }
 
-/** The exchange failed on the way to the server or back. */
+/** Answers the client after the connection to the server failed. */
 export function failExchange(thrown: unknown, { session, reply, packet }: Exchange): void {
   const why = redact(errorText(thrown))
-  const ids = session.lose(why, keysOf(packet))
-  if (reply.left.aborted) return
+  const ids = session.failPending(why, keysOf(packet))
+  if (reply.closed.aborted) return
   if (!reply.isStream) {
-    const told = rpcErrorText(ids[0], rpcCodes.internal, `the server cannot be reached: ${why}`)
-    return reply.json(502, told)
+    const text = rpcErrorText(ids[0], rpcCodes.internal, `the server cannot be reached: ${why}`)
+    return reply.json(502, text)
   }
   for (const id of ids) reply.event(rpcErrorText(id, rpcCodes.gone, why))
   reply.end()
@@ -95,13 +101,13 @@ function keysOf(packet: Packet | undefined): string[] {
   )
 }
 
-/** The server's answers and ours in one list: a batch was sent. */
+/** Joins the server's responses and ours, for a batch. */
 function joinedAnswer(given: Buffer | undefined, ours: string): string {
-  const theirs = given === undefined || isBlank(given) ? [] : (itemsOf(given) ?? [given])
-  return messageList([...theirs, ...(itemsOf(Buffer.from(ours)) ?? [])]).toString('utf8')
+  const theirs = given === undefined || isBlank(given) ? [] : (splitArray(given) ?? [given])
+  return joinMessages([...theirs, ...(splitArray(Buffer.from(ours)) ?? [])]).toString('utf8')
 }
 
-async function whole(answer: Response): Promise<Buffer> {
+async function readBody(answer: Response): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of answer.body ?? []) {
@@ -111,4 +117,40 @@ async function whole(answer: Response): Promise<Buffer> {
     chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks)
+}
+
+/** Headers that belong to one connection and not to the message. */
+const hopByHop = [
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
+  ...['proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'content-length'],
+]
+/** The proxy has another host name, sends no browser headers, and must be able to read the response. */
+const notForServer = new Set([...hopByHop, 'host', 'origin', 'referer', 'accept-encoding'])
+/** The proxy decodes the body and may change it. */
+const notForClient = new Set([...hopByHop, 'content-encoding'])
+
+export function headersForServer(headers: IncomingHttpHeaders): Record<string, string> {
+  const named = connectionHeaders(headers.connection)
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || notForServer.has(name) || named.has(name) || name.startsWith('sec-fetch-')
+      ? []
+      : [[name, Array.isArray(value) ? value.join(', ') : value] as const],
+  )
+  return { ...Object.fromEntries(given), 'accept-encoding': 'identity' }
+}
+
+function headersForClient(headers: Headers): OutgoingHttpHeaders {
+  const given: OutgoingHttpHeaders = {}
+  for (const [name, value] of headers) if (!notForClient.has(name)) given[name] = value
+  const cookies = headers.getSetCookie()
+  return cookies.length === 0 ? given : { ...given, 'set-cookie': cookies }
+}
+
+/** Headers that the client limits to this connection. */
+function connectionHeaders(connection: string | undefined): Set<string> {
+  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+}
+
+function isEventStream(headers: Headers): boolean {
+  return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 }

@@ -3,18 +3,15 @@ import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
-import { rpcCodes, rpcErrorText } from '../rpc/answer.ts'
-import { type Packet, readPacket } from '../rpc/packet.ts'
-import type { Session, SessionOptions } from '../session.ts'
-import { deliverAnswer, type Exchange, failExchange } from './exchange.ts'
-import { headersForServer } from './headers.ts'
-import { checkCaller, checkLoopback } from './own-name.ts'
-import { HttpReply } from './reply.ts'
-import { ProxySessions } from './sessions.ts'
+import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
+import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
+import { deliverAnswer, type Exchange, failExchange, headersForServer } from './exchange.ts'
+import { HttpReply } from './http-reply.ts'
+import { ProxySessions } from './proxy-sessions.ts'
 
-export interface HttpProxyOptions extends SessionOptions {
+export interface HttpProxyOptions extends McpSessionOptions {
   readonly listen: { readonly host: string; readonly port: number }
-  /** The server. Its host is our user's own choice, and may well be an inner one. */
+  /** The address of the server. The user chose it, so it may be in a private network. */
   readonly to: string
 }
 
@@ -25,10 +22,10 @@ export interface HttpProxy {
 
 const MAX_BODY = 16 * 1_048_576
 const SESSION = 'mcp-session-id'
-/** In another encoding the server could read something else than we do. */
+/** With another charset the server could read another text than we do. */
 const PLAIN_JSON = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
-/** Stands in front of a server that speaks Streamable HTTP. */
+/** Opens a proxy in front of a server that speaks Streamable HTTP. */
 export async function openHttpProxy(options: HttpProxyOptions): Promise<HttpProxy> {
   checkLoopback(options.listen.host)
   const to = readUrl(options.to)
@@ -36,11 +33,11 @@ export async function openHttpProxy(options: HttpProxyOptions): Promise<HttpProx
   const outbound = createOutbound({
     allow: [to.host],
     own: () => own,
-    // A stream of events has no end; what must be held in memory has limits of its own.
+    // An event stream is endless. What the proxy holds in memory has its own limits.
     maxBytes: Number.MAX_SAFE_INTEGER,
     connections: 256,
   })
-  const proxy = new Door(to, outbound, new ProxySessions(options))
+  const proxy = new HttpProxyServer(to, outbound, new ProxySessions(options))
   const server = createServer(
     { maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: true },
     (request, response) => void proxy.answer(request, response),
@@ -60,7 +57,7 @@ export async function openHttpProxy(options: HttpProxyOptions): Promise<HttpProx
   }
 }
 
-class Door {
+class HttpProxyServer {
   readonly #to: URL
   readonly #outbound: Outbound
   readonly #sessions: ProxySessions
@@ -75,11 +72,12 @@ class Door {
     const reply = new HttpReply(response)
     try {
       checkCaller(request)
-      if (request.url?.split('?')[0] !== this.#to.pathname) return refuse(reply, 404, 'there is nothing here')
+      if (request.url?.split('?')[0] !== this.#to.pathname)
+        return refuse(reply, 404, 'this path does not exist')
       if (request.method === 'POST') await this.#post(request, reply)
       else if (request.method === 'GET') await this.#get(request, reply)
       else if (request.method === 'DELETE') await this.#delete(request, reply)
-      else refuse(reply, 405, 'POST, GET and DELETE are what a client sends')
+      else refuse(reply, 405, 'only POST, GET and DELETE are allowed')
     } catch (thrown) {
       if (!reply.isStream) refuse(reply, statusOf(thrown), errorText(thrown))
       else reply.end()
@@ -97,11 +95,11 @@ class Door {
     if (packet.kind === 'refused')
       return packet.answer === undefined ? reply.body(202, '') : reply.json(400, packet.answer)
     const session = this.#sessionOf(request, packet)
-    // What the standard has clients begin a new session at.
-    if (session === undefined) return refuse(reply, 404, 'this session is not known here')
+    // The MCP standard makes clients start a new session after a 404.
+    if (session === undefined) return refuse(reply, 404, 'this session is unknown')
     const send = acceptsEvents(request) ? (text: string) => reply.event(text) : undefined
-    const link = { signal: reply.left, ...(send === undefined ? {} : { send }) }
-    const admitted = await session.admit(packet, link)
+    const channel = { signal: reply.closed, ...(send === undefined ? {} : { send }) }
+    const admitted = await session.admit(packet, channel)
     const exchange = { session, reply, packet, admitted }
     if (admitted.forward !== undefined) return this.#forward(request, admitted.forward, exchange)
     if (reply.isStream) {
@@ -111,7 +109,7 @@ class Door {
     else reply.json(200, admitted.answer)
   }
 
-  #sessionOf({ headers }: IncomingMessage, { items }: Packet): Session | undefined {
+  #sessionOf({ headers }: IncomingMessage, { items }: Packet): McpSession | undefined {
     const id = headers[SESSION]?.toString()
     if (id === undefined && items.some(({ kind }) => kind === 'initialize')) return this.#sessions.begin()
     return this.#sessions.find(id)
@@ -134,7 +132,7 @@ class Door {
       const answer = await this.#outbound.fetch(this.#to, {
         method: request.method ?? 'GET',
         headers: headersForServer(request.headers),
-        signal: exchange.reply.left,
+        signal: exchange.reply.closed,
         ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       })
       if (exchange.packet?.items.some(({ kind }) => kind === 'initialize') && answer.ok)
@@ -163,7 +161,7 @@ function acceptsEvents({ headers }: IncomingMessage): boolean {
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  // Said before it is read, so that the refusal arrives.
+  // Refuse before reading: the client may read the response only then.
   if (Number(request.headers['content-length']) > MAX_BODY) throw tooLarge()
   for await (const chunk of request) {
     size += chunk.length
@@ -183,13 +181,38 @@ function bind(
 ): Promise<{ address: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) =>
-      reject(
-        serverError('gateway.setting', `${host} port ${port} cannot be listened on: ${errorText(error)}`),
-      ),
+      reject(serverError('gateway.setting', `${host} port ${port} cannot be used: ${errorText(error)}`)),
     )
     server.listen({ host, port }, () => {
       const address = server.address()
       if (typeof address === 'object' && address !== null) resolve(address)
     })
   })
+}
+
+/** Names that always mean this machine. */
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|::1)$/i
+
+/** The proxy has no authentication, so only this machine may reach it. */
+function checkLoopback(host: string): void {
+  if (LOOPBACK.test(host)) return
+  throw serverError('gateway.exposed', `${host} can be reached from the network`, {
+    hint: 'Listen on 127.0.0.1, and start a proxy on every machine that needs one.',
+  })
+}
+
+/**
+ * Throws for requests of web pages and for unknown host names. A page could let its own host name resolve to this
+ * machine (DNS rebinding) and would then have the same origin as the proxy.
+ */
+function checkCaller({ headers, socket }: IncomingMessage): void {
+  const host = headers.host?.toLowerCase() ?? ''
+  const names = ['localhost', '127.0.0.1', '[::1]', socket.localAddress ?? '']
+  const port = socket.localPort === 80 ? /(?::80)?$/ : new RegExp(`:${socket.localPort}$`)
+  if (!port.test(host) || !names.includes(host.replace(port, '')))
+    throw serverError('auth.host', 'the proxy does not answer to this host name', { hint: 'Use 127.0.0.1.' })
+  if (headers.origin !== undefined && headers.origin.toLowerCase() !== `http://${host}`)
+    throw serverError('auth.origin', 'web pages may not use the proxy', {
+      hint: 'Only programs on this machine may use the proxy.',
+    })
 }

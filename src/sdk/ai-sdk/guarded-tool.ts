@@ -1,12 +1,10 @@
-import type { ToolExecutionOptions } from 'ai'
+import type { JSONValue, ToolExecutionOptions, ToolResultPart } from 'ai'
 import { systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { AgentHooks } from '../agent-hooks.ts'
+import { type AgentHooks, blocked } from '../agent-hooks.ts'
 import { copyWith, inputRecord } from '../clone-for-hooks.ts'
-import { blocked } from '../refusal.ts'
-import type { AiToolGate, AiToolVerdict, AnyTool } from './tool-gate.ts'
-import { outputWithContext, type ToolOutput, usualOutput } from './tool-output.ts'
-import { turnOf } from './turn.ts'
+import { turnEnvelope } from './model-request.ts'
+import type { AiToolDecision, AiToolGate, AnyTool } from './tool-gate.ts'
 
 type Options = ToolExecutionOptions<unknown>
 type Execute = (input: unknown, options: Options) => unknown
@@ -17,54 +15,60 @@ interface ToolResult {
   readonly output: unknown
 }
 
-interface Means {
+interface ToolGuardContext {
   readonly agentHooks: AgentHooks
   readonly gate: AiToolGate
 }
 
-/** The same tool, which asks before it runs and tells what came of it. One that runs elsewhere stays as it is. */
-export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { agentHooks, gate }: Means): T {
+/** Wraps a tool: hooks decide before it runs and see its result. A tool without `execute` stays as it is. */
+export function guardedTool<T extends AnyTool>(
+  toolName: string,
+  tool: T,
+  { agentHooks, gate }: ToolGuardContext,
+): T {
   if (typeof tool.execute !== 'function') return tool
-  // By the input that the SDK knows the call by; what hooks add is read when the result goes to the model.
+  // Context of hooks by the input object of the call, until `toModelOutput` reads it.
   const notes = new WeakMap<object, readonly string[]>()
 
   const execute: Execute = (input, options) => {
-    const verdict = gate.take(input)
-    // Only who answers at once can answer with a stream of results.
-    if (verdict !== undefined) return run(verdict, input, options)
+    const stored = gate.take(input)
+    // A streaming tool must return its stream synchronously.
+    if (stored !== undefined) return run(stored, input, options)
     const { toolCallId, messages, abortSignal: signal } = options
     const asked = gate.ask({ toolName, toolCallId, input, tool, takesRewrite: true, messages, signal })
     return asked.then(async (answer) => {
       signal?.throwIfAborted()
       if (answer.kind === 'ask')
-        throw blocked(`this needs a person's approval, and nobody was asked: ${answer.message}`)
+        throw blocked(`this needs a person's approval, which was not requested: ${answer.message}`)
       return lastOf(run(answer, input, options))
     })
   }
 
-  function run(verdict: AiToolVerdict, given: unknown, options: Options): unknown {
-    if (verdict.kind === 'block') throw blocked(verdict.message)
+  function run(decision: AiToolDecision, given: unknown, options: Options): unknown {
+    if (decision.kind === 'block') throw blocked(decision.message)
     const since = systemClock.elapsed()
     const call = {
       tool_name: toolName,
-      tool_input: inputRecord(verdict.input),
+      tool_input: inputRecord(decision.input),
       tool_use_id: options.toolCallId,
     }
-    const about = { envelope: { ...turnOf(agentHooks, options.messages), toolCall: options.toolCallId } }
+    const about = {
+      envelope: { ...turnEnvelope(agentHooks, options.messages), toolCall: options.toolCallId },
+    }
     const add = (context: readonly string[] = []) => {
       if (context.length > 0 && isObject(given)) notes.set(given, [...(notes.get(given) ?? []), ...context])
     }
-    add(verdict.context)
+    add(decision.context)
 
     const done = async (tool_response: unknown): Promise<unknown> => {
       const duration_ms = Math.round(systemClock.elapsed() - since)
-      const decision = await agentHooks.transform(
+      const after = await agentHooks.transform(
         'post_tool_use',
         { ...call, tool_response, duration_ms },
         about,
       )
-      add(decision.context)
-      return decision.input === undefined ? tool_response : structuredClone(decision.input)
+      add(after.context)
+      return after.input === undefined ? tool_response : structuredClone(after.input)
     }
     const failed = async (thrown: unknown): Promise<never> => {
       const is_interrupt = options.abortSignal?.aborted ?? false
@@ -86,7 +90,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { agen
 
     let result: unknown
     try {
-      result = (tool.execute as Execute).call(tool, verdict.input, options)
+      result = (tool.execute as Execute).call(tool, decision.input, options)
     } catch (thrown) {
       return failed(thrown)
     }
@@ -94,7 +98,7 @@ export function guardedTool<T extends AnyTool>(toolName: string, tool: T, { agen
   }
 
   const toModelOutput = async (result: ToolResult): Promise<ToolOutput> => {
-    const output = await (tool.toModelOutput?.(result) ?? usualOutput(result.output))
+    const output = await (tool.toModelOutput?.(result) ?? defaultToolOutput(result.output))
     const context = isObject(result.input) ? notes.get(result.input) : undefined
     return context === undefined ? output : outputWithContext(output, context)
   }
@@ -115,4 +119,36 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+type ToolOutput = ToolResultPart['output']
+
+/** The SDK's default for tools without `toModelOutput`. */
+function defaultToolOutput(output: unknown): ToolOutput {
+  if (typeof output === 'string') return { type: 'text', value: output }
+  const text: string | undefined = JSON.stringify(output)
+  const value: JSONValue = text === undefined ? null : JSON.parse(text)
+  return { type: 'json', value }
+}
+
+/** Appends the context of hooks to a result. */
+function outputWithContext(output: ToolOutput, context: readonly string[]): ToolOutput {
+  const notes = context.join('\n')
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: `${output.value}\n\n${notes}` }
+    case 'json':
+      return {
+        type: 'content',
+        value: [
+          { type: 'text', text: JSON.stringify(output.value) },
+          { type: 'text', text: notes },
+        ],
+      }
+    case 'content':
+      return { ...output, value: [...output.value, { type: 'text', text: notes }] }
+    default:
+      return output
+  }
 }

@@ -1,9 +1,8 @@
 import { asSchema, type ToolSet } from 'ai'
 import { errorText } from '../../engine/core/error.ts'
-import type { AgentHooks } from '../agent-hooks.ts'
+import { type AgentHooks, messageOf } from '../agent-hooks.ts'
 import { inputRecord, restoreUnchanged, toolInputFrom } from '../clone-for-hooks.ts'
-import { messageOf } from '../refusal.ts'
-import { turnOf } from './turn.ts'
+import { turnEnvelope } from './model-request.ts'
 
 export type AnyTool = ToolSet[string]
 
@@ -18,8 +17,8 @@ export interface AiToolCall {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What the hooks say about one tool call, with the input that may run. */
-export interface AiToolVerdict {
+/** The decision about one tool call, with the input that the tool gets. */
+export interface AiToolDecision {
   readonly kind: 'allow' | 'ask' | 'block'
   readonly grant: boolean
   readonly message: string
@@ -27,56 +26,60 @@ export interface AiToolVerdict {
   readonly context: readonly string[]
 }
 
-/** `pre_tool_use`, asked once per call: the approval asks, and the tool finds the answer when it runs. */
+/** Dispatches `pre_tool_use` once per call. The approval stores the decision, and the tool takes it when it runs. */
 export interface AiToolGate {
-  ask(call: AiToolCall): Promise<AiToolVerdict>
-  /** Leaves a verdict for the tool that is called with this very input. */
-  leave(input: unknown, verdict: AiToolVerdict): void
-  take(input: unknown): AiToolVerdict | undefined
+  ask(call: AiToolCall): Promise<AiToolDecision>
+  /** Stores a decision for the tool that is called with this same input object. */
+  store(input: unknown, decision: AiToolDecision): void
+  take(input: unknown): AiToolDecision | undefined
 }
 
 export function createAiToolGate(agentHooks: AgentHooks): AiToolGate {
-  // By identity: the parsed input of a call is an object of its own, while ids of calls repeat with some providers.
-  const left = new WeakMap<object, AiToolVerdict>()
+  // By identity: each call has its own input object, while some providers repeat call ids.
+  const stored = new WeakMap<object, AiToolDecision>()
   return {
     async ask(call) {
       const { toolName, toolCallId, input, messages, signal } = call
       const decision = await agentHooks.gate(
         'pre_tool_use',
         { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
-        { envelope: { ...turnOf(agentHooks, messages), toolCall: toolCallId }, signal },
+        { envelope: { ...turnEnvelope(agentHooks, messages), toolCall: toolCallId }, signal },
       )
       const { kind, grant = false, input: changed, context = [] } = decision
-      const verdict: AiToolVerdict = { kind, grant, message: messageOf(decision), input, context }
-      return kind === 'block' || changed === undefined ? verdict : rewritten(verdict, call, changed)
+      const result: AiToolDecision = { kind, grant, message: messageOf(decision), input, context }
+      return kind === 'block' || changed === undefined ? result : applyInput(result, call, changed)
     },
-    leave(input, verdict) {
-      if (isObject(input)) left.set(input, verdict)
+    store(input, decision) {
+      if (isObject(input)) stored.set(input, decision)
     },
     take(input) {
       if (!isObject(input)) return undefined
-      const verdict = left.get(input)
-      left.delete(input)
-      return verdict
+      const decision = stored.get(input)
+      stored.delete(input)
+      return decision
     },
   }
 }
 
-/** A changed input is held against the tool's own schema, as the one that the model wrote was. */
-async function rewritten(
-  verdict: AiToolVerdict,
+/** Checks a changed input against the tool's schema, as the SDK checked the model's. */
+async function applyInput(
+  decision: AiToolDecision,
   { tool, input, takesRewrite }: AiToolCall,
   changed: unknown,
-): Promise<AiToolVerdict> {
-  const refuse = (message: string): AiToolVerdict => ({ ...verdict, kind: 'block', grant: false, message })
+): Promise<AiToolDecision> {
+  const refuse = (message: string): AiToolDecision => ({ ...decision, kind: 'block', grant: false, message })
   if (!takesRewrite) return refuse('a hook changed the input of a tool that does not run here')
-  const checked = await validated(tool?.inputSchema, restoreUnchanged(toolInputFrom(changed, input), input))
-  if ('error' in checked) return refuse(`a hook changed the input to one the tool refuses: ${checked.error}`)
-  return { ...verdict, input: checked.value }
+  const checked = await validateWith(
+    tool?.inputSchema,
+    restoreUnchanged(toolInputFrom(changed, input), input),
+  )
+  if ('error' in checked)
+    return refuse(`a hook changed the input to one that the tool does not accept: ${checked.error}`)
+  return { ...decision, input: checked.value }
 }
 
-/** The value as a schema wants it. */
-export async function validated(
+/** Returns the value as the schema transforms it, or what is wrong with it. */
+export async function validateWith(
   schema: AnyTool['inputSchema'] | undefined,
   value: unknown,
 ): Promise<{ readonly value: unknown } | { readonly error: string }> {

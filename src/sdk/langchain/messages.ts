@@ -3,8 +3,8 @@ import { isRecord } from '../../engine/core/check.ts'
 
 type Content = BaseMessage['content']
 
-/** What only some kinds of messages have. */
-interface Further {
+/** Fields that only some kinds of messages have. */
+interface OptionalFields {
   readonly tool_calls?: unknown
   readonly tool_call_id?: unknown
   readonly status?: unknown
@@ -13,7 +13,7 @@ interface Further {
 /** A message as hooks see it. */
 export function plainMessage(message: BaseMessage): Readonly<Record<string, unknown>> {
   const { id, name, content } = message
-  const { tool_calls, tool_call_id, status } = message as BaseMessage & Further
+  const { tool_calls, tool_call_id, status } = message as BaseMessage & OptionalFields
   return {
     type: message.getType(),
     content,
@@ -22,8 +22,8 @@ export function plainMessage(message: BaseMessage): Readonly<Record<string, unkn
   }
 }
 
-/** And back: what hooks left alone is the message that was there, what they changed keeps all they did not see. */
-export function changedMessages(changed: readonly unknown[], before: readonly BaseMessage[]): BaseMessage[] {
+/** Reverses `plainMessage`. Unchanged messages stay as they are; changed ones keep the fields that hooks do not see. */
+export function restoreMessages(changed: readonly unknown[], before: readonly BaseMessage[]): BaseMessage[] {
   return changed.map((item, index) => {
     const original = before[index]
     if (original === undefined || !isRecord(item)) return coerceMessageLikeToMessage(item as BaseMessageLike)
@@ -36,20 +36,20 @@ export function changedMessages(changed: readonly unknown[], before: readonly Ba
   })
 }
 
-/** The same message but for these fields. */
+/** Returns a copy of the message with other fields. */
 export function withFields<M extends BaseMessage>(message: M, fields: Readonly<Record<string, unknown>>): M {
   const Same = message.constructor as new (fields: Readonly<Record<string, unknown>>) => M
   return new Same({ ...message.lc_kwargs, ...fields })
 }
 
-/** With a text behind all that is there. */
-export function appended(content: Content, text: string): Content {
+/** Returns the content with a text at its end. */
+export function appendText(content: Content, text: string): Content {
   if (typeof content === 'string') return content === '' ? text : `${content}\n\n${text}`
   return [...content, { type: 'text', text }]
 }
 
-/** With another text in place of all text that is there. */
-export function reworded(content: Content, text: string): Content {
+/** Returns the content with one text instead of its texts. */
+export function replaceText(content: Content, text: string): Content {
   if (typeof content === 'string') return text
   return [{ type: 'text', text }, ...content.filter((block) => block.type !== 'text')]
 }

@@ -4,14 +4,13 @@ import { isRecord } from '../../engine/core/check.ts'
 import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
+import { type AgentHooks, type HookCallOptions, messageOf, refusalOf } from '../agent-hooks.ts'
 import { cloneForHooks, copyWith } from '../clone-for-hooks.ts'
-import { messageOf, refusalOf } from '../refusal.ts'
-import { appended, withFields } from './messages.ts'
+import { appendText, withFields } from './messages.ts'
 
-/** What a tool call comes to: a message, or a command to the graph. */
-type Outcome = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>
-type Handler = (request: ToolCallRequest) => Outcome | Promise<Outcome>
+/** The result of a tool call: a message, or a command to the graph. */
+type ToolCallOutcome = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>
+type Handler = (request: ToolCallRequest) => ToolCallOutcome | Promise<ToolCallOutcome>
 
 interface Call {
   readonly tool_name: string
@@ -19,58 +18,61 @@ interface Call {
   readonly tool_use_id?: string
 }
 
-/** One tool call past the hooks. */
+/** Runs one tool call with its hooks. */
 export async function guardToolCall(
   agentHooks: AgentHooks,
   request: ToolCallRequest,
   { handler, about, asks }: { handler: Handler; about: HookCallOptions; asks: boolean },
-): Promise<Outcome> {
+): Promise<ToolCallOutcome> {
   const { toolCall, runtime } = request
   const { id, name, args } = toolCall
   const identity = id === undefined ? {} : { tool_use_id: id }
-  const where: HookCallOptions = {
+  const callAbout: HookCallOptions = {
     ...about,
     envelope: { ...about.envelope, ...(id === undefined ? {} : { toolCall: id }) },
   }
   const decision = await agentHooks.gate(
     'pre_tool_use',
     { tool_name: name, tool_input: args, ...identity },
-    where,
+    callAbout,
   )
   const { input: changed } = decision
   const input: Record<string, unknown> = isRecord(changed) ? cloneForHooks(changed) : args
   const refusal =
     asks && decision.kind === 'ask' ? askPerson(runtime, name, input, decision) : refusalOf(decision)
-  if (refusal !== undefined) return refused(toolCall, refusal)
+  if (refusal !== undefined) return errorMessage(toolCall, refusal)
 
   const call: Call = { tool_name: name, tool_input: input, ...identity }
   const since = systemClock.elapsed()
-  let outcome: Outcome
+  let outcome: ToolCallOutcome
   try {
     outcome = await handler({ ...request, toolCall: { ...toolCall, args: input } })
   } catch (thrown) {
     if (isControlFlow(thrown) || about.signal?.aborted) throw thrown
-    const context = await failed(agentHooks, call, errorText(thrown), where)
-    // As it would have been without a middleware around the tool.
+    const context = await dispatchFailure(agentHooks, call, errorText(thrown), callAbout)
+    // LangChain's own text for a failed tool without middleware.
     const text = ToolInvocationError.isInstance(thrown)
       ? thrown.message
       : `${thrown}\n Please fix your mistakes.`
-    return refused(toolCall, [text, ...context].join('\n\n'))
+    return errorMessage(toolCall, [text, ...context].join('\n\n'))
   }
-  const said = decision.context ?? []
-  return answered(outcome, id, async (message) => {
+  const context = decision.context ?? []
+  return mapToolMessage(outcome, id, async (message) => {
     if (message.status === 'error')
-      return noted(message, [...said, ...(await failed(agentHooks, call, message.content, where))])
+      return appendContext(message, [
+        ...context,
+        ...(await dispatchFailure(agentHooks, call, message.content, callAbout)),
+      ])
     const duration_ms = Math.round(systemClock.elapsed() - since)
     const payload = { ...call, tool_response: message.content, duration_ms }
-    const after = await agentHooks.transform('post_tool_use', payload, where)
+    const after = await agentHooks.transform('post_tool_use', payload, callAbout)
     const changed =
       after.input === undefined ? message : withFields(message, { content: contentOf(after.input) })
-    return noted(changed, [...said, ...(after.context ?? [])])
+    return appendContext(changed, [...context, ...(after.context ?? [])])
   })
 }
 
-/** In the words of LangChain's own human-in-the-loop, so that the same page can answer. */
+/** Uses the format of LangChain's human-in-the-loop middleware, so that the same user interface can answer. */
 function askPerson(
   { interrupt }: ToolCallRequest['runtime'],
   name: string,
@@ -90,7 +92,7 @@ function askPerson(
     : `refused: ${messageOf(decision)}`
 }
 
-async function failed(
+async function dispatchFailure(
   agentHooks: AgentHooks,
   call: Call,
   error: unknown,
@@ -100,26 +102,26 @@ async function failed(
   return context
 }
 
-function refused({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
+function errorMessage({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
 }
 
-function noted(message: ToolMessage, context: readonly string[]): ToolMessage {
+function appendContext(message: ToolMessage, context: readonly string[]): ToolMessage {
   if (context.length === 0) return message
-  return withFields(message, { content: appended(message.content, context.join('\n')) })
+  return withFields(message, { content: appendText(message.content, context.join('\n')) })
 }
 
-/** A result that the model gets as text or blocks. */
+/** The content of a tool message: text or blocks. */
 function contentOf(input: unknown): unknown {
   return typeof input === 'string' || Array.isArray(input) ? structuredClone(input) : JSON.stringify(input)
 }
 
-/** The message of the tool, also where it stands inside a command to the graph. */
-async function answered(
-  outcome: Outcome,
+/** Changes the message of the tool, also inside a command to the graph. */
+async function mapToolMessage(
+  outcome: ToolCallOutcome,
   id: string | undefined,
   change: (message: ToolMessage) => Promise<ToolMessage>,
-): Promise<Outcome> {
+): Promise<ToolCallOutcome> {
   if (ToolMessage.isInstance(outcome)) return change(outcome)
   const { update } = outcome
   if (!isRecord(update) || !Array.isArray(update.messages)) return outcome
@@ -131,7 +133,7 @@ async function answered(
   return copyWith(outcome, { update: { ...update, messages } })
 }
 
-/** An interrupt, or a command to a graph further out: no failure of the tool. */
+/** An interrupt, or a command to a parent graph. Neither is a failure of the tool. */
 function isControlFlow(thrown: unknown): boolean {
   return isRecord(thrown) && thrown.is_bubble_up === true
 }

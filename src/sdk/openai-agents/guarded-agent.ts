@@ -1,35 +1,33 @@
 import { type Agent, getHandoff, type Handoff, type RunContext, type Tool } from '@openai/agents'
-import { type AgentHooks, subagentHooks } from '../agent-hooks.ts'
-import { blocked, refusalOf } from '../refusal.ts'
-import { guardedAction } from './guarded-action.ts'
-import { guardedFunction } from './guarded-tool.ts'
+import { type AgentHooks, blocked, refusalOf, subagentHooks } from '../agent-hooks.ts'
+import { guardedAction, guardedFunction } from './guarded-tool.ts'
 import { createAgentsToolGate } from './tool-gate.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what the SDK itself says for an agent of any kind
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's own type for any agent
 export type AnyAgent = Agent<any, any>
-// biome-ignore lint/suspicious/noExplicitAny: likewise
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's own type for any handoff
 type AnyHandoff = Handoff<any, any>
 
 /** Agents with hooks around their tools and handoffs. */
-export interface Agents {
+export interface GuardedAgents {
   guard(agent: AnyAgent): AnyAgent
   isGuarded(agent: unknown): boolean
-  /** Who speaks for a guarded agent. */
+  /** The hooks of a guarded agent. */
   hooksOf(agent: unknown): AgentHooks
 }
 
-export function createAgents(root: AgentHooks): Agents {
+export function createGuardedAgents(root: AgentHooks): GuardedAgents {
   const guarded = new WeakMap<object, AnyAgent>()
-  const askers = new WeakMap<object, AgentHooks>()
+  const hooksByCopy = new WeakMap<object, AgentHooks>()
 
   function guardAt(agent: AnyAgent, agentHooks: AgentHooks): AnyAgent {
-    if (askers.has(agent)) return agent
+    if (hooksByCopy.has(agent)) return agent
     const known = guarded.get(agent)
     if (known !== undefined) return known
     const copy: AnyAgent = agent.clone({})
-    // Before its handoffs, which may lead back here.
+    // Store the copy before its handoffs, which may lead back to this agent.
     guarded.set(agent, copy)
-    askers.set(copy, agentHooks)
+    hooksByCopy.set(copy, agentHooks)
     const gate = createAgentsToolGate(agentHooks)
     const tools = new WeakMap<Tool, Tool>()
     const guardTool = (tool: Tool): Tool => {
@@ -44,11 +42,11 @@ export function createAgents(root: AgentHooks): Agents {
     }
     const { getAllTools } = copy
     return Object.assign(copy, {
-      // Whoever listens to the agent hears of its copy.
+      // Listeners on the original agent also receive events of the copy.
       eventEmitter: Reflect.get(agent, 'eventEmitter'),
-      // Those of tool servers are only known here.
-      getAllTools: async (...given: Parameters<typeof getAllTools>) =>
-        (await getAllTools.apply(copy, given)).map(guardTool),
+      // Only this method lists the tools of MCP servers.
+      getAllTools: async (...args: Parameters<typeof getAllTools>) =>
+        (await getAllTools.apply(copy, args)).map(guardTool),
       handoffs: agent.handoffs.map((handoff) => guardHandoff(getHandoff(handoff), agentHooks)),
     })
   }
@@ -57,7 +55,7 @@ export function createAgents(root: AgentHooks): Agents {
     const inner = subagentHooks(agentHooks, handoff.agentName)
     return handoff.clone({
       agent: guardAt(handoff.agent, inner),
-      // The name is that of the agent as it was given.
+      // The name of the original agent.
       agentName: handoff.agentName,
       onInvokeHandoff: async (context: RunContext, text: string) => {
         const decision = await agentHooks.gate('subagent_start', { agent_type: handoff.agentName })
@@ -71,7 +69,7 @@ export function createAgents(root: AgentHooks): Agents {
   return {
     guard: (agent) =>
       guardAt(agent, root.envelope.agent === undefined ? root.at({ agent: agent.name }) : root),
-    isGuarded: (agent) => typeof agent === 'object' && agent !== null && askers.has(agent),
-    hooksOf: (agent) => (typeof agent === 'object' && agent !== null && askers.get(agent)) || root,
+    isGuarded: (agent) => typeof agent === 'object' && agent !== null && hooksByCopy.has(agent),
+    hooksOf: (agent) => (typeof agent === 'object' && agent !== null && hooksByCopy.get(agent)) || root,
   }
 }

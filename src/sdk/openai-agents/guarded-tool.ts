@@ -1,33 +1,32 @@
-import type { FunctionTool, RunContext } from '@openai/agents'
+import type { ApplyPatchTool, ComputerTool, FunctionTool, RunContext, ShellTool } from '@openai/agents'
 import { isRecord } from '../../engine/core/check.ts'
 import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
-import type { AgentHooks } from '../agent-hooks.ts'
+import { type AgentHooks, blocked, messageOf, refusalOf } from '../agent-hooks.ts'
 import { copyWith, inputRecord, toolInputFrom } from '../clone-for-hooks.ts'
-import { blocked, messageOf, refusalOf } from '../refusal.ts'
-import { type AgentsToolGate, aboutCall, parsed } from './tool-gate.ts'
+import { type AgentsToolGate, callOptions, parseArguments } from './tool-gate.ts'
 
 type Invoke = FunctionTool['invoke']
 type Guardrail = NonNullable<FunctionTool['inputGuardrails']>[number]
 
-interface Means {
+interface ToolGuardContext {
   readonly agentHooks: AgentHooks
   readonly gate: AgentsToolGate
 }
 
-/** How the SDK words a failure of a tool that does not word its own. */
-const FAILED = 'An error occurred while running the tool.'
+/** The SDK's default text for a failed tool. */
+const DEFAULT_FAILURE = 'An error occurred while running the tool.'
 
-/** The same tool, which asks before it runs and tells what came of it. */
-export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means): FunctionTool {
+/** Wraps a function tool: hooks decide before it runs and see its result. */
+export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: ToolGuardContext): FunctionTool {
   const { name } = tool
   const ask = (context: RunContext, callId: string, text: string) =>
-    gate.ask(context, { name, callId, input: parsed(text) })
+    gate.ask(context, { name, callId, input: parseArguments(text) })
 
   const needsApproval: FunctionTool['needsApproval'] = async (context, input, callId = '') => {
     const decision = await gate.ask(context, { name, callId, input })
-    // The guardrail refuses it, with words for the model.
+    // The guardrail refuses a blocked call with a message for the model.
     if (decision.kind === 'block' || decision.grant === true) return false
     const wanted = decision.input === undefined ? input : toolInputFrom(decision.input, input)
     const needed = decision.kind === 'ask' || (await tool.needsApproval(context, wanted as never, callId))
@@ -35,12 +34,12 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     return needed
   }
 
-  const gatekeeper: Guardrail = {
+  const hookGuardrail: Guardrail = {
     type: 'tool_input',
     name: 'hookhelm',
     async run({ context, toolCall }) {
       const decision = await ask(context, toolCall.callId, toolCall.arguments)
-      // A question was answered by now: without an approval nothing comes this far.
+      // A guardrail runs only after the approval, so `ask` has been answered.
       if (decision.kind !== 'block') return { behavior: { type: 'allow' } }
       return { behavior: { type: 'rejectContent', message: messageOf(decision) } }
     },
@@ -51,8 +50,10 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
       async run(data) {
         const { toolCall } = data
         const { input } = await ask(data.context, toolCall.callId, toolCall.arguments)
-        // They check what will run.
-        return guardrail.run(input === undefined ? data : { ...data, toolCall: rewritten(toolCall, input) })
+        // The program's guardrails check the changed input.
+        return guardrail.run(
+          input === undefined ? data : { ...data, toolCall: withArguments(toolCall, input) },
+        )
       },
     }),
   )
@@ -64,9 +65,12 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     const refusal = refusalIn(decision, context, { name, callId })
     if (refusal !== undefined) throw blocked(refusal)
     const { input: rewrittenInput } = decision
-    const input = rewrittenInput === undefined ? parsed(text) : toolInputFrom(rewrittenInput, parsed(text))
+    const input =
+      rewrittenInput === undefined
+        ? parseArguments(text)
+        : toolInputFrom(rewrittenInput, parseArguments(text))
     const call = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
-    const about = aboutCall(callId)
+    const about = callOptions(callId)
     const since = systemClock.elapsed()
     const failed = async (error: string): Promise<readonly string[]> => {
       const is_interrupt = details?.signal?.aborted ?? false
@@ -89,8 +93,8 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
       throw thrown
     }
     const before = decision.context ?? []
-    if (typeof result === 'string' && result.startsWith(FAILED))
-      return noted(result, [...before, ...(await failed(result))])
+    if (typeof result === 'string' && result.startsWith(DEFAULT_FAILURE))
+      return appendContext(result, [...before, ...(await failed(result))])
     const duration_ms = Math.round(systemClock.elapsed() - since)
     const after = await agentHooks.transform(
       'post_tool_use',
@@ -99,7 +103,7 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     )
     const changed = after.input === undefined ? result : structuredClone(after.input)
     const notes = [...before, ...(after.context ?? [])]
-    if (tool.outputSchema === undefined || notes.length === 0) return noted(changed, notes)
+    if (tool.outputSchema === undefined || notes.length === 0) return appendContext(changed, notes)
     agentHooks.log('agent.undelivered', {
       event: 'post_tool_use',
       reason: `${name} has a schema for its output`,
@@ -107,10 +111,10 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: Means)
     return changed
   }
 
-  return copyWith(tool, { needsApproval, inputGuardrails: [gatekeeper, ...others], invoke })
+  return copyWith(tool, { needsApproval, inputGuardrails: [hookGuardrail, ...others], invoke })
 }
 
-/** Whoever calls a tool past the runner has asked nobody. */
+/** A tool that is called without the runner had no approval. */
 function refusalIn(
   decision: Decision,
   context: RunContext,
@@ -120,16 +124,63 @@ function refusalIn(
   return context.isToolApproved({ toolName: name, callId }) === true ? undefined : refusalOf(decision)
 }
 
-function rewritten<T extends { readonly arguments: string }>(call: T, input: unknown): T {
-  return { ...call, arguments: JSON.stringify(toolInputFrom(input, parsed(call.arguments))) }
+function withArguments<T extends { readonly arguments: string }>(call: T, input: unknown): T {
+  return { ...call, arguments: JSON.stringify(toolInputFrom(input, parseArguments(call.arguments))) }
 }
 
-/** The result with what hooks have to say about it. */
-function noted(result: unknown, context: readonly string[]): unknown {
+/** Appends the context of hooks to a result. */
+function appendContext(result: unknown, context: readonly string[]): unknown {
   if (context.length === 0) return result
   const notes = context.join('\n')
   if (isRecord(result) && result.type === 'text' && typeof result.text === 'string')
     return { ...result, text: `${result.text}\n\n${notes}` }
   const text = typeof result === 'string' ? result : JSON.stringify(result)
   return `${text}\n\n${notes}`
+}
+
+type ActionTool = ShellTool | ApplyPatchTool | ComputerTool
+type NeedsApproval = (context: RunContext, action: unknown, callId?: string) => Promise<boolean>
+type OnApproval = (context: RunContext, item: unknown) => Promise<{ approve?: boolean; reason?: string }>
+
+/** Wraps the shell, patch and computer tools. Hooks can block them or ask, but cannot change their input. */
+export function guardedAction<T extends ActionTool>(tool: T, gate: AgentsToolGate): T {
+  const { name } = tool
+  const own = tool as { readonly needsApproval?: unknown; readonly onApproval?: OnApproval }
+  const refusals = new WeakMap<RunContext, Map<string, string>>()
+  const canRefuse = tool.type === 'shell' || tool.type === 'apply_patch'
+
+  const needsApproval: NeedsApproval = async (context, action, callId = '') => {
+    const decision = await gate.ask(context, { name, callId, input: action })
+    const refusal = actionRefusal(decision)
+    if (refusal !== undefined) {
+      // The computer tool cannot refuse one call, so the error ends the run.
+      if (!canRefuse) throw blocked(refusal)
+      refusals.set(context, (refusals.get(context) ?? new Map()).set(callId, refusal))
+      return true
+    }
+    if (decision.kind === 'ask') return true
+    if (decision.grant === true) return false
+    return typeof own.needsApproval === 'function'
+      ? own.needsApproval(context, action, callId)
+      : own.needsApproval === true
+  }
+  const onApproval: OnApproval = async (context, item) => {
+    const reason = refusals.get(context)?.get(callIdOf(item))
+    if (reason !== undefined) return { approve: false, reason }
+    return (await own.onApproval?.(context, item)) ?? {}
+  }
+  return copyWith(tool, { needsApproval, ...(canRefuse ? { onApproval } : {}) })
+}
+
+function actionRefusal(decision: Decision): string | undefined {
+  if (decision.kind === 'block') return messageOf(decision)
+  if (decision.input !== undefined)
+    return `a hook changed this, and the change cannot be delivered: ${messageOf(decision)}`
+  return undefined
+}
+
+function callIdOf(item: unknown): string {
+  const raw = isRecord(item) ? item.rawItem : undefined
+  const id = isRecord(raw) ? (raw.callId ?? raw.id) : undefined
+  return typeof id === 'string' ? id : ''
 }

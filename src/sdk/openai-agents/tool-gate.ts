@@ -9,15 +9,15 @@ export interface AgentsToolCall {
   readonly input: unknown
 }
 
-/** `pre_tool_use`, asked once per call: approval, guardrail and tool come one after the other and share the answer. */
+/** Dispatches `pre_tool_use` once per call. Approval, guardrail and tool share the decision. */
 export interface AgentsToolGate {
   ask(context: RunContext, call: AgentsToolCall): Promise<Decision>
-  /** Asks again next time: a person was asked, and much may have changed until the answer. */
+  /** Makes the next `ask` dispatch again, because a person's answer may take long. */
   forget(context: RunContext, callId: string): void
 }
 
 export function createAgentsToolGate(agentHooks: AgentHooks): AgentsToolGate {
-  // Ids of calls are unique within a run, not between runs.
+  // Call ids are unique only within a run.
   const runs = new WeakMap<RunContext, Map<string, Promise<Decision>>>()
   return {
     ask(context, { name, callId, input }) {
@@ -26,8 +26,8 @@ export function createAgentsToolGate(agentHooks: AgentHooks): AgentsToolGate {
       const known = calls.get(callId)
       if (known !== undefined) return known
       const payload = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
-      const asked = agentHooks.gate('pre_tool_use', payload, aboutCall(callId))
-      // Without an id a call is like no other.
+      const asked = agentHooks.gate('pre_tool_use', payload, callOptions(callId))
+      // Decisions of calls without an id cannot be shared.
       if (callId !== '') calls.set(callId, asked)
       return asked
     },
@@ -35,13 +35,13 @@ export function createAgentsToolGate(agentHooks: AgentHooks): AgentsToolGate {
   }
 }
 
-/** A call past the runner has no id. */
-export function aboutCall(callId: string): HookCallOptions {
+/** A call without the runner has no id. */
+export function callOptions(callId: string): HookCallOptions {
   return callId === '' ? {} : { envelope: { toolCall: callId } }
 }
 
-/** Arguments as the model wrote them; text that is no JSON stays one. */
-export function parsed(text: string): unknown {
+/** Parses the model's arguments. Text that is not JSON stays text. */
+export function parseArguments(text: string): unknown {
   try {
     return text.trim() === '' ? {} : JSON.parse(text)
   } catch {

@@ -12,7 +12,12 @@ import {
 } from '../../core/check.ts'
 import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
 import { first, join } from '../../core/merge.ts'
-import { isHookDecision, mergeHookDecisions, resolveBlockMessage } from './gate-decision.ts'
+import {
+  type HookDecision,
+  isHookDecision,
+  mergeHookDecisions,
+  resolveBlockMessage,
+} from './gate-decision.ts'
 import type { ReplyPayload } from './message-parts.ts'
 import { modelFields, promptEventFields } from './prompt.ts'
 
@@ -22,12 +27,13 @@ export interface FinalizeRetry {
   readonly maxAttempts?: number
 }
 
-/** The strictest decision wins; a result that is not a decision counts as a block. */
-const mergeAgentRun: MergeResults = (before, next) => {
-  const decision = isHookDecision(next)
-    ? next
-    : ({ outcome: 'block', reason: 'before_agent_run returned an invalid decision' } as const)
-  return mergeHookDecisions(isHookDecision(before) ? before : undefined, decision)
+/** The strictest decision wins; a result that is not a decision, or that a later plugin spoiled, counts as a block. */
+const mergeAgentRun: MergeResults = (before, next) =>
+  mergeHookDecisions(before === undefined ? undefined : orBlock(before), orBlock(next))
+
+function orBlock(result: Readonly<Record<string, unknown>>): HookDecision {
+  if (isHookDecision(result)) return result
+  return { outcome: 'block', reason: 'before_agent_run returned an invalid decision' }
 }
 
 const readAgentRun: ReadVerdict = (result) => {

@@ -69,8 +69,8 @@ type Findings = Iterable<unknown> | null | undefined
 /** Findings are concatenated; without any the field is undefined. */
 const mergeInstall: MergeResults = (before, next) => {
   const earlierFindings = (before?.findings as Findings) ?? []
-  const newFindings = (next.findings as Findings) ?? []
-  const findings = [...earlierFindings, ...newFindings]
+  // Written out: the message of the TypeError is logged, and names the expression as in the original.
+  const findings = [...earlierFindings, ...((next.findings as Findings) ?? [])]
   return {
     findings: findings.length > 0 ? findings : undefined,
     block: sticky.merge(before?.block, next.block),

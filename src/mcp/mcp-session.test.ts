@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createDecider, type Decider } from '../client/decider.ts'
+import { HookError } from '../engine/core/error.ts'
+import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import type { AdmittedPacket } from './assemble-packet.ts'
+import { McpSession } from './mcp-session.ts'
+import { readPacket } from './packet.ts'
+import { ServerName } from './server-name.ts'
+
+const never = new AbortController().signal
+
+function sessionWith(hooks: Hooks, name: string | undefined = 'files'): McpSession {
+  const options = { warn: () => {}, clock: fakeClock(), failOpen: false }
+  return new McpSession({ ...options, decider: createDecider({ hooks }), server: new ServerName(name) })
+}
+
+/** Hooks that change everything they get to see. */
+function rewritingHooks(): Hooks {
+  const hooks = createHooks()
+  hooks.on('pre_tool_use', () => ({ kind: 'allow', input: { changed: true } }))
+  hooks.on('post_tool_use', { transform: true }, () => ({ kind: 'allow', input: 'changed' }))
+  return hooks
+}
+
+function admit(
+  session: McpSession,
+  line: string | Buffer,
+  signal = never,
+): AdmittedPacket | Promise<AdmittedPacket> {
+  const packet = readPacket(Buffer.from(line))
+  if (packet.kind === 'refused') return { forward: undefined, answer: packet.answer, sent: [] }
+  return session.admit(packet, { signal })
+}
+
+const id = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string())
+const value = fc.jsonValue({ maxDepth: 4 })
+const method = fc
+  .oneof(
+    fc.string(),
+    fc.constantFrom('tools/list', 'resources/read', 'sampling/createMessage', 'tools/call2'),
+  )
+  .filter((name) => !/tools\s*\/\s*call$|^initialize$|tasks\/result|cancelled/i.test(name.normalize('NFKC')))
+const others = fc.oneof(
+  fc.record({ jsonrpc: fc.constant('2.0'), id, method, params: value }),
+  fc.record({ jsonrpc: fc.constant('2.0'), method, params: value }),
+  fc.record({ jsonrpc: fc.constant('2.0'), id, result: value }),
+  fc.record({ jsonrpc: fc.constant('2.0'), id, error: value }),
+)
+const blanks = fc.stringMatching(/^[ \t]{0,3}$/)
+
+test('any message that is no tool call goes through byte for byte, in both directions', () => {
+  fc.assert(
+    fc.property(others, blanks, fc.boolean(), (message, blank, isPretty) => {
+      fc.pre(!JSON.stringify(message).includes('proto'))
+      const text = isPretty
+        ? JSON.stringify(message, undefined, 1).replaceAll('\n', ' ')
+        : JSON.stringify(message)
+      const line = Buffer.from(`${blank}${text}${blank}`)
+      const session = sessionWith(rewritingHooks())
+      const packet = readPacket(line)
+      expect(packet.kind).toBe('packet')
+      if (packet.kind === 'packet')
+        expect(session.admit(packet, { signal: never })).toEqual({
+          forward: line,
+          answer: undefined,
+          sent: [],
+        })
+      expect(session.filterServerMessage(line)).toBe(line)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('any message of the server that is no result of a tool goes through while calls are under way', async () => {
+  const session = sessionWith(rewritingHooks())
+  await admit(session, '{"jsonrpc":"2.0","id":"the call","method":"tools/call","params":{"name":"x"}}')
+  fc.assert(
+    fc.property(others, blanks, (message, blank) => {
+      const line = Buffer.from(`${blank}${JSON.stringify(message)}${blank}`)
+      expect(session.filterServerMessage(line)).toBe(line)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('any tool call is gated, however its id and its arguments look', async () => {
+  const blocked = createHooks()
+  blocked.on('pre_tool_use', () => ({ kind: 'block', reason: 'no' }))
+  await fc.assert(
+    fc.asyncProperty(id, fc.dictionary(fc.string(), value), fc.string(), async (id, input, name) => {
+      const params = { name, arguments: input }
+      fc.pre(!JSON.stringify(params).includes('proto'))
+      const line = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
+      const { forward, answer } = await admit(sessionWith(blocked), line)
+      expect(forward).toBeUndefined()
+      expect(JSON.parse(answer ?? '')).toMatchObject({ result: { isError: true } })
+    }),
+  )
+})
+
+test('a number that no double holds comes out digit by digit where the call is rewritten', async () => {
+  const line =
+    '{"jsonrpc":"2.0","id":12345678901234567890,"method":"tools/call","params":{"name":"x","_meta":{"n":1e999}}}'
+  const { forward } = await admit(sessionWith(rewritingHooks()), line)
+  const rewritten = '"_meta":{"n":1e999},"arguments":{"changed":true}}}'
+  expect(forward?.toString()).toBe(line.replace('"_meta":{"n":1e999}}}', rewritten))
+})
+
+test('names follow those of Claude Code', async () => {
+  const seen: string[] = []
+  const hooks = createHooks()
+  hooks.on('pre_tool_use', ({ tool_name }) => void seen.push(tool_name))
+  const call = (name: string) => JSON.stringify({ id: name, method: 'tools/call', params: { name } })
+  await admit(sessionWith(hooks, 'my server/1.0'), call('read.file-x_y z'))
+  expect(seen).toEqual(['mcp__my_server_1_0__read_file-x_y_z'])
+})
+
+test('what is cancelled while a batch is decided stays here, and the rest goes', async () => {
+  const gates = new Map<string, () => void>()
+  const hooks = createHooks()
+  hooks.on(
+    'pre_tool_use',
+    ({ tool_name }) => new Promise<void>((resolve) => void gates.set(tool_name, resolve)),
+  )
+  const session = sessionWith(hooks)
+  const call = (id: number) => `{"id":${id},"method":"tools/call","params":{"name":"t${id}"}}`
+  const batch = admit(session, `[${call(1)},${call(2)}]`)
+  await expect.poll(() => gates.size).toBe(2)
+  const cancel = '{"method":"notifications/cancelled","params":{"requestId":1}}'
+  gates.get('mcp__files__t1')?.()
+  expect(admit(session, cancel)).toEqual({ forward: undefined, answer: undefined, sent: [] })
+  gates.get('mcp__files__t2')?.()
+  expect((await batch).forward?.toString()).toBe(`[${call(2)}]`)
+})
+
+test('a hook that throws while it redacts is no reason to lose a result, as its policy says', async () => {
+  const hooks = createHooks()
+  hooks.on('post_tool_use', { transform: true }, () => {
+    throw new Error('broken')
+  })
+  const session = sessionWith(hooks)
+  await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
+  const line = Buffer.from('{"id":1,"result":{"content":[]}}')
+  expect(await session.filterServerMessage(line)).toBe(line)
+})
+
+test.each([
+  [false, { isError: true, content: [{ text: expect.stringContaining('withheld: no decision: gone') }] }],
+  [true, { content: [{ text: 'secret' }], _meta: { a: 1, 'hookhelm/opened': 'gone' } }],
+])('a result that nobody could look at; with --fail-open: %s', async (failOpen, expected) => {
+  const decider: Pick<Decider, 'decide'> = {
+    decide: async ({ event }) => {
+      if (event === 'post_tool_use') throw new HookError('engine.aborted', 'gone')
+      return { kind: 'allow' }
+    },
+  }
+  const server = new ServerName('files')
+  const session = new McpSession({ decider, server, failOpen, clock: fakeClock(), warn: () => {} })
+  await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
+  const line = '{"id":1,"result":{"content":[{"type":"text","text":"secret"}],"_meta":{"a":1}}}'
+  expect(JSON.parse(String(await session.filterServerMessage(Buffer.from(line))))).toMatchObject({
+    id: 1,
+    result: expected,
+  })
+})
+
+test('failure hooks receive an error of the server', async () => {
+  const hooks = createHooks()
+  hooks.on('post_tool_use_failure', ({ error }) => ({
+    kind: 'allow',
+    context: `heard ${JSON.stringify(error)}`,
+  }))
+  const session = sessionWith(hooks)
+  await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
+  const given = await session.filterServerMessage(
+    Buffer.from('{"id":1,"error":{"code":-1,"message":"no","data":7}}'),
+  )
+  expect(JSON.parse(String(given))).toEqual({
+    id: 1,
+    error: { code: -1, message: 'no\nheard {"code":-1,"message":"no","data":7}', data: 7 },
+  })
+})
