@@ -20,6 +20,7 @@ test('Codex: seconds, and a regular expression over the names of tools', async (
         matcher: '^(Bash|apply_patch)$',
         timeout_ms: 5_000,
         ...open,
+        answer: 'lenient',
         config: { command: 'a', allowed_env_vars: [] },
       },
     ],

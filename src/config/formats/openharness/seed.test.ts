@@ -21,6 +21,7 @@ describe('the examples of the description', () => {
         on_error: 'allow',
         on_timeout: 'allow',
         on_invalid: 'allow',
+        answer: 'ignore',
         config: { format: 'openharness-seed', command: 'black {file} && isort {file}', can_block: false },
       },
     ])
