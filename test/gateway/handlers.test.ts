@@ -77,7 +77,7 @@ describe('GC-51 webhooks', () => {
   })
 
   test.each([
-    ['/html', 'allow'],
+    ['/html', 'block'],
     ['/block', 'block'],
     ['/continue-false', 'block'],
     ['/400', 'block'],

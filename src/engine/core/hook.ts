@@ -40,10 +40,10 @@ const policy = (about: string) =>
  * and the form of the web app follow from here. Guards declare their own fields (`engine/guard`).
  */
 export const baseHookFields = {
-  id: schema.text('Stable id. Decisions, traces and guards refer to it.', { minLength: 1 }),
-  event: schema.text('The event that the hook listens to, in any spelling of its name.', { minLength: 1 }),
+  id: schema.text('Stable id, used in decisions, traces and guards.', { minLength: 1 }),
+  event: schema.text('The event, in any spelling of its name.', { minLength: 1 }),
   handler_type: schema.text('What the hook runs: command, http, prompt, agent or script.', { minLength: 1 }),
-  config: schema.any('Settings of the handler; each handler type declares its own.'),
+  config: schema.any('Settings of the handler.'),
   name: schema.text('A short title for people.'),
   description: schema.text('What the hook is for.'),
   scope: schema.choice(
@@ -56,20 +56,20 @@ export const baseHookFields = {
   match,
   timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
   on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
-  on_timeout: policy('What a hook that does not answer in time means for a gate.'),
+  on_timeout: policy('What a missed deadline means for a gate.'),
   on_invalid: policy('What an unreadable answer means for a gate.'),
   answer: schema.choice(
     ['strict', 'lenient', 'ignore'],
-    'How the answer of a command, webhook or script is read. `strict` (the default): an unreadable answer is invalid. `lenient`: it is a log. `ignore`: only the exit code or status counts.',
+    'How an answer is read: `strict` (the default), `lenient` or `ignore`.',
   ),
   priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
-  enabled: schema.boolean('false switches the hook off. true by default.'),
-  disabled_reason: schema.text('Why the hook is off; set by the gateway.'),
+  enabled: schema.boolean('false switches it off.'),
+  disabled_reason: schema.text('Why the hook is off.'),
   locked: schema.boolean('Managed by an administrator: runs first, and sees every rewrite.'),
-  recheck: schema.boolean('Runs again if a later hook changes the input that this one passed.'),
+  recheck: schema.boolean('Runs again if a later hook changes the input.'),
   shadow: schema.boolean('Runs and is recorded, but changes nothing.'),
   transform: schema.boolean('The hook may change the event, so the event waits for it.'),
-  version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store with every change.'),
+  version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
 } as const
 
 /** A hook without the fields of guards: what handlers and matchers see. */

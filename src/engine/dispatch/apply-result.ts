@@ -142,18 +142,11 @@ export function applyFailure(
 /** The kind of failure decides, not the layer that noticed it: a deadline that the handler itself kept is a timeout. */
 function failureOf(code: ErrorCode, { timeoutCode }: CompiledHook): Failure {
   if (code === timeoutCode || code.endsWith('.timeout')) return 'timeout'
-  return invalidAnswers.has(code) ? 'invalid' : 'error'
+  return invalidAnswer.test(code) ? 'invalid' : 'error'
 }
 
 /** Codes of answers that were there and cannot be read. */
-const invalidAnswers: ReadonlySet<ErrorCode> = new Set([
-  'handler.result',
-  'prompt.parse',
-  'agent.output_schema',
-  'process.output_limit',
-  'outbound.too_large',
-  'outbound.decode',
-])
+const invalidAnswer = /\.(?:result|parse|output_schema|output_limit|too_large|decode)$/
 
 function policyFor(hook: CompiledHook, because: Failure) {
   if (because === 'timeout') return hook.onTimeout

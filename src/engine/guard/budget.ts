@@ -10,10 +10,10 @@ export const budgetGuard = defineGuard({
       {
         name: schema.text('Hooks that name the same budget share it.'),
         cost: amount('What one run costs; 1 by default.'),
-        limit: amount('How much may be spent in all.'),
+        limit: amount('The whole budget.'),
       },
       ['name', 'limit'],
-      'A named budget that the hook draws on. A gate whose budget is spent fails.',
+      'A named budget to draw on. A gate whose budget is spent fails.',
     ),
   },
   question({ budget: drawn }) {

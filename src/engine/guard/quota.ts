@@ -9,7 +9,7 @@ export const quotaGuard = defineGuard({
     max_invocations_per_turn: schema.integer(
       1,
       1_000_000,
-      'How often the hook may run in one turn of the agent. A gate whose quota is used up fails.',
+      'Runs in one turn of the agent at most. A gate beyond it fails.',
     ),
   },
   question({ id = '', max_invocations_per_turn: limit }) {

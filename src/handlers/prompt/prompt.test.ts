@@ -107,6 +107,24 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
 })
 
 describe('what the evaluator says', () => {
+  const twice = (first: object, second: object): FakeAnswer => ({
+    calls: [first, second].map((input) => ({ tool: 'decide', input })),
+  })
+  const yes = { decision: 'allow', reason: 'fine' }
+
+  test('of several decisions the strictest counts, wherever it stands', async () => {
+    const no = { decision: 'block', reason: 'no' }
+    for (const answer of [twice(yes, no), twice(no, yes)]) {
+      const { call } = await createPromptTest([answer])
+      expect(await call()).toMatchObject({ kind: 'block', reason: 'no' })
+    }
+  })
+
+  test('an injection that any decision reports blocks', async () => {
+    const { call } = await createPromptTest([twice(yes, { ...yes, injection_detected: true })])
+    expect(await call()).toMatchObject({ kind: 'block', by: 'judge' })
+  })
+
   test('GC-71 a decision without a reason is one', async () => {
     const { call } = await createPromptTest([decide({ decision: 'block' })])
     expect(await call()).toMatchObject({ kind: 'block', reason: 'blocked by judge' })
