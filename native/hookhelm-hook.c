@@ -846,11 +846,12 @@ static bool take_pending(struct cursor *line) {
          take_count(line, 9999999999999999u, &until) && take(line, '}') && line->at == line->end;
 }
 
-/* `{"id":1,"error":{"code":"…","message":"…",…}}`: only the message matters. */
+/* `{"id":1,"error":{"code":"…","message":"…",…}}`: only the message matters, and an empty one explains nothing. */
 static bool take_error(struct cursor *line, struct string *message) {
   struct string code;
   return (take_word(line, "{\"id\":1,\"error\":{\"code\":") || take_word(line, "{\"id\":null,\"error\":{\"code\":")) &&
-         take_string(line, &code) && take_word(line, ",\"message\":") && take_string(line, message);
+         take_string(line, &code) && take_word(line, ",\"message\":") && take_string(line, message) &&
+         message->length > 0;
 }
 
 static _Noreturn void print_reply(const struct reply *reply) {

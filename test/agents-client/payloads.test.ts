@@ -209,7 +209,11 @@ describe.runIf(sanitizedClient)('the sanitized client', () => {
           stderr: expect.stringMatching(/^hookhelm: [^\n]+\n$/),
         })
       }),
-      { numRuns: 200 },
+      {
+        numRuns: 200,
+        // An error with an empty message.
+        examples: [['{"id":1,"error":{"code":"a","message":"', Uint8Array.from([34]), true]],
+      },
     )
   })
 })
