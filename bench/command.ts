@@ -15,14 +15,7 @@ export async function commandFigures(): Promise<Figure[]> {
   // Below the packages, so that what is built there finds them.
   const dir = mkdtempSync(join('node_modules', '.hookhelm-bench-'))
   try {
-    execFileSync('node_modules/.bin/tsc', [
-      '-p',
-      'tsconfig.build.json',
-      '--declaration',
-      'false',
-      '--outDir',
-      dir,
-    ])
+    execFileSync('node_modules/.bin/tsc', ['-p', 'bench/tsconfig.json', '--outDir', dir])
     return figuresOf(await measure(join(process.cwd(), dir), bareStart(dir)))
   } finally {
     rmSync(dir, { recursive: true })
