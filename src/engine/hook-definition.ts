@@ -51,12 +51,13 @@ function read(given: object): ReturnType<typeof checkHookDefinition> {
 }
 
 /** The config of a hook as its handler wants it; throws a coded error for the first problem. */
-export function readHandlerConfig({ schema, read }: Handler, hook: HookDefinition): unknown {
-  if (schema === undefined) return read(hook.config, hook)
+export function readHandlerConfig(handler: Handler, hook: HookDefinition): unknown {
+  const { schema } = handler
+  if (schema === undefined) return handler.read(hook.config, hook)
   const { value, problems } = readSchema(schema, hook.config ?? {})
   const [first] = problems
   if (first !== undefined) throw schemaError(first, 'config')
-  return read(value, hook)
+  return handler.read(value, hook)
 }
 
 /** A problem of a value as a coded error; `base` is the path of the value itself. */

@@ -95,6 +95,22 @@ describe('a hook that is data', () => {
     expect(Object.isFrozen(hooks.list()[0])).toBe(true)
   })
 
+  test('a handler may be an object of a class', async () => {
+    class Reasons {
+      readonly type = 'reasons'
+      readonly prefix = 'because '
+      read(config: unknown): string {
+        return this.prefix + String(config)
+      }
+      run({ config }: { config: string }) {
+        return { kind: 'block', reason: config }
+      }
+    }
+    const hooks = createHooks({ handlers: [new Reasons() as Handler] })
+    hooks.add({ event: 'pre_tool_use', handler_type: 'reasons', config: 'of you' })
+    expect(await hooks.dispatch('pre_tool_use', bash)).toMatchObject({ reason: 'because of you' })
+  })
+
   test('changing the object afterwards changes nothing', async () => {
     const hooks = withWords()
     const given = { ...hook({ id: 'h' }), enabled: true }

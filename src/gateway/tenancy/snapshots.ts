@@ -200,7 +200,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         concerned.map(async ([key, entry]) => {
           // A load in progress may not include the change, so it starts over.
           entry.changes++
-          if (entry.loading !== undefined || !applyToEntry(entry, change)) await refreshEntry(key, entry)
+          if (entry.loading !== undefined || !tryToApply(entry, change)) await refreshEntry(key, entry)
         }),
       )
     },
@@ -228,6 +228,15 @@ function keepsOrder(before: readonly string[], rows: readonly HookRow[]): boolea
   const ids = rows.map(({ id }) => id)
   const present = new Set(ids)
   return before.filter((id) => present.has(id)).every((id, index) => ids[index] === id)
+}
+
+/** A hook that cannot be registered, because a file uses its id, is handled by a complete load. */
+function tryToApply(entry: Entry, change: HookChange): boolean {
+  try {
+    return applyToEntry(entry, change)
+  } catch {
+    return false
+  }
 }
 
 /** Applies the change of one hook of the tenant itself. Returns false if everything must be reloaded. */
