@@ -175,7 +175,7 @@ function assertReadable(target: ConfigTarget, state: ConfigFileState | undefined
     )
 }
 
-/** The file without our content: the backup if nobody changed the file since, or else the stripped file. */
+/** The file without our content: the backup if the file has not changed since, or else the stripped file. */
 function baseOf(
   target: ConfigTarget,
   now: ConfigFileState | undefined,

@@ -36,7 +36,7 @@ export async function defaultTenant(store: Store, edition: Edition, clock: Clock
   }
 }
 
-/** Refuses to listen on the network at the first start: nobody has seen the new token yet. */
+/** Refuses to listen on the network at the first start, because the owner has not seen the new token yet. */
 export function assertNotExposed(host: string, home: GatewayHome): void {
   if (/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) || readTokenFile(home.token) !== undefined) return
   throw serverError(
