@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { resultsFile } from './scripts/test-results.ts'
+import { AVOID_WASM_CRASH } from './src/safe/avoid-wasm-crash.ts'
 
 const compileCache = new URL('node_modules/.cache/hookhelm/compile', import.meta.url).pathname
 
@@ -11,6 +12,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/postgres/global-setup.ts'],
     maxWorkers: 2,
+    // From source every thread strips types with WebAssembly.
+    execArgv: [AVOID_WASM_CRASH],
     // A limit guards against hanging; it measures nothing, so that a busy machine fails no test.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -4,6 +4,7 @@ import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { ListenAddress } from '../../gateway/auth/site.ts'
 import type { SettingValues } from '../../gateway/settings.ts'
+import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
 import type { Store } from '../../store/store.ts'
 import { assertNotExposed } from './first-start.ts'
 import type { Functions } from './function-handler.ts'
@@ -68,6 +69,8 @@ const DEFAULT_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4665 }
 export async function openGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const { env = process.env, listen = DEFAULT_LISTEN, edition = 'lite' } = options
   const { clock = systemClock, log = () => {} } = options
+  // The HTTP parser of fetch is WebAssembly, and so is the sandbox of script hooks.
+  avoidWasmCrash()
   const home = gatewayHome(env)
   createGatewayHome(home)
   assertNotExposed(listen.host, home)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { handlerError } from '../../engine/core/handler-errors.ts'
+import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
 
 /** What the sandbox thread receives. Only text crosses the border. */
 export interface SandboxCall {
@@ -104,6 +105,7 @@ export class SandboxPool {
   }
 
   #start(): Sandbox {
+    avoidWasmCrash()
     const sandbox = new Sandbox()
     this.#all.add(sandbox)
     return sandbox

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { agentAdapters } from '../../src/agents/table.ts'
-import { patchedFiles, patchText, readPatch } from '../../src/agents/translate/apply-patch.ts'
-import { outputText } from '../../src/agents/translate/process-reply.ts'
-import { mcpToolName, toCanonical, toNative } from '../../src/agents/translate/tool-names.ts'
+import { agentAdapters } from '../table.ts'
+import { patchedFiles, patchText, readPatch } from './apply-patch.ts'
+import { outputText } from './process-reply.ts'
+import { mcpToolName, toCanonical, toNative } from './tool-names.ts'
 
 const tools = {
   view: { name: 'Read', keys: { path: 'file_path' } },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { copilotCliAdapter } from '../../src/agents/copilot-cli/adapter.ts'
-import { payload, rewriting, said, silent } from './payloads.fixture.ts'
-import { repliesOf } from './replies.fixture.ts'
+import { payload, rewriting, said, silent } from '../../../test/agents/payloads.fixture.ts'
+import { repliesOf } from '../../../test/agents/replies.fixture.ts'
+import { copilotCliAdapter } from './adapter.ts'
 
 const context = said({ additionalContext: 'be brief' })
 const decided = (permissionDecision: string, permissionDecisionReason: string) =>

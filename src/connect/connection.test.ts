@@ -13,10 +13,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
-import { connect, disconnect, undo } from '../../src/connect/connection.ts'
-import { connectionOf } from './connections.fixture.ts'
-import { temporaryHome } from './home.fixture.ts'
-import { settings, writings } from './jsonc.fixture.ts'
+import { connectionOf } from '../../test/connect/connections.fixture.ts'
+import { temporaryHome } from '../../test/connect/home.fixture.ts'
+import { settings, writings } from '../../test/connect/jsonc.fixture.ts'
+import { connect, disconnect, undo } from './connection.ts'
 
 const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'openclaw', 'opencode']
 const claude = '.claude/settings.json'
@@ -162,11 +162,11 @@ describe('what others do meanwhile', () => {
     const connection = connectionOf('claude-code', home)
     connect(connection)
     const value = JSON.parse(home.read(claude))
-    value.hooks.PreToolUse[0].hooks.push({ type: 'command', command: './mine.sh' })
+    value.hooks.PreToolUse[0].hooks.push({ type: 'command', command: '../../test/connect/mine.sh' })
     home.write(claude, JSON.stringify(value, undefined, 4))
     disconnect(connection)
     expect(JSON.parse(home.read(claude))).toEqual({
-      hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: './mine.sh' }] }] },
+      hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: '../../test/connect/mine.sh' }] }] },
     })
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { cursorAdapter } from '../../src/agents/cursor/adapter.ts'
-import { payload, rewriting, said } from './payloads.fixture.ts'
-import { repliesOf } from './replies.fixture.ts'
+import { payload, rewriting, said } from '../../../test/agents/payloads.fixture.ts'
+import { repliesOf } from '../../../test/agents/replies.fixture.ts'
+import { cursorAdapter } from './adapter.ts'
 
 /** Nothing to say: an entry that fails closed may take no output for a failure. */
 const nothing = said({})

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CommandHost } from '../../src/agents/agent-host.ts'
-import { agentProfiles, findAdapter } from '../../src/agents/table.ts'
+import { temporaryHome } from '../../test/connect/home.fixture.ts'
+import type { CommandHost } from '../agents/agent-host.ts'
+import { agentProfiles, findAdapter } from '../agents/table.ts'
 import {
   clientBudget,
   type HookCommand,
@@ -13,8 +14,7 @@ import {
   quoteWord,
   splitShellLine,
   withFlagValue,
-} from '../../src/connect/hook-command.ts'
-import { temporaryHome } from './home.fixture.ts'
+} from './hook-command.ts'
 
 /** Whatever a person may have in $SHELL, as far as it is here. */
 const shells = ['/bin/sh', '/bin/bash', '/bin/dash', '/bin/zsh', '/usr/bin/zsh', '/usr/bin/fish'].filter(

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ClientOutcome } from '../../src/agents/agent-adapter.ts'
-import { codexAdapter } from '../../src/agents/codex/adapter.ts'
-import { isAccepted } from './codex-schema.fixture.ts'
+import { isAccepted } from '../../../test/agents/codex-schema.fixture.ts'
 import {
   anyText,
   eventOf,
@@ -12,8 +10,10 @@ import {
   rewriting,
   said,
   silent,
-} from './payloads.fixture.ts'
-import { repliesOf } from './replies.fixture.ts'
+} from '../../../test/agents/payloads.fixture.ts'
+import { repliesOf } from '../../../test/agents/replies.fixture.ts'
+import type { ClientOutcome } from '../agent-adapter.ts'
+import { codexAdapter } from './adapter.ts'
 
 const specific = (hookEventName: string, output: object) =>
   said({ hookSpecificOutput: { hookEventName, ...output } })

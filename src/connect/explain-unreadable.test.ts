@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { agentProfiles } from '../../src/agents/table.ts'
-import { explainUnreadable } from '../../src/connect/explain-unreadable.ts'
+import { agentProfiles } from '../agents/table.ts'
+import { explainUnreadable } from './explain-unreadable.ts'
 
 /** As the agents were seen to do: what they cannot read they ignore as a whole, with every hook in it. */
 const seen = {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
-import { codexHost } from '../../src/agents/codex/host.ts'
-import { copilotCliHost } from '../../src/agents/copilot-cli/host.ts'
-import { hooksTarget, listOwnHooks } from '../../src/connect/config-target.ts'
-import { settings, writings } from './jsonc.fixture.ts'
+import { settings, writings } from '../../test/connect/jsonc.fixture.ts'
+import { codexHost } from '../agents/codex/host.ts'
+import { copilotCliHost } from '../agents/copilot-cli/host.ts'
+import { hooksTarget, listOwnHooks } from './config-target.ts'
 
 const line = "'/opt/a b/hookhelm-hook' codex PreToolUse --socket /s --within 1 || { exit 2; }"
 const path = '/home/somebody/.codex/hooks.json'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientOutcome, NativePayload } from '../../src/agents/agent-adapter.ts'
-import { openclawAdapter } from '../../src/agents/openclaw/adapter.ts'
-import { findAdapter } from '../../src/agents/table.ts'
-import { catalogue } from '../../src/engine/events/catalogue.ts'
-import { lifecycleEquivalents } from '../../src/engine/events/openclaw/rows.ts'
-import { outcomes, payload, payloadNames, rewriting } from '../agents/payloads.fixture.ts'
+import { outcomes, payload, payloadNames, rewriting } from '../../../test/agents/payloads.fixture.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import { lifecycleEquivalents } from '../../engine/events/openclaw/rows.ts'
+import type { ClientOutcome, NativePayload } from '../agent-adapter.ts'
+import { findAdapter } from '../table.ts'
+import { openclawAdapter } from './adapter.ts'
 
 const hi = 'echo hi > ran.txt; echo hi'
 const middleware = {

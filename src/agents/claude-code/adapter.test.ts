@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { claudeCodeAdapter } from '../../src/agents/claude-code/adapter.ts'
-import { payload, refused, rewriting, said, silent } from './payloads.fixture.ts'
-import { repliesOf } from './replies.fixture.ts'
+import { payload, refused, rewriting, said, silent } from '../../../test/agents/payloads.fixture.ts'
+import { repliesOf } from '../../../test/agents/replies.fixture.ts'
+import { claudeCodeAdapter } from './adapter.ts'
 
 const specific = (hookEventName: string, output: object) =>
   said({ hookSpecificOutput: { hookEventName, ...output } })

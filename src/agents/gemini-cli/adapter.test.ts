@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { geminiCliAdapter } from '../../src/agents/gemini-cli/adapter.ts'
-import { payload, refused, rewriting, said, silent } from './payloads.fixture.ts'
-import { repliesOf } from './replies.fixture.ts'
+import { payload, refused, rewriting, said, silent } from '../../../test/agents/payloads.fixture.ts'
+import { repliesOf } from '../../../test/agents/replies.fixture.ts'
+import { geminiCliAdapter } from './adapter.ts'
 
 const specific = (hookEventName: string, output: object) =>
   said({ hookSpecificOutput: { hookEventName, ...output } })
