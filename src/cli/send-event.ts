@@ -4,6 +4,7 @@ import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import type { DispatchOptions } from '../engine/dispatch/dispatch-event.ts'
 import type { Hooks } from '../engine/dispatch/hooks.ts'
 import { parseJson } from '../safe/json.ts'
@@ -60,7 +61,7 @@ function readPayload({ payload: given, tool, input }: EventArgs): Record<string,
 
 function readStdin(): string {
   if (process.stdin.isTTY) {
-    throw new HookError('input.empty', 'no payload', {
+    throw handlerError('input.empty', 'no payload', {
       hint: 'Pipe JSON in, or give --payload or --tool and --input.',
     })
   }

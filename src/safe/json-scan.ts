@@ -1,5 +1,5 @@
 import { HookError } from '../engine/core/error.ts'
-import type { EngineCode } from '../engine/core/error-table.ts'
+import { type HandlerCode, handlerError } from '../engine/core/handler-errors.ts'
 
 export interface JsonLimits {
   readonly maxDepth: number
@@ -32,7 +32,7 @@ type ScanStep = (scan: JsonScan) => ScanStep | undefined
 export function scanJson(text: string, limits: JsonLimits): boolean {
   const scan: JsonScan = { text, limits, levels: [], at: 0, keys: 0, inexact: false }
   skipWhitespace(scan)
-  if (scan.at === text.length) throw new HookError('input.empty', 'the text contains no JSON')
+  if (scan.at === text.length) throw handlerError('input.empty', 'the text contains no JSON')
   for (let step: ScanStep | undefined = value; step !== undefined; ) {
     skipWhitespace(scan)
     step = step(scan)
@@ -185,12 +185,12 @@ function skipWhitespace(reader: JsonReader): void {
 }
 
 /** Throws with the position but never the content, which may be a secret. */
-function fail({ text, at }: JsonReader, code: EngineCode, what: string): never {
+function fail({ text, at }: JsonReader, code: HandlerCode | 'input.too_deep', what: string): never {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   const column = at - before.lastIndexOf('\n')
   const where = `line ${line}, column ${column}`
-  throw new HookError(code, `${what}: ${where}${at >= text.length ? ', the end of the text' : ''}`, {
-    at: where,
-  })
+  const message = `${what}: ${where}${at >= text.length ? ', the end of the text' : ''}`
+  if (code === 'input.too_deep') throw new HookError(code, message, { at: where })
+  throw handlerError(code, message, { at: where })
 }

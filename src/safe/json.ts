@@ -1,4 +1,5 @@
 import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
 import { isInexact, type JsonLimits, scanJson } from './json-scan.ts'
 
 export interface JsonOptions extends Partial<JsonLimits> {
@@ -38,7 +39,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strictDecoder.decode(bytes)
   } catch {
-    throw new HookError('input.utf8', 'the bytes are not UTF-8')
+    throw handlerError('input.utf8', 'the bytes are not UTF-8')
   }
 }
 

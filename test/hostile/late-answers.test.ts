@@ -110,6 +110,48 @@ describe('4.7 #105 a hook that answers after the timeout', () => {
   })
 })
 
+describe('a hook that ends because we aborted it is not late', () => {
+  const ends: [string, (signal: AbortSignal) => unknown, number][] = [
+    ['rejects with the reason of the signal', (signal) => Promise.reject(signal.reason), 0],
+    ['rejects with an error of its own', () => Promise.reject(new Error('killed')), 0],
+    ['returns nothing', () => undefined, 0],
+    ['answers all the same', () => block('too late'), 1],
+  ]
+  test.each(ends)('one that %s', async (_, end, late) => {
+    const clock = fakeClock()
+    const seen = recorder()
+    const hooks = createHooks({ clock, sink: seen.sink, log: seen.log })
+    hooks.on('pre_tool_use', { id: 'h', timeout_ms: 100 }, (_payload, { signal }) => {
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(end(signal)))
+      }) as never
+    })
+    const answer = hooks.dispatch('pre_tool_use', bash)
+    await clock.advance(200)
+    expect(await answer).toMatchObject({ code: 'handler.timeout' })
+    await clock.advance(100)
+    expect(seen.dispatches[0]?.executions).toMatchObject([{ decision: 'timeout' }])
+    expect(seen.late).toHaveLength(late)
+    expect(seen.lines.filter(({ name }) => name === 'engine.late')).toHaveLength(late)
+    expect(unhandled).toEqual([])
+  })
+
+  test('a guard state that answers late is no answer of the hook', async () => {
+    const clock = fakeClock()
+    const seen = recorder()
+    let answerGuard: (passes: never) => void = () => {}
+    const take = () => new Promise<never>((resolve) => (answerGuard = resolve))
+    const hooks = createHooks({ clock, sink: seen.sink, log: seen.log, guards: { take } })
+    hooks.on('pre_tool_use', { id: 'h', cooldown_ms: 10 }, () => {})
+    const answer = hooks.dispatch('pre_tool_use', bash)
+    await clock.advance(5_100)
+    expect(await answer).toMatchObject({ code: 'guard.state' })
+    answerGuard([{ pass: true }] as never)
+    await clock.advance(100)
+    expect(seen.late).toEqual([])
+  })
+})
+
 /** Something that looks like a promise. */
 const thenable = (call: (resolve: Settle, reject: Settle) => unknown) => Object.fromEntries([['then', call]])
 type Settle = (value: unknown) => void

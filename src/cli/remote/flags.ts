@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty'
 import { z } from 'zod'
-import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Method } from '../../gateway/methods/method.ts'
 import { parseJson } from '../../safe/json.ts'
 import { fromStdin } from './data.ts'
@@ -71,7 +71,7 @@ function jsonOf(text: string, name: string): unknown {
   try {
     return parseJson(text)
   } catch (cause) {
-    throw new HookError('input.json', `--${name} is not JSON`, { cause })
+    throw handlerError('input.json', `--${name} is not JSON`, { cause })
   }
 }
 

@@ -14,20 +14,8 @@ export const errorTable = {
   'input.unreadable': 'Pass plain data: no throwing getters, no proxies that refuse to be read.',
   /** The payload is nested too deeply: more than 64 levels in JSON text, or 256 in a value passed in process. */
   'input.too_deep': 'Flatten the payload or pass the deep part as text.',
-  /** The text is empty or only white space. */
-  'input.empty': 'Send one JSON value.',
-  /** The text is not JSON. */
-  'input.json': 'The message has line and column.',
-  /** The bytes are not UTF-8. */
-  'input.utf8': 'Encode the text as UTF-8.',
   /** The text is larger than allowed. */
   'input.too_large': 'Send less, or raise the limit where the text is read.',
-  /** The objects of the text have more keys in total than allowed. */
-  'input.too_many_keys': 'Send less, or pass the large part as text.',
-  /** A key could reach the prototype of an object: `__proto__`, or `prototype` below `constructor`. */
-  'input.forbidden_key': 'Rename the key.',
-  /** An object has a key twice, so two readers could see different values. */
-  'input.duplicate_key': 'Use every key once.',
   /** An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event. */
   'config.event': 'The message names the property; built-in events cannot be replaced.',
   /** A hook definition has a field that does not exist or has the wrong type. */
@@ -73,9 +61,6 @@ export const errorTable = {
   'handler.result': 'Return nothing, or one of allow() ask() block() rewrite() addContext().',
   /** A synchronous event has an async hook, or a hook that returned a promise. */
   'handler.must_be_sync': 'Return the value, not a promise.',
-  /** This edition does not run hooks of this handler type. */
-  'handler.not_in_edition':
-    'Tenants share this machine, so commands do not run on it: use an http, prompt or script hook.',
 
   /** Too many dispatches caused one another. */
   'guard.depth': 'Look for a hook that starts the work it listens to, or raise `maxDepth`.',

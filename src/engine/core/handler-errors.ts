@@ -5,6 +5,23 @@ import { HookError, type HookErrorOptions } from './error.ts'
  * embed only the library do not contain their hints.
  */
 export const handlerErrors = {
+  /** The text is empty or only white space. */
+  'input.empty': 'Send one JSON value.',
+  /** The text is not JSON. */
+  'input.json': 'The message has line and column.',
+  /** The bytes are not UTF-8. */
+  'input.utf8': 'Encode the text as UTF-8.',
+  /** The objects of the text have more keys in total than allowed. */
+  'input.too_many_keys': 'Send less, or pass the large part as text.',
+  /** A key could reach the prototype of an object: `__proto__`, or `prototype` below `constructor`. */
+  'input.forbidden_key': 'Rename the key.',
+  /** An object has a key twice, so two readers could see different values. */
+  'input.duplicate_key': 'Use every key once.',
+
+  /** This edition does not run hooks of this handler type. */
+  'handler.not_in_edition':
+    'Tenants share this machine, so commands do not run on it: use an http, prompt or script hook.',
+
   /** A file that should be written already exists. */
   'config.exists': 'Move it away, or choose another name.',
   /** A hook file is neither YAML nor JSON, is nested too deeply, or names one key twice. */

@@ -65,6 +65,7 @@ export const baseHookFields = {
   priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
   enabled: schema.boolean('false switches it off.'),
   disabled_reason: schema.text('Why the hook is off.'),
+  tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
   locked: schema.boolean('Managed by an administrator: runs first, and sees every rewrite.'),
   recheck: schema.boolean('Runs again if a later hook changes the input.'),
   shadow: schema.boolean('Runs and is recorded, but changes nothing.'),

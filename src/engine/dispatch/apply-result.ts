@@ -118,7 +118,7 @@ export function applyFailure(
 ): Applied {
   // A coded error says better what happened; an unreadable answer is not an error of the handler.
   if (because === 'error' && isHookError(thrown) && thrown.code !== code) {
-    return applyFailure(dispatch, hook, failureOf(thrown.code, hook), thrown.code, thrown)
+    return applyFailure(dispatch, hook, failureOf(thrown.code), thrown.code, thrown)
   }
   const { engine, eventHooks, role } = dispatch.resolved
   const text = because === 'timeout' ? `no answer within ${hook.timeoutMs} ms` : errorText(thrown)
@@ -131,7 +131,7 @@ export function applyFailure(
   })
   if (!isRefusal(hook, code, thrown)) engine.onFailure(hook, because, code)
   if (eventHooks.row.mode !== 'gate' || role !== 'decide') return 'next'
-  if (policyFor(hook, because) === 'allow') {
+  if (hook.policies[because] === 'allow') {
     builderOf(dispatch).open(hook.id, because, code)
     return 'next'
   }
@@ -140,18 +140,13 @@ export function applyFailure(
 }
 
 /** The kind of failure decides, not the layer that noticed it: a deadline that the handler itself kept is a timeout. */
-function failureOf(code: ErrorCode, { timeoutCode }: CompiledHook): Failure {
-  if (code === timeoutCode || code.endsWith('.timeout')) return 'timeout'
+function failureOf(code: ErrorCode): Failure {
+  if (code.endsWith('.timeout')) return 'timeout'
   return invalidAnswer.test(code) ? 'invalid' : 'error'
 }
 
 /** Codes of answers that were there and cannot be read. */
-const invalidAnswer = /\.(?:result|parse|output_schema|output_limit|too_large|decode)$/
-
-function policyFor(hook: CompiledHook, because: Failure) {
-  if (because === 'timeout') return hook.onTimeout
-  return because === 'invalid' ? hook.onInvalid : hook.onError
-}
+const invalidAnswer = /\.(?:result|parse|output_schema|output_limit|too_large|decode|worker)$/
 
 /** A guard that says no, or a handler without budget, is not a failure that the breaker counts. */
 function isRefusal(hook: CompiledHook, code: ErrorCode, thrown: unknown): boolean {

@@ -2,6 +2,7 @@ import type { GuardRequest } from '../core/guard-state.ts'
 import { isThenable } from '../core/thenable.ts'
 import { guardKey } from '../guard/guard.ts'
 import { ticksFor } from './deadline-timer.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import type { Dispatch, PendingStep } from './dispatch.ts'
 
 const COUNT_TICKS = ticksFor(5_000)
@@ -25,15 +26,20 @@ function streakKey(dispatch: Dispatch): string {
 
 function streakRequest(dispatch: Dispatch): GuardRequest {
   const key = streakKey(dispatch)
-  if (dispatch.builder?.kind !== 'block') return { kind: 'end_streak', key }
+  if (!countsAsBlock(dispatch.builder)) return { kind: 'end_streak', key }
   return { kind: 'streak', key, limit: dispatch.resolved.eventHooks.row.maxBlocksInARow ?? 0 }
+}
+
+/** An agent that cannot ask a person is blocked in place of the question, so both count. */
+function countsAsBlock(builder: DecisionBuilder | null): builder is DecisionBuilder {
+  return builder !== null && builder.kind !== 'allow'
 }
 
 /** Too many blocks in a row, or a guard state that cannot count them: the block is not applied. */
 function applyCount(dispatch: Dispatch, passes: unknown): void {
   const { builder, event, givenEnvelope } = dispatch
   const pass = Array.isArray(passes) ? passes[0] : undefined
-  if (builder?.kind === 'block' && pass?.pass !== true) {
+  if (countsAsBlock(builder) && pass?.pass !== true) {
     const { session } = givenEnvelope
     dispatch.resolved.engine.log('guard.streak', { event, hook: builder.by, session })
     builder.ignoreBlock('guard.streak')

@@ -1,5 +1,5 @@
 import type { HookContext } from '../core/context.ts'
-import type { HookId } from '../core/decision.ts'
+import type { Failure, HookId } from '../core/decision.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
@@ -23,21 +23,20 @@ export interface CompiledHook {
   readonly timeoutMs: number
   readonly ticks: number
   readonly timeoutCode: ErrorCode
-  readonly onError: Policy
-  readonly onTimeout: Policy
-  readonly onInvalid: Policy
+  /** What each kind of failure means for a gate. */
+  readonly policies: Readonly<Record<Failure, Policy>>
   readonly guards: ((payload: unknown, context: HookContext) => readonly GuardRequest[]) | undefined
   /** How many verdicts the guard state must return. */
   readonly guardCount: number
   readonly shadow: boolean
   /** Runs again if the input changes after it: locked hooks, and hooks with `recheck`. */
   readonly seesFinalInput: boolean
-  /** Switched off by the breaker, not by a person. */
-  readonly tripped: boolean
+  /** The breaker, and not a person, switched the hook off after failures of this kind. */
+  readonly trippedBy: Failure | undefined
   /** Has no condition or guard to evaluate before it runs, as most hooks. */
   readonly plain: boolean
-  /** Failures in a row, counted by the breaker. */
-  readonly health: { failures: number; since: number }
+  /** Failures in a row, counted by the breaker, and their kind. */
+  readonly health: { failures: number; because: Failure }
 }
 
 export function compileHook(
@@ -52,7 +51,9 @@ export function compileHook(
   const shadow = definition.shadow ?? false
   const seesFinalInput =
     row.mode === 'gate' && !shadow && (definition.locked === true || definition.recheck === true)
-  const tripped = definition.enabled === false && definition.disabled_reason === 'breaker'
+  const { enabled, disabled_reason, tripped_by = 'error' } = definition
+  const trippedBy = enabled === false && disabled_reason === 'breaker' ? tripped_by : undefined
+  const { on_error = row.onFailure, on_timeout = row.onFailure, on_invalid = row.onFailure } = definition
   return {
     id: definition.id ?? '',
     event: definition.event,
@@ -62,16 +63,14 @@ export function compileHook(
     timeoutMs,
     ticks: ticksFor(timeoutMs),
     timeoutCode,
-    onError: definition.on_error ?? row.onFailure,
-    onTimeout: definition.on_timeout ?? row.onFailure,
-    onInvalid: definition.on_invalid ?? row.onFailure,
+    policies: { error: on_error, timeout: on_timeout, invalid: on_invalid },
     guards: guards?.ask,
     guardCount: guards?.count ?? 0,
     shadow,
     seesFinalInput,
-    tripped,
-    plain: matcher.when === undefined && guards === undefined && !shadow && !seesFinalInput && !tripped,
-    health: { failures: 0, since: 0 },
+    trippedBy,
+    plain: matcher.when === undefined && guards === undefined && !shadow && !seesFinalInput && !trippedBy,
+    health: { failures: 0, because: 'error' },
   }
 }
 

@@ -30,8 +30,8 @@ export class DeadlineSlot {
   declare armedAt: number
   declare readonly onValue: (value: unknown) => void
   declare readonly onError: (thrown: unknown) => void
-  /** Called when the promise settles after the deadline. */
-  declare onLate: (() => void) | null
+  /** Called when the promise settles after the deadline, with whether it has an answer. */
+  declare onLate: ((hasAnswer: boolean) => void) | null
 
   constructor() {
     this.waiter = null
@@ -40,11 +40,11 @@ export class DeadlineSlot {
     this.onLate = null
     this.onValue = (value) => {
       if (this.waiter !== null) this.waiter.onSettled(value)
-      else this.onLate?.()
+      else this.onLate?.(value !== undefined)
     }
     this.onError = (thrown) => {
       if (this.waiter !== null) this.waiter.onRejected(thrown)
-      else this.onLate?.()
+      else this.onLate?.(false)
     }
   }
 }
@@ -90,7 +90,7 @@ export class DeadlineTimer {
   }
 
   /** Leaves a slot to the promise that may still call it. */
-  detach(slot: DeadlineSlot, onLate: () => void): void {
+  detach(slot: DeadlineSlot, onLate: DeadlineSlot['onLate']): void {
     slot.waiter = null
     slot.due = NEVER
     slot.onLate = onLate

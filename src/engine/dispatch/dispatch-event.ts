@@ -10,7 +10,6 @@ import type { CompiledHook } from './compiled-hook.ts'
 import { ALLOW, builderOf } from './decision-builder.ts'
 import { startDetached } from './detached.ts'
 import { Dispatch } from './dispatch.ts'
-import type { Engine } from './engine.ts'
 import type { EventHooks, ResolvedHooks } from './event-hooks.ts'
 import { ExecutionLog, recordExecution } from './execution-log.ts'
 
@@ -113,7 +112,8 @@ function dispatchWithOptions(
   }
   const pass = checkDepth(dispatch.depth, engine.maxDepth)
   if (options.signal?.aborted) return skipAll(dispatch, 'aborted', ABORTED)
-  if (!pass.pass) return skipAll(dispatch, 'skipped', pass)
+  const hasHooks = resolved.hooks.length + resolved.observers.length > 0
+  if (!pass.pass && hasHooks) return skipAll(dispatch, 'skipped', pass)
   if (options.signal !== undefined) dispatch.abortWith(options.signal)
   for (const hook of resolved.observers) startDetached(dispatch, hook, 'observe')
   return dispatch.start()
@@ -145,15 +145,12 @@ export function skipAll(
   const { engine, eventHooks, hooks, observers } = dispatch.resolved
   const { event, depth } = dispatch
   for (const hook of [...hooks, ...observers]) recordExecution(dispatch, hook, { decision, code, reason })
-  if (code === 'guard.depth') logDepth(engine, event, depth)
+  if (code === 'guard.depth')
+    engine.log('security.hook.loop_depth_exceeded', { event, depth, max: engine.maxDepth })
   const decides = hooks.some((hook) => !hook.shadow)
   if (eventHooks.row.mode === 'gate' && (decides || decision === 'aborted')) {
     builderOf(dispatch).decide({ kind: 'block', reason }, undefined, code)
   }
   dispatch.stop()
   return dispatch.out ?? Promise.resolve(dispatch.decision)
-}
-
-function logDepth({ log, maxDepth }: Engine, event: string, depth: number): void {
-  log('security.hook.loop_depth_exceeded', { event, depth, max: maxDepth })
 }

@@ -90,6 +90,11 @@ export abstract class DispatchState implements HookContext {
     return controller.signal
   }
 
+  /** Whether a handler has asked for the signal. */
+  get hasSignal(): boolean {
+    return controllers.has(this)
+  }
+
   report(facts: Readonly<Record<string, unknown>>): void {
     // A hook whose deadline has passed must not write into the record of another one.
     if (aborted.has(this)) return

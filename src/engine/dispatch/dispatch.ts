@@ -210,14 +210,19 @@ export class Dispatch extends DispatchState implements DispatchRecord, DeadlineW
     step?.onExpire(successor, budgetSpent)
   }
 
-  /** Leaves the slot to the promise that is still pending; if it settles later, that is only recorded. */
+  /**
+   * Leaves the slot to the promise that is still pending. A late answer is only recorded. A handler that has its signal
+   * and then fails or returns nothing has ended because of the abort, which is no late answer.
+   */
   private detachSlot(): void {
-    const { engine } = this.resolved
-    const execution = { hook: this.hook?.id ?? '', decision: 'late', code: 'engine.late' } as const
+    const { pending, slot, hook } = this
     this.pending = null
-    if (this.slot === null) return
-    engine.timer.detach(this.slot, () => recordLate(execution, this))
+    if (slot === null) return
     this.slot = null
+    this.resolved.engine.timer.detach(slot, (hasAnswer) => {
+      if (hook !== undefined && pending === awaitingHandler && (hasAnswer || !this.hasSignal))
+        recordLate(this, hook.id)
+    })
   }
 
   /** Creates the dispatch that continues. Late answers reach this one, which is over, and its signal is aborted. */

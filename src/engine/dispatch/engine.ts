@@ -77,7 +77,12 @@ function createBreaker(
   const threshold = checkRange('breaker.threshold', settings.threshold, 1, 1_000_000)
   const windowMs = checkRange('breaker.windowMs', settings.windowMs, 1, 86_400_000)
   const onFailure: Engine['onFailure'] = (hook, because, code) => {
-    if (!counts.includes(because) || !countFailure(hook.health, clock.now(), settings)) return
+    if (!counts.includes(because)) return
+    const { health, policies } = hook
+    // Of several kinds in a row, one that blocks counts: a gate that blocked must not open because it trips.
+    if (health.failures === 0 || policies[health.because] === 'allow')
+      health.because = because === 'block' ? 'error' : because
+    if (!countFailure(health, clock.now(), settings)) return
     if (!trip(hook)) return
     const { id: hook_id, event } = hook
     log('security.hook.circuit_breaker', { hook_id, event, threshold, window_ms: windowMs, code })

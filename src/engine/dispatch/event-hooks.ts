@@ -75,8 +75,8 @@ export function orderHooks(
   const eventHooks: EventHooks = {
     event,
     row,
-    hooks: all.filter((hook) => hook.definition.enabled !== false || hook.tripped).sort(inOrder),
-    disabled: all.filter((hook) => hook.definition.enabled === false && !hook.tripped),
+    hooks: all.filter((hook) => hook.definition.enabled !== false || hook.trippedBy).sort(inOrder),
+    disabled: all.filter((hook) => hook.definition.enabled === false && !hook.trippedBy),
     resolve: (payload) => forAnyName ?? resolveName(subjectOf(row, payload)),
     resolveName,
   }

@@ -1,3 +1,4 @@
+import type { HookId } from '../core/decision.ts'
 import { errorText } from '../core/error.ts'
 import type { DispatchRecord, Execution, TraceOptions } from '../core/sink.ts'
 import { isThenable } from '../core/thenable.ts'
@@ -138,13 +139,13 @@ export function writeRecord(dispatch: Dispatch & DispatchRecord): void {
 }
 
 /** Reports an answer that came after its deadline. */
-export function recordLate(execution: Execution, dispatch: Dispatch): void {
-  const { event } = dispatch
+export function recordLate(dispatch: Dispatch, hook: HookId): void {
   const { engine } = dispatch.resolved
-  engine.log('engine.late', { hook: execution.hook, event })
+  const code = 'engine.late'
+  engine.log(code, { hook, event: dispatch.event })
   const sink = dispatch.extras?.sink ?? engine.sink
   try {
-    sink?.late?.(execution, dispatch)
+    sink?.late?.({ hook, decision: 'late', code }, dispatch)
   } catch (thrown) {
     logWriteFailure(dispatch, thrown)
   }

@@ -41,7 +41,7 @@ export interface HooksOptions<E extends EventRows> {
   readonly guards?: GuardState
   /** The clock; the system clock by default. Tests pass one that they move. */
   readonly clock?: Clock
-  /** Called when the breaker has switched a hook off, so that you can store it. */
+  /** Called with a hook that the breaker has switched off, so that you can store it with its `tripped_by`. */
   readonly tripped?: (hook: HookDefinition) => void
   /** When a hook that keeps failing is switched off; `false` never does. */
   readonly breaker?: Partial<BreakerSettings> | false
@@ -169,9 +169,9 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
     watch: options.watchdog ? watchdog() : undefined,
     createEngine: (trip) =>
       createEngine(options, (hook) => {
-        if (!trip(hook)) return false
-        options.tripped?.(hook.definition)
-        return true
+        const tripped = trip(hook)
+        if (tripped !== undefined) options.tripped?.(tripped)
+        return tripped !== undefined
       }),
   })
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../core/check.ts'
+import type { Failure } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
 import { isErrorCode } from '../core/error-table.ts'
 import type { Skip } from '../core/guard-state.ts'
@@ -27,7 +28,7 @@ export function matchAndGuard(dispatch: Dispatch, hook: CompiledHook): StepOutco
     return 'next'
   }
   if (!conditionsHold(dispatch, hook)) return 'next'
-  if (hook.tripped) return applyTripped(dispatch, hook)
+  if (hook.trippedBy) return applyTripped(dispatch, hook, hook.trippedBy)
   // In the second pass the guards of a hook that has fired are not asked again.
   if (hook.guards === undefined || (secondPass && dispatch.extras?.firedHooks.has(hook)))
     return dispatch.run(hook)
@@ -66,14 +67,17 @@ function conditionFailed(dispatch: Dispatch, hook: CompiledHook, thrown: unknown
   return false
 }
 
-function applyTripped(dispatch: Dispatch, hook: CompiledHook): StepOutcome {
+/** The policy for the failures that tripped the hook still applies. */
+function applyTripped(dispatch: Dispatch, hook: CompiledHook, because: Failure): StepOutcome {
   const reason = `${hook.id} failed too often and was switched off`
+  const code = 'guard.breaker'
   const { eventHooks, role } = dispatch.resolved
-  const blocks = eventHooks.row.mode === 'gate' && role === 'decide' && hook.onError === 'block'
-  recordExecution(dispatch, hook, { decision: blocks ? 'block' : 'skipped', code: 'guard.breaker', reason })
-  if (!blocks) return 'next'
-  builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, 'guard.breaker')
-  return 'stop'
+  const decides = eventHooks.row.mode === 'gate' && role === 'decide'
+  const blocks = decides && hook.policies[because] === 'block'
+  recordExecution(dispatch, hook, { decision: blocks ? 'block' : 'skipped', code, reason })
+  if (blocks) builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, code)
+  else if (decides) builderOf(dispatch).open(hook.id, because, code)
+  return blocks ? 'stop' : 'next'
 }
 
 function askGuards(dispatch: Dispatch, hook: CompiledHook): StepOutcome {

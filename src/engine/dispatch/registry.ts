@@ -18,7 +18,7 @@ export type Undo = () => void
 
 interface RegistryParts {
   /** Creates the engine, given the function that switches a failing hook off. */
-  createEngine(trip: (hook: CompiledHook) => boolean): Engine
+  createEngine(trip: (hook: CompiledHook) => HookDefinition | undefined): Engine
   readonly rows: EventRows
   readonly resolve: ResolveEventName
   readonly handlers: ReadonlyMap<string, Handler>
@@ -129,25 +129,25 @@ export class Registry {
 
   /** Switches a hook on or off; on resets its breaker. */
   toggle(id: HookId, enabled: boolean): void {
-    this.#change(id, { enabled, disabled_reason: undefined })
+    this.#change(id, { enabled, disabled_reason: undefined, tripped_by: undefined })
   }
 
-  /** Switches a hook off because it keeps failing; false if it is off already. */
-  trip(hook: CompiledHook): boolean {
-    const current = this.#hooks.get(hook.id)
-    if (current !== hook || hook.tripped) return false
-    this.#change(hook.id, { enabled: false, disabled_reason: 'breaker' })
-    return true
+  /** Switches a hook off because it keeps failing; undefined if it is off already. */
+  trip(hook: CompiledHook): HookDefinition | undefined {
+    const { id, health } = hook
+    if (this.#hooks.get(id) !== hook) return undefined
+    return this.#change(id, { enabled: false, disabled_reason: 'breaker', tripped_by: health.because })
   }
 
   /** Changes a hook in place, keeping its rank among hooks of equal priority. */
-  #change(id: HookId, changes: { enabled: boolean; disabled_reason: string | undefined }): void {
+  #change(id: HookId, changes: Readonly<Record<string, unknown>>): HookDefinition {
     const hook = this.#hooks.get(id)
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
     const definition = readHookDefinition({ ...hook.definition, ...changes })
     this.#given.delete(id)
     this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
     this.#clearLists()
+    return definition
   }
 
   /** The ordered hooks of an event, by any spelling of its name. */

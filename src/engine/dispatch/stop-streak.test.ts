@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { block, createHooks, type Envelope } from '../../index.ts'
-import { recorder } from '../../testing/index.ts'
+import { ask, block, createHooks, type Envelope, type HookOptions } from '../../index.ts'
+import { fakeClock, recorder } from '../../testing/index.ts'
 
 function blocking() {
   const seen = recorder()
@@ -55,6 +55,41 @@ describe('an agent that cannot stop is worse than one that does', () => {
   test('also when the agent is too deep in a chain', async () => {
     const { times } = blocking()
     const kinds = await times(9, { session: 's', depth: 4 })
+    expect(kinds.at(-1)).toBe('allow')
+  })
+
+  const never = () => new Promise<never>(() => {})
+  const boom = () => {
+    throw new Error('boom')
+  }
+  const issuers: [string, () => unknown, HookOptions, Envelope][] = [
+    ['an error', boom, { on_error: 'block' }, {}],
+    ['a timeout', never, { on_timeout: 'block', timeout_ms: 900 }, {}],
+    ['an unreadable answer', () => 'junk', { on_invalid: 'block' }, {}],
+    ['a spent budget', never, { on_timeout: 'allow', timeout_ms: 900 }, {}],
+    ['the breaker', boom, { enabled: false, disabled_reason: 'breaker', on_error: 'block' }, {}],
+    ['the depth limit', () => undefined, {}, { depth: 9 }],
+  ]
+  test.each(issuers)('whoever issued the blocks: %s', async (_, hook, options, envelope) => {
+    const clock = fakeClock()
+    const hooks = createHooks({ clock, budgetMs: 1_000, breaker: false })
+    for (const id of ['a', 'b']) hooks.on('stop', { id, ...options }, hook as never)
+    const kinds: string[] = []
+    for (let i = 0; i < 9; i++) {
+      const answer = hooks.dispatch('stop', {}, { session: 's', ...envelope })
+      await clock.advance(1_200)
+      kinds.push((await answer).kind)
+    }
+    expect(kinds).toEqual([...blocks(8), 'allow'])
+  })
+
+  test('a question counts like a block: an agent that cannot ask is blocked by it', async () => {
+    const hooks = createHooks()
+    let count = 0
+    hooks.on('stop', { id: 'h' }, () => (count++ % 2 === 0 ? ask('sure?') : block('go on')))
+    const kinds: string[] = []
+    for (let i = 0; i < 9; i++) kinds.push((await hooks.dispatch('stop', {}, { session: 's' })).kind)
+    expect(kinds.slice(0, 8)).not.toContain('allow')
     expect(kinds.at(-1)).toBe('allow')
   })
 

@@ -90,6 +90,87 @@ describe('five failures in a row within a minute switch a hook off', () => {
   })
 })
 
+describe('a tripped hook keeps the policy of the failures that tripped it', () => {
+  const never = () => new Promise(() => {})
+  const kinds = [
+    ['error', boom, 'on_error'],
+    ['timeout', never, 'on_timeout'],
+    ['invalid', junk, 'on_invalid'],
+  ] as const
+  const all = (policy: 'allow' | 'block') => ({ on_error: policy, on_timeout: policy, on_invalid: policy })
+
+  /** Lets the hook fail five times and returns the sixth decision. */
+  async function afterTrip(script: (() => unknown)[], options: HookOptions) {
+    const made = scripted(script, { timeout_ms: 100, ...options })
+    for (let i = 0; i < 5; i++) {
+      const answer = made.dispatch()
+      await made.clock.advance(200)
+      await answer
+    }
+    return { ...made, decision: await made.dispatch() }
+  }
+
+  test.each(kinds)('%s: it blocks although the two other policies allow', async (because, fail, field) => {
+    const { decision, state, calls } = await afterTrip([fail], { ...all('allow'), [field]: 'block' })
+    expect(decision).toMatchObject({ kind: 'block', code: 'guard.breaker', by: 'h' })
+    expect(state()).toMatchObject({ enabled: false, disabled_reason: 'breaker', tripped_by: because })
+    expect(calls()).toBe(5)
+  })
+
+  test.each(kinds)('%s: it opens although the two others block, and is listed', async (...kind) => {
+    const [because, fail, field] = kind
+    const { decision, seen } = await afterTrip([fail], { ...all('block'), [field]: 'allow' })
+    expect(decision).toEqual({ kind: 'allow', opened: [{ hook: 'h', because, code: 'guard.breaker' }] })
+    expect(seen.dispatches.at(-1)?.executions).toMatchObject([
+      { hook: 'h', decision: 'skipped', code: 'guard.breaker' },
+    ])
+  })
+
+  test('of several kinds in a row one that blocks counts, wherever it stands', async () => {
+    for (const script of [
+      [never, boom, boom, boom, boom],
+      [boom, boom, boom, boom, never],
+    ]) {
+      const { decision, state } = await afterTrip(script, { on_error: 'allow', on_timeout: 'block' })
+      expect(decision).toMatchObject({ kind: 'block', code: 'guard.breaker' })
+      expect(state()).toMatchObject({ tripped_by: 'timeout' })
+    }
+  })
+
+  test('a good answer forgets the kind of the failures before it', async () => {
+    const { dispatch, state } = scripted([junk, fine, boom], { on_invalid: 'block', on_error: 'allow' })
+    await dispatch(7)
+    expect(state()).toMatchObject({ tripped_by: 'error' })
+  })
+
+  test('a definition that was stored as tripped does the same, without a kind as for an error', async () => {
+    for (const [tripped_by, kind] of [
+      ['timeout', 'block'],
+      ['error', 'allow'],
+      [undefined, 'allow'],
+    ] as const) {
+      const hooks = createHooks()
+      const off = { enabled: false, disabled_reason: 'breaker', ...(tripped_by && { tripped_by }) }
+      hooks.on('pre_tool_use', { id: 'h', on_error: 'allow', ...off }, fine)
+      expect((await hooks.dispatch('pre_tool_use', bash)).kind).toBe(kind)
+    }
+  })
+
+  test('the caller that stores it gets the kind', async () => {
+    const stored: unknown[] = []
+    const { dispatch } = scripted([junk], {}, { tripped: (hook) => stored.push(hook) })
+    await dispatch(5)
+    const off = { id: 'h', enabled: false, disabled_reason: 'breaker', tripped_by: 'invalid' }
+    expect(stored).toEqual([expect.objectContaining(off)])
+  })
+
+  test('elsewhere than on a gate nothing opens, because nothing could close', async () => {
+    const hooks = createHooks()
+    hooks.on('session_start', boom)
+    for (let i = 0; i < 6; i++) expect(await hooks.dispatch('session_start', {})).toEqual({ kind: 'allow' })
+  })
+})
+
 describe('it does not trip', () => {
   test('when a good answer comes in between, be it nothing or a block', async () => {
     for (const good of [fine, no, () => allow()]) {
@@ -100,7 +181,7 @@ describe('it does not trip', () => {
   })
 
   test('when the minute rolls, only what lies outside of it is forgotten', () => {
-    const health = { failures: 0, since: 0 }
+    const health = { failures: 0 }
     const at = [0, 50, 55, 58, 61, 62].map((second) => countFailure(health, second * 1_000, defaultBreaker))
     expect(at).toEqual([false, false, false, false, false, true])
   })
@@ -153,6 +234,7 @@ describe('a person decides', () => {
     hooks.toggle('h', true)
     expect(state()).toMatchObject({ enabled: true })
     expect(state()?.disabled_reason).toBeUndefined()
+    expect(state()?.tripped_by).toBeUndefined()
     expect((await dispatch()).kind).toBe('allow')
     await dispatch(4)
     expect(state()?.enabled).toBe(true)

@@ -21,15 +21,10 @@ export const defaultBreaker: BreakerSettings = {
 const failureTimes = new WeakMap<object, readonly number[]>()
 
 /** Counts a failure and returns whether the hook must be switched off. */
-export function countFailure(
-  health: { failures: number; since: number },
-  now: number,
-  settings: BreakerSettings,
-): boolean {
+export function countFailure(health: { failures: number }, now: number, settings: BreakerSettings): boolean {
   const before = health.failures === 0 ? [] : (failureTimes.get(health) ?? [])
   const recent = [...before.filter((time) => now - time <= settings.windowMs), now].slice(-settings.threshold)
   failureTimes.set(health, recent)
   health.failures = recent.length
-  health.since = recent[0] ?? now
   return recent.length >= settings.threshold
 }

@@ -31,8 +31,14 @@ describe('GC-34 a chain of dispatches stops', () => {
     ])
   })
 
-  test('a gate without hooks has nobody to protect', async () => {
-    expect((await createHooks().dispatch('pre_tool_use', bash, { depth: 9 })).kind).toBe('allow')
+  test('GC-35 without any hook a deep event is allowed, and nobody is alarmed', async () => {
+    const seen = recorder()
+    const hooks = createHooks({ sink: seen.sink, log: seen.log })
+    hooks.on('pre_tool_use', { matcher: '^Read$' }, () => {})
+    for (const event of ['pre_tool_use', 'post_tool_use_failure'] as const)
+      expect(await hooks.dispatch(event, bash, { depth: 9 })).toEqual({ kind: 'allow' })
+    expect(seen.lines).toEqual([])
+    expect(seen.dispatches.map(({ executions }) => executions)).toEqual([[], []])
   })
 
   test('a shadow hook alone closes nothing', async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { nearest } from '../../engine/core/nearest.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
@@ -116,7 +117,7 @@ function ownerOf(scope: HookRow['scope'], { master, tenant }: Caller): string {
 function requireHandler(type: string, { edition, handlers }: HookParts): void {
   const at = 'handler_type'
   if (type === 'command' && !runsCommands(edition))
-    throw new HookError('handler.not_in_edition', 'command-type hooks are only available on Lite edition', {
+    throw handlerError('handler.not_in_edition', 'command-type hooks are only available on Lite edition', {
       at,
     })
   const types = handlers.map((handler) => handler.type)

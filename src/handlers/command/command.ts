@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { HookContext } from '../../engine/core/context.ts'
 import { type Edition, runsCommands } from '../../engine/core/edition.ts'
-import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
 import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { type Processes, processes as sharedProcesses } from '../../safe/process/run-process.ts'
@@ -80,7 +80,7 @@ export const commandHandler = defineHandlerType({
 /** Checked when a hook is registered and when it runs, because a stored hook may come from another edition. */
 function assertEdition(edition: Edition): void {
   if (!runsCommands(edition))
-    throw new HookError('handler.not_in_edition', `the ${edition} edition runs no command hooks`)
+    throw handlerError('handler.not_in_edition', `the ${edition} edition runs no command hooks`)
 }
 
 /** A configured directory must exist. The session's directory may be on another machine, so it is optional. */
