@@ -5,6 +5,7 @@ import type { Handler, Host } from '../../engine/core/handler.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../../engine/dispatch/hooks.ts'
 import { guardKey } from '../../engine/guard/guard.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -23,9 +24,9 @@ interface TenantHooksParts {
 export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: PlaceOf) => Hooks {
   const { store, handlers, host, settings, clock, log } = parts
   return (tenant, placeOf) => {
-    const keepTrip = async (hook: string) => {
+    const keepTrip = async ({ id: hook = '', tripped_by = 'error' }: HookDefinition) => {
       try {
-        await store.tripHook(tenant, hook, clock.now())
+        await store.tripHook(tenant, hook, tripped_by, clock.now())
         await parts.changed(tenant)
       } catch (thrown) {
         // It stays off in this process.
@@ -49,7 +50,7 @@ export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: 
           ),
       },
       breaker: settings.of(tenant).breaker ?? {},
-      tripped: ({ id = '' }) => void keepTrip(id),
+      tripped: (hook) => void keepTrip(hook),
       log: (name, fields) => log(name, { tenant, ...fields }),
     })
   }

@@ -59,6 +59,17 @@ export function toEventRecord(
   }
 }
 
+/** Builds the record of an event whose hooks could not be loaded, so that none of them ran. */
+export function hooklessRecord(
+  { event, id, payload, envelope, decision }: Omit<DispatchRecord, 'time' | 'executions' | 'trace'>,
+  context: RecordContext,
+): EventRecord {
+  const time = envelope.time ?? 0
+  const trace = { event, id, time, subject: '', hooks: [], merges: [], durationMs: 0 }
+  const record = { event, id, time, payload, envelope, decision, executions: () => [], trace: () => trace }
+  return toEventRecord(record, context)
+}
+
 /** The row of a result that came too late. The record of the event itself stays as it is. */
 export function lateRecord(
   execution: Execution,

@@ -2,12 +2,14 @@ import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText, isHookError } from '../../engine/core/error.ts'
+import type { AnyEventRow } from '../../engine/core/event.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
 import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
+import { hooklessRecord } from '../audit/event-record.ts'
 import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
@@ -154,9 +156,10 @@ async function runEvent(
   const { settings, audit, clock } = parts
   const { event, payload, envelope } = request
   const { tenant, id } = envelope
-  const { mode } = catalogue[event]
+  const row: AnyEventRow = catalogue[event]
+  const { mode } = row
   const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
-  if (typeof snapshot === 'string') return answerOf(id, unresolved(mode, snapshot))
+  if ('reason' in snapshot) return decideWithoutHooks(audit, request, { ...snapshot, text: context.text })
   const observers = snapshot.hooks.has(event)
     ? snapshot.hooks.observers(event, payload as never, envelope)
     : []
@@ -181,27 +184,51 @@ async function runEvent(
   const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? context.folder : undefined)
   const deliveries = hookDeliveries(observers, { event, payload, envelope }, folderOf)
   const item = { ...pending.release(), deliveries, answers }
-  if (waits || answers.length > 0) return commitRecord(parts, item, answer, mode)
+  if (waits || answers.length > 0) return commitRecord(parts, item, answer, row)
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
   return answer
 }
 
-/** Writes the record with its deliveries and kept answers. If a required record cannot be written, the gate blocks. */
+/** Writes the record with its deliveries and kept answers. If a required record cannot be written, the event fails. */
 async function commitRecord(
   { audit, wakeDeliveries }: DispatcherParts,
   item: AuditItem,
   answer: DispatchAnswer,
-  mode: string,
+  row: AnyEventRow,
 ): Promise<DispatchAnswer> {
   try {
     await audit.commit(item)
   } catch (thrown) {
-    if (mode === 'gate') return answerOf(answer.eventId, unrecorded())
-    throw thrown
+    if (row.mode !== 'gate') throw thrown
+    // Where the failure does not block, the block of a hook still stands.
+    if (answer.decision.kind === 'block' && row.onFailure === 'allow') return answer
+    return answerOf(answer.eventId, failedDecision(row, 'the decision cannot be recorded'))
   }
   if (item.deliveries?.length) wakeDeliveries()
   return answer
+}
+
+/** Why the hooks of an event are unknown. */
+interface LoadFailure {
+  readonly reason: string
+  /** There is no such tenant, so there is no history to record the event in. */
+  readonly isTenantGone: boolean
+}
+
+/** Decides and records an event whose hooks cannot be loaded. */
+function decideWithoutHooks(
+  audit: AuditQueue,
+  { event, payload, envelope }: CompleteRequest,
+  { reason, isTenantGone, text }: LoadFailure & { readonly text: string | undefined },
+): DispatchAnswer {
+  const { id, tenant } = envelope
+  const decision = failedDecision(catalogue[event], reason)
+  if (!isTenantGone) {
+    const context = { tenant, text, attempt: 1, find: () => undefined }
+    audit.add({ event: () => hooklessRecord({ event, id, payload, envelope, decision }, context) })
+  }
+  return answerOf(id, decision)
 }
 
 /** The snapshot, or why it cannot be loaded. */
@@ -210,14 +237,17 @@ async function loadSnapshot(
   tenant: string,
   event: EventName,
   folder: AgentFolders | undefined,
-): Promise<Snapshot | string> {
+): Promise<Snapshot | LoadFailure> {
   try {
     return await snapshots.of(tenant, folder)
   } catch (thrown) {
     log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
     if (catalogue[event].mode === 'observe') throw thrown
-    const isFile = isHookError(thrown) && thrown.code.startsWith('config.')
-    return isFile ? thrown.message : 'the hooks of this tenant cannot be loaded'
+    const code = isHookError(thrown) ? thrown.code : ''
+    const reason = code.startsWith('config.')
+      ? errorText(thrown)
+      : 'the hooks of this tenant cannot be loaded'
+    return { reason, isTenantGone: code === 'gateway.not_found' }
   }
 }
 
@@ -225,16 +255,15 @@ function withoutTrace({ trace: _, ...decision }: Decision): Decision {
   return decision
 }
 
-/** The hooks are unknown: a gate blocks, a transform keeps its input. */
-function unresolved(mode: string, reason: string): Decision {
-  return mode === 'gate'
-    ? { kind: 'block', reason, message: reason, code: 'store.unavailable' }
-    : { kind: 'allow', reason, code: 'store.unavailable' }
-}
-
-function unrecorded(): Decision {
-  const reason = 'the decision cannot be recorded'
-  return { kind: 'block', reason, message: reason, code: 'store.unavailable' }
+/**
+ * The hooks are unknown, or the decision cannot be recorded. A gate blocks, unless the policy of its event allows: an
+ * agent that cannot stop is worse than one that does.
+ */
+function failedDecision({ onFailure }: AnyEventRow, reason: string): Decision {
+  const code = 'store.unavailable'
+  return onFailure === 'block'
+    ? { kind: 'block', reason, message: reason, code }
+    : { kind: 'allow', reason, code }
 }
 
 const ALLOW_JSON = '{"kind":"allow"}'

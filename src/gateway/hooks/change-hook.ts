@@ -111,8 +111,9 @@ function merged(row: HookRow, updates: Fields, caller: Caller, parts: HookParts)
     throw serverError('gateway.request', 'agent_id: only a hook of scope agent has one', {
       hint: 'Send `scope: agent` with it.',
     })
-  const { disabled_reason: reason } = row
-  return reason === undefined || updates.enabled !== undefined ? hook : { ...hook, disabled_reason: reason }
+  const { disabled_reason, tripped_by } = row
+  if (disabled_reason === undefined || updates.enabled !== undefined) return hook
+  return { ...hook, disabled_reason, ...(tripped_by === undefined ? {} : { tripped_by }) }
 }
 
 /** The stored hook with the updates, as a caller would send it. Null removes a field. */
@@ -120,7 +121,7 @@ export function mergedHookInput(row: HookRow, updates: Fields): HookInput {
   const { agent_id: agent } = updates
   // Older clients send one agent, which replaces the whole list.
   const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
-  const fields: Fields = { ...toDefinition(row, false), ...agents, ...updates }
+  const fields: Fields = { ...toDefinition(row), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   const read = hookInput.safeParse(given)
   if (read.success) return read.data

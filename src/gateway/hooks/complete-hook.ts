@@ -85,6 +85,7 @@ function withoutOwnedFields(given: HookInput) {
     created_at: _at,
     updated_at: _updated,
     disabled_reason: _reason,
+    tripped_by: _failure,
     ...rest
   } = given
   return rest

@@ -5,6 +5,7 @@ import { hookSchema } from '../../engine/hook-definition.ts'
 const {
   id: _id,
   disabled_reason: _reason,
+  tripped_by: _failure,
   version: _version,
   event: _event,
   handler_type: _handler,
@@ -24,6 +25,7 @@ export const gatewayOwnedFields = {
   created_at: ownedField,
   updated_at: ownedField,
   disabled_reason: ownedField,
+  tripped_by: ownedField,
 }
 
 const described = (field: 'event' | 'handler_type' | 'scope') =>

@@ -312,7 +312,7 @@ describe('hooks.update', () => {
 
   test('GC-42 switching on by an update clears the breaker; other updates leave it tripped', async () => {
     const id = await create(guard)
-    await methods.store.tripHook(ACME, id, methods.clock.now())
+    await methods.store.tripHook(ACME, id, 'timeout', methods.clock.now())
     await update(id, { name: 'mended' })
     expect(await stored(id)).toMatchObject({ enabled: false, disabled_reason: 'breaker' })
     await update(id, { enabled: true })
@@ -328,7 +328,7 @@ test('GC-43 a global hook that one tenant tripped is on again for it once the ma
     (hookId: string) => methods.call('hooks.update', { hookId, updates: { enabled: true } }, master),
   ]) {
     const id = await create({ ...guard, scope: 'global' }, master)
-    await methods.store.tripHook(ACME, id, methods.clock.now())
+    await methods.store.tripHook(ACME, id, 'timeout', methods.clock.now())
     const tripped = async () => (await methods.call('status', {})).hooks.tripped.map(({ hookId }) => hookId)
     expect(await tripped()).toContain(id)
     await again(id)

@@ -172,7 +172,7 @@ describe('status', () => {
     const off = await make({ enabled: false })
     const shadow = await make({ shadow: true })
     const tripped = await make({})
-    await methods.store.tripHook(ACME, tripped, methods.clock.now())
+    await methods.store.tripHook(ACME, tripped, 'timeout', methods.clock.now())
     const status = await methods.call('status', {}, { ...admin, role: 'viewer' })
     expect(status).toMatchObject({ ready: true, edition: 'lite', version: '0.0.0-test', tenant: ACME })
     expect(status.lines).toEqual([{ name: 'store', state: 'ok', text: 'answers' }])

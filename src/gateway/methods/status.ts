@@ -53,7 +53,8 @@ const status = defineCall({
       store.listDeliveries(tenant, { state: 'dead' }, { limit: MAX_COUNTED }),
       readBudget(tenant, parts),
     ])
-    const isTripped = (row: HookRow) => row.disabled_reason === 'breaker' || tripped.includes(row.id)
+    const isTripped = (row: HookRow) =>
+      row.disabled_reason === 'breaker' || tripped.some(({ hookId }) => hookId === row.id)
     return {
       ready: lines.every(({ state }) => state !== 'bad'),
       version,

@@ -1,15 +1,16 @@
 import { isRecord } from '../../engine/core/check.ts'
+import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 
-/** The part of a row that the engine knows. A hook that its tenant's breaker tripped is disabled. */
-export function toDefinition(row: HookRow, isTripped: boolean): HookDefinition {
+/** The part of a row that the engine knows. A global hook that its tenant's breaker tripped is disabled. */
+export function toDefinition(row: HookRow, trippedBy?: Failure): HookDefinition {
   const { tenant_id: _, source, created_by, created_at, updated_at, agent_ids, ...definition } = row
   return {
     ...Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== null)),
     // Hooks with other scopes apply to every agent.
     ...(row.scope === 'agent' ? { agent_ids } : {}),
-    ...(isTripped ? { enabled: false, disabled_reason: 'breaker' } : {}),
+    ...(trippedBy ? { enabled: false, disabled_reason: 'breaker', tripped_by: trippedBy } : {}),
   } as HookDefinition
 }
 
@@ -23,10 +24,11 @@ export function brokenHookDefinition(
   why: string,
   conditions: 'kept' | 'dropped',
 ): HookDefinition {
-  const { event, id, name, on_error, priority, locked, version, enabled, disabled_reason, shadow } =
+  const { event, id, name, priority, locked, version, enabled, disabled_reason, tripped_by, shadow } =
     definition
-  const { scope, agent_ids, matcher, if_expr, match } = definition
-  const kept = { event, id, name, on_error, priority, locked, version, enabled, disabled_reason, shadow }
+  const { on_error, on_timeout, on_invalid, scope, agent_ids, matcher, if_expr, match } = definition
+  const state = { version, enabled, disabled_reason, tripped_by, shadow }
+  const kept = { event, id, name, priority, locked, on_error, on_timeout, on_invalid, ...state }
   const when = conditions === 'kept' ? { scope, agent_ids, matcher, if_expr, match } : {}
   return {
     ...Object.fromEntries(Object.entries({ ...kept, ...when }).filter(([, value]) => value !== undefined)),

@@ -1,4 +1,4 @@
-import type { HookId } from '../../engine/core/decision.ts'
+import type { Failure, HookId } from '../../engine/core/decision.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
@@ -45,8 +45,8 @@ export interface AttachedFiles {
 
 export interface Definitions {
   readonly rows: readonly HookRow[]
-  /** Global hooks that this tenant's breaker disabled. */
-  readonly tripped: ReadonlySet<HookId>
+  /** Global hooks that this tenant's breaker disabled, with the kind of failure. */
+  readonly tripped: ReadonlyMap<HookId, Failure>
 }
 
 /** Each stored hook is its own group, so that changing one costs the same with any number of others. */
@@ -63,7 +63,7 @@ export function registerStored(
   for (const id of before.keys()) if (!byId.has(id)) removeStored(hooks, id)
   const broken = new Map<HookId, string>()
   for (const row of rows) {
-    const reason = registerOne(hooks, remember(row, tripped.has(row.id)))
+    const reason = registerOne(hooks, remember(row, tripped.get(row.id)))
     if (reason !== undefined) broken.set(row.id, reason)
   }
   return { rows: byId, broken }
@@ -97,15 +97,15 @@ export function byCreation(a: HookRow, b: HookRow): number {
 }
 
 /** Returns the same definition object for the same version of a row, so that nothing is compiled twice. */
-export type DefinitionMemory = (row: HookRow, isTripped: boolean) => HookDefinition
+export type DefinitionMemory = (row: HookRow, trippedBy?: Failure) => HookDefinition
 
 export function definitionMemory(): DefinitionMemory {
   let before = new Map<string, { row: HookRow; definition: HookDefinition }>()
-  return (row, isTripped) => {
-    const key = `${row.id}|${row.version}|${isTripped}`
+  return (row, trippedBy) => {
+    const key = `${row.id}|${row.version}|${trippedBy}`
     const found = before.get(key)
     if (found !== undefined && sameRow(found.row, row)) return found.definition
-    const definition = toDefinition(row, isTripped)
+    const definition = toDefinition(row, trippedBy)
     // Old versions are never used again, so the cache is emptied now and then.
     if (before.size > 10_000) before = new Map()
     before.set(key, { row, definition })

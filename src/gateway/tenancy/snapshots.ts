@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
-import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { Store } from '../../store/store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -119,14 +118,14 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       if (changes !== entry.changes) continue
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
       const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
-      const remember = (row: HookRow, isTripped: boolean): HookDefinition =>
-        isOwn(row) || isTripped ? entry.remember(row, isTripped) : rememberGlobal(row, isTripped)
+      const remember: DefinitionMemory = (row, trippedBy) =>
+        isOwn(row) || trippedBy ? entry.remember(row, trippedBy) : rememberGlobal(row)
       const rows = [...own.hooks.filter(isOwn), ...shared].toSorted(byCreation)
       const { snapshot: before } = entry
       const isSame =
         before !== undefined && entry.breaker === breaker && keepsOrder([...before.rows.keys()], rows)
       const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf)
-      const definitions = { rows, tripped: new Set(own.tripped) }
+      const definitions = { rows, tripped: new Map(own.tripped.map(({ hookId, by }) => [hookId, by])) }
       const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
       const files = isSame ? entry.files : attach(hooks, entry)
       entry.breaker = breaker
@@ -258,7 +257,7 @@ function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
   broken.delete(hookId)
   if (row === undefined) rows.delete(hookId)
   else {
-    const reason = registerOne(snapshot.hooks, entry.remember(row, false))
+    const reason = registerOne(snapshot.hooks, entry.remember(row))
     if (reason !== undefined) broken.set(hookId, reason)
     rows.set(hookId, row)
   }

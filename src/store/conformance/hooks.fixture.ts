@@ -124,6 +124,7 @@ export function hookConformance(open: OpenStoreUnderTest): void {
       const on = await at.store.toggleHook(tenant, id, { enabled: true }, NOON + 2)
       expect(on).toMatchObject({ enabled: true, version: 3, updated_at: NOON + 2 })
       expect(on).not.toHaveProperty('disabled_reason')
+      expect(on).not.toHaveProperty('tripped_by')
       expect(await at.store.toggleHook(tenant, randomUUID(), { enabled: true }, NOON)).toBe('missing')
     })
 
@@ -152,19 +153,28 @@ export function hookConformance(open: OpenStoreUnderTest): void {
     test('4.8 #115 the breaker switches an own hook off, once', async () => {
       const tenant = await newTenant(at.store)
       const { id } = await at.store.createHook(hook(tenant), NOON)
-      expect(await at.store.tripHook(tenant, id, NOON + 1)).toBe(true)
-      expect(await at.store.tripHook(tenant, id, NOON + 2)).toBe(false)
+      expect(await at.store.tripHook(tenant, id, 'timeout', NOON + 1)).toBe(true)
+      expect(await at.store.tripHook(tenant, id, 'timeout', NOON + 2)).toBe(false)
       const row = await at.store.findHook(tenant, id)
-      expect(row).toMatchObject({ enabled: false, disabled_reason: 'breaker', version: 2 })
-      expect(await at.store.tripHook(tenant, randomUUID(), NOON)).toBe(false)
+      expect(row).toMatchObject({
+        enabled: false,
+        disabled_reason: 'breaker',
+        tripped_by: 'timeout',
+        version: 2,
+      })
+      expect(await at.store.tripHook(tenant, randomUUID(), 'timeout', NOON)).toBe(false)
+      const on = await at.store.toggleHook(tenant, id, { enabled: true }, NOON + 3)
+      expect(on).not.toHaveProperty('tripped_by')
     })
 
     test('the breaker of one tenant leaves a global hook on for all others; on clears every trip', async () => {
       const [tenant, other] = [await newTenant(at.store), await newTenant(at.store)]
       const { id } = await at.store.createHook(hook(MASTER_TENANT, { scope: 'global' }), NOON)
-      expect(await at.store.tripHook(tenant, id, NOON)).toBe(true)
-      expect(await at.store.tripHook(tenant, id, NOON)).toBe(false)
-      expect(await at.store.loadDefinitions(tenant)).toMatchObject({ tripped: [id] })
+      expect(await at.store.tripHook(tenant, id, 'timeout', NOON)).toBe(true)
+      expect(await at.store.tripHook(tenant, id, 'timeout', NOON)).toBe(false)
+      expect(await at.store.loadDefinitions(tenant)).toMatchObject({
+        tripped: [{ hookId: id, by: 'timeout' }],
+      })
       expect(await at.store.loadDefinitions(other)).toMatchObject({ tripped: [] })
       expect(await at.store.findHook(other, id)).toMatchObject({ enabled: true, version: 1 })
       const { cursor } = await at.store.definitionChanges()
@@ -198,7 +208,7 @@ export function hookConformance(open: OpenStoreUnderTest): void {
       await at.store.updateHook(tenant, id, { version: 1, hook: row }, NOON)
       expect(await told()).toEqual([2])
       await at.store.toggleHook(tenant, id, { enabled: true }, NOON)
-      await at.store.tripHook(tenant, id, NOON)
+      await at.store.tripHook(tenant, id, 'timeout', NOON)
       expect(await told()).toEqual([4])
       await at.store.deleteHook(tenant, id)
       expect(await told()).toEqual([5])

@@ -78,7 +78,7 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       const { store } = at
       expect(await store.updateHook(a, row.id, { version: 1, hook: row }, NOON)).toBe('missing')
       expect(await store.toggleHook(a, row.id, { enabled: false }, NOON)).toBe('missing')
-      expect(await store.tripHook(a, row.id, NOON)).toBe(false)
+      expect(await store.tripHook(a, row.id, 'timeout', NOON)).toBe(false)
       expect(await store.deleteHook(a, row.id)).toBe(false)
       expect(await store.deleteToken(a, token.id)).toBe(false)
       expect(await store.deleteSecret(a, 'n')).toBe(false)

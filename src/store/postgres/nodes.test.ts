@@ -185,7 +185,7 @@ describe('definitions on two nodes', () => {
   test('GC-106 switching a global hook on again clears the trips of every tenant and tells them', async () => {
     const hook = await one.createHook(hookOf(MASTER_TENANT, { scope: 'global' }), 1)
     const other = await newTenant(one)
-    for (const each of [tenant, other]) expect(await one.tripHook(each, hook.id, 1)).toBe(true)
+    for (const each of [tenant, other]) expect(await one.tripHook(each, hook.id, 'timeout', 1)).toBe(true)
     const { cursor } = await two.definitionChanges()
     await one.toggleHook(MASTER_TENANT, hook.id, { enabled: true }, 2)
     for (const each of [tenant, other]) expect((await two.loadDefinitions(each)).tripped).toEqual([])

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
+import type { Failure } from '../../engine/core/decision.ts'
 import type { HookFilter, HookRow, HookStore } from '../stores/hook-store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { isUuid } from './column-values.ts'
-import { completeDefinition, readHook, writeDefinition, writeHook } from './hook-row.ts'
+import { completeDefinition, readFailure, readHook, writeDefinition, writeHook } from './hook-row.ts'
 import type { Codec, QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 export function hookQueries(db: SqlDatabase): HookStore {
@@ -100,10 +101,10 @@ type DefinitionQueries = Pick<
 function definitionQueries(db: SqlDatabase): DefinitionQueries {
   const { codec } = db
   return {
-    tripHook: (tenant, id, now) =>
+    tripHook: (tenant, id, by, now) =>
       db.tenant(tenant, async (trx) => {
         if (!isUuid(id)) return false
-        const trip = { tenant, id, now }
+        const trip = { tenant, id, by, now }
         const tripped = (await disableOwnHook(trx, codec, trip)) || (await tripGlobalHook(trx, codec, trip))
         if (tripped) await bumpDefinitionVersions(trx, codec, [tenant])
         return tripped
@@ -120,10 +121,11 @@ function definitionQueries(db: SqlDatabase): DefinitionQueries {
         const hooks = await selectHooks(trx, codec, [tenant])
         const trips = await trx
           .selectFrom('hook_trips')
-          .select('hook_id')
+          .select(['hook_id', 'tripped_by'])
           .where('tenant_id', '=', tenant)
           .execute()
-        return { version: version?.version ?? 0, hooks, tripped: trips.map((row) => row.hook_id) }
+        const tripped = trips.map((row) => ({ hookId: row.hook_id, by: readFailure(row.tripped_by) }))
+        return { version: version?.version ?? 0, hooks, tripped }
       }),
 
     definitionChanges: (cursor) =>
@@ -194,11 +196,12 @@ function matchesFilter(hook: HookRow, { event, scope, agent_id, enabled }: HookF
 function setEnabled(
   trx: QueryBuilder,
   codec: Codec,
-  { enabled, reason, now }: { enabled: boolean; reason: string | null; now: number },
+  { enabled, reason, by, now }: { enabled: boolean; reason: string | null; by?: Failure; now: number },
 ) {
   return trx.updateTable('agent_hooks').set((eb) => ({
     enabled: codec.flag(enabled),
     disabled_reason: reason,
+    tripped_by: by ?? null,
     version: eb('version', '+', 1),
     updated_at: now,
   }))
@@ -207,11 +210,16 @@ function setEnabled(
 interface Trip {
   readonly tenant: string
   readonly id: string
+  readonly by: Failure
   readonly now: number
 }
 
-async function disableOwnHook(trx: QueryBuilder, codec: Codec, { tenant, id, now }: Trip): Promise<boolean> {
-  const row = await setEnabled(trx, codec, { enabled: false, reason: 'breaker', now })
+async function disableOwnHook(
+  trx: QueryBuilder,
+  codec: Codec,
+  { tenant, id, by, now }: Trip,
+): Promise<boolean> {
+  const row = await setEnabled(trx, codec, { enabled: false, reason: 'breaker', by, now })
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
     .where('enabled', '=', codec.flag(true))
@@ -220,7 +228,11 @@ async function disableOwnHook(trx: QueryBuilder, codec: Codec, { tenant, id, now
   return row !== undefined
 }
 
-async function tripGlobalHook(trx: QueryBuilder, codec: Codec, { tenant, id, now }: Trip): Promise<boolean> {
+async function tripGlobalHook(
+  trx: QueryBuilder,
+  codec: Codec,
+  { tenant, id, by, now }: Trip,
+): Promise<boolean> {
   if (tenant === MASTER_TENANT) return false
   const global = await trx
     .selectFrom('agent_hooks')
@@ -232,7 +244,7 @@ async function tripGlobalHook(trx: QueryBuilder, codec: Codec, { tenant, id, now
   if (global === undefined) return false
   const row = await trx
     .insertInto('hook_trips')
-    .values({ tenant_id: tenant, hook_id: id, tripped_at: now })
+    .values({ tenant_id: tenant, hook_id: id, tripped_at: now, tripped_by: by })
     .onConflict((conflict) => conflict.doNothing())
     .returning('hook_id')
     .executeTakeFirst()

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
 import { readUnion } from './column-values.ts'
@@ -14,12 +15,13 @@ type CompleteDefinition = HookDefinition &
 const columns = new Set([
   ...['id', 'tenant_id', 'name', 'description', 'agent_ids', 'event', 'handler_type', 'scope', 'config'],
   ...['matcher', 'if_expr', 'timeout_ms', 'on_timeout', 'priority', 'enabled', 'disabled_reason'],
-  ...['version', 'source', 'created_by', 'created_at', 'updated_at'],
+  ...['tripped_by', 'version', 'source', 'created_by', 'created_at', 'updated_at'],
 ])
 
 const scopes = ['global', 'tenant', 'agent'] as const
 const policies = ['block', 'allow'] as const
 const sources = ['builtin', 'user'] as const
+const failures = ['error', 'timeout', 'invalid'] as const
 
 /** The columns of a definition. */
 export function writeDefinition(codec: Codec, hook: CompleteDefinition) {
@@ -39,6 +41,7 @@ export function writeDefinition(codec: Codec, hook: CompleteDefinition) {
     priority: hook.priority,
     enabled: codec.flag(hook.enabled),
     disabled_reason: hook.disabled_reason ?? null,
+    tripped_by: hook.tripped_by ?? null,
     options: codec.json(Object.fromEntries(options)),
   }
 }
@@ -68,6 +71,11 @@ export function writeHook(codec: Codec, hook: NewHook, now: number) {
   }
 }
 
+/** The kind of failure in a column; `error` for a trip from before there were kinds. */
+export function readFailure(column: string | null): Failure {
+  return column === null ? 'error' : readUnion(failures, column)
+}
+
 export function readHook(codec: Codec, row: StoredHook): HookRow {
   const options = codec.readJson(row.options)
   return {
@@ -88,6 +96,7 @@ export function readHook(codec: Codec, row: StoredHook): HookRow {
     priority: row.priority,
     enabled: Boolean(row.enabled),
     ...(row.disabled_reason === null ? {} : { disabled_reason: row.disabled_reason }),
+    ...(row.tripped_by === null ? {} : { tripped_by: readFailure(row.tripped_by) }),
     version: row.version,
     source: readUnion(sources, row.source),
     created_by: row.created_by,

@@ -11,7 +11,7 @@ export interface Tables {
   /** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
   definition_versions: { tenant_id: string; version: number; stamp: number }
   /** Global hooks that the breaker disabled for one tenant. */
-  hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
+  hook_trips: { tenant_id: string; hook_id: string; tripped_at: number; tripped_by: string | null }
   events: Events
   hook_executions: HookExecutions
   sessions: SessionRow
@@ -45,6 +45,7 @@ interface AgentHooks {
   priority: number
   enabled: unknown
   disabled_reason: string | null
+  tripped_by: string | null
   version: number
   source: string
   /** The fields of a definition without their own column. */

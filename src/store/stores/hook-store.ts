@@ -1,3 +1,4 @@
+import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 
 /** The origin of a hook. `builtin` hooks come with the product and only `enabled` can change. */
@@ -35,6 +36,12 @@ export interface DefinitionChanges {
   readonly changed: readonly { readonly tenant: string; readonly version: number }[]
 }
 
+/** A hook that the breaker disabled, and the kind of failure. */
+export interface HookTrip {
+  readonly hookId: string
+  readonly by: Failure
+}
+
 export interface HookStore {
   /** The tenant's hooks and the global ones, in the order of creation. */
   listHooks(tenant: string, filter?: HookFilter): Promise<readonly HookRow[]>
@@ -61,16 +68,17 @@ export interface HookStore {
   /** Deletes a hook. Its executions stay, with a null hook id. */
   deleteHook(tenant: string, id: string): Promise<boolean>
   /**
-   * The breaker disables a hook. The tenant's hook becomes `enabled: false, disabled_reason: 'breaker'`; a global one is
-   * disabled for this tenant only. False if it was disabled already or does not exist.
+   * The breaker disables a hook after failures of the given kind. The tenant's hook becomes `enabled: false,
+   * disabled_reason: 'breaker'`; a global one is disabled for this tenant only. False if it was disabled already or does
+   * not exist.
    */
-  tripHook(tenant: string, id: string, now: number): Promise<boolean>
+  tripHook(tenant: string, id: string, by: Failure, now: number): Promise<boolean>
   /** All definitions of a tenant and their version, for a snapshot. `tenant` may be the master tenant. */
   loadDefinitions(tenant: string): Promise<{
     readonly version: number
     readonly hooks: readonly HookRow[]
-    /** Ids of global hooks that the breaker disabled for this tenant. */
-    readonly tripped: readonly string[]
+    /** Global hooks that the breaker disabled for this tenant. */
+    readonly tripped: readonly HookTrip[]
   }>
   /** Without a cursor: only the current cursor. */
   definitionChanges(cursor?: string): Promise<DefinitionChanges>
