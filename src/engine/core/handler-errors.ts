@@ -89,7 +89,7 @@ export const handlerErrors = {
   /** A script hook ran past its deadline and was stopped. */
   'script.timeout': 'Make the script do less; a script should decide in milliseconds.',
 
-  /** The model did not call `decide`, or called it with something that is not a decision. */
+  /** The model did not call `decide`, called it with something that is not a decision, or sent no readable response. */
   'prompt.parse': 'Keep `prompt_template` short and imperative, or use a model that follows tool calls.',
   /** The model did not answer before the deadline. */
   'prompt.timeout': 'Raise `timeout_ms`, use a faster model, or set `on_timeout: allow`.',

@@ -52,6 +52,8 @@ export async function runCommandAgent(
     { argv, env: childEnvironment([], own), stdin: task, ...(cwd === undefined ? {} : { cwd }) },
     signal,
   )
+  if (end.truncated)
+    throw handlerError('agent.output_schema', 'the agent printed too much output and was killed')
   if (end.exitCode !== 0) {
     const how = end.exitCode === undefined ? `signal ${end.signal}` : `exit code ${end.exitCode}`
     throw handlerError('agent.failed', `the agent ended with ${how}: ${redact(end.stderr)}`)

@@ -60,7 +60,7 @@ export async function runModelAgent(
     return checkAnswer(call.input, request.output_schema)
   } catch (thrown) {
     if (ToolChoiceViolationError.isInstance(thrown)) throw noAnswer()
-    throw providerFailure(thrown, { provider, code: 'agent.failed' })
+    throw providerFailure(thrown, { provider, handler: 'agent' })
   } finally {
     await ledger.spend(request.tenant_id, tokens)
   }

@@ -70,7 +70,7 @@ export class Worker {
   /** Settles when the process is gone. */
   async dispose(): Promise<void> {
     this.#idle.stop()
-    this.#stop('the worker was closed')
+    this.#stop(handlerError('process.signal', 'the worker was closed'))
     await Promise.all(this.#stopping.values())
   }
 
@@ -82,7 +82,7 @@ export class Worker {
         // A worker that wrote nothing since this event hangs, and the next events would wait for it too.
         if (this.#inFlight.abandon(id) && live === this.#process) {
           this.#backoff.failed()
-          this.#stop('the worker stopped answering and is restarted')
+          this.#stop(handlerError('process.timeout', 'the worker stopped answering and is restarted'))
         }
       }
       const settled = () => signal.removeEventListener('abort', abandon)
@@ -122,7 +122,7 @@ export class Worker {
     if (answer === undefined || !this.#inFlight.settle(answer)) {
       // After an answer that belongs to no event, all later answers could reach the wrong events.
       this.#backoff.failed()
-      this.#stop('the worker wrote a line that answers no event')
+      this.#stop(handlerError('process.worker', 'the worker wrote a line that answers no event'))
       return
     }
     this.#backoff.succeeded()
@@ -136,10 +136,11 @@ export class Worker {
     this.#inFlight.failAll(exitError(end))
   }
 
-  #stop(why: string): void {
+  /** Stops the process. Events without an answer fail with the error, whose code decides which policy applies. */
+  #stop(error: HookError): void {
     const live = this.#process
     this.#process = undefined
-    this.#inFlight.failAll(handlerError('process.worker', why))
+    this.#inFlight.failAll(error)
     if (live === undefined) return
     const end = live.ended.then(() => {
       this.#stopping.delete(live)
@@ -149,7 +150,8 @@ export class Worker {
   }
 
   #stopIfIdle(): void {
-    if (!this.#usedSinceTick && this.#inFlight.size === 0) this.#stop('the worker was idle')
+    if (!this.#usedSinceTick && this.#inFlight.size === 0)
+      this.#stop(handlerError('process.signal', 'the worker was idle'))
     this.#usedSinceTick = false
   }
 }

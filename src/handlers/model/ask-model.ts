@@ -67,7 +67,7 @@ export async function askModel(
     return { text: result.text, tokens, calls }
   } catch (thrown) {
     if (ToolChoiceViolationError.isInstance(thrown)) return { tokens, ...violation(thrown.content) }
-    throw providerFailure(thrown, { provider, code: 'prompt.provider' })
+    throw providerFailure(thrown, { provider, handler: 'prompt' })
   }
 }
 
@@ -93,12 +93,29 @@ function violation(content: readonly Part[]): Pick<Answered, 'text' | 'calls'> {
   }
 }
 
+/** What a failed call of a model is, for the handler that made it. */
+const failureCodes = {
+  prompt: { error: 'prompt.provider', invalid: 'prompt.parse' },
+  agent: { error: 'agent.failed', invalid: 'agent.output_schema' },
+} as const
+
+/** Errors of the packages for a response that came and cannot be read. */
+const unreadableResponse = /^AI_(?:JSONParse|TypeValidation|EmptyResponseBody)Error$/
+
 /** The status and the provider's own sentence; never the request, which the packages keep on their errors. */
 export function providerFailure(
   thrown: unknown,
-  { provider, code }: { provider: string; code: 'prompt.provider' | 'agent.failed' },
+  { provider, handler }: { provider: string; handler: keyof typeof failureCodes },
 ): HookError {
   if (thrown instanceof HookError) return thrown
+  const cause = thrown instanceof Error ? thrown.cause : undefined
+  // A deadline and an answer that is too large are what they are, also inside of an error of the packages.
+  if (cause instanceof HookError && /\.(?:timeout|too_large)$/.test(cause.code)) return cause
+  const codes = failureCodes[handler]
+  const isUnreadable = [thrown, cause].some(
+    (error) => error instanceof Error && unreadableResponse.test(error.name),
+  )
+  const code = isUnreadable ? codes.invalid : codes.error
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   const answered = typeof status === 'number' ? `answered ${status}` : 'could not be asked'
   return handlerError(code, `the model provider ${provider} ${answered}: ${redact(errorText(thrown))}`)

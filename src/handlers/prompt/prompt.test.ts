@@ -96,7 +96,7 @@ describe.each(providers)('GC-70 a model of %s judges', (provider) => {
 
   test('an answer that is no JSON closes the gate', async () => {
     const { call } = await createPromptTest([{ body: '<html>' }], { hook })
-    expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.provider' })
+    expect(await call()).toMatchObject({ kind: 'block', code: 'prompt.parse' })
   })
 
   test('a provider that hangs is given up at the deadline, and its connection closed', async () => {
