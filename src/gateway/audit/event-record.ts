@@ -143,6 +143,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
     metadata: {
       ...otherFacts,
       ...(row?.isInFile === true ? { hook } : {}),
+      ...(row?.fileState === undefined ? {} : { file_state: row.fileState }),
       matcher_matched: true,
       ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
       ...(reason === undefined || full !== undefined ? {} : { reason: redact(reason) }),

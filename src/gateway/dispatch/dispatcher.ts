@@ -1,7 +1,9 @@
+import { hookFileNotices } from '../../config/watch/hook-file-notices.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText, isHookError } from '../../engine/core/error.ts'
+import type { ErrorCode } from '../../engine/core/error-table.ts'
 import type { AnyEventRow } from '../../engine/core/event.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
@@ -14,8 +16,9 @@ import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
 import type { AgentFolders, Snapshot } from '../tenancy/snapshot.ts'
-import type { Snapshots } from '../tenancy/snapshots.ts'
+import { isHookFileError, type Snapshots } from '../tenancy/snapshots.ts'
 import { completeEnvelope } from './complete-envelope.ts'
+import type { EventFolders } from './event-folders.ts'
 import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
 import {
   createIdempotencyCache,
@@ -51,7 +54,7 @@ export interface RequestContext {
   readonly text?: string
   /** When it happened, if that is not now: milliseconds since 1970. */
   readonly time?: number
-  /** The folder whose hook files apply too; only callers on this machine have one. */
+  /** The folders whose hook files apply, if the door knows them. */
   readonly folder?: AgentFolders
 }
 
@@ -85,6 +88,8 @@ interface DispatcherParts {
   readonly audit: AuditQueue
   readonly clock: Clock
   readonly log: Log
+  /** The folders whose hook files apply to an event of a door that names none. */
+  readonly eventFolders?: EventFolders
   /** Called when a delivery was queued. */
   wakeDeliveries(): void
 }
@@ -103,25 +108,27 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
   const { snapshots, audit, clock } = parts
   const idempotencyCache = createIdempotencyCache(parts.store, clock)
   return {
-    async dispatch(caller, given, context = {}) {
+    async dispatch(caller, given, request = {}) {
       const event = resolveName(given.event) as EventName
       const { payload, idempotency_key } = given
       const now = clock.now()
-      const envelope = completeEnvelope(caller, given.envelope ?? {}, context.time ?? now)
+      const envelope = completeEnvelope(caller, given.envelope ?? {}, request.time ?? now)
+      const folder = request.folder ?? parts.eventFolders?.(caller, envelope, payload)
+      const context = folder === undefined ? request : { ...request, folder }
       const key = idempotency_key ?? envelope.id
       if (key === undefined)
         return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
       const hash = requestHash(event, payload, envelope)
       // Two events with the same id need two records, so the hash becomes part of the id.
       const id = envelope.id === undefined ? timeUuid(now) : `${envelope.id}:${hash.slice(0, 12)}`
-      const request = { ...given, event, envelope: { ...envelope, id } }
+      const complete = { ...given, event, envelope: { ...envelope, id } }
       const idempotent = { tenant: caller.tenant, key, hash }
       return idempotencyCache.once(idempotent, async () => {
         const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
         const kept = isDurable ? await idempotencyCache.kept(idempotent) : undefined
         // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
         const { signal: _, ...lasting } = context
-        return kept ?? runEvent(parts, request, lasting, idempotent)
+        return kept ?? runEvent(parts, complete, lasting, idempotent)
       })
     },
     async deliver(tenant, { hook, event, payload, envelope, folder }, attempt) {
@@ -175,7 +182,8 @@ async function runEvent(
     ...(context.signal === undefined ? {} : { signal: context.signal }),
     ...(waits || request.trace ? { trace: true } : {}),
   })
-  const answer = answerOf(id, redactDecision(request.trace ? decision : withoutTrace(decision)))
+  const told = event === 'session_start' ? withFileNotices(decision, snapshot) : decision
+  const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
       ? [keptAnswerOf(idempotent, answer.json, clock.now())]
@@ -212,6 +220,7 @@ async function commitRecord(
 /** Why the hooks of an event are unknown. */
 interface LoadFailure {
   readonly reason: string
+  readonly code: ErrorCode
   /** There is no such tenant, so there is no history to record the event in. */
   readonly isTenantGone: boolean
 }
@@ -220,10 +229,10 @@ interface LoadFailure {
 function decideWithoutHooks(
   audit: AuditQueue,
   { event, payload, envelope }: CompleteRequest,
-  { reason, isTenantGone, text }: LoadFailure & { readonly text: string | undefined },
+  { reason, code, isTenantGone, text }: LoadFailure & { readonly text: string | undefined },
 ): DispatchAnswer {
   const { id, tenant } = envelope
-  const decision = failedDecision(catalogue[event], reason)
+  const decision = failedDecision(catalogue[event], reason, code)
   if (!isTenantGone) {
     const context = { tenant, text, attempt: 1, find: () => undefined }
     audit.add({ event: () => hooklessRecord({ event, id, payload, envelope, decision }, context) })
@@ -243,12 +252,19 @@ async function loadSnapshot(
   } catch (thrown) {
     log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
     if (catalogue[event].mode === 'observe') throw thrown
-    const code = isHookError(thrown) ? thrown.code : ''
-    const reason = code.startsWith('config.')
-      ? errorText(thrown)
-      : 'the hooks of this tenant cannot be loaded'
-    return { reason, isTenantGone: code === 'gateway.not_found' }
+    if (isHookFileError(thrown)) return { reason: thrown.message, code: thrown.code, isTenantGone: false }
+    const reason = 'the hooks of this tenant cannot be loaded'
+    const isTenantGone = isHookError(thrown) && thrown.code === 'gateway.not_found'
+    return { reason, code: 'store.unavailable', isTenantGone }
   }
+}
+
+/** Tells the agent about hook files that need its user, because the agent is what the user looks at. */
+function withFileNotices(decision: Decision, { files }: Snapshot): Decision {
+  const notices = files()
+    .flatMap(hookFileNotices)
+    .map(({ text }) => `Hookhelm: ${text}. Tell the user. Only the user may do this.`)
+  return notices.length === 0 ? decision : { ...decision, context: [...(decision.context ?? []), ...notices] }
 }
 
 function withoutTrace({ trace: _, ...decision }: Decision): Decision {
@@ -259,8 +275,11 @@ function withoutTrace({ trace: _, ...decision }: Decision): Decision {
  * The hooks are unknown, or the decision cannot be recorded. A gate blocks, unless the policy of its event allows: an
  * agent that cannot stop is worse than one that does.
  */
-function failedDecision({ onFailure }: AnyEventRow, reason: string): Decision {
-  const code = 'store.unavailable'
+function failedDecision(
+  { onFailure }: AnyEventRow,
+  reason: string,
+  code: ErrorCode = 'store.unavailable',
+): Decision {
   return onFailure === 'block'
     ? { kind: 'block', reason, message: reason, code }
     : { kind: 'allow', reason, code }
