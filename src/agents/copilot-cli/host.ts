@@ -21,7 +21,7 @@ export const copilotCliHost: CommandHost = {
   syntax: {},
   preamble: { version: 1 },
   ownFile: true,
-  form: { kind: 'shell', key: 'bash' },
+  commandKey: 'bash',
   timeout: { key: 'timeoutSec', unitMs: 1_000 },
   always: { type: 'command' },
   closing: {},
@@ -30,8 +30,8 @@ export const copilotCliHost: CommandHost = {
     ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit', 'Stop'],
     ...['SessionStart', 'SessionEnd', 'SubagentStop', 'PreCompact', 'ErrorOccurred', 'Notification'],
   ],
-  // Copilot CLI honours exit codes only before a tool call.
-  refusals: { permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
+  // Copilot CLI honours exit codes only before a tool call, and shows only the code, not the reason.
+  refusals: { preToolUse: 'tool', permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
   hookEnvironment: ({ project }) => ({ COPILOT_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
   samplePayload: ({ session_id, cwd, tool_name, tool_input, prompt }) => ({
     sessionId: session_id,

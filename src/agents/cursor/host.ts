@@ -14,7 +14,7 @@ export const cursorHost: CommandHost = {
   layout: 'flat',
   syntax: {},
   preamble: { version: 1 },
-  form: { kind: 'shell', key: 'command' },
+  commandKey: 'command',
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: {},
   closing: { failClosed: true },

@@ -65,7 +65,7 @@ export function findRefusal(
   if (exit === 2 && stdout === '' && stderr.trim() !== '') return stderr.trim()
   const isOnStdout = argv.includes('--refuse') || event === 'userPromptSubmitted'
   if (exit !== 0 || !isOnStdout) return undefined
-  return /"behavior":"deny"|"decision":"block"/.test(stdout) ? stdout : undefined
+  return /"behavior":"deny"|"decision":"block"|"permissionDecision":"deny"/.test(stdout) ? stdout : undefined
 }
 
 function definedVariables(env: HostPaths['env']): Record<string, string> {
