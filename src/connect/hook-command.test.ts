@@ -78,7 +78,8 @@ describe.each(commandHosts.map((host) => [host.agent, host] as const))('%s in a 
   const isRefused = ({ refusal }: HookCommand, ran: ReturnType<typeof run>) =>
     refusal === undefined
       ? ran.status === 2 && ran.stdout === '' && ran.stderr !== ''
-      : ran.status === 0 && /"behavior":"deny"|"decision":"block"|"permissionDecision":"deny"/.test(ran.stdout)
+      : ran.status === 0 &&
+        /"behavior":"deny"|"decision":"block"|"permissionDecision":"deny"/.test(ran.stdout)
 
   test('4.12 #161 a gate whose client crashes, is killed or is gone is closed', () => {
     for (const script of ['exit 1', 'exit 3', 'kill -9 $$', 'exit 127'])

@@ -28,7 +28,8 @@ export const copilotCliHost: CommandHost = {
   // Duplicates: the same events under the names of other agents.
   never: [
     ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit', 'Stop'],
-    ...['SessionStart', 'SessionEnd', 'SubagentStop', 'PreCompact', 'ErrorOccurred', 'Notification'],
+    ...['SessionStart', 'SessionEnd', 'SubagentStart', 'SubagentStop', 'PreCompact'],
+    ...['ErrorOccurred', 'Notification'],
   ],
   // Copilot CLI honours exit codes only before a tool call, and shows only the code, not the reason.
   refusals: { preToolUse: 'tool', permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
