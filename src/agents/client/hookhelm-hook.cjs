@@ -79,6 +79,7 @@ const {
   MAX_PAYLOAD,
   checkSocketFolder,
   createLineReader,
+  explainUnreachable,
   helloLine,
   requestLine,
   writeSpoolFile,
@@ -283,9 +284,7 @@ function reportObstacle(obstacle) {
 }
 
 function obstacleOf({ code }) {
-  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR'
-    ? `no gateway listens at ${options.socket}; start it with "hookhelm up"`
-    : `the socket ${options.socket} cannot be reached`
+  return explainUnreachable(options.socket, code)
 }
 
 function requestOf(native) {
