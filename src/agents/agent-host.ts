@@ -84,9 +84,13 @@ interface HostBase {
   readonly agent: string
   /** Programs that start the agent, the usual one first. */
   readonly programs: readonly string[]
-  /** The agent's own folder. If it exists, the agent is installed. */
+  /** Folders below the home folder where the agent's own installer puts its program. */
+  readonly installFolders?: readonly string[]
+  /** The agent's own folder. */
   home(env: HostEnvironment): string
   configFiles(paths: HostPaths): readonly AgentConfigFile[]
+  /** Files of other agents whose hooks this agent runs too. */
+  alsoReads?(paths: HostPaths): readonly string[]
   /** What a person must do before the agent runs hooks of this level. */
   trustNotice(level: ConfigLevel): string | undefined
   /** Settings and policies that stop the agent from running the hooks of this file. */

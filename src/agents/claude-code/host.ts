@@ -6,6 +6,7 @@ export const claudeCodeHost: CommandHost = {
   agent: 'claude-code',
   transport: 'command',
   programs: ['claude'],
+  installFolders: ['.claude/local'],
   home: (env) => folderFromEnv(env, 'CLAUDE_CONFIG_DIR', '.claude'),
   configFiles: ({ env, project }) => [
     { level: 'user', file: join(claudeCodeHost.home(env), 'settings.json') },

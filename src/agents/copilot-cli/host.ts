@@ -17,6 +17,8 @@ export const copilotCliHost: CommandHost = {
     { level: 'user', file: join(copilotCliHost.home(env), 'hooks', 'hookhelm.json') },
     { level: 'project', file: join(project, '.github', 'hooks', 'hookhelm.json') },
   ],
+  alsoReads: ({ project }) =>
+    ['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
   layout: 'flat',
   syntax: {},
   preamble: { version: 1 },
@@ -49,13 +51,11 @@ export const copilotCliHost: CommandHost = {
   findUntrusted: untrusted,
 }
 
-function switches({ env, project }: HostPaths, { file }: AgentConfigFile): HostFinding[] {
-  const files = [
-    file,
-    join(copilotCliHost.home(env), 'settings.json'),
-    join(project, '.github', 'copilot', 'settings.json'),
-    join(project, '.github', 'copilot', 'settings.local.json'),
-  ]
+/** Copilot CLI ignores `disableAllHooks` in the user's own settings, and honours it in Claude Code's, as observed. */
+function switches({ project }: HostPaths, { file }: AgentConfigFile): HostFinding[] {
+  const folders = [join(project, '.github', 'copilot'), join(project, '.claude')]
+  const names = ['settings.json', 'settings.local.json']
+  const files = [file, ...folders.flatMap((folder) => names.map((name) => join(folder, name)))]
   return files
     .filter((each) => readSettings(each).disableAllHooks === true)
     .map((each) => badFinding(`disableAllHooks is on in ${each}`, 'Remove it there.'))
