@@ -2,7 +2,7 @@
  * hookhelm-hook: the program that a coding agent starts for each of its hooks.
  *
  *   hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
- *                 [--refuse permission|permission-camel|decision] [--fail-open]
+ *                 [--refuse FORMAT] [--fail-open]
  *
  * It reads the agent's payload from stdin, sends it to the gateway's unix socket, and prints the gateway's reply.
  * A gate blocks unless one complete, valid reply arrives in time from a trusted peer. Every other path ends in
@@ -63,20 +63,27 @@ typedef unsigned char byte;
 
 static const char USAGE[] =
     "usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]\n"
-    "                     [--refuse permission|permission-camel|decision] [--fail-open]\n";
+    "                     [--refuse FORMAT] [--fail-open]\n"
+    "FORMAT is permission, permission-camel, permission-any, decision, prompt or tool.\n";
 
-/* Refusals on stdout, for events where the agent ignores the exit code. */
-enum refusal { EXIT_2, PERMISSION, PERMISSION_CAMEL, DECISION };
+/* Refusals on stdout, for events where the agent ignores the exit code or hides the reason. `%` is the reason. */
+enum refusal { EXIT_2, PERMISSION, PERMISSION_CAMEL, PERMISSION_ANY, DECISION, PROMPT, TOOL };
+#define DENIED "\"behavior\":\"deny\",\"message\":\"%\""
+#define PERMISSION_OUTPUT \
+  "\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{" DENIED "}}"
+#define TOOL_DENIED "\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"%\""
 static const struct {
-  const char *name, *before, *after;
+  const char *name, *json;
 } refusals[] = {
-    [EXIT_2] = {"", "", ""},
-    [PERMISSION] = {"permission",
-                    "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":"
-                    "{\"behavior\":\"deny\",\"message\":\"",
-                    "\"}}}\n"},
-    [PERMISSION_CAMEL] = {"permission-camel", "{\"behavior\":\"deny\",\"message\":\"", "\"}\n"},
-    [DECISION] = {"decision", "{\"decision\":\"block\",\"reason\":\"", "\"}\n"},
+    [EXIT_2] = {"", ""},
+    [PERMISSION] = {"permission", "{" PERMISSION_OUTPUT "}\n"},
+    [PERMISSION_CAMEL] = {"permission-camel", "{" DENIED "}\n"},
+    [PERMISSION_ANY] = {"permission-any", "{" DENIED "," PERMISSION_OUTPUT "}\n"},
+    [DECISION] = {"decision", "{\"decision\":\"block\",\"reason\":\"%\"}\n"},
+    [PROMPT] = {"prompt",
+                "{\"decision\":\"block\",\"reason\":\"%\",\"continue\":false,\"user_message\":\"%\"}\n"},
+    [TOOL] = {"tool", "{\"permission\":\"deny\",\"user_message\":\"%\"," TOOL_DENIED
+                      ",\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\"," TOOL_DENIED "}}\n"},
 };
 
 static struct {
@@ -546,10 +553,12 @@ static volatile sig_atomic_t is_printing;
 static volatile sig_atomic_t stays_closed;
 
 static bool print_refusal(const struct text *why) {
-  TEXT(json, 2 * MAX_WHY + 256);
-  say(&json, refusals[options.refusal].before);
-  say_quoted(&json, why);
-  say(&json, refusals[options.refusal].after);
+  /* The longest format has the reason three times, and an escaped reason is twice as long. */
+  TEXT(json, 3 * 2 * (MAX_WHY + 64) + 512);
+  for (const char *at = refusals[options.refusal].json; *at; at++) {
+    if (*at == '%') say_quoted(&json, why);
+    else put(&json, at, 1);
+  }
   is_printing = 1;
   return write_all(STDOUT_FILENO, json.at, json.length);
 }
@@ -699,7 +708,7 @@ static long milliseconds(const char *word) {
 }
 
 static enum refusal way_to_refuse(const char *word) {
-  for (enum refusal way = PERMISSION; way <= DECISION; way++)
+  for (enum refusal way = PERMISSION; way <= TOOL; way++)
     if (strcmp(word, refusals[way].name) == 0) return way;
   end_with_usage("--refuse does not know ", word);
 }

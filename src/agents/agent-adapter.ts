@@ -68,6 +68,8 @@ interface AdapterBase {
   readonly proof: 'run' | 'documentation'
   readonly events: Readonly<Record<string, NativeEvent>>
   readonly tools: ToolNames
+  /** The agent's other tools. They have no name in Hookhelm, so only a matcher with their own name reaches them. */
+  readonly unmappedTools: readonly string[]
   /** Throws for a payload that it cannot read. A gate is then blocked. */
   read(event: string, native: NativePayload): NativeReading
 }

@@ -52,8 +52,17 @@ export interface ConfigSyntax {
   readonly onlyKeys?: readonly string[]
 }
 
-/** How the client prints a refusal for events where the agent ignores exit code 2. */
-export type RefusalFormat = 'permission' | 'permission-camel' | 'decision'
+/**
+ * How the client prints a refusal where the agent ignores exit code 2 or hides its reason. `tool`, `prompt` and
+ * `permission-any` hold the fields of every agent that may run the entry.
+ */
+export type RefusalFormat =
+  | 'permission'
+  | 'permission-camel'
+  | 'permission-any'
+  | 'decision'
+  | 'prompt'
+  | 'tool'
 
 /** A harmless event that `hookhelm doctor` sends, in the field names that most agents use. */
 export interface SamplePayload {
@@ -75,9 +84,13 @@ interface HostBase {
   readonly agent: string
   /** Programs that start the agent, the usual one first. */
   readonly programs: readonly string[]
-  /** The agent's own folder. If it exists, the agent is installed. */
+  /** Folders below the home folder where the agent's own installer puts its program. */
+  readonly installFolders?: readonly string[]
+  /** The agent's own folder. */
   home(env: HostEnvironment): string
   configFiles(paths: HostPaths): readonly AgentConfigFile[]
+  /** Files of other agents whose hooks this agent runs too. */
+  alsoReads?(paths: HostPaths): readonly string[]
   /** What a person must do before the agent runs hooks of this level. */
   trustNotice(level: ConfigLevel): string | undefined
   /** Settings and policies that stop the agent from running the hooks of this file. */
@@ -101,8 +114,8 @@ export interface CommandHost extends HostBase {
   readonly preamble?: Readonly<Record<string, unknown>>
   /** Only Hookhelm writes this file, so disconnecting deletes it. */
   readonly ownFile?: true
-  /** `exec` starts the program without a shell; `shell` stores one command line under `key`. */
-  readonly form: { readonly kind: 'exec' } | { readonly kind: 'shell'; readonly key: string }
+  /** The key of the command line in an entry. Agents that share a file read only this key, so it holds everything. */
+  readonly commandKey: string
   readonly timeout: { readonly key: string; readonly unitMs: number }
   /** Fields of every entry. */
   readonly always: Readonly<Record<string, unknown>>

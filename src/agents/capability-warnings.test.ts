@@ -71,6 +71,20 @@ describe('a hook is warned about', () => {
     ])
     expect(messages(hooks, claudeCodeAdapter)).toEqual([])
   })
+
+  test('once per agent, that its matchers miss tools without a common name', () => {
+    const shell = hook('pre_tool_use', { matcher: '^Bash$' })
+    const topic = hook('pre_tool_use', { match: { names: ['update_topic'] } })
+    const [missed = '', ...more] = messages([shell, topic], geminiCliAdapter)
+    expect(more).toEqual([])
+    expect(missed).toMatch(
+      /^no matcher reaches these tools of Gemini CLI, which have no common name: complete_task, /,
+    )
+    expect(missed).not.toMatch(/update_topic|invoke_agent/)
+    expect(messages([shell, hook('pre_tool_use')], geminiCliAdapter)).toEqual([])
+    expect(messages([shell], claudeCodeAdapter)).toEqual([])
+    expect(messages([hook('stop')], geminiCliAdapter)).toEqual([])
+  })
 })
 
 describe('a hook is not warned about', () => {

@@ -1,6 +1,8 @@
+import type { HookConditions } from '../engine/core/hook.ts'
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
+import { compileMatcher } from '../engine/match/matcher.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent-adapter.ts'
 
 /** An agent and those of its events that reach Hookhelm. */
@@ -9,7 +11,7 @@ export interface ConnectedEvents {
   readonly events: readonly string[]
 }
 
-/** An effect of a hook that an agent cannot carry out. */
+/** An effect of a hook that an agent cannot carry out, or a call that its hooks cannot reach. */
 export interface AgentWarning {
   /** Index of the hook in the list. A warning about several hooks names the first. */
   readonly index: number
@@ -51,6 +53,7 @@ export function agentWarnings(
       ),
     ),
     ...reaching.flatMap((each) => grantingRewrites(checked, each)),
+    ...reaching.flatMap((each) => unreachedTools(checked, each)),
   ].sort((a, b) => a.index - b.index)
 }
 
@@ -125,6 +128,26 @@ function grantingRewrites(
     const message = `when a hook changes the input at ${native}, ${agent.title} also takes the call as granted`
     return [{ index: first.index, event: first.event, agent: agent.name, message }]
   })
+}
+
+/** One warning for all hooks: the tools without a name of ours that no matcher of a hook on tool calls reaches. */
+function unreachedTools(checked: readonly CheckedHook[], { agent, events }: ConnectedEvents): AgentWarning[] {
+  const gates = checked.filter(({ hook, event }) => event === 'pre_tool_use' && isFor(hook, agent))
+  const [first] = gates
+  if (first === undefined || rowsOf({ agent, events }, 'pre_tool_use').length === 0) return []
+  const matchers = gates.map(({ hook }) => compileMatcher(nameConditions(hook), 'pre_tool_use'))
+  const unreached = agent.unmappedTools.filter((tool) => !matchers.some(({ byName }) => byName(tool)))
+  if (unreached.length === 0) return []
+  const message = `no matcher reaches these tools of ${agent.title}, which have no common name: ${unreached.join(', ')}`
+  return [{ index: first.index, event: first.event, agent: agent.name, message }]
+}
+
+/** Whatever else a hook checks depends on the call. */
+function nameConditions({ matcher, match }: HookDefinition): HookConditions {
+  return {
+    ...(matcher === undefined ? {} : { matcher }),
+    ...(match === undefined ? {} : { match }),
+  }
 }
 
 function rowsOf({ agent, events }: ConnectedEvents, event: string): readonly [string, NativeEvent][] {

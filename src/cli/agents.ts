@@ -1,6 +1,6 @@
 import { agentProfiles } from '../agents/table.ts'
 import { findConnections } from '../connect/find-connections.ts'
-import { findInstalled, programVersion } from '../connect/installed-agent.ts'
+import { findProgram, programVersion } from '../connect/installed-agent.ts'
 import { resolveSelection } from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
 import { openLocalGateway } from './local-gateway.ts'
@@ -15,6 +15,8 @@ interface Row {
   readonly unreadable: readonly string[]
   /** Milliseconds since 1970. Undefined if the gateway does not answer or has no event of this agent. */
   readonly lastEventAt?: number
+  /** The last result of `hookhelm doctor` that the gateway has. */
+  readonly doctor?: { readonly ok: boolean; readonly at: number }
 }
 
 export const agentsCommand = command({
@@ -23,24 +25,28 @@ export const agentsCommand = command({
     const { connected, unreadable } = findConnections(paths, dataFolder)
     const gateway = openLocalGateway()
     try {
-      const last = await gateway.lastEvents(agentProfiles.map(({ adapter }) => adapter.name))
+      const [last, reports] = await Promise.all([
+        gateway.lastEvents(agentProfiles.map(({ adapter }) => adapter.name)),
+        gateway.reports(),
+      ])
       const rows = await Promise.all(
         agentProfiles.map(async ({ host, adapter }): Promise<Row> => {
           const { agent } = host
-          const found = findInstalled(host, paths.env)
-          const version =
-            found?.program === undefined ? undefined : await programVersion(found.program, paths.env)
+          const program = findProgram(host, paths.env)
+          const version = program === undefined ? undefined : await programVersion(program, paths.env)
+          const report = reports?.find((each) => each.agent === agent)
           const at = last?.get(agent)
           return {
             agent,
             title: adapter.title,
-            installed: found !== undefined,
+            installed: program !== undefined,
             ...(version === undefined ? {} : { version }),
             connected: connected
               .filter((each) => each.agent === agent)
               .map(({ level, file }) => ({ level, file })),
             unreadable: unreadable.filter((each) => each.agent === agent).map(({ problem }) => problem),
             ...(at === undefined ? {} : { lastEventAt: at }),
+            ...(report === undefined ? {} : { doctor: { ok: report.ok, at: report.reported_at } }),
           }
         }),
       )
@@ -53,17 +59,18 @@ export const agentsCommand = command({
   },
 })
 
-const moment = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
+const timeFormat = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
 function show(rows: readonly Row[], isAsked: boolean): void {
   printOutput(
     formatTable([
-      ['agent', 'installed', 'connected', 'last event'],
-      ...rows.map(({ agent, installed: isHere, version, connected, lastEventAt }) => [
+      ['agent', 'installed', 'connected', 'last event', 'doctor'],
+      ...rows.map(({ agent, installed: isHere, version, connected, lastEventAt, doctor }) => [
         agent,
         isHere ? (version ?? 'yes') : '-',
         connected.map(({ level }) => level).join(', ') || '-',
-        lastEventAt === undefined ? (isAsked ? '-' : 'unknown') : moment.format(lastEventAt),
+        lastEventAt === undefined ? (isAsked ? '-' : 'unknown') : timeFormat.format(lastEventAt),
+        doctor === undefined ? '-' : `${doctor.ok ? 'ok' : 'FAILED'} ${timeFormat.format(doctor.at)}`,
       ]),
     ]),
   )

@@ -140,6 +140,7 @@ export const commands: readonly CommandRow[] = [
     noun('providers', 'Manage model providers; keys are write-only', ['list', 'set', 'delete']),
     noun('settings', 'Show and change settings', ['get', 'set']),
     noun('deliveries', 'Show and replay deliveries', ['list', 'replay']),
+    noun('reports', 'Show the last result of `hookhelm doctor` for each coding agent', ['list', 'set']),
     noun('audit', 'Verify the tamper-evident audit log', ['verify']),
   ],
   {

@@ -6,7 +6,7 @@ import { agentProfiles, findAdapter } from '../agents/table.ts'
 import { connect, planConnection } from '../connect/connection.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import type { ConnectSettings } from '../connect/hook-command.ts'
-import { findInstalled } from '../connect/installed-agent.ts'
+import { findProgram } from '../connect/installed-agent.ts'
 import { pingSocket } from '../connect/ping-socket.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import {
@@ -52,7 +52,10 @@ export const connectCommand = command({
     const dryRun = args['dry-run'] === true
     // Check all names before the first change.
     const all = chosen.map(requireHost).map((host) => ({ host, config: selectConfigFile(host, selection) }))
-    const done = all.map(({ host, config }) => connectOne(host, config, { settings, selection, dryRun }))
+    const flags = recordedFlags(args)
+    const done = all.map(({ host, config }) =>
+      connectOne(host, config, { settings, selection, dryRun, flags }),
+    )
     if (args.json) printOutput(done.map((each) => reportOf(each, selection)))
     else if (dryRun) for (const { changes } of done) printOutput(changesText(changes))
     else for (const each of done) printMessage(reportText(each, reportOf(each, selection)))
@@ -65,12 +68,13 @@ interface Task {
   readonly settings: ConnectSettings
   readonly selection: AgentSelection
   readonly dryRun: boolean
+  readonly flags: readonly string[]
 }
 
 function connectOne(
   host: AgentHost,
   config: AgentConfigFile,
-  { settings, selection, dryRun }: Task,
+  { settings, selection, dryRun, flags }: Task,
 ): ConnectResult {
   const adapter = findAdapter(host.agent)
   if (adapter === undefined) throw serverError('connect.agent', `${host.agent} cannot be connected yet`)
@@ -81,21 +85,31 @@ function connectOne(
     dataFolder: selection.dataFolder,
     settings,
     version: packageVersion(),
+    flags,
   }
   const changes = connect(planConnection(request), { dryRun })
   return { host, adapter, config, settings, changes }
 }
 
-function settingsOf(
-  args: {
-    readonly timeout?: string | undefined
-    readonly socket?: string | undefined
-    readonly client?: 'native' | 'node' | undefined
-    readonly 'fail-open'?: boolean | undefined
-    readonly 'all-events'?: boolean | undefined
-  },
-  { paths, dataFolder }: AgentSelection,
-): ConnectSettings {
+interface ConnectFlags {
+  readonly timeout?: string | undefined
+  readonly socket?: string | undefined
+  readonly client?: 'native' | 'node' | undefined
+  readonly 'fail-open'?: boolean | undefined
+  readonly 'all-events'?: boolean | undefined
+}
+
+/** The flags that change what is written, in the form that a person would type. */
+function recordedFlags(args: ConnectFlags): readonly string[] {
+  const withValue = (['timeout', 'socket', 'client'] as const).flatMap((name) => {
+    const value = args[name]
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const switches = (['fail-open', 'all-events'] as const).filter((name) => args[name] === true)
+  return [...withValue, ...switches.map((name) => `--${name}`)]
+}
+
+function settingsOf(args: ConnectFlags, { paths, dataFolder }: AgentSelection): ConnectSettings {
   const seconds = args.timeout === undefined ? 60 : Number(args.timeout)
   if (!Number.isFinite(seconds) || seconds < 2 || seconds > 600)
     throw serverError('gateway.setting', '--timeout must be a number of seconds from 2 to 600')
@@ -122,7 +136,7 @@ function warnDown({ socket, failOpen }: ConnectSettings): void {
 /** Asks which of the installed agents to connect. Without a terminal, prints the command to run. */
 async function askForAgents({ paths, dataFolder }: AgentSelection): Promise<readonly string[]> {
   const found = agentProfiles
-    .filter(({ host }) => findInstalled(host, paths.env) !== undefined)
+    .filter(({ host }) => findProgram(host, paths.env) !== undefined)
     .map(({ adapter }) => adapter.name)
   if (found.length === 0) {
     printMessage(`no coding agent found; Hookhelm supports ${agentNames.join(', ')}`)

@@ -1,3 +1,4 @@
+import { backupFolder, readBackup } from '../connect/backup.ts'
 import { disconnect, disconnectTargets } from '../connect/connection.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { serverError } from '../engine/core/server-errors.ts'
@@ -27,10 +28,12 @@ export const disconnectCommand = command({
     for (const { host, config } of all) {
       const { dataFolder } = selection
       const targets = disconnectTargets(host, config, dataFolder)
+      const isKnown = readBackup(backupFolder(dataFolder), { agent: host.agent, ...config }) !== undefined
       const changes = disconnect({ agent: host.agent, config, targets, dataFolder }, { dryRun })
-      if (changes.length === 0) throw notConnected(host.agent, config.file, selection)
+      if (changes.length === 0 && !isKnown) throw notConnected(host.agent, config.file, selection)
       if (args.json) printOutput({ agent: host.agent, level: config.level, changes })
       else if (dryRun) printOutput(changesText(changes))
+      else if (changes.length === 0) printMessage(`no longer expected to be connected: ${config.file}`)
       else printMessage(`disconnected: ${changes.map(({ path }) => path).join(', ')}`)
     }
     return exitCodes.ok

@@ -1,9 +1,10 @@
 import { lstatSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { badFinding, type HostFinding, okFinding, warnFinding } from '../agents/agent-host.ts'
 import { chooseClient } from '../agents/client/find-client.ts'
 import { findAdapter } from '../agents/table.ts'
 import { visible } from '../config/line-diff.ts'
+import { checkHookFiles } from '../connect/doctor/check-hook-files.ts'
 import { type DoctorCheck, runDoctor } from '../connect/doctor/run-doctor.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { pingSocket } from '../connect/ping-socket.ts'
@@ -27,15 +28,18 @@ export const doctorCommand = command({
     const gateway = openLocalGateway()
     try {
       const about = await aboutGateway(gateway, defaultSocket(paths.env))
+      const agentChecks = await runDoctor({
+        paths,
+        dataFolder,
+        ...(names.length === 0 ? {} : { names }),
+        gateway: { isListening: pingSocket, hasSession: (session) => gateway.knows(session) },
+        client: chooseClient(undefined),
+      })
       const checks: DoctorCheck[] = [
         ...about,
-        ...(await runDoctor({
-          paths,
-          dataFolder,
-          ...(names.length === 0 ? {} : { names }),
-          gateway: { isListening: pingSocket, hasSession: (session) => gateway.knows(session) },
-          client: chooseClient(undefined),
-        })),
+        ...checkHookFiles(resolve(args.cwd ?? '.'), paths.env),
+        ...agentChecks,
+        ...(await reportChecks(gateway, agentChecks)),
       ]
       const isAny = checks.some(({ agent }) => agent !== undefined)
       const all = isAny
@@ -49,6 +53,31 @@ export const doctorCommand = command({
     }
   },
 })
+
+/** Stores the result of each agent in the gateway, which shows the last one to everybody. */
+async function reportChecks(gateway: LocalGateway, checks: readonly DoctorCheck[]): Promise<HostFinding[]> {
+  const byAgent = Map.groupBy(checks, ({ agent }) => agent)
+  const problems = new Set<string>()
+  for (const [agent, list] of byAgent) {
+    if (agent === undefined) continue
+    const problem = await gateway.report(agent, list.map(reportedCheck))
+    if (problem !== undefined) problems.add(problem)
+  }
+  return [...problems].map((problem) =>
+    warnFinding(`the result cannot be stored in the gateway: ${problem}`, 'Run `hookhelm status`.'),
+  )
+}
+
+const MAX_REPORTED = 2_000
+
+function reportedCheck({ state, text, hint, level }: DoctorCheck) {
+  return {
+    state,
+    text: text.slice(0, MAX_REPORTED),
+    ...(hint === undefined ? {} : { hint: hint.slice(0, MAX_REPORTED) }),
+    ...(level === undefined ? {} : { level }),
+  }
+}
 
 /** Gateway health, and every disabled or failing hook. */
 async function aboutGateway(gateway: LocalGateway, socket: string): Promise<HostFinding[]> {
@@ -121,7 +150,9 @@ function formatChecks(checks: readonly DoctorCheck[], files: ReadonlyMap<string,
       const title = findAdapter(name)?.title ?? name
       const file = files.get(key)
       const head =
-        key === '' ? 'Gateway' : `${title}${level === '' ? '' : `, ${level}`}${file ? ` (${file})` : ''}`
+        key === ''
+          ? 'Gateway and hook files'
+          : `${title}${level === '' ? '' : `, ${level}`}${file ? ` (${file})` : ''}`
       return [head, ...list.map(line)].join('\n')
     })
     .join('\n\n')

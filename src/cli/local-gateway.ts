@@ -5,6 +5,7 @@ import { agentId } from '../gateway/tenancy/agent-id.ts'
 import { connection } from './remote/connection.ts'
 
 export type Status = Methods['status']['result']
+export type Report = Methods['reports.list']['result']['reports'][number]
 
 /** Questions to the gateway on this machine. Answers are `undefined` while it does not answer. */
 export interface LocalGateway {
@@ -12,6 +13,10 @@ export interface LocalGateway {
   knows(session: string): Promise<boolean | undefined>
   /** Agent → when its last event came, in milliseconds since 1970. */
   lastEvents(names: readonly string[]): Promise<ReadonlyMap<string, number> | undefined>
+  /** Stores the doctor's result for an agent. Returns why it could not, or undefined. */
+  report(agent: string, checks: Report['checks']): Promise<string | undefined>
+  /** The doctor's last result for each agent. */
+  reports(): Promise<readonly Report[] | undefined>
   close(): Promise<void>
 }
 
@@ -50,6 +55,14 @@ export function openLocalGateway(): LocalGateway {
         return last === undefined ? [] : [[name, last]]
       })
       return new Map(times)
+    },
+    async report(agent, checks) {
+      const stored = await attempt(() => opened().call('reports.set', { agent, checks }))
+      return 'problem' in stored ? stored.problem : undefined
+    },
+    async reports() {
+      const stored = await attempt(() => opened().call('reports.list', {}))
+      return 'problem' in stored ? undefined : stored.reports
     },
     async close() {
       await client?.close()

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type ConfigFileState,
@@ -8,7 +8,7 @@ import {
   unusableConfig,
 } from '../agents/config/read-config.ts'
 import { isRecord } from '../engine/core/check.ts'
-import { errorText, HookError } from '../engine/core/error.ts'
+import { errorText, HookError, isHookError } from '../engine/core/error.ts'
 import { replaceFile, sha256 } from './replace-file.ts'
 
 /** A file that `connect` changed. */
@@ -31,14 +31,19 @@ export interface ConnectionBackup {
   readonly files: readonly FileBackup[]
   /** Folders that `connect` created. */
   readonly folders: readonly string[]
+  /** The flags of `hookhelm connect`, so that the doctor can print the command again. Earlier versions stored none. */
+  readonly flags?: readonly string[]
 }
 
 function isBackup(value: unknown): value is ConnectionBackup {
   if (!isRecord(value)) return false
-  const { version, agent, level, file, at, files, folders } = value
+  const { version, agent, level, file, at, files, folders, flags = [] } = value
   const hasTexts = [agent, level, file].every(isText) && typeof at === 'number'
   const hasLists = Array.isArray(files) && Array.isArray(folders)
-  return version === 1 && hasTexts && hasLists && files.every(isFileBackup) && folders.every(isText)
+  const hasFlags = Array.isArray(flags) && flags.every(isText)
+  return (
+    version === 1 && hasTexts && hasLists && hasFlags && files.every(isFileBackup) && folders.every(isText)
+  )
 }
 
 function isFileBackup(value: unknown): value is FileBackup {
@@ -64,10 +69,13 @@ export function backupFolder(dataFolder: string): string {
 
 export function readBackup(folder: string, name: BackupKey): ConnectionBackup | undefined {
   const path = join(folder, backupFileName(name))
-  const state = readConfigState(path)
-  if (state === undefined) return undefined
+  return readConfigState(path) === undefined ? undefined : readBackupFile(path)
+}
+
+function readBackupFile(path: string): ConnectionBackup {
   try {
-    const backup: unknown = JSON.parse(decodeConfig(path, state))
+    const state = readConfigState(path)
+    const backup: unknown = state === undefined ? undefined : JSON.parse(decodeConfig(path, state))
     if (!isBackup(backup)) throw new HookError('config.field', 'it is not a backup of a connection')
     for (const { before } of backup.files) if (before !== null) decodeState(before)
     return backup
@@ -75,8 +83,38 @@ export function readBackup(folder: string, name: BackupKey): ConnectionBackup | 
     throw unusableConfig(
       path,
       `cannot be used: ${errorText(thrown)}`,
-      'Move this backup away; only `hookhelm undo` needs it.',
+      `Run \`mv ${path} ${path}.old\`; only \`hookhelm undo\` and the doctor need it.`,
     )
+  }
+}
+
+/** Every connection that `connect` made and `disconnect` did not remove, and the records that cannot be read. */
+export function listBackups(folder: string): BackupList {
+  const backups: ConnectionBackup[] = []
+  const problems: HookError[] = []
+  for (const name of backupFiles(folder))
+    try {
+      backups.push(readBackupFile(join(folder, name)))
+    } catch (thrown) {
+      if (!isHookError(thrown)) throw thrown
+      problems.push(thrown)
+    }
+  return { backups, problems }
+}
+
+export interface BackupList {
+  readonly backups: readonly ConnectionBackup[]
+  readonly problems: readonly HookError[]
+}
+
+function backupFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+      .sort()
+  } catch {
+    // Nothing was ever connected.
+    return []
   }
 }
 

@@ -35,6 +35,11 @@ export function listOwnHooks(host: CommandHost, file: string, text: string): Con
   )
 }
 
+/** The matcher of a hook, if it does not match every call. */
+export function narrowMatcher({ matcher }: ConfiguredHook): unknown {
+  return matcher === '' || matcher === '*' ? undefined : matcher
+}
+
 function hookConfigFile({ layout, preamble, notEvents }: CommandHost, path: string): HookConfigFile {
   return {
     path,
@@ -49,7 +54,6 @@ export function hooksTarget(host: CommandHost, path: string, entries: readonly H
   const file = hookConfigFile(host, path)
   const isOurs = (value: unknown) =>
     isRecord(value) && parseHookCommand(host, { event: '', value }) !== undefined
-  const plain = ({ event, value }: HookEntry) => [event, { ...value }]
   return {
     path,
     merge(text) {
@@ -67,8 +71,11 @@ export function hooksTarget(host: CommandHost, path: string, entries: readonly H
     explainUnreadable: (text) => explainUnreadable(text, path, host.syntax),
     isMerged: (text) =>
       isDeepStrictEqual(
-        sortedJson(listOwnHooks(host, path, text).map(plain)),
-        sortedJson(entries.map(plain)),
+        // A matcher would keep calls from the hooks.
+        sortedJson(
+          listOwnHooks(host, path, text).map((hook) => [hook.event, hook.value, narrowMatcher(hook) ?? null]),
+        ),
+        sortedJson(entries.map(({ event, value }) => [event, value, null])),
       ),
   }
 }

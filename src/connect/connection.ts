@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentAdapter } from '../agents/agent-adapter.ts'
 import type { AgentConfigFile, AgentHost, PluginHost } from '../agents/agent-host.ts'
 import {
@@ -40,6 +41,8 @@ export interface AgentConnection {
   /** The files to write, the agent's own configuration last. */
   readonly targets: readonly ConfigTarget[]
   readonly dataFolder: string
+  /** The flags of `hookhelm connect`, for the record. */
+  readonly flags?: readonly string[]
   readonly clock?: Clock
 }
 
@@ -67,14 +70,16 @@ export function connect(
   connection: AgentConnection,
   { dryRun = false }: ConnectOptions = {},
 ): readonly FileChange[] {
-  const { agent, config, targets, dataFolder, clock = systemClock } = connection
+  const { agent, config, targets, dataFolder, flags = [], clock = systemClock } = connection
   const folder = backupFolder(dataFolder)
   return runLocked(folder, dryRun, () => {
     const name = { agent, level: config.level, file: config.file }
     const known = readBackup(folder, name)
     const planned = targets.map((target) => plan(target, config, fileIn(known, target.path)))
     const steps = planned.filter(isChange)
-    if (dryRun || steps.length === 0) return steps.map(changeOf)
+    // The record is written even if the file needs no change: the doctor must notice when the file disappears.
+    const isRecorded = known !== undefined && isDeepStrictEqual(known.flags ?? [], flags)
+    if (dryRun || (steps.length === 0 && isRecorded)) return steps.map(changeOf)
     const folders = planned.flatMap(({ path }) =>
       createFolders(dirname(resolveLink(path)), folderMode(config)),
     )
@@ -89,6 +94,7 @@ export function connect(
         after: sha256(after?.bytes ?? Buffer.alloc(0)),
       })),
       folders: [...(known?.folders ?? []), ...folders],
+      flags,
     })
     apply(steps)
     return steps.map(changeOf)
@@ -249,6 +255,7 @@ export interface ConnectRequest {
   readonly settings: ConnectSettings
   /** The version of Hookhelm. */
   readonly version: string
+  readonly flags?: readonly string[]
 }
 
 /** The connection that a request asks for. */
@@ -277,7 +284,13 @@ export function planConnection(request: ConnectRequest): AgentConnection {
             ...(allEvents ? { chatty: true } : {}),
           },
         })
-  return { agent: host.agent, config, targets, dataFolder }
+  return {
+    agent: host.agent,
+    config,
+    targets,
+    dataFolder,
+    ...(request.flags === undefined ? {} : { flags: request.flags }),
+  }
 }
 
 /** Targets that recognise our content, whatever settings it was written with. */

@@ -72,7 +72,8 @@ export function findConnections(
   return { connected, unreadable }
 }
 
-function readConnection(
+/** Reads one configuration. Returns undefined if it holds nothing of ours. Throws if it cannot be read. */
+export function readConnection(
   host: AgentHost,
   config: AgentConfigFile,
   dataFolder: string,

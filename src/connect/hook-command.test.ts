@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { temporaryHome } from '../../test/connect/home.fixture.ts'
@@ -16,6 +17,8 @@ import {
   withFlagValue,
 } from './hook-command.ts'
 
+const NODE_CLIENT = join(import.meta.dirname, '../agents/client/hookhelm-hook.cjs')
+
 /** Whatever a person may have in $SHELL, as far as it is here. */
 const shells = ['/bin/sh', '/bin/bash', '/bin/dash', '/bin/zsh', '/usr/bin/zsh', '/usr/bin/fish'].filter(
   existsSync,
@@ -24,7 +27,6 @@ const shells = ['/bin/sh', '/bin/bash', '/bin/dash', '/bin/zsh', '/usr/bin/zsh',
 const commandHosts = agentProfiles
   .map(({ host }) => host)
   .filter((host): host is CommandHost => host.transport === 'command')
-const shellHosts = commandHosts.filter(({ form }) => form.kind === 'shell')
 
 const calls = (host: CommandHost, more: object = {}): HookCommand[] =>
   planHookCommands(findAdapter(host.agent)!, host, {
@@ -52,7 +54,7 @@ describe('words', () => {
   })
 })
 
-describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a shell', (_, host) => {
+describe.each(commandHosts.map((host) => [host.agent, host] as const))('%s in a shell', (_, host) => {
   /** A client in a place that is hard to spell, which does what `script` says. */
   function client(script: string): string {
     const home = temporaryHome(`hookhelm it's "a" $HOME-`)
@@ -64,7 +66,7 @@ describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a sh
   }
   const line = (call: HookCommand) => {
     const { value } = hookEntry(host, call)
-    return String(value[host.form.kind === 'shell' ? host.form.key : ''])
+    return String(value[host.commandKey])
   }
   const run = (call: HookCommand, shell = '/bin/sh') => {
     const { status, stdout, stderr } = spawnSync(shell, ['-c', line(call)], { input: '{}' })
@@ -76,7 +78,8 @@ describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a sh
   const isRefused = ({ refusal }: HookCommand, ran: ReturnType<typeof run>) =>
     refusal === undefined
       ? ran.status === 2 && ran.stdout === '' && ran.stderr !== ''
-      : ran.status === 0 && /"behavior":"deny"|"decision":"block"/.test(ran.stdout)
+      : ran.status === 0 &&
+        /"behavior":"deny"|"decision":"block"|"permissionDecision":"deny"/.test(ran.stdout)
 
   test('4.12 #161 a gate whose client crashes, is killed or is gone is closed', () => {
     for (const script of ['exit 1', 'exit 3', 'kill -9 $$', 'exit 127'])
@@ -96,6 +99,23 @@ describe.each(shellHosts.map((host) => [host.agent, host] as const))('%s in a sh
     const blocked = client('echo no >&2; exit 2')
     for (const call of withClient(blocked).filter(({ refusal }) => refusal === undefined))
       expect(run(call)).toEqual({ status: 2, stdout: '', stderr: 'no\n' })
+  })
+
+  test('a module that NODE_OPTIONS loads prints nothing before the reply of the Node client', () => {
+    const home = temporaryHome()
+    const noisy = home.write('noisy.cjs', 'console.log("injecting env (0) from .env")')
+    const call = gates(calls(host, { client: { command: [process.execPath, NODE_CLIENT] } }))[0]!
+    const env = { ...process.env, NODE_OPTIONS: `--require ${noisy}`, NODE_DEBUG: 'net' }
+    const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', line(call)], { input: '{}', env })
+    expect(`${stdout}${stderr}`).not.toMatch(/injecting|NET/)
+    expect(isRefused(call, { status, stdout: stdout.toString(), stderr: stderr.toString() })).toBe(true)
+  })
+
+  test('exit code 2 remains when the refusal cannot be printed', () => {
+    for (const call of gates(withClient('/nowhere/hookhelm-hook'))) {
+      const { status } = spawnSync('/bin/sh', ['-c', `${line(call)} >&-`], { input: '{}' })
+      expect([call.event, status]).toEqual([call.event, 2])
+    }
   })
 
   test('what is observed goes on whatever happens to the client', () => {
@@ -185,23 +205,13 @@ describe('which events', () => {
       hookEntry(host, calls(host, more).find((call) => call.event === event)!).value
     expect(entry(claude!, 'PreToolUse')).toEqual({
       type: 'command',
-      command: '/opt/hookhelm-hook',
-      args: [
-        'claude-code',
-        'PreToolUse',
-        '--socket',
-        '/run/s.sock',
-        '--spool',
-        '/spool',
-        '--within',
-        '55000',
-      ],
+      command: expect.stringMatching(
+        / hookhelm \/opt\/hookhelm-hook claude-code PreToolUse --socket \/run\/s\.sock --spool \/spool --within 55000 --refuse tool$/,
+      ),
       timeout: 60,
       onFailure: 'block',
     })
-    expect(entry(claude!, 'PermissionRequest').args).toEqual(
-      expect.arrayContaining(['--refuse', 'permission']),
-    )
+    expect(entry(claude!, 'PermissionRequest').command).toMatch(/ --refuse permission-any$/)
     expect(entry(claude!, 'Stop')).not.toHaveProperty('onFailure')
     expect(entry(claude!, 'PreToolUse', { failOpen: true })).not.toHaveProperty('onFailure')
     expect(entry(cursor!, 'preToolUse')).toMatchObject({ failClosed: true, timeout: 60 })

@@ -42,6 +42,8 @@ export interface WrittenHookCommand {
 const OBSERVE_TIMEOUT_MS = 10_000
 const OBSERVE_WITHIN_MS = 5_000
 const COULD_NOT_RUN = 'hookhelm: the client could not run'
+/** A module that NODE_OPTIONS loads could print something before the client's reply, and the agent would not read it. */
+const CLEAN_ENVIRONMENT = 'unset NODE_OPTIONS NODE_PATH NODE_DEBUG NODE_V8_COVERAGE'
 /** `$0` of the shell script. It marks the line as ours. */
 const SCRIPT_NAME = 'hookhelm'
 
@@ -92,13 +94,10 @@ export function clientBudget(timeoutMs: number): number {
 
 /** The entry for the agent's configuration. */
 export function hookEntry(host: CommandHost, command: HookCommand): HookEntry {
-  const { event, argv, isGate, failOpen, timeoutMs } = command
-  const [program = '', ...args] = argv
-  const start =
-    host.form.kind === 'exec' ? { command: program, args } : { [host.form.key]: shellLine(command) }
+  const { event, isGate, failOpen, timeoutMs } = command
   const value = {
     ...host.always,
-    ...start,
+    [host.commandKey]: shellLine(command),
     [host.timeout.key]: timeoutMs / host.timeout.unitMs,
     ...(isGate && !failOpen ? host.closing : {}),
   }
@@ -116,17 +115,37 @@ function shellLine({ argv, ...command }: HookCommand): string {
 
 /** Must not contain a single quote. */
 function shellScript({ isGate, failOpen, refusal }: Omit<HookCommand, 'argv'>): string {
-  if (!isGate || failOpen) return '"$@" || { [ $? = 2 ] && exit 2; exit 0; }'
-  if (refusal === undefined) return `"$@" || { [ $? = 2 ] || echo "${COULD_NOT_RUN}" >&2; exit 2; }`
-  return `"$@" || { printf %s "${JSON.stringify(refusalOutput(refusal)).replaceAll('"', '\\"')}"; exit 0; }`
+  const start = `${CLEAN_ENVIRONMENT}; "$@"`
+  if (!isGate || failOpen) return `${start} || { [ $? = 2 ] && exit 2; exit 0; }`
+  if (refusal === undefined) return `${start} || { [ $? = 2 ] || echo "${COULD_NOT_RUN}" >&2; exit 2; }`
+  const output = JSON.stringify(refusals[refusal](COULD_NOT_RUN)).replaceAll('"', '\\"')
+  // Exit code 2 remains if nothing can be printed.
+  return `${start} || { printf %s "${output}" && exit 0; exit 2; }`
 }
 
-/** The refusal on stdout, for events where the agent ignores exit code 2. */
-function refusalOutput(refusal: RefusalFormat): object {
-  const decision = { behavior: 'deny', message: COULD_NOT_RUN }
-  if (refusal === 'permission')
-    return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }
-  return refusal === 'decision' ? { decision: 'block', reason: COULD_NOT_RUN } : decision
+const denied = (message: string) => ({ behavior: 'deny', message })
+const permissionOutput = (message: string) => ({
+  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: denied(message) },
+})
+
+/** Refusals on stdout. Both clients print the same. */
+const refusals: Readonly<Record<RefusalFormat, (message: string) => object>> = {
+  permission: permissionOutput,
+  'permission-camel': denied,
+  'permission-any': (message) => ({ ...denied(message), ...permissionOutput(message) }),
+  decision: (reason) => ({ decision: 'block', reason }),
+  prompt: (message) => ({ decision: 'block', reason: message, continue: false, user_message: message }),
+  tool: (message) => ({
+    permission: 'deny',
+    user_message: message,
+    permissionDecision: 'deny',
+    permissionDecisionReason: message,
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: message,
+    },
+  }),
 }
 
 /** Reads a command of ours from a configuration. Returns undefined for a hook of others. */

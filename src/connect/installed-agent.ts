@@ -6,25 +6,33 @@ import { systemClock } from '../engine/core/clock.ts'
 import { childEnvironment } from '../safe/process/child-environment.ts'
 import { runProcess } from '../safe/process/run-process.ts'
 
-export interface InstalledAgent {
-  /** The program that starts the agent, if it is in PATH. */
-  readonly program?: string
-  /** Whether the agent's own folder exists. */
-  readonly hasFolder: boolean
+/**
+ * The program that starts an agent: in PATH, or where its installer or a package manager puts it. The agent's folder
+ * proves nothing, because `connect` writes into it.
+ */
+export function findProgram(
+  { programs, installFolders = [] }: AgentHost,
+  env: HostEnvironment,
+): string | undefined {
+  const { PATH = '', HOME } = env
+  const below =
+    HOME === undefined ? [] : [...installFolders, ...COMMON_FOLDERS].map((folder) => join(HOME, folder))
+  const folders = [...PATH.split(delimiter), ...below, ...SYSTEM_FOLDERS].filter((folder) =>
+    isAbsolute(folder),
+  )
+  return programs.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutableFile)
 }
 
-/** Looks for an agent on this machine. Returns undefined if neither its program nor its folder exists. */
-export function findInstalled(host: AgentHost, env: HostEnvironment): InstalledAgent | undefined {
-  const program = host.programs.map((name) => findInPath(name, env)).find((path) => path !== undefined)
-  const hasFolder = statSync(host.home(env), { throwIfNoEntry: false })?.isDirectory() === true
-  if (program === undefined && !hasFolder) return undefined
-  return { hasFolder, ...(program === undefined ? {} : { program }) }
-}
-
-function findInPath(name: string, env: HostEnvironment): string | undefined {
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
-  return folders.map((folder) => join(folder, name)).find(isExecutableFile)
-}
+/** Folders below the home folder where package managers put programs. */
+const COMMON_FOLDERS = [
+  '.local/bin',
+  '.npm-global/bin',
+  '.bun/bin',
+  '.volta/bin',
+  'Library/pnpm',
+  '.local/share/pnpm',
+]
+const SYSTEM_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin']
 
 export function isExecutableFile(path: string): boolean {
   try {

@@ -203,6 +203,41 @@ describe.each(clients)('$name: 4.12 #160 where exit 2 is not honoured', (client)
     expect(JSON.parse(decision.stdout)).toEqual({ decision: 'block', reason: message })
   })
 
+  test('a refusal for a file that several agents read holds the fields of each of them', async () => {
+    const output = async (format: string) => {
+      const { stdout, ...rest } = await run(client, args(path, '--refuse', format))
+      expect(rest).toMatchObject({ code: 0, stderr: '' })
+      return JSON.parse(stdout)
+    }
+    const decided = { permissionDecision: 'deny', permissionDecisionReason: message }
+    expect(await output('tool')).toEqual({
+      permission: 'deny',
+      user_message: message,
+      ...decided,
+      hookSpecificOutput: { hookEventName: 'PreToolUse', ...decided },
+    })
+    const denied = { behavior: 'deny', message }
+    expect(await output('permission-any')).toEqual({
+      ...denied,
+      hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: denied },
+    })
+    expect(await output('prompt')).toEqual({
+      decision: 'block',
+      reason: message,
+      continue: false,
+      user_message: message,
+    })
+  })
+
+  test('the longest reason fits into the longest refusal', async () => {
+    const { socket } = await saying(
+      `{"id":1,"error":{"code":"x","message":"${'\\"'.repeat(600)}","hint":"y"}}\n`,
+    )
+    const { stdout } = await run(client, args(socket, '--refuse', 'tool'))
+    const { permissionDecisionReason: reason } = JSON.parse(stdout)
+    expect(reason).toBe(`hookhelm: ${'"'.repeat(497)}…`)
+  })
+
   test('a reply is printed as elsewhere', async () => {
     const { socket } = await saying(replyLine({ stdout: '{}' }))
     expect(await run(client, args(socket, '--refuse', 'permission'))).toMatchObject({ code: 0, stdout: '{}' })

@@ -140,7 +140,9 @@ describe('no clear answer refuses the call', () => {
 
   test('nobody listens', async () => {
     const where = place('opencode')
-    await expect(tool(await opencode(where))).rejects.toThrow('hookhelm: the gateway is not running (ENOENT)')
+    await expect(tool(await opencode(where))).rejects.toThrow(
+      `hookhelm: no gateway listens at ${where.settings.socket}; start it with "hookhelm up"`,
+    )
     writeFileSync(where.settings.socket, '')
     await expect(tool(await opencode(where))).rejects.toThrow('is not a socket')
   })
@@ -151,7 +153,9 @@ describe('no clear answer refuses the call', () => {
     const server = await gateway({ settings: { ...where.settings, socket: elsewhere } }, () => {})
     renameSync(elsewhere, where.settings.socket)
     await server.stop()
-    await expect(tool(await opencode(where))).rejects.toThrow('cannot be reached (ECONNREFUSED)')
+    await expect(tool(await opencode(where))).rejects.toThrow(
+      `hookhelm: no gateway listens at ${where.settings.socket}; start it with "hookhelm up"`,
+    )
   })
 
   test.each([0o777, 0o770, 0o702])('others may write to the directory: %o', async (mode) => {

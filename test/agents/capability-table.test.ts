@@ -45,6 +45,13 @@ test('no payload was recorded of an event that the table does not have', () => {
     }
 })
 
+test('a tool has a name in Hookhelm or is listed as unmapped, never both', () => {
+  for (const { name, tools, unmappedTools } of agentAdapters) {
+    expect([name, unmappedTools.filter((tool) => Object.hasOwn(tools, tool))]).toEqual([name, []])
+    expect(new Set(unmappedTools).size).toBe(unmappedTools.length)
+  }
+})
+
 test('one moment is connected once, but for tools of MCP servers in Cursor', () => {
   for (const agent of agentAdapters.filter(({ transport }) => transport === 'command')) {
     const connected = Object.entries(agent.events).filter(([, row]) => !row.chatty)

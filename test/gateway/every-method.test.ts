@@ -153,6 +153,8 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('settings.get')
   await call('deliveries.list', { state: 'dead' })
   await call('deliveries.replay', { all: true })
+  await call('reports.set', { agent: 'codex', checks: [{ state: 'bad', text: 'PreToolUse: not connected' }] })
+  await call('reports.list')
   await call('audit.verify')
   await call('hooks.delete', { hookId })
   return answers

@@ -13,6 +13,7 @@ export const claudeCodeAdapter: CommandAgentAdapter = {
   events: claudeCodeEvents,
   // Hookhelm uses Claude Code's tool names.
   tools: {},
+  unmappedTools: [],
   read: (event, native: NativePayload) => readSnakePayload(event, native, { tools: {}, turn: 'prompt_id' }),
   reply: claudeCodeReply,
 }

@@ -6,6 +6,7 @@ export const claudeCodeHost: CommandHost = {
   agent: 'claude-code',
   transport: 'command',
   programs: ['claude'],
+  installFolders: ['.claude/local'],
   home: (env) => folderFromEnv(env, 'CLAUDE_CONFIG_DIR', '.claude'),
   configFiles: ({ env, project }) => [
     { level: 'user', file: join(claudeCodeHost.home(env), 'settings.json') },
@@ -14,14 +15,15 @@ export const claudeCodeHost: CommandHost = {
   ],
   layout: 'groups',
   syntax: { byteOrderMark: true },
-  form: { kind: 'exec' },
+  commandKey: 'command',
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: { type: 'command' },
   // Otherwise a crash or timeout of the client would allow the call.
   closing: { onFailure: 'block' },
   // A hook on this event would have to create the work tree itself.
   never: ['WorktreeCreate'],
-  refusals: { PermissionRequest: 'permission' },
+  // Copilot CLI and Cursor run these entries too. These formats hold what each of them honours.
+  refusals: { PreToolUse: 'tool', PermissionRequest: 'permission-any', UserPromptSubmit: 'prompt' },
   hookEnvironment: ({ project }) => ({ CLAUDE_PROJECT_DIR: project, CLAUDECODE: '1' }),
   trustNotice: (level) =>
     level === 'user'

@@ -54,6 +54,13 @@ function checkSocketFolder(folder, uid) {
   return folder.isDirectory() && (folder.mode & 0o022) === 0 ? undefined : 'mode'
 }
 
+/** Why there is no connection to the gateway. Every client says the same, so that people know what to do. */
+function explainUnreachable(socket, code) {
+  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR'
+    ? `no gateway listens at ${socket}; start it with "hookhelm up"`
+    : `the socket ${socket} cannot be reached`
+}
+
 /** Stores an event until the gateway reads it. Returns why it could not, or undefined. */
 function writeSpoolFile(fs, folder, name, text) {
   let count = 0
@@ -107,6 +114,7 @@ module.exports = {
   MAX_PAYLOAD,
   checkSocketFolder,
   createLineReader,
+  explainUnreachable,
   helloLine,
   requestLine,
   writeSpoolFile,

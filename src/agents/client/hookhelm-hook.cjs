@@ -12,7 +12,8 @@ const MAX_WHY = 500
 const MAX_WITHIN_MS = 3_600_000
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 const USAGE = `usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
-                     [--refuse permission|permission-camel|decision] [--fail-open]
+                     [--refuse FORMAT] [--fail-open]
+FORMAT is permission, permission-camel, permission-any, decision, prompt or tool.
 `
 const UNREADABLE = "the gateway's answer cannot be read"
 const ENDED = 'the gateway ended the connection without an answer'
@@ -20,13 +21,29 @@ const CHUNK = 65_536
 /** Extra time for spooling and printing after the budget is used up. */
 const GRACE_MS = 500
 
-/** Refusals on stdout, for events where the agent ignores the exit code. */
+/** Refusals on stdout, for events where the agent ignores the exit code or hides the reason. */
 const refusals = {
   permission: (message) => ({
     hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } },
   }),
   'permission-camel': (message) => ({ behavior: 'deny', message }),
+  'permission-any': (message) => ({
+    ...refusals['permission-camel'](message),
+    ...refusals.permission(message),
+  }),
   decision: (reason) => ({ decision: 'block', reason }),
+  prompt: (message) => ({ decision: 'block', reason: message, continue: false, user_message: message }),
+  tool: (message) => ({
+    permission: 'deny',
+    user_message: message,
+    permissionDecision: 'deny',
+    permissionDecisionReason: message,
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: message,
+    },
+  }),
 }
 
 const options = {
@@ -62,6 +79,7 @@ const {
   MAX_PAYLOAD,
   checkSocketFolder,
   createLineReader,
+  explainUnreachable,
   helloLine,
   requestLine,
   writeSpoolFile,
@@ -266,9 +284,7 @@ function reportObstacle(obstacle) {
 }
 
 function obstacleOf({ code }) {
-  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR'
-    ? `no gateway listens at ${options.socket}; start it with "hookhelm up"`
-    : `the socket ${options.socket} cannot be reached`
+  return explainUnreachable(options.socket, code)
 }
 
 function requestOf(native) {

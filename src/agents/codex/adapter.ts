@@ -3,7 +3,7 @@ import { readPatch } from '../translate/apply-patch.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'
 import { codexEvents } from './events.ts'
 import { codexReply } from './reply.ts'
-import { codexPatch, codexTools } from './tools.ts'
+import { codexPatch, codexTools, codexUnmappedTools } from './tools.ts'
 
 /** Codex: command hooks like Claude Code's. Codex rejects replies with unknown fields. */
 export const codexAdapter: CommandAgentAdapter = {
@@ -14,6 +14,7 @@ export const codexAdapter: CommandAgentAdapter = {
   transport: 'command',
   events: codexEvents,
   tools: codexTools,
+  unmappedTools: codexUnmappedTools,
   read(event, native) {
     const reading = readSnakePayload(event, native, { tools: codexTools, turn: 'turn_id' })
     const patch = codexPatch(native)

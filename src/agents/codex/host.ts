@@ -20,7 +20,7 @@ export const codexHost: CommandHost = {
   ],
   layout: 'groups',
   syntax: { onlyKeys: ['description', 'hooks'] },
-  form: { kind: 'shell', key: 'command' },
+  commandKey: 'command',
   timeout: { key: 'timeout', unitMs: 1_000 },
   always: { type: 'command' },
   closing: {},

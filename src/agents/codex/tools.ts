@@ -25,3 +25,8 @@ export function codexPatch(native: NativePayload): string | undefined {
   const { command } = native.tool_input
   return typeof command === 'string' ? command : undefined
 }
+
+/** `write_stdin` is missing here: Codex runs no hook for it. */
+export const codexUnmappedTools: readonly string[] = [
+  ...['close_agent', 'resume_agent', 'send_input', 'wait_agent', 'create_goal', 'get_goal', 'update_goal'],
+]

@@ -7,7 +7,7 @@ import { lookUp } from '../translate/tool-names.ts'
 import { copilotCliEvents } from './events.ts'
 import { asSnake, copilotArguments } from './payload.ts'
 import { copilotCliReply } from './reply.ts'
-import { claudeNamedTools, copilotCliTools } from './tools.ts'
+import { claudeNamedTools, copilotCliTools, copilotCliUnmappedTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -23,6 +23,7 @@ export const copilotCliAdapter: CommandAgentAdapter = {
   transport: 'command',
   events: copilotCliEvents,
   tools: copilotCliTools,
+  unmappedTools: copilotCliUnmappedTools,
   read(event, native) {
     const tools = 'toolName' in native ? copilotCliTools : claudeNamedTools
     const snake = asSnake(native)

@@ -1,4 +1,5 @@
 import type { NativeEvent } from '../agent-adapter.ts'
+import { lookUp } from '../translate/tool-names.ts'
 
 const camel = {
   preToolUse: {
@@ -37,29 +38,52 @@ const camel = {
   },
 } as const satisfies Readonly<Record<string, NativeEvent>>
 
-/**
- * The same event under the key of other agents, with their payload format. The effects were observed for these two
- * only, where the reply is the same.
- */
-const twin = (name: Exclude<keyof typeof camel, 'userPromptTransformed'>): NativeEvent => ({
-  event: camel[name].event,
-  chatty: true,
-  note: `the same as \`${name}\`: connect one of both`,
-})
+type EventWithTwin = Exclude<keyof typeof camel, 'userPromptTransformed'>
+
+/** The key of Claude Code → the event of Copilot CLI. */
+const twinNames: Readonly<Record<string, EventWithTwin>> = {
+  PreToolUse: 'preToolUse',
+  PermissionRequest: 'permissionRequest',
+  PostToolUse: 'postToolUse',
+  PostToolUseFailure: 'postToolUseFailure',
+  UserPromptSubmit: 'userPromptSubmitted',
+  SessionStart: 'sessionStart',
+  SessionEnd: 'sessionEnd',
+  Stop: 'agentStop',
+  SubagentStart: 'subagentStart',
+  SubagentStop: 'subagentStop',
+  PreCompact: 'preCompact',
+  ErrorOccurred: 'errorOccurred',
+  Notification: 'notification',
+}
+
+/** Copilot CLI honours the same replies under these keys, as observed. */
+const observedTwins = [
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'UserPromptSubmit',
+  'SessionStart',
+  'Stop',
+]
+
+function twin(key: string, name: EventWithTwin): NativeEvent {
+  const row: NativeEvent = camel[name]
+  return {
+    ...(row.event === undefined ? {} : { event: row.event }),
+    ...(row.honours === undefined || !observedTwins.includes(key) ? {} : { honours: row.honours }),
+    chatty: true,
+    note: `the same as \`${name}\`, from the settings of Claude Code: connect one of both`,
+  }
+}
 
 /** Every event of Copilot CLI 1.0, and the effects that it honours, as observed. */
 export const copilotCliEvents: Readonly<Record<string, NativeEvent>> = {
   ...camel,
-  PreToolUse: { ...twin('preToolUse'), honours: camel.preToolUse.honours },
-  PermissionRequest: twin('permissionRequest'),
-  PostToolUse: twin('postToolUse'),
-  PostToolUseFailure: twin('postToolUseFailure'),
-  UserPromptSubmit: twin('userPromptSubmitted'),
-  SessionStart: twin('sessionStart'),
-  SessionEnd: twin('sessionEnd'),
-  Stop: { ...twin('agentStop'), honours: camel.agentStop.honours },
-  SubagentStop: twin('subagentStop'),
-  PreCompact: twin('preCompact'),
-  ErrorOccurred: twin('errorOccurred'),
-  Notification: twin('notification'),
+  ...Object.fromEntries(Object.entries(twinNames).map(([key, name]) => [key, twin(key, name)])),
+}
+
+/** The event in Copilot CLI's own spelling. */
+export function ownEventName(event: string): string {
+  return lookUp(twinNames, event) ?? event
 }

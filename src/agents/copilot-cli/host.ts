@@ -17,21 +17,24 @@ export const copilotCliHost: CommandHost = {
     { level: 'user', file: join(copilotCliHost.home(env), 'hooks', 'hookhelm.json') },
     { level: 'project', file: join(project, '.github', 'hooks', 'hookhelm.json') },
   ],
+  alsoReads: ({ project }) =>
+    ['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
   layout: 'flat',
   syntax: {},
   preamble: { version: 1 },
   ownFile: true,
-  form: { kind: 'shell', key: 'bash' },
+  commandKey: 'bash',
   timeout: { key: 'timeoutSec', unitMs: 1_000 },
   always: { type: 'command' },
   closing: {},
   // Duplicates: the same events under the names of other agents.
   never: [
     ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit', 'Stop'],
-    ...['SessionStart', 'SessionEnd', 'SubagentStop', 'PreCompact', 'ErrorOccurred', 'Notification'],
+    ...['SessionStart', 'SessionEnd', 'SubagentStart', 'SubagentStop', 'PreCompact'],
+    ...['ErrorOccurred', 'Notification'],
   ],
-  // Copilot CLI honours exit codes only before a tool call.
-  refusals: { permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
+  // Copilot CLI honours exit codes only before a tool call, and shows only the code, not the reason.
+  refusals: { preToolUse: 'tool', permissionRequest: 'permission-camel', userPromptSubmitted: 'decision' },
   hookEnvironment: ({ project }) => ({ COPILOT_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project }),
   samplePayload: ({ session_id, cwd, tool_name, tool_input, prompt }) => ({
     sessionId: session_id,
@@ -48,13 +51,11 @@ export const copilotCliHost: CommandHost = {
   findUntrusted: untrusted,
 }
 
-function switches({ env, project }: HostPaths, { file }: AgentConfigFile): HostFinding[] {
-  const files = [
-    file,
-    join(copilotCliHost.home(env), 'settings.json'),
-    join(project, '.github', 'copilot', 'settings.json'),
-    join(project, '.github', 'copilot', 'settings.local.json'),
-  ]
+/** Copilot CLI ignores `disableAllHooks` in the user's own settings, and honours it in Claude Code's, as observed. */
+function switches({ project }: HostPaths, { file }: AgentConfigFile): HostFinding[] {
+  const folders = [join(project, '.github', 'copilot'), join(project, '.claude')]
+  const names = ['settings.json', 'settings.local.json']
+  const files = [file, ...folders.flatMap((folder) => names.map((name) => join(folder, name)))]
   return files
     .filter((each) => readSettings(each).disableAllHooks === true)
     .map((each) => badFinding(`disableAllHooks is on in ${each}`, 'Remove it there.'))

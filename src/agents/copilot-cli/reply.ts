@@ -2,6 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
 import { lookUp, toNative } from '../translate/tool-names.ts'
+import { ownEventName } from './events.ts'
 import { copilotArguments } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 
@@ -72,19 +73,17 @@ const context: Reply = (outcome) => added(outcome.context)
 
 const replies: Readonly<Record<string, Reply>> = {
   preToolUse,
-  PreToolUse: preToolUse,
   permissionRequest,
   postToolUse,
   postToolUseFailure: context,
   userPromptSubmitted,
   sessionStart: context,
   agentStop: stop,
-  Stop: stop,
   subagentStart: context,
   notification: context,
 }
 
 /** The reply in the exact format that Copilot CLI honours for this event. */
 export function copilotCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return lookUp(replies, event)?.(outcome, native) ?? silentReply
+  return lookUp(replies, ownEventName(event))?.(outcome, native) ?? silentReply
 }

@@ -30,6 +30,7 @@ export const copilotCliTools: ToolNames = {
   task: { name: 'Agent', keys: agent },
   ask_user: { name: 'AskUserQuestion' },
   update_todo: { name: 'TodoWrite' },
+  skill: { name: 'Skill' },
 }
 
 /** Under a key of Claude Code, tools have Claude Code's names but their own arguments. */
@@ -39,3 +40,15 @@ export const claudeNamedTools: ToolNames = {
   Edit: { name: 'Edit', keys: { ...edit, file_text: 'content' } },
   Agent: { name: 'Agent', keys: agent },
 }
+
+export const copilotCliUnmappedTools: readonly string[] = [
+  ...[
+    'fetch_copilot_cli_documentation',
+    'list_agents',
+    'read_agent',
+    'write_agent',
+    'session_store_sql',
+    'sql',
+  ],
+  ...['list_bash', 'read_bash', 'stop_bash', 'list_powershell', 'read_powershell', 'stop_powershell'],
+]

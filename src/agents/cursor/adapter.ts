@@ -14,6 +14,7 @@ export const cursorAdapter: CommandAgentAdapter = {
   transport: 'command',
   events: cursorEvents,
   tools: cursorTools,
+  unmappedTools: [],
   read(event, native) {
     const session = textField(native, 'conversation_id') ?? textField(native, 'session_id')
     const parent = textField(native, 'parent_conversation_id')

@@ -17,6 +17,7 @@ export const cursorTools: ToolNames = {
   Write: { name: 'Write', keys: { ...file, content: 'content', contents: 'content' } },
   StrReplace: edit,
   Edit: edit,
+  Grep: { name: 'Grep' },
   Delete: { name: 'Delete', keys: file },
   Task: { name: 'Agent' },
 }

@@ -9,6 +9,19 @@ const context = (hookEventName: string) => specific(hookEventName, { additionalC
 const request = payload('gemini-cli', 'BeforeModel').llm_request as Record<string, unknown>
 const answer = { candidates: [{ content: { role: 'model', parts: ['hi'] } }] }
 
+test('a sub-agent is started by the tool that hooks know as Agent', () => {
+  const native = {
+    session_id: 's',
+    tool_name: 'invoke_agent',
+    tool_input: { agent_name: 'codebase_investigator', prompt: 'look around' },
+  }
+  expect(geminiCliAdapter.read('BeforeTool', native).payload).toMatchObject({
+    tool_name: 'Agent',
+    native_tool_name: 'invoke_agent',
+    tool_input: { subagent_type: 'codebase_investigator', prompt: 'look around' },
+  })
+})
+
 describe('Gemini CLI is answered in its own words', () => {
   repliesOf(geminiCliAdapter, silent, {
     BeforeTool: {

@@ -4,7 +4,7 @@ import { readSnakePayload } from '../translate/snake-payload.ts'
 import { lookUp, mcpToolName } from '../translate/tool-names.ts'
 import { geminiCliEvents } from './events.ts'
 import { geminiCliReply } from './reply.ts'
-import { geminiCliTools } from './tools.ts'
+import { geminiCliTools, geminiCliUnmappedTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -17,6 +17,7 @@ export const geminiCliAdapter: CommandAgentAdapter = {
   transport: 'command',
   events: geminiCliEvents,
   tools: geminiCliTools,
+  unmappedTools: geminiCliUnmappedTools,
   read(event, native) {
     const reading = readSnakePayload(event, native, { tools: geminiCliTools })
     return { ...reading, ...lookUp(views, event)?.(reading.payload, native) }

@@ -24,7 +24,7 @@ export const geminiCliHost: CommandHost = {
   syntax: { comments: true },
   // Older versions kept the settings here.
   notEvents: ['enabled', 'disabled', 'notifications'],
-  form: { kind: 'shell', key: 'command' },
+  commandKey: 'command',
   timeout: { key: 'timeout', unitMs: 1 },
   always: { type: 'command', name: NAME },
   closing: {},

@@ -19,7 +19,15 @@ export const geminiCliTools: ToolNames = {
   google_web_search: { name: 'WebSearch' },
   write_todos: { name: 'TodoWrite' },
   ask_user: { name: 'AskUserQuestion' },
+  invoke_agent: { name: 'Agent', keys: { agent_name: 'subagent_type' } },
   activate_skill: { name: 'Skill', keys: { name: 'skill' } },
   enter_plan_mode: { name: 'EnterPlanMode' },
   exit_plan_mode: { name: 'ExitPlanMode' },
 }
+
+export const geminiCliUnmappedTools: readonly string[] = [
+  ...['complete_task', 'get_internal_docs', 'list_background_processes', 'list_mcp_resources'],
+  ...['read_background_output', 'read_mcp_resource', 'save_memory', 'take_snapshot', 'update_topic'],
+  ...['tracker_add_dependency', 'tracker_create_task', 'tracker_get_task', 'tracker_list_tasks'],
+  ...['tracker_update_task', 'tracker_visualize'],
+]

@@ -2,7 +2,7 @@ import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { openclawEvents } from './events.ts'
 import { readOpenclaw } from './read.ts'
 import { openclawReply } from './reply.ts'
-import { openclawTools } from './tools.ts'
+import { openclawTools, openclawUnmappedTools } from './tools.ts'
 
 /** OpenClaw: a plugin inside its process, whose hooks return what happens next. */
 export const openclawAdapter: PluginAgentAdapter = {
@@ -13,6 +13,7 @@ export const openclawAdapter: PluginAgentAdapter = {
   transport: 'plugin',
   events: openclawEvents,
   tools: openclawTools,
+  unmappedTools: openclawUnmappedTools,
   read: readOpenclaw,
   reply: openclawReply,
 }

@@ -2,7 +2,7 @@ import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { opencodeEvents } from './events.ts'
 import { readOpencode } from './read.ts'
 import { opencodeReply } from './reply.ts'
-import { opencodeTools } from './tools.ts'
+import { opencodeTools, opencodeUnmappedTools } from './tools.ts'
 
 /** OpenCode: a plugin inside its process, whose hooks change their arguments or throw. */
 export const opencodeAdapter: PluginAgentAdapter = {
@@ -13,6 +13,7 @@ export const opencodeAdapter: PluginAgentAdapter = {
   transport: 'plugin',
   events: opencodeEvents,
   tools: opencodeTools,
+  unmappedTools: opencodeUnmappedTools,
   read: readOpencode,
   reply: opencodeReply,
 }

@@ -7,6 +7,7 @@ export const opencodeHost: PluginHost = {
   agent: 'opencode',
   transport: 'plugin',
   programs: ['opencode'],
+  installFolders: ['.opencode/bin'],
   home: (env) => join(folderFromEnv(env, 'XDG_CONFIG_HOME', '.config'), 'opencode'),
   configFiles: ({ env, project }) => [
     { level: 'user', file: join(opencodeHost.home(env), 'plugin', 'hookhelm.js') },

@@ -21,4 +21,10 @@ export const opencodeTools: ToolNames = {
   todowrite: { name: 'TodoWrite' },
   skill: { name: 'Skill', keys: { name: 'skill' } },
   question: { name: 'AskUserQuestion' },
+  list: { name: 'LS' },
+  multiedit: { name: 'Edit', keys: file },
+  plan_enter: { name: 'EnterPlanMode' },
+  plan_exit: { name: 'ExitPlanMode' },
 }
+
+export const opencodeUnmappedTools: readonly string[] = ['batch', 'codesearch', 'lsp', 'todoread']

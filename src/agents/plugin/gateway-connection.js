@@ -4,6 +4,7 @@ import path from 'node:path'
 import {
   checkSocketFolder,
   createLineReader,
+  explainUnreachable,
   helloLine,
   MAX_LINE,
   MAX_PAYLOAD,
@@ -67,7 +68,7 @@ export function openGatewayConnection(settings) {
       if (problem !== undefined) dropConnection(opened, problem, false)
     })
     opened.socket.on('error', ({ code }) =>
-      dropConnection(opened, `the gateway cannot be reached (${code ?? 'error'})`, true),
+      dropConnection(opened, explainUnreachable(settings.socket, code), true),
     )
     opened.socket.on('close', () =>
       dropConnection(opened, 'the gateway ended the connection without an answer', true),
@@ -228,19 +229,19 @@ function withinLimit(native) {
 function assertTrustedSocket(socketPath) {
   const uid = process.getuid?.()
   if (uid === undefined) throw new Error('this system cannot show who owns the gateway’s socket')
-  const problem = checkSocketFolder(statOrThrow(fs.statSync, path.dirname(socketPath)), uid)
+  const problem = checkSocketFolder(statOrThrow(fs.statSync, path.dirname(socketPath), socketPath), uid)
   if (problem === 'owner') throw new Error('the directory of the gateway’s socket belongs to another user')
   if (problem === 'mode') throw new Error('other users may write to the directory of the gateway’s socket')
-  const socket = statOrThrow(fs.lstatSync, socketPath)
+  const socket = statOrThrow(fs.lstatSync, socketPath, socketPath)
   if (!socket.isSocket()) throw new Error('the gateway’s socket path is not a socket')
   if (socket.uid !== uid && socket.uid !== 0) throw new Error('the gateway’s socket belongs to another user')
 }
 
-function statOrThrow(stat, file) {
+function statOrThrow(stat, file, socketPath) {
   try {
     return stat(file)
   } catch (error) {
-    throw new Error(`the gateway is not running (${error.code ?? 'error'})`)
+    throw new Error(explainUnreachable(socketPath, error.code))
   }
 }
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Sockets of gateways that do not work, in a temporary folder. */
+/** Sockets of gateways that do not work, and other faults, in a temporary folder. */
 export interface BrokenGateways {
   /** No process listens here. */
   readonly dead: string
@@ -11,6 +11,8 @@ export interface BrokenGateways {
   readonly silent: string
   /** A folder for events that cannot be delivered. */
   readonly spool: string
+  /** A module for NODE_OPTIONS that prints to stdout. */
+  readonly printingModule: string
   close(): void
 }
 
@@ -27,7 +29,10 @@ export async function openBrokenGateways(): Promise<BrokenGateways> {
     server.once('error', reject)
     server.listen({ path: silent }, resolve)
   })
+  const printingModule = join(folder, 'prints.cjs')
+  writeFileSync(printingModule, "process.stdout.write('printed by a module of NODE_OPTIONS\\n')\n")
   return {
+    printingModule,
     dead: join(folder, 'nobody.sock'),
     silent,
     spool: join(folder, 'spool'),

@@ -1,6 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { badFinding, type HostFinding, okFinding, warnFinding } from '../../agents/agent-host.ts'
+import {
+  badFinding,
+  type HostEnvironment,
+  type HostFinding,
+  okFinding,
+  warnFinding,
+} from '../../agents/agent-host.ts'
 import { visible } from '../../config/line-diff.ts'
 import { flagValue, type WrittenHookCommand, withFlagValue, withMissingClient } from '../hook-command.ts'
 import type { BrokenGateways } from './broken-gateways.ts'
@@ -35,7 +41,6 @@ export async function probeLive(
   return summarize(runs, (events) => `${events} ${events.includes(',') ? 'pass' : 'passes'} the hooks`)
 }
 
-const RECONNECT = 'Run `hookhelm connect` again, and read the log of the gateway.'
 const HISTORY = 'Set HOOKHELM_URL and HOOKHELM_TOKEN if the gateway is not at its usual address.'
 
 async function probeGate(
@@ -47,17 +52,18 @@ async function probeGate(
   const session = `${context.session}-${event}`
   const run = await runHookCommand(command, { ...context, session })
   const known = await gateway.hasSession(session)
-  if (run.failed !== undefined) return badFinding(`${event}: the client failed: ${run.failed}`, RECONNECT)
+  if (run.failed !== undefined)
+    return badFinding(`${event}: the client failed: ${run.failed}`, context.reconnect)
   if (known === true) return undefined
   const refusal = findRefusal(command, run)
   if (known === false)
     return badFinding(
       `${event} is missing in the gateway's history${quoteOutput(refusal ?? run.stderr)}`,
-      RECONNECT,
+      context.reconnect,
     )
   return refusal === undefined
     ? warnFinding(`${event} was answered; the gateway's history cannot be read`, HISTORY)
-    : badFinding(`${event} was not answered${quoteOutput(refusal)}`, RECONNECT)
+    : badFinding(`${event} was not answered${quoteOutput(refusal)}`, context.reconnect)
 }
 
 /** Runs the commands without a working gateway: gates must block, and observed events must be spooled. */
@@ -84,11 +90,20 @@ export async function probeBroken(
       gates: gates.filter(({ line }) => line !== undefined),
       apply: (command) => withMissingClient(redirect(command, broken.dead)),
     },
+    {
+      when: 'NODE_OPTIONS loads a module that prints',
+      gates: gates.slice(0, 1),
+      apply: (command) => redirect(command, broken.dead),
+      env: { NODE_OPTIONS: `--require=${broken.printingModule}` },
+    },
   ]
-  const gateFindings = await runInSequence(faults, async ({ when, gates: tested, apply }) => {
+  const gateFindings = await runInSequence(faults, async ({ when, gates: tested, apply, env }) => {
     const results = await runInSequence(tested, async (command) => ({
       command,
-      finding: checkBlocked(command, await runHookCommand(apply(command), context), when),
+      finding: checkBlocked(command, await runHookCommand(apply(command), withEnvironment(context, env)), {
+        when,
+        reconnect: context.reconnect,
+      }),
     }))
     return summarize(
       results,
@@ -101,17 +116,28 @@ export async function probeBroken(
   // The first command creates the spool folder. The others run at the same time.
   const [first, ...others] = observed
   const runs = first === undefined ? [] : [await observe(first), ...(await Promise.all(others.map(observe)))]
-  return [...gateFindings.flat(), ...checkObserved(observed, runs, spool)]
+  return [...gateFindings.flat(), ...checkObserved(observed, runs, { spool, reconnect: context.reconnect })]
 }
 
 interface Fault {
   readonly when: string
   readonly gates: readonly WrittenHookCommand[]
   apply(command: WrittenHookCommand): WrittenHookCommand
+  /** Variables that the agent's environment has in addition. */
+  readonly env?: HostEnvironment
+}
+
+function withEnvironment(context: ProbeContext, env: HostEnvironment = {}): ProbeContext {
+  const { paths } = context
+  return { ...context, paths: { ...paths, env: { ...paths.env, ...env } } }
 }
 
 /** The problem of a gate that has no gateway, or undefined if it blocks. */
-function checkBlocked(command: WrittenHookCommand, run: CommandRun, when: string): HostFinding | undefined {
+function checkBlocked(
+  command: WrittenHookCommand,
+  run: CommandRun,
+  { when, reconnect }: { readonly when: string; readonly reconnect: string },
+): HostFinding | undefined {
   const { event, failOpen } = command
   const refusal = findRefusal(command, run)
   if (failOpen)
@@ -120,10 +146,10 @@ function checkBlocked(command: WrittenHookCommand, run: CommandRun, when: string
           `${event} lets calls pass when ${when}: it is connected with --fail-open`,
           'Connect it again without --fail-open.',
         )
-      : badFinding(`${event} ended with ${run.failed ?? run.exit} when ${when}`, RECONNECT)
+      : badFinding(`${event} ended with ${run.failed ?? run.exit} when ${when}`, reconnect)
   if (refusal !== undefined) return undefined
   const end = run.failed ?? `exit ${run.exit}`
-  return badFinding(`${event} lets calls pass when ${when} (${end}${quoteOutput(run.stderr)})`, RECONNECT)
+  return badFinding(`${event} lets calls pass when ${when} (${end}${quoteOutput(run.stderr)})`, reconnect)
 }
 
 interface CommandResult {
@@ -144,7 +170,7 @@ function summarize(results: readonly CommandResult[], describe: (events: string)
 function checkObserved(
   commands: readonly WrittenHookCommand[],
   runs: readonly CommandRun[],
-  spool: string,
+  { spool, reconnect }: { readonly spool: string; readonly reconnect: string },
 ): HostFinding[] {
   if (commands.length === 0) return []
   const blocking = commands.filter((_, index) => runs[index]?.exit !== 0)
@@ -152,7 +178,7 @@ function checkObserved(
   return [
     blocking.length === 0
       ? okFinding(`${commands.length} observed events do not block when no gateway listens`)
-      : badFinding(`${names(blocking)} did not exit with 0 when no gateway listens`, RECONNECT),
+      : badFinding(`${names(blocking)} did not exit with 0 when no gateway listens`, reconnect),
     spooled === commands.length
       ? okFinding('observed events are spooled meanwhile, and delivered later')
       : badFinding(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type AgentHost,
   badFinding,
   type ConfigLevel,
   type HostFinding,
@@ -7,15 +8,18 @@ import {
   warnFinding,
 } from '../../agents/agent-host.ts'
 import { findProfile } from '../../agents/table.ts'
+import { backupFolder, listBackups } from '../backup.ts'
+import { connectLine } from '../connect-line.ts'
 import { type ConnectedAgent, findConnections } from '../find-connections.ts'
 import { type BrokenGateways, openBrokenGateways } from './broken-gateways.ts'
 import { checkEntries } from './check-entries.ts'
+import { findLostConnections } from './find-lost-connections.ts'
 import { type ProbedGateway, probeBroken, probeLive } from './probe-commands.ts'
 import { probePlugin } from './probe-plugin.ts'
 
 /** One finding of the doctor, with the connection it concerns. */
 export interface DoctorCheck extends HostFinding {
-  /** Undefined for the gateway itself. */
+  /** Undefined for the gateway itself, and for hook files. */
   readonly agent?: string
   readonly level?: ConfigLevel
 }
@@ -45,7 +49,9 @@ export async function runDoctor(options: DoctorOptions): Promise<readonly Doctor
       const findings = await checkConnection(each, options, broken)
       checks.push(...findings.map((finding) => ({ agent: each.agent, level: each.level, ...finding })))
     }
-    return [...checks, ...notConnected(connected, names)]
+    const lost = findLostConnections(options)
+    const known = [...connected, ...lost].flatMap(({ agent }) => agent ?? [])
+    return [...checks, ...lost, ...notConnected(known, names)]
   } finally {
     broken.close()
   }
@@ -61,19 +67,21 @@ async function checkConnection(
   if (profile === undefined) return []
   const { host, adapter } = profile
   const session = `hookhelm-doctor-${randomUUID()}`
+  const reconnect = `Run \`${reconnectLine(connected, paths, dataFolder)}\`.`
   const configFindings = [
     ...host.findDisabled(paths, { level, file }),
     ...host.findUntrusted(paths, { level, file }, hooks),
-    ...otherLevels(connected, findConnections(paths, dataFolder, [agent]).connected),
+    ...otherLevels(connected, findConnections(paths, dataFolder, [agent]).connected, paths),
+    ...sharedFiles(host, paths, findConnections(paths, dataFolder).connected),
   ]
   if (host.transport === 'plugin')
     return [
       ...configFindings,
-      ...(await probePlugin({ agent, file: plugin ?? file, paths, session }, gateway, broken)),
+      ...(await probePlugin({ agent, file: plugin ?? file, paths, session, reconnect }, gateway, broken)),
     ]
-  const context = { host, paths, session }
+  const context = { host, paths, session, reconnect }
   return [
-    ...checkEntries(connected, { host, adapter }, client),
+    ...checkEntries(connected, { host, adapter, client, reconnect }),
     ...configFindings,
     ...(await probeLive(commands, context, gateway)),
     ...(await probeBroken(commands, context, broken)),
@@ -81,21 +89,42 @@ async function checkConnection(
 }
 
 /** An agent runs the hooks of all its files. */
-function otherLevels({ file, level }: ConnectedAgent, all: readonly ConnectedAgent[]): HostFinding[] {
+function otherLevels(
+  { agent, file, level }: ConnectedAgent,
+  all: readonly ConnectedAgent[],
+  paths: HostPaths,
+): HostFinding[] {
   const others = all.filter((other) => other.file !== file)
   return others.map((other) =>
     warnFinding(
       `also connected at the level ${other.level} (${other.file}), so every hook runs twice`,
-      `Run \`hookhelm disconnect\` for one of them: ${level} or ${other.level}.`,
+      `Run \`${connectLine('disconnect', { agent, config: { level, file }, paths })}\` to keep only the other one.`,
     ),
   )
 }
 
-function notConnected(
-  connected: readonly ConnectedAgent[],
-  names: readonly string[] | undefined,
-): DoctorCheck[] {
+/** An agent that also runs the hooks of another agent's file. */
+function sharedFiles(host: AgentHost, paths: HostPaths, all: readonly ConnectedAgent[]): HostFinding[] {
+  const files = host.alsoReads?.(paths) ?? []
+  return all
+    .filter(({ agent, file }) => agent !== host.agent && files.includes(file))
+    .map(({ agent, level, file }) =>
+      warnFinding(
+        `also runs the hooks of ${file}, so every hook runs twice`,
+        `Run \`${connectLine('disconnect', { agent, config: { level, file }, paths })}\` if you use only one of both.`,
+      ),
+    )
+}
+
+/** The command that writes the entries again, with the flags of the first time. */
+function reconnectLine({ agent, level, file }: ConnectedAgent, paths: HostPaths, dataFolder: string): string {
+  const { backups } = listBackups(backupFolder(dataFolder))
+  const { flags = [] } = backups.find((known) => known.agent === agent && known.file === file) ?? {}
+  return connectLine('connect', { agent, config: { level, file }, paths, flags })
+}
+
+function notConnected(connected: readonly string[], names: readonly string[] | undefined): DoctorCheck[] {
   return (names ?? [])
-    .filter((name) => !connected.some(({ agent }) => agent === name))
+    .filter((name) => !connected.includes(name))
     .map((agent) => ({ agent, ...badFinding('is not connected', `Run \`hookhelm connect ${agent}\`.`) }))
 }

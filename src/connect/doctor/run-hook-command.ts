@@ -21,6 +21,8 @@ export interface ProbeContext {
   readonly host: CommandHost
   readonly paths: HostPaths
   readonly session: string
+  /** What to do to have the entries written again. */
+  readonly reconnect: string
 }
 
 /** For entries without a timeout. */
@@ -65,7 +67,18 @@ export function findRefusal(
   if (exit === 2 && stdout === '' && stderr.trim() !== '') return stderr.trim()
   const isOnStdout = argv.includes('--refuse') || event === 'userPromptSubmitted'
   if (exit !== 0 || !isOnStdout) return undefined
-  return /"behavior":"deny"|"decision":"block"/.test(stdout) ? stdout : undefined
+  // An agent reads only output that is JSON as a whole.
+  const isDenied = /"behavior":"deny"|"decision":"block"|"permissionDecision":"deny"/.test(stdout)
+  return isDenied && isJson(stdout) ? stdout : undefined
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function definedVariables(env: HostPaths['env']): Record<string, string> {

@@ -7,6 +7,7 @@ import type {
   PluginReply,
   ProcessReply,
 } from '../../agents/agent-adapter.ts'
+import { identifyAgent } from '../../agents/identify-agent.ts'
 import { agentAdapters, findAdapter } from '../../agents/table.ts'
 import { deliverDecision } from '../../agents/translate/outcome.ts'
 import { isRecord } from '../../engine/core/check.ts'
@@ -83,9 +84,11 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
   }
 
   return {
-    async decide(caller, agent, { event: name, native }, { isLocal, key, isPast, ...options }) {
+    async decide(caller, connected, request, { isLocal, key, isPast, ...options }) {
+      const { native } = request
       if (!isRecord(native))
         throw serverError('gateway.request', 'native must be an object', { at: 'native' })
+      const { agent, event: name } = identifyAgent(connected, request.event, native)
       const row = rowOf(agent, name)
       const isObserved = row.event === undefined || isPast !== undefined
       const reading = isObserved

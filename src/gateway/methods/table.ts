@@ -8,6 +8,7 @@ import { testHook } from './hook-test.ts'
 import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
+import { reportMethods } from './reports.ts'
 import { secretMethods } from './secrets.ts'
 import { settingMethods } from './settings.ts'
 import { statusMethods } from './status.ts'
@@ -29,6 +30,7 @@ export const methods = [
   ...settingMethods,
   ...deliveryMethods,
   ...auditMethods,
+  ...reportMethods,
 ] as const
 
 type Row = (typeof methods)[number]

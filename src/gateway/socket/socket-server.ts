@@ -1,6 +1,8 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after } from '../../engine/core/after.ts'
+import type { Ticker } from '../../engine/core/clock.ts'
+import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Door } from '../door.ts'
 import { LineConnection } from './line-connection.ts'
@@ -21,43 +23,46 @@ export interface SocketServer {
 }
 
 const MAX_CONNECTIONS = 1_000
+/** How often the gateway checks that its socket file still exists. */
+const CHECK_MS = 1_000
 
 export function createSocketServer({ door, path, holdsLock, uid }: SocketServerOptions): SocketServer {
-  const { clock } = door
+  const { clock, log } = door
   const connections = new Set<LineConnection>()
-  const server = createServer({ noDelay: true }, (socket) => {
+  let server: Server | undefined
+  let watch: Ticker | undefined
+  let isClosed = false
+
+  const accept = (socket: Socket) => {
     const connection = new LineConnection(socket, door)
     connections.add(connection)
     socket.once('close', () => connections.delete(connection))
-  })
-  server.maxConnections = MAX_CONNECTIONS
+  }
 
-  const bind = () =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ path }, () => {
-        server.off('error', reject)
-        // Until here only the directory protected the socket.
-        chmodSync(path, 0o600)
-        resolve()
-      })
-    })
+  const open = async (): Promise<Server> => {
+    prepareSocketDirectory(path, uid)
+    try {
+      return await bind(path, accept)
+    } catch (thrown) {
+      if (!hasCode(thrown, 'EADDRINUSE'))
+        throw serverError('gateway.socket', `cannot listen on ${path}`, { cause: thrown })
+      await removeStale(path, { holdsLock, uid })
+      return await bind(path, accept)
+    }
+  }
 
   return {
     async listen() {
-      prepareSocketDirectory(path, uid)
-      try {
-        await bind()
-      } catch (thrown) {
-        if (!hasCode(thrown, 'EADDRINUSE'))
-          throw serverError('gateway.socket', `cannot listen on ${path}`, { cause: thrown })
-        await removeStale(path, { holdsLock, uid })
-        await bind()
-      }
+      server = await open()
+      watch = watchFile()
     },
     async close(graceMs) {
+      isClosed = true
+      watch?.stop()
       door.capacity.stop()
-      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+      const ended = new Promise<void>((resolve) =>
+        server === undefined ? resolve() : server.close(() => resolve()),
+      )
       for (const connection of connections) connection.end()
       const callOff = after(clock, graceMs, () => {
         for (const connection of connections) connection.destroy()
@@ -66,6 +71,46 @@ export function createSocketServer({ door, path, holdsLock, uid }: SocketServerO
       callOff()
     },
   }
+
+  /** Listens again when the socket file was deleted. Without it, every gate on this machine blocks. */
+  function watchFile(): Ticker {
+    let isBusy = false
+    let problem = ''
+    return clock.every(CHECK_MS, async () => {
+      // A file that another process put there is not touched.
+      if (isBusy || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return
+      isBusy = true
+      try {
+        // Closing removes the file at this path, so the old server closes before the new one listens.
+        server?.close()
+        server = undefined
+        const opened = await open()
+        if (isClosed) return void opened.close()
+        server = opened
+        problem = ''
+        log('gateway.socket_restored', { path })
+      } catch (thrown) {
+        if (problem !== errorText(thrown)) log('gateway.socket_lost', { path, error: errorText(thrown) })
+        problem = errorText(thrown)
+      } finally {
+        isBusy = false
+      }
+    })
+  }
+}
+
+function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ noDelay: true }, accept)
+  server.maxConnections = MAX_CONNECTIONS
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ path }, () => {
+      server.off('error', reject)
+      // Until here only the directory protected the socket.
+      chmodSync(path, 0o600)
+      resolve(server)
+    })
+  })
 }
 
 interface StaleOptions {

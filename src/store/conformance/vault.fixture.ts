@@ -20,6 +20,17 @@ export function vaultConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.listSecrets(tenant_id)).toHaveLength(1)
     })
 
+    test('the last report of each agent is kept, for its tenant only', async () => {
+      const [tenant_id, other] = [await newTenant(at.store), await newTenant(at.store)]
+      const row = { tenant_id, agent: 'codex', report: { checks: [{ state: 'ok' }] }, reported_at: NOON }
+      await at.store.putAgentReport({ ...row, report: { checks: [] }, reported_at: 1 })
+      await at.store.putAgentReport(row)
+      await at.store.putAgentReport({ ...row, agent: 'claude-code' })
+      await at.store.putAgentReport({ ...row, tenant_id: other, reported_at: 2 })
+      expect(await at.store.listAgentReports(tenant_id)).toEqual([{ ...row, agent: 'claude-code' }, row])
+      expect(await at.store.listAgentReports(other)).toMatchObject([{ reported_at: 2 }])
+    })
+
     test('a provider is put, put again, listed and deleted', async () => {
       const tenant_id = await newTenant(at.store)
       const provider = {

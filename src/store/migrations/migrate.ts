@@ -9,7 +9,8 @@ import { guardTables } from './005-guards.ts'
 import { vaultTables } from './006-vault.ts'
 import { journalTable } from './007-journal.ts'
 import { momentColumn } from './008-moments.ts'
-import { tripFailureColumns } from './009-trip-failures.ts'
+import { agentReportTable } from './009-agent-reports.ts'
+import { tripFailureColumns } from './010-trip-failures.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
 /** Steps run in the order of their names; a new step goes last. */
@@ -22,7 +23,8 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '006-vault': vaultTables,
   '007-journal': journalTable,
   '008-moments': momentColumn,
-  '009-trip-failures': tripFailureColumns,
+  '009-agent-reports': agentReportTable,
+  '010-trip-failures': tripFailureColumns,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
+import { agentQueries } from './agent-queries.ts'
 import { eventQueries } from './audit/event-queries.ts'
 import { historyQueries } from './audit/history-queries.ts'
 import { type RecordMethods, recordMethods } from './audit/journal.ts'
@@ -52,6 +53,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     // A deleted tenant takes its recorded events with it.
     ...whenComplete({ deleteTenant: tenants.deleteTenant }),
     ...vault,
+    ...agentQueries(db),
     async flush() {
       await projector.catchUp(CLOSE_MS)
       await projector.stop()

@@ -25,6 +25,7 @@ export interface Tables {
   secrets: SecretRow
   providers: ProviderRow
   settings: { tenant_id: string; value: unknown; updated_at: number }
+  agent_reports: { tenant_id: string; agent: string; report: unknown; reported_at: number }
   key_uses: { key_id: string; uses: number }
 }
 

@@ -103,4 +103,6 @@ export const workerMethods: Readonly<Record<Exclude<keyof WorkerStore, 'close'>,
   holdsSealed: true,
   sealedUnderOtherKeys: true,
   resealCells: true,
+  putAgentReport: true,
+  listAgentReports: true,
 }
