@@ -5,9 +5,10 @@ import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
 import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
 import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
-import { deliverAnswer, type Exchange, failExchange, headersForServer } from './exchange.ts'
+import { deliverAnswer, type Exchange, failExchange, headersForServer, readOwnResponse } from './exchange.ts'
 import { HttpReply } from './http-reply.ts'
 import { ProxySessions } from './proxy-sessions.ts'
+import { checkRequestHeaders, headersForMethod, principalOf } from './request-headers.ts'
 
 export interface HttpProxyOptions extends McpSessionOptions {
   readonly listen: { readonly host: string; readonly port: number }
@@ -21,6 +22,8 @@ export interface HttpProxy {
 }
 
 const MAX_BODY = 16 * 1_048_576
+/** How long the server may take to answer a request of the proxy itself. */
+const OWN_REQUEST_MS = 10_000
 const SESSION = 'mcp-session-id'
 /** With another charset the server could read another text than we do. */
 const PLAIN_JSON = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
@@ -92,13 +95,19 @@ class HttpProxyServer {
     if (!PLAIN_JSON.test(request.headers['content-type'] ?? ''))
       return refuse(reply, 415, 'the content type must be application/json in UTF-8')
     const packet = readPacket(await bodyOf(request))
-    if (packet.kind === 'refused')
-      return packet.answer === undefined ? reply.body(202, '') : reply.json(400, packet.answer)
+    const refused = packet.kind === 'refused' ? packet : checkRequestHeaders(request.headers, packet)
+    if (packet.kind === 'refused' || refused !== undefined)
+      return refused?.answer === undefined ? reply.body(202, '') : reply.json(400, refused.answer)
     const session = this.#sessionOf(request, packet)
     // The MCP standard makes clients start a new session after a 404.
     if (session === undefined) return refuse(reply, 404, 'this session is unknown')
     const send = acceptsEvents(request) ? (text: string) => reply.event(text) : undefined
-    const channel = { signal: reply.closed, ...(send === undefined ? {} : { send }) }
+    const channel = {
+      signal: reply.closed,
+      principal: principalOf(request.headers),
+      sendToServer: (text: string) => void this.#askServer(request, text, session),
+      ...(send === undefined ? {} : { send }),
+    }
     const admitted = await session.admit(packet, channel)
     const exchange = { session, reply, packet, admitted }
     if (admitted.forward !== undefined) return this.#forward(request, admitted.forward, exchange)
@@ -111,6 +120,11 @@ class HttpProxyServer {
 
   #sessionOf({ headers }: IncomingMessage, { items }: Packet): McpSession | undefined {
     const id = headers[SESSION]?.toString()
+    const envelope = items.map((item) => ('envelope' in item ? item.envelope : undefined)).at(0)
+    if (envelope !== undefined)
+      return this.#sessions.forCaller(
+        JSON.stringify([envelope.agent, envelope.version, principalOf(headers)]),
+      )
     if (id === undefined && items.some(({ kind }) => kind === 'initialize')) return this.#sessions.begin()
     return this.#sessions.find(id)
   }
@@ -125,6 +139,21 @@ class HttpProxyServer {
     const session = this.#sessions.find(id) ?? this.#sessions.begin()
     await this.#forward(request, undefined, { session, reply })
     await this.#sessions.end(id)
+  }
+
+  /** Sends a request of the proxy itself. The client does not see the response. */
+  async #askServer(request: IncomingMessage, text: string, session: McpSession): Promise<void> {
+    try {
+      const answer = await this.#outbound.fetch(this.#to, {
+        method: 'POST',
+        headers: headersForMethod(headersForServer(request.headers), 'server/discover'),
+        signal: AbortSignal.timeout(OWN_REQUEST_MS),
+        body: text,
+      })
+      await readOwnResponse(answer, session)
+    } catch (thrown) {
+      session.failOwnRequests(errorText(thrown))
+    }
   }
 
   async #forward(request: IncomingMessage, body: Buffer | undefined, exchange: Exchange): Promise<void> {
