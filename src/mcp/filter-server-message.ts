@@ -5,7 +5,7 @@ import { joinMessages } from './assemble-packet.ts'
 import type { CallGate } from './call-gate.ts'
 import { MESSAGE_LIMITS, type RpcMessage, requestKey, rpcCodes, rpcErrorText } from './packet.ts'
 import type { McpToolCall, PendingRequest, PendingRequests, RecentCalls } from './pending-requests.ts'
-import { metaKeys, metaOf } from './request-envelope.ts'
+import { serverNameOf } from './request-envelope.ts'
 import { looksLikeJson, type ScannedMessage, scanMessage, splitArray } from './scan-message.ts'
 import type { ServerName } from './server-name.ts'
 import type { McpResult } from './tool-result.ts'
@@ -218,7 +218,5 @@ function readMessage(raw: Buffer): RpcMessage | string {
 function serverNameIn(raw: Buffer): string | undefined {
   const message = readMessage(raw)
   const result = typeof message === 'string' ? undefined : message.result
-  if (!isRecord(result)) return undefined
-  const info = metaOf(result)?.[metaKeys.serverInfo] ?? result.serverInfo
-  return isRecord(info) && typeof info.name === 'string' ? info.name : 'unknown'
+  return isRecord(result) ? (serverNameOf(result) ?? 'unknown') : undefined
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDecider, type Decider } from '../client/decider.ts'
 import { HookError } from '../engine/core/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
@@ -181,4 +181,87 @@ test('failure hooks receive an error of the server', async () => {
     id: 1,
     error: { code: -1, message: 'no\nheard {"code":-1,"message":"no","data":7}', data: 7 },
   })
+})
+
+describe('a task of revision 2026-07-28', () => {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const request = (id: number, method: string, params: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } })
+  const secret = { resultType: 'complete', content: [{ type: 'text', text: 'hunter2' }] }
+  const done = { resultType: 'complete', taskId: 't1', status: 'completed', result: secret }
+
+  function redacting(): McpSession {
+    const hooks = createHooks()
+    hooks.on('post_tool_use', { transform: true, matcher: '^mcp__files__x$' }, () => ({
+      kind: 'allow',
+      input: '[gone]',
+    }))
+    return sessionWith(hooks)
+  }
+  async function answered(session: McpSession, message: object): Promise<unknown> {
+    return JSON.parse(String(await session.filterServerMessage(Buffer.from(JSON.stringify(message)))))
+  }
+
+  test('is gated when it is made, and its result is redacted wherever it appears', async () => {
+    const session = redacting()
+    await admit(session, request(1, 'tools/call', { name: 'x' }))
+    const created = { id: 1, result: { resultType: 'task', taskId: 't1', status: 'working' } }
+    expect(await answered(session, created)).toEqual(created)
+    await admit(session, request(2, 'tasks/get', { taskId: 't1' }))
+    const gone = { resultType: 'complete', content: [{ type: 'text', text: '[gone]' }] }
+    expect(await answered(session, { id: 2, result: done })).toEqual({
+      id: 2,
+      result: { ...done, result: gone },
+    })
+    const notice = { jsonrpc: '2.0', method: 'notifications/tasks', params: done }
+    expect(await answered(session, notice)).toEqual({ ...notice, params: { ...done, result: gone } })
+    const next = session.forNextExchange()
+    await admit(next, request(1, 'tasks/get', { taskId: 't1' }))
+    expect(await answered(next, { id: 1, result: done })).toMatchObject({ result: { result: gone } })
+  })
+
+  test('that is complete at once is redacted at once, and a task that hides content is too', async () => {
+    const session = redacting()
+    await admit(session, request(1, 'tools/call', { name: 'x' }))
+    expect(await answered(session, { id: 1, result: { ...done, resultType: 'task' } })).toMatchObject({
+      result: { resultType: 'task', result: { content: [{ text: '[gone]' }] } },
+    })
+    await admit(session, request(2, 'tools/call', { name: 'x' }))
+    expect(await answered(session, { id: 2, result: { ...secret, resultType: 'input_required' } })).toEqual({
+      id: 2,
+      result: { resultType: 'input_required', content: [{ type: 'text', text: '[gone]' }] },
+    })
+  })
+
+  test('cannot be called by another spelling, or by a notification', async () => {
+    const session = redacting()
+    expect(await admit(session, request(1, 'Tools/List', {}))).toMatchObject({ forward: undefined })
+    expect(await admit(session, request(1, 'tasks/Get', { taskId: 't1' }))).toMatchObject({
+      forward: undefined,
+    })
+    const { id: _, ...notification } = JSON.parse(request(1, 'tools/call', { name: 'x' }))
+    expect(await admit(session, JSON.stringify(notification))).toMatchObject({ forward: undefined })
+  })
+})
+
+test('a question of a proxy behind this one comes through, and its state goes back to it', async () => {
+  const hooks = createHooks()
+  const session = sessionWith(hooks)
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  }
+  const call = (id: number, more: object) =>
+    JSON.stringify({ id, method: 'tools/call', params: { name: 'x', _meta: meta, ...more } })
+  await admit(session, call(1, {}))
+  const requestState = 'hookhelm.of-another.proxy'
+  const result = { resultType: 'input_required', inputRequests: {}, requestState }
+  const line = await session.filterServerMessage(Buffer.from(JSON.stringify({ id: 1, result })))
+  const wrapped = JSON.parse(String(line)).result.requestState
+  expect(wrapped).not.toBe(requestState)
+  const { forward } = await admit(session, call(2, { requestState: wrapped, inputResponses: { a: 1 } }))
+  expect(JSON.parse(String(forward)).params).toMatchObject({ requestState, inputResponses: { a: 1 } })
 })

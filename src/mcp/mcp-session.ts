@@ -17,11 +17,13 @@ import {
   metaKeys,
   metaOf,
   type RequestEnvelope,
+  serverNameOf,
   traceparentOf,
 } from './request-envelope.ts'
 import type { ServerName } from './server-name.ts'
 import { type ClientChannel, decideToolCall } from './tool-call.ts'
 import { noticeOf, ToolChanges, type ToolPinOptions } from './tool-changes.ts'
+import { ToolHeaders } from './tool-headers.ts'
 
 export interface McpSessionOptions extends CallGateOptions {
   readonly server: ServerName
@@ -40,6 +42,7 @@ export interface SharedState {
   /** By the id of the task, which the server makes unique. */
   readonly tasks: RecentCalls
   readonly toolChanges: ToolChanges
+  readonly toolHeaders: ToolHeaders
 }
 
 export function createSharedState({ clock, toolPins, warn }: McpSessionOptions): SharedState {
@@ -47,6 +50,7 @@ export function createSharedState({ clock, toolPins, warn }: McpSessionOptions):
     states: new ApprovalStates(clock),
     tasks: new RecentCalls(),
     toolChanges: new ToolChanges(toolPins, warn),
+    toolHeaders: new ToolHeaders(),
   }
 }
 
@@ -264,8 +268,7 @@ export class McpSession {
 
   async #decideHeld(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
     const { id, envelope, params } = item
-    if (envelope !== undefined && this.#options.server.isMissing) this.#discover(envelope, channel)
-    const server = await this.#options.server.known(channel.signal)
+    const server = await this.#serverName(envelope, channel)
     if (server === undefined) return refusal(id, 'initialize comes first; or start the proxy with --name')
     const caller = envelope ?? this.#client.info
     const blocked = this.#shared.toolChanges.whyBlocked(item.name, server)
@@ -279,8 +282,20 @@ export class McpSession {
       clock: this.#options.clock,
       states: this.#shared.states,
       approvals: this.#client.approvals,
+      toolHeaders: this.#shared.toolHeaders,
       channel,
     })
+  }
+
+  async #serverName(
+    envelope: RequestEnvelope | undefined,
+    channel: ClientChannel,
+  ): Promise<string | undefined> {
+    const { server } = this.#options
+    const name = await server.known(channel.signal)
+    if (name !== undefined || envelope === undefined || channel.signal.aborted) return name
+    if (server.isMissing) this.#discover(envelope, channel)
+    return server.known(channel.signal)
   }
 
   /** Asks the server for its name: no request of revision 2026-07-28 has to come before a call. */
@@ -325,8 +340,9 @@ export class McpSession {
   }
 
   #noticeTools(result: unknown): void {
-    for (const event of this.#shared.toolChanges.notice(result, this.#options.server.now))
-      this.#observe(event, this.#client.info)
+    this.#shared.toolHeaders.learn(result)
+    const name = this.#options.server.now ?? serverNameOf(result)
+    for (const event of this.#shared.toolChanges.notice(result, name)) this.#observe(event, this.#client.info)
   }
 
   /** The call whose result the client fetches. The result of a call that the proxy did not see is checked too. */

@@ -63,6 +63,12 @@ function isLabel(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
+/** The name that the server gives itself in a result. */
+export function serverNameOf(result: unknown): string | undefined {
+  const info = metaOf(result)?.[metaKeys.serverInfo] ?? (isRecord(result) ? result.serverInfo : undefined)
+  return isRecord(info) && isLabel(info.name) ? info.name : undefined
+}
+
 /** The W3C trace context that the client sends, if it is well-formed. */
 export function traceparentOf(meta: RpcMessage | undefined): string | undefined {
   const given = meta?.traceparent

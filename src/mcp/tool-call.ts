@@ -16,6 +16,7 @@ import type { CallDecision, CallGate } from './call-gate.ts'
 import { type RpcMessage, rpcCodes, rpcErrorText, rpcResultText, type ToolCallItem } from './packet.ts'
 import type { McpToolCall } from './pending-requests.ts'
 import { type McpClientInfo, metaKeys } from './request-envelope.ts'
+import type { ToolHeaders } from './tool-headers.ts'
 import { errorResult } from './tool-result.ts'
 
 /** The connection to the client while its packet waits for the hooks. */
@@ -42,6 +43,7 @@ export interface ToolCallContext {
   readonly clock: Clock
   readonly states: ApprovalStates
   readonly approvals: ApprovalRequests
+  readonly toolHeaders: ToolHeaders
   readonly channel: ClientChannel
 }
 
@@ -133,7 +135,9 @@ function forwardCall(item: ToolCallItem, paused: PausedCall, context: ToolCallCo
   if (!isChanged) return { kind: 'pass', key, call }
   const changed = { ...withoutStates(params), ...definedOnly(forServer) }
   const sent = decision.input === undefined ? changed : { ...changed, arguments: input }
-  return { kind: 'pass', key, call, text: JSON.stringify({ ...message, params: sent }) }
+  const text = JSON.stringify({ ...message, params: sent })
+  if (decision.input === undefined) return { kind: 'pass', key, call, text }
+  return { kind: 'pass', key, call, text, headers: context.toolHeaders.changesFor(item.name, input) }
 }
 
 /** Wraps the server's state if a person approved the call, or if the server's state looks like one of a proxy. */

@@ -19,7 +19,8 @@ interface Started {
 }
 
 function start(...args: string[]): Started {
-  const child = spawn(process.execPath, [proxyMain, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, XDG_STATE_HOME: folder() }
+  const child = spawn(process.execPath, [proxyMain, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   const listeners = new Set<() => void>()

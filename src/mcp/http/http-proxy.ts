@@ -8,7 +8,7 @@ import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
 import { deliverAnswer, type Exchange, failExchange, headersForServer, readOwnResponse } from './exchange.ts'
 import { HttpReply } from './http-reply.ts'
 import { ProxySessions } from './proxy-sessions.ts'
-import { checkRequestHeaders, headersForMethod, principalOf } from './request-headers.ts'
+import { checkRequestHeaders, headersForMethod, principalOf, withHeaderChanges } from './request-headers.ts'
 
 export interface HttpProxyOptions extends McpSessionOptions {
   readonly listen: { readonly host: string; readonly port: number }
@@ -22,8 +22,6 @@ export interface HttpProxy {
 }
 
 const MAX_BODY = 16 * 1_048_576
-/** How long the server may take to answer a request of the proxy itself. */
-const OWN_REQUEST_MS = 10_000
 const SESSION = 'mcp-session-id'
 /** With another charset the server could read another text than we do. */
 const PLAIN_JSON = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
@@ -105,7 +103,7 @@ class HttpProxyServer {
     const channel = {
       signal: reply.closed,
       principal: principalOf(request.headers),
-      sendToServer: (text: string) => void this.#askServer(request, text, session),
+      sendToServer: (text: string) => void this.#askServer(request, text, { session, reply }),
       ...(send === undefined ? {} : { send }),
     }
     const admitted = await session.admit(packet, channel)
@@ -142,12 +140,12 @@ class HttpProxyServer {
   }
 
   /** Sends a request of the proxy itself. The client does not see the response. */
-  async #askServer(request: IncomingMessage, text: string, session: McpSession): Promise<void> {
+  async #askServer(request: IncomingMessage, text: string, { session, reply }: Exchange): Promise<void> {
     try {
       const answer = await this.#outbound.fetch(this.#to, {
         method: 'POST',
         headers: headersForMethod(headersForServer(request.headers), 'server/discover'),
-        signal: AbortSignal.timeout(OWN_REQUEST_MS),
+        signal: reply.closed,
         body: text,
       })
       await readOwnResponse(answer, session)
@@ -160,7 +158,7 @@ class HttpProxyServer {
     try {
       const answer = await this.#outbound.fetch(this.#to, {
         method: request.method ?? 'GET',
-        headers: headersForServer(request.headers),
+        headers: withHeaderChanges(headersForServer(request.headers), exchange.admitted?.headers),
         signal: exchange.reply.closed,
         ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       })

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../engine/core/check.ts'
 import { type Packet, type PacketItem, type RefusedPacket, refusedPacket, rpcCodes } from '../packet.ts'
 import { isStatelessRevision, metaKeys } from '../request-envelope.ts'
+import type { HeaderChanges } from '../tool-headers.ts'
 
 const VERSION = 'mcp-protocol-version'
 const METHOD = 'mcp-method'
@@ -94,6 +95,15 @@ export function headersForMethod(
 ): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => name !== NAME && !name.startsWith('mcp-param-'))
   return { ...Object.fromEntries(kept), [METHOD]: method }
+}
+
+/** Replaces headers that repeat what a hook rewrote. */
+export function withHeaderChanges(
+  headers: Readonly<Record<string, string>>,
+  changes: HeaderChanges = {},
+): Record<string, string> {
+  const all = Object.entries({ ...headers, ...changes })
+  return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
 /** A hash of the credentials of a request, so that one client cannot use what another was given. */
