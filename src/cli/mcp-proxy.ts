@@ -32,6 +32,7 @@ export const mcpProxyCommand = command({
     const { listen, to, name, agent } = args
     const isHttp = listen !== undefined || to !== undefined
     if (isHttp === argv.length > 0) throw usage('give either -- <command> or --listen and --to')
+    const onChange = readOnChange(args['changed-tools'])
     const failOpen = args['fail-open'] === true
     if (failOpen) say('--fail-open: calls are allowed when no decision can be made')
     const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
@@ -44,7 +45,7 @@ export const mcpProxyCommand = command({
       server: new ServerName(name),
       toolPins: {
         pins: openToolPins(isHttp ? (to ?? '') : JSON.stringify(argv), name),
-        onChange: readOnChange(args['changed-tools']),
+        onChange,
       },
       ...(agent === undefined ? {} : { agent }),
     }

@@ -9,6 +9,7 @@ import type { McpResult } from './tool-result.ts'
 /** An answer after this time is no answer. */
 const STATE_MS = 5 * 60_000
 const MAX_PAUSED = 10_000
+const MAX_STATE = 200
 const PREFIX = 'hookhelm.'
 const QUESTION = 'hookhelm_approval'
 
@@ -57,6 +58,7 @@ export class ApprovalStates {
 
   /** Returns the paused call, or why the state is refused. Each state can be used once. */
   redeem(state: string, binding: CallBinding): PausedCall | string {
+    if (state.length > MAX_STATE) return 'it is too long'
     const [id = '', signature = ''] = state.slice(PREFIX.length).split('.')
     const paused = this.#paused.get(id)
     const isGenuine = isEqual(signature, this.#sign(id, binding)) && state === `${PREFIX}${id}.${signature}`

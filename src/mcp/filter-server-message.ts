@@ -4,7 +4,7 @@ import { decodeUtf8, parseJson } from '../safe/json.ts'
 import { joinMessages } from './assemble-packet.ts'
 import type { CallGate } from './call-gate.ts'
 import { MESSAGE_LIMITS, type RpcMessage, requestKey, rpcCodes, rpcErrorText } from './packet.ts'
-import type { McpToolCall, PendingRequest, PendingRequests, RecentCalls } from './pending-requests.ts'
+import type { McpToolCall, PendingRequest, PendingRequests, TaskCalls } from './pending-requests.ts'
 import { serverNameOf } from './request-envelope.ts'
 import { looksLikeJson, type ScannedMessage, scanMessage, splitArray } from './scan-message.ts'
 import type { ServerName } from './server-name.ts'
@@ -14,7 +14,7 @@ import type { McpResult } from './tool-result.ts'
 export interface ServerMessageContext {
   readonly calls: PendingRequests
   /** By the id of the task. */
-  readonly tasks: RecentCalls
+  readonly tasks: TaskCalls
   readonly gate: CallGate
   readonly server: ServerName
   warn(line: string): void
@@ -22,8 +22,8 @@ export interface ServerMessageContext {
   noticeTools(result: unknown): void
   /** A call for a result whose request the proxy did not see. */
   unknownCall(): McpToolCall
-  /** On a resumed stream: the call that a result with this key belongs to. */
-  readonly resumedCall?: (key: string) => McpToolCall
+  /** The stream continues one whose requests the proxy may not have seen. */
+  readonly isResumed: boolean
 }
 
 /** What the client receives; undefined drops the message. */
@@ -67,10 +67,7 @@ function filterOne(
   if (method !== undefined || !isResponse) return raw
   const key = requestKey(id)
   const entry = key === undefined ? undefined : context.calls.answer(key)
-  if (entry === undefined)
-    return context.resumedCall === undefined || key === undefined
-      ? raw
-      : filterResumed(raw, context, context.resumedCall(key))
+  if (entry === undefined) return context.isResumed && key !== undefined ? filterResumed(raw, context) : raw
   if (entry.kind === 'call') return filterResult(raw, entry, context)
   if (entry.kind === 'task_get') return filterTask(raw, entry.call, context)
   return readResponse(raw, entry, context)
@@ -89,14 +86,14 @@ function readResponse(raw: Buffer, { kind, id }: PendingRequest, context: Server
 }
 
 /** A resumed stream also carries other responses. Only what looks like the result of a tool passes the hooks. */
-function filterResumed(
-  raw: Buffer,
-  context: ServerMessageContext,
-  call: McpToolCall,
-): ClientBytes | Promise<ClientBytes> {
+function filterResumed(raw: Buffer, context: ServerMessageContext): ClientBytes | Promise<ClientBytes> {
   const message = readMessage(raw)
-  if (typeof message !== 'string' && isRecord(message.result) && !('content' in message.result)) return raw
-  return filterResult(raw, { ...call, id: typeof message === 'string' ? null : message.id }, context)
+  if (typeof message !== 'string' && isRecord(message.result) && !hasContent(message.result)) {
+    context.noticeTools(message.result)
+    return raw
+  }
+  const id = typeof message === 'string' ? null : message.id
+  return filterResult(raw, { ...context.unknownCall(), id }, context)
 }
 
 async function filterResult(
@@ -134,7 +131,7 @@ function hasContent(result: McpResult): boolean {
 }
 
 /** Remembers a call whose result the client fetches later. Revision 2026-07-28 has the id in the result itself. */
-function keepTask(result: McpResult, call: McpToolCall, tasks: RecentCalls): void {
+function keepTask(result: McpResult, call: McpToolCall, tasks: TaskCalls): void {
   const task = isRecord(result.task) ? result.task : result
   if (typeof task.taskId === 'string' && (call.isTask || result.resultType === 'task'))
     tasks.keep(task.taskId, { ...call, isTask: false })

@@ -10,7 +10,7 @@ import { CallGate, type CallGateOptions, type McpEvent } from './call-gate.ts'
 import { filterServerMessage } from './filter-server-message.ts'
 import type { Packet, PacketItem, RpcMessage, ToolCallItem } from './packet.ts'
 import { requestKey, rpcCodes, rpcErrorText } from './packet.ts'
-import { type HeldCall, type McpToolCall, PendingRequests, RecentCalls } from './pending-requests.ts'
+import { type McpToolCall, PendingRequests, TaskCalls } from './pending-requests.ts'
 import {
   clientInfoOf,
   type McpClientInfo,
@@ -40,7 +40,7 @@ export interface McpSessionOptions extends CallGateOptions {
 export interface SharedState {
   readonly states: ApprovalStates
   /** By the id of the task, which the server makes unique. */
-  readonly tasks: RecentCalls
+  readonly tasks: TaskCalls
   readonly toolChanges: ToolChanges
   readonly toolHeaders: ToolHeaders
 }
@@ -48,7 +48,7 @@ export interface SharedState {
 export function createSharedState({ clock, toolPins, warn }: McpSessionOptions): SharedState {
   return {
     states: new ApprovalStates(clock),
-    tasks: new RecentCalls(),
+    tasks: new TaskCalls(),
     toolChanges: new ToolChanges(toolPins, warn),
     toolHeaders: new ToolHeaders(),
   }
@@ -65,14 +65,6 @@ interface SessionClient {
   isStateless: boolean
 }
 
-/** The calls of all exchanges of a client, by the key of their id. */
-interface ClientCalls {
-  /** Those that wait for the hooks. */
-  readonly held: Map<string, Set<HeldCall>>
-  /** The latest of those that went to the server. */
-  readonly recent: RecentCalls
-}
-
 type OtherRequestItem = Exclude<Extract<PacketItem, { id: unknown; key: string }>, ToolCallItem>
 
 /** How long the end of a session waits for its hooks. */
@@ -87,13 +79,11 @@ export class McpSession {
   readonly #shared: SharedState
   readonly #gate: CallGate
   readonly #client: SessionClient
-  readonly #clientCalls: ClientCalls
   /** Observations that only the end of the session waits for. */
   readonly #background = new Set<Promise<unknown>>()
 
-  constructor(options: McpSessionOptions, client?: SessionClient, clientCalls?: ClientCalls) {
+  constructor(options: McpSessionOptions, client?: SessionClient) {
     this.#options = options
-    this.#clientCalls = clientCalls ?? { held: new Map(), recent: new RecentCalls() }
     this.#shared = options.shared ?? createSharedState(options)
     this.#gate = new CallGate(options)
     this.#client = client ?? {
@@ -108,11 +98,6 @@ export class McpSession {
 
   /** The same client in its next HTTP exchange, where it may use the same request ids again. */
   forNextExchange(): McpSession {
-    return new McpSession({ ...this.#options, shared: this.#shared }, this.#client, this.#clientCalls)
-  }
-
-  /** An exchange with one of several clients that cannot be told apart: their request ids mean different calls. */
-  forUnknownClient(): McpSession {
     return new McpSession({ ...this.#options, shared: this.#shared }, this.#client)
   }
 
@@ -127,7 +112,6 @@ export class McpSession {
   /** Returns what the client receives for a message of the server. Synchronous if it is not the result of a tool. */
   filterServerMessage(raw: Buffer, isResumed = false): Buffer | undefined | Promise<Buffer | undefined> {
     if (this.calls.isEmpty && this.#shared.tasks.isEmpty && !isResumed) return raw
-    const { recent } = this.#clientCalls
     return filterServerMessage(raw, {
       calls: this.calls,
       tasks: this.#shared.tasks,
@@ -136,7 +120,7 @@ export class McpSession {
       warn: (line) => this.#options.warn(line),
       noticeTools: (result) => this.#noticeTools(result),
       unknownCall: () => this.#unknownCall(),
-      ...(isResumed ? { resumedCall: (key) => recent.get(key) ?? this.#unknownCall() } : {}),
+      isResumed,
     })
   }
 
@@ -212,17 +196,14 @@ export class McpSession {
   }
 
   #cancel(key: string | undefined): MessageDisposition {
-    if (key === undefined) return PASS
-    const entry = this.calls.get(key)
-    const held = [...(this.#clientCalls.held.get(key) ?? [])]
-    if (held.length > 0) {
-      // The server never saw the request, so it gets no cancellation.
-      for (const { abort } of held) abort.abort()
-      if (entry?.kind === 'held') this.calls.forget(key)
-      return { kind: 'drop' }
-    }
-    if (entry?.kind === 'other' || entry?.kind === 'tools_list') this.calls.forget(key)
-    return PASS
+    const entry = key === undefined ? undefined : this.calls.get(key)
+    if (key === undefined || entry === undefined) return PASS
+    if (entry.kind === 'other' || entry.kind === 'tools_list') this.calls.forget(key)
+    if (entry.kind !== 'held') return PASS
+    // The server never saw the request, so it gets no cancellation.
+    entry.abort.abort()
+    this.calls.forget(key)
+    return { kind: 'drop' }
   }
 
   async #decide(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
@@ -232,31 +213,15 @@ export class McpSession {
     const signal = AbortSignal.any([abort.signal, channel.signal])
     const held = { kind: 'held', id: item.id, abort } as const
     this.calls.put(item.key, held)
-    const release = this.#hold(item.key, held)
     const disposition = await this.#decideHeld(item, { ...channel, signal })
-    release()
     // A cancelled call gets no response, and the client may use its id again.
     if (signal.aborted) {
       if (this.calls.get(item.key) === held) this.calls.forget(item.key)
       return { kind: 'drop' }
     }
-    if (disposition.kind === 'pass') {
-      if (disposition.call !== undefined) this.#clientCalls.recent.keep(item.key, disposition.call)
-      return { ...disposition, held }
-    }
+    if (disposition.kind === 'pass') return { ...disposition, held }
     this.calls.forget(item.key)
     return disposition
-  }
-
-  /** Lets a cancellation in another exchange find the call. Returns the undo. */
-  #hold(key: string, held: HeldCall): () => void {
-    const calls = this.#clientCalls.held
-    const all = calls.get(key) ?? new Set()
-    calls.set(key, all.add(held))
-    return () => {
-      all.delete(held)
-      if (all.size === 0) calls.delete(key)
-    }
   }
 
   /** A client that speaks revision 2026-07-28 describes every request. The proxy would not know how to answer this one. */
@@ -269,7 +234,7 @@ export class McpSession {
   async #decideHeld(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
     const { id, envelope, params } = item
     const server = await this.#serverName(envelope, channel)
-    if (server === undefined) return refusal(id, 'initialize comes first; or start the proxy with --name')
+    if (server === undefined) return refusal(id, envelope === undefined ? NOT_INITIALIZED : NAMELESS)
     const caller = envelope ?? this.#client.info
     const blocked = this.#shared.toolChanges.whyBlocked(item.name, server)
     if (blocked !== undefined) this.#observe(noticeOf('mcp_tool_blocked', blocked), caller)
@@ -386,6 +351,8 @@ export class McpSession {
   }
 }
 
+const NOT_INITIALIZED = 'initialize comes first; or start the proxy with --name'
+const NAMELESS = 'the server does not tell its name; start the proxy with --name'
 const never = new AbortController().signal
 
 function isSettled(

@@ -105,20 +105,20 @@ export class PendingRequests {
   }
 }
 
-/** The latest calls by a key that outlives the exchange in which they were made: of a task, or of a request id. */
-export class RecentCalls {
+/** The latest calls that became tasks, by the id of the task. They outlive the exchange in which they were made. */
+export class TaskCalls {
   readonly #calls = new Map<string, McpToolCall>()
 
   get isEmpty(): boolean {
     return this.#calls.size === 0
   }
 
-  get(key: unknown): McpToolCall | undefined {
-    return typeof key === 'string' ? this.#calls.get(key) : undefined
+  get(task: unknown): McpToolCall | undefined {
+    return typeof task === 'string' ? this.#calls.get(task) : undefined
   }
 
-  keep(key: string, call: McpToolCall): void {
-    keep(this.#calls, key, call)
+  keep(task: string, call: McpToolCall): void {
+    keep(this.#calls, task, call)
   }
 }
 

@@ -76,8 +76,11 @@ async function deliverEvents(
     const rest = splitter.rest()
     if (rest.length > 0) await pass(rest)
   } catch {
-    // Either side closed the stream. The client may resume it, so its calls stay pending.
+    // Either side closed the stream.
   }
+  // Before revision 2026-07-28 the client may resume the stream, so its calls stay pending.
+  if (packet?.items.some((item) => 'envelope' in item && item.envelope !== undefined))
+    session.failPending('the stream ended without a response', keysOf(packet))
   reply.end()
 }
 

@@ -22,7 +22,7 @@ export class ProxySessions {
 
   /** Returns the session with an id. Continues one that is older than the proxy if the server's name is known. */
   find(id: string | undefined): McpSession | undefined {
-    if (id === undefined) return this.#withoutId.forUnknownClient()
+    if (id === undefined) return this.#withoutId.forNextExchange()
     const known = this.#known.get(id)
     if (known !== undefined || this.#options.server.now === undefined) return known
     const session = this.begin()
@@ -40,7 +40,7 @@ export class ProxySessions {
       this.#callers.delete(oldest[0])
       void oldest[1].end('other')
     }
-    return known.forUnknownClient()
+    return known.forNextExchange()
   }
 
   /** Stores a session after the server answered `initialize`, with or without an id. */
