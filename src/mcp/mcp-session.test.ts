@@ -85,19 +85,104 @@ test('any message of the server that is no result of a tool goes through while c
   )
 })
 
-test('any tool call is gated, however its id and its arguments look', async () => {
+const stateless = (capabilities: object = {}) => ({
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': capabilities,
+})
+
+test.each([
+  ['of an older revision', {}, {}],
+  ['of revision 2026-07-28', { _meta: stateless() }, { resultType: 'complete' }],
+])('any tool call %s is gated, however its id and its arguments look', async (_, more, form) => {
   const blocked = createHooks()
   blocked.on('pre_tool_use', () => ({ kind: 'block', reason: 'no' }))
   await fc.assert(
     fc.asyncProperty(id, fc.dictionary(fc.string(), value), fc.string(), async (id, input, name) => {
-      const params = { name, arguments: input }
-      fc.pre(!JSON.stringify(params).includes('proto'))
+      const params = { name, arguments: input, ...more }
+      fc.pre(!JSON.stringify({ name, input }).includes('proto'))
       const line = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
       const { forward, answer } = await admit(sessionWith(blocked), line)
       expect(forward).toBeUndefined()
-      expect(JSON.parse(answer ?? '')).toMatchObject({ result: { isError: true } })
+      expect(JSON.parse(answer ?? '')).toMatchObject({ result: { ...form, isError: true } })
     }),
   )
+})
+
+test('any state that the proxy did not issue leads to no call without a question', async () => {
+  const asking = createHooks()
+  asking.on('pre_tool_use', () => ({ kind: 'ask', reason: 'may it?' }))
+  const session = sessionWith(asking)
+  const _meta = stateless({ elicitation: {} })
+  const inputResponses = { hookhelm_approval: { action: 'accept' } }
+  const state = fc.oneof(
+    fc.string(),
+    fc.string().map((text) => `hookhelm.${text}`),
+    value,
+  )
+  await fc.assert(
+    fc.asyncProperty(state, async (requestState) => {
+      fc.pre(!JSON.stringify(requestState).includes('proto'))
+      const params = { name: 'x', _meta, inputResponses, requestState }
+      const line = JSON.stringify({ id: 1, method: 'tools/call', params })
+      const { forward, answer } = await admit(session, line)
+      expect(forward).toBeUndefined()
+      const { result, error } = JSON.parse(answer ?? '')
+      expect(result?.resultType ?? error.code).toBe(result === undefined ? -32602 : 'input_required')
+    }),
+  )
+})
+
+test('hooks hear of a tool that changed and of each call that is blocked for it', async () => {
+  const hooks = createHooks()
+  const heard: unknown[] = []
+  hooks.on('notification', ({ notification_type, message }) => void heard.push([notification_type, message]))
+  hooks.on('pre_tool_use', () => void heard.push('a call'))
+  const lines: string[] = []
+  const pins = {
+    compare: () => [{ tool: 'x', diff: '+  "description": "sends it"', isNew: true }],
+    isChanged: (tool: string) => tool === 'x',
+  }
+  const session = new McpSession({
+    warn: (line) => void lines.push(line),
+    clock: fakeClock(),
+    failOpen: false,
+    decider: createDecider({ hooks }),
+    server: new ServerName('files'),
+    toolPins: { pins, onChange: 'block' },
+  })
+  await admit(session, '{"id":1,"method":"tools/list"}')
+  const listed = Buffer.from('{"id":1,"result":{"tools":[{"name":"x"}]}}')
+  expect(await session.filterServerMessage(listed)).toBe(listed)
+  const { forward, answer } = await admit(session, '{"id":2,"method":"tools/call","params":{"name":"x"}}')
+  expect([forward, answer]).toEqual([undefined, expect.stringContaining('hookhelm trust --mcp files')])
+  expect(lines).toEqual([expect.stringContaining('changed the definition of the tool x')])
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      ['mcp_tool_changed', expect.stringContaining('"sends it"')],
+      ['mcp_tool_blocked', expect.stringContaining('x')],
+    ])
+})
+
+test('where changed tools are blocked, tools that cannot be compared are blocked too', async () => {
+  const pins = {
+    compare: () => {
+      throw new HookError('engine.aborted', 'the disk is full')
+    },
+    isChanged: () => false,
+  }
+  const session = new McpSession({
+    warn: () => {},
+    clock: fakeClock(),
+    failOpen: false,
+    decider: createDecider({ hooks: createHooks() }),
+    server: new ServerName('files'),
+    toolPins: { pins, onChange: 'block' },
+  })
+  await admit(session, '{"id":1,"method":"tools/list"}')
+  await session.filterServerMessage(Buffer.from('{"id":1,"result":{"tools":[{"name":"x"}]}}'))
+  const { forward, answer } = await admit(session, '{"id":2,"method":"tools/call","params":{"name":"x"}}')
+  expect([forward, answer]).toEqual([undefined, expect.stringContaining('the disk is full')])
 })
 
 test('a number that no double holds comes out digit by digit where the call is rewritten', async () => {

@@ -1,12 +1,14 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { listening } from './http-server.fixture.ts'
 import { statelessFilesServer } from './stateless-server.fixture.ts'
 
+type ServerNotifier = McpHttpHandler['notify']
+
 /** The server of the packages of 2026 over HTTP. */
 export async function statelessHttpFiles(
   options: { readonly legacy?: 'stateless' | 'reject'; readonly responseMode?: 'json' | 'sse' } = {},
-): Promise<{ readonly url: string; readonly headers: Headers[] }> {
+): Promise<{ readonly url: string; readonly headers: Headers[]; readonly notify: ServerNotifier }> {
   const handler = createMcpHandler(() => statelessFilesServer(), options)
   onTestFinished(() => handler.close())
   const headers: Headers[] = []
@@ -35,5 +37,5 @@ export async function statelessHttpFiles(
     }
     response.end()
   })
-  return { url, headers }
+  return { url, headers, notify: handler.notify }
 }

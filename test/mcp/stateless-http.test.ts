@@ -118,6 +118,31 @@ describe('clients and servers of both eras', () => {
   })
 })
 
+test('what is no tool call is the same as without the proxy, and the server can tell of changes', async () => {
+  const server = await statelessHttpFiles()
+  const proxy = await proxyTo(server.url)
+  const both = await Promise.all([statelessConnected(proxy.url), statelessConnected(server.url)])
+  const seen = await Promise.all(
+    both.map(async ({ client }) => [
+      client.getServerVersion(),
+      client.getServerCapabilities(),
+      await client.listTools(),
+      await client.callTool({ name: 'echo', arguments: { n: 1 } }),
+      await client.callTool({ name: 'echo', arguments: { n: 'one' } }).catch(String),
+      await client.callTool({ name: 'nothing' }).catch(String),
+    ]),
+  )
+  expect(seen[0]).toEqual(seen[1])
+  const [{ client }] = both
+  const told = new Promise<void>((resolve) =>
+    client.setNotificationHandler('notifications/tools/list_changed', () => resolve()),
+  )
+  const { honoredFilter } = await client.listen({ toolsListChanged: true })
+  expect(honoredFilter).toMatchObject({ toolsListChanged: true })
+  server.notify.toolsChanged()
+  await told
+})
+
 test('hooks learn who calls, with the trace and the token for progress', async () => {
   const proxy = await proxyTo((await statelessHttpFiles()).url)
   const { client } = await statelessConnected(proxy.url)
