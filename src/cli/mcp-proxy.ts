@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
+import { openToolPins } from '../config/tool-pins.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { McpSessionOptions } from '../mcp/mcp-session.ts'
@@ -20,6 +21,10 @@ export const mcpProxyCommand = command({
     url: { type: 'string', description: 'address of the gateway, instead of its socket' },
     'token-file': { type: 'string', description: 'file with a token for --url' },
     within: { type: 'string', description: `how long hooks may take, in ms (${DECISION_TIMEOUT_MS})` },
+    'changed-tools': {
+      type: 'string',
+      description: 'warn or block: calls of a tool whose definition changed since it was accepted (warn)',
+    },
     'fail-open': { type: 'boolean', description: 'allow calls when no decision can be made' },
   },
   async run(args, argv) {
@@ -27,6 +32,7 @@ export const mcpProxyCommand = command({
     const { listen, to, name, agent } = args
     const isHttp = listen !== undefined || to !== undefined
     if (isHttp === argv.length > 0) throw usage('give either -- <command> or --listen and --to')
+    const onChange = readOnChange(args['changed-tools'])
     const failOpen = args['fail-open'] === true
     if (failOpen) say('--fail-open: calls are allowed when no decision can be made')
     const decider = await openDecider({ ...args, cwd, tokenFile: args['token-file'] }, say)
@@ -37,6 +43,10 @@ export const mcpProxyCommand = command({
       warn: say,
       cwd,
       server: new ServerName(name),
+      toolPins: {
+        pins: openToolPins(isHttp ? (to ?? '') : JSON.stringify(argv), name),
+        onChange,
+      },
       ...(agent === undefined ? {} : { agent }),
     }
     try {
@@ -46,6 +56,11 @@ export const mcpProxyCommand = command({
     }
   },
 })
+
+function readOnChange(given = 'warn'): 'warn' | 'block' {
+  if (given === 'warn' || given === 'block') return given
+  throw usage('--changed-tools takes warn or block')
+}
 
 /** Starts the MCP server and proxies its stdin and stdout. */
 async function runStdio(options: McpSessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {

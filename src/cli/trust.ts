@@ -10,6 +10,7 @@ import { handlerError } from '../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
+import { reviewMcpServer } from './trust-mcp-server.ts'
 
 export const trustCommand = command({
   args: {
@@ -18,8 +19,10 @@ export const trustCommand = command({
       description: 'show the changes since the file was last trusted, without trusting it',
     },
     revoke: { type: 'boolean', description: 'withdraw trust' },
+    mcp: { type: 'string', description: 'accept the changed tools of this MCP server, instead of a file' },
   },
   run(args, files) {
+    if (args.mcp !== undefined) return reviewMcpServer(args.mcp, args)
     const cwd = resolve(args.cwd ?? '.')
     const store = trustStore(trustFile())
     const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)

@@ -67,11 +67,15 @@ export function canAsk(capabilities: unknown): boolean {
   return isRecord(elicitation) && (isRecord(elicitation.form) || !('url' in elicitation))
 }
 
-function requestText(id: string, { text, tool, input }: ApprovalQuestion): string {
+function requestText(id: string, question: ApprovalQuestion): string {
+  const params = approvalForm(question)
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'elicitation/create', params })
+}
+
+/** The form that a person accepts or declines. */
+export function approvalForm({ text, tool, input }: ApprovalQuestion) {
   const json = JSON.stringify(input)
   const rest = json.length - MAX_SHOWN
   const shown = rest > 0 ? `${json.slice(0, MAX_SHOWN)}… and ${rest} more characters` : json
-  const message = `${text}\n\n${tool} ${shown}`
-  const params = { message, requestedSchema: { type: 'object', properties: {} } }
-  return JSON.stringify({ jsonrpc: '2.0', id, method: 'elicitation/create', params })
+  return { message: `${text}\n\n${tool} ${shown}`, requestedSchema: { type: 'object', properties: {} } }
 }

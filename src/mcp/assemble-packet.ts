@@ -1,5 +1,6 @@
 import type { Packet } from './packet.ts'
 import type { HeldCall, McpToolCall, PendingRequests } from './pending-requests.ts'
+import type { HeaderChanges } from './tool-headers.ts'
 
 /** What happens to one message of a client. */
 export type MessageDisposition =
@@ -11,6 +12,8 @@ export type MessageDisposition =
       readonly held?: HeldCall
       /** Replaces the bytes of the client. */
       readonly text?: string
+      /** HTTP headers that follow from the new bytes. */
+      readonly headers?: HeaderChanges
     }
   | { readonly kind: 'drop'; readonly answer?: string }
 
@@ -22,6 +25,8 @@ export interface AdmittedPacket {
   readonly answer: string | undefined
   /** Ids of the tool calls that go to the server. */
   readonly sent: readonly unknown[]
+  /** HTTP headers that change with the message. */
+  readonly headers?: HeaderChanges
 }
 
 /** Joins the messages of a packet again. If none of them changed, the bytes of the client stay. */
@@ -39,7 +44,11 @@ export function assemblePacket(
   for (const disposition of final)
     if (disposition.kind === 'pass' && disposition.key !== undefined && disposition.call !== undefined)
       calls.put(disposition.key, disposition.call)
+  const headers = final.flatMap((disposition) =>
+    disposition.kind === 'pass' && disposition.headers !== undefined ? [disposition.headers] : [],
+  )
   return {
+    ...(headers.length === 0 ? {} : { headers: Object.assign({}, ...headers) }),
     forward: final.every((disposition) => disposition === PASS || isUntouched(disposition))
       ? raw
       : joinKept(parts, final),

@@ -63,34 +63,35 @@ export class CallGate {
   }
 
   /** Returns the result that the client receives, or undefined if the server's result stays. */
-  async after(call: McpToolCall, result: McpResult, envelope: Envelope): Promise<McpResult | undefined> {
+  async after(call: McpToolCall, result: McpResult): Promise<McpResult | undefined> {
+    const hasResultType = call.request !== undefined
     if (result.isError === true) {
-      const context = await this.failed(call, resultText(result), envelope)
+      const context = await this.failed(call, resultText(result))
       return this.#changed(result, result, call, context)
     }
     const { result: tool_response, restore } = detachBlobs(result)
     const duration_ms = this.#options.clock.elapsed() - call.began
     const payload = { ...payloadOf(call), tool_response, duration_ms }
     try {
-      const decision = await this.#send({ event: 'post_tool_use', payload }, envelope, never)
+      const decision = await this.#send({ event: 'post_tool_use', payload }, call.envelope, never)
       if (decision.kind !== 'allow')
-        return withheld(decision.message ?? decision.reason ?? 'a hook gave no reason')
+        return withheld(decision.message ?? decision.reason ?? 'a hook gave no reason', hasResultType)
       const given = decision.input === undefined ? result : mcpResultFrom(restore(decision.input), result)
       return this.#changed(result, given, call, decision.context)
     } catch (thrown) {
       const why = oneLine(thrown)
       // Stopping the gateway must not be a way around a hook that redacts.
-      if (!this.#options.failOpen) return withheld(`no decision: ${why}`)
+      if (!this.#options.failOpen) return withheld(`no decision: ${why}`, hasResultType)
       this.#options.warn(`the result of ${call.tool} is delivered unchecked (--fail-open): ${why}`)
       return this.#changed(result, result, { ...call, opened: call.opened ?? why }, [])
     }
   }
 
   /** Returns the context that hooks add to a failure. A failure has no result to withhold, so no decision is needed. */
-  async failed(call: McpToolCall, error: unknown, envelope: Envelope): Promise<readonly string[]> {
+  async failed(call: McpToolCall, error: unknown): Promise<readonly string[]> {
     try {
       const payload = { ...payloadOf(call), error }
-      const { context } = await this.#send({ event: 'post_tool_use_failure', payload }, envelope, never)
+      const { context } = await this.#send({ event: 'post_tool_use_failure', payload }, call.envelope, never)
       return context ?? []
     } catch (thrown) {
       this.#options.warn(`no hook received the failure of ${call.tool}: ${oneLine(thrown)}`)
@@ -150,8 +151,8 @@ function callDecisionOf(decision: Decision): CallDecision {
   }
 }
 
-function withheld(why: string): McpResult {
-  return errorResult(`hookhelm: the tool ran, but its result was withheld: ${why}`)
+function withheld(why: string, hasResultType: boolean): McpResult {
+  return errorResult(`hookhelm: the tool ran, but its result was withheld: ${why}`, hasResultType)
 }
 
 function oneLine(thrown: unknown): string {
@@ -168,6 +169,14 @@ type ToolCallPayload = {
 export type McpEvent =
   | { readonly event: 'session_start'; readonly payload: { readonly source: string; readonly cwd?: string } }
   | { readonly event: 'session_end'; readonly payload: { readonly reason: string } }
+  | {
+      readonly event: 'notification'
+      readonly payload: {
+        readonly notification_type: string
+        readonly title: string
+        readonly message: string
+      }
+    }
   | { readonly event: 'pre_tool_use'; readonly payload: ToolCallPayload }
   | {
       readonly event: 'post_tool_use'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDecider, type Decider } from '../client/decider.ts'
 import { HookError } from '../engine/core/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
@@ -85,19 +85,104 @@ test('any message of the server that is no result of a tool goes through while c
   )
 })
 
-test('any tool call is gated, however its id and its arguments look', async () => {
+const stateless = (capabilities: object = {}) => ({
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': capabilities,
+})
+
+test.each([
+  ['of an older revision', {}, {}],
+  ['of revision 2026-07-28', { _meta: stateless() }, { resultType: 'complete' }],
+])('any tool call %s is gated, however its id and its arguments look', async (_, more, form) => {
   const blocked = createHooks()
   blocked.on('pre_tool_use', () => ({ kind: 'block', reason: 'no' }))
   await fc.assert(
     fc.asyncProperty(id, fc.dictionary(fc.string(), value), fc.string(), async (id, input, name) => {
-      const params = { name, arguments: input }
-      fc.pre(!JSON.stringify(params).includes('proto'))
+      const params = { name, arguments: input, ...more }
+      fc.pre(!JSON.stringify({ name, input }).includes('proto'))
       const line = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
       const { forward, answer } = await admit(sessionWith(blocked), line)
       expect(forward).toBeUndefined()
-      expect(JSON.parse(answer ?? '')).toMatchObject({ result: { isError: true } })
+      expect(JSON.parse(answer ?? '')).toMatchObject({ result: { ...form, isError: true } })
     }),
   )
+})
+
+test('any state that the proxy did not issue leads to no call without a question', async () => {
+  const asking = createHooks()
+  asking.on('pre_tool_use', () => ({ kind: 'ask', reason: 'may it?' }))
+  const session = sessionWith(asking)
+  const _meta = stateless({ elicitation: {} })
+  const inputResponses = { hookhelm_approval: { action: 'accept' } }
+  const state = fc.oneof(
+    fc.string(),
+    fc.string().map((text) => `hookhelm.${text}`),
+    value,
+  )
+  await fc.assert(
+    fc.asyncProperty(state, async (requestState) => {
+      fc.pre(!JSON.stringify(requestState).includes('proto'))
+      const params = { name: 'x', _meta, inputResponses, requestState }
+      const line = JSON.stringify({ id: 1, method: 'tools/call', params })
+      const { forward, answer } = await admit(session, line)
+      expect(forward).toBeUndefined()
+      const { result, error } = JSON.parse(answer ?? '')
+      expect(result?.resultType ?? error.code).toBe(result === undefined ? -32602 : 'input_required')
+    }),
+  )
+})
+
+test('hooks hear of a tool that changed and of each call that is blocked for it', async () => {
+  const hooks = createHooks()
+  const heard: unknown[] = []
+  hooks.on('notification', ({ notification_type, message }) => void heard.push([notification_type, message]))
+  hooks.on('pre_tool_use', () => void heard.push('a call'))
+  const lines: string[] = []
+  const pins = {
+    compare: () => [{ tool: 'x', diff: '+  "description": "sends it"', isNew: true }],
+    isChanged: (tool: string) => tool === 'x',
+  }
+  const session = new McpSession({
+    warn: (line) => void lines.push(line),
+    clock: fakeClock(),
+    failOpen: false,
+    decider: createDecider({ hooks }),
+    server: new ServerName('files'),
+    toolPins: { pins, onChange: 'block' },
+  })
+  await admit(session, '{"id":1,"method":"tools/list"}')
+  const listed = Buffer.from('{"id":1,"result":{"tools":[{"name":"x"}]}}')
+  expect(await session.filterServerMessage(listed)).toBe(listed)
+  const { forward, answer } = await admit(session, '{"id":2,"method":"tools/call","params":{"name":"x"}}')
+  expect([forward, answer]).toEqual([undefined, expect.stringContaining('hookhelm trust --mcp files')])
+  expect(lines).toEqual([expect.stringContaining('changed the definition of the tool x')])
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      ['mcp_tool_changed', expect.stringContaining('"sends it"')],
+      ['mcp_tool_blocked', expect.stringContaining('x')],
+    ])
+})
+
+test('where changed tools are blocked, tools that cannot be compared are blocked too', async () => {
+  const pins = {
+    compare: () => {
+      throw new HookError('engine.aborted', 'the disk is full')
+    },
+    isChanged: () => false,
+  }
+  const session = new McpSession({
+    warn: () => {},
+    clock: fakeClock(),
+    failOpen: false,
+    decider: createDecider({ hooks: createHooks() }),
+    server: new ServerName('files'),
+    toolPins: { pins, onChange: 'block' },
+  })
+  await admit(session, '{"id":1,"method":"tools/list"}')
+  await session.filterServerMessage(Buffer.from('{"id":1,"result":{"tools":[{"name":"x"}]}}'))
+  const { forward, answer } = await admit(session, '{"id":2,"method":"tools/call","params":{"name":"x"}}')
+  expect([forward, answer]).toEqual([undefined, expect.stringContaining('the disk is full')])
 })
 
 test('a number that no double holds comes out digit by digit where the call is rewritten', async () => {
@@ -181,4 +266,87 @@ test('failure hooks receive an error of the server', async () => {
     id: 1,
     error: { code: -1, message: 'no\nheard {"code":-1,"message":"no","data":7}', data: 7 },
   })
+})
+
+describe('a task of revision 2026-07-28', () => {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const request = (id: number, method: string, params: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } })
+  const secret = { resultType: 'complete', content: [{ type: 'text', text: 'hunter2' }] }
+  const done = { resultType: 'complete', taskId: 't1', status: 'completed', result: secret }
+
+  function redacting(): McpSession {
+    const hooks = createHooks()
+    hooks.on('post_tool_use', { transform: true, matcher: '^mcp__files__x$' }, () => ({
+      kind: 'allow',
+      input: '[gone]',
+    }))
+    return sessionWith(hooks)
+  }
+  async function answered(session: McpSession, message: object): Promise<unknown> {
+    return JSON.parse(String(await session.filterServerMessage(Buffer.from(JSON.stringify(message)))))
+  }
+
+  test('is gated when it is made, and its result is redacted wherever it appears', async () => {
+    const session = redacting()
+    await admit(session, request(1, 'tools/call', { name: 'x' }))
+    const created = { id: 1, result: { resultType: 'task', taskId: 't1', status: 'working' } }
+    expect(await answered(session, created)).toEqual(created)
+    await admit(session, request(2, 'tasks/get', { taskId: 't1' }))
+    const gone = { resultType: 'complete', content: [{ type: 'text', text: '[gone]' }] }
+    expect(await answered(session, { id: 2, result: done })).toEqual({
+      id: 2,
+      result: { ...done, result: gone },
+    })
+    const notice = { jsonrpc: '2.0', method: 'notifications/tasks', params: done }
+    expect(await answered(session, notice)).toEqual({ ...notice, params: { ...done, result: gone } })
+    const next = session.forNextExchange()
+    await admit(next, request(1, 'tasks/get', { taskId: 't1' }))
+    expect(await answered(next, { id: 1, result: done })).toMatchObject({ result: { result: gone } })
+  })
+
+  test('that is complete at once is redacted at once, and a task that hides content is too', async () => {
+    const session = redacting()
+    await admit(session, request(1, 'tools/call', { name: 'x' }))
+    expect(await answered(session, { id: 1, result: { ...done, resultType: 'task' } })).toMatchObject({
+      result: { resultType: 'task', result: { content: [{ text: '[gone]' }] } },
+    })
+    await admit(session, request(2, 'tools/call', { name: 'x' }))
+    expect(await answered(session, { id: 2, result: { ...secret, resultType: 'input_required' } })).toEqual({
+      id: 2,
+      result: { resultType: 'input_required', content: [{ type: 'text', text: '[gone]' }] },
+    })
+  })
+
+  test('cannot be called by another spelling, or by a notification', async () => {
+    const session = redacting()
+    expect(await admit(session, request(1, 'Tools/List', {}))).toMatchObject({ forward: undefined })
+    expect(await admit(session, request(1, 'tasks/Get', { taskId: 't1' }))).toMatchObject({
+      forward: undefined,
+    })
+    const { id: _, ...notification } = JSON.parse(request(1, 'tools/call', { name: 'x' }))
+    expect(await admit(session, JSON.stringify(notification))).toMatchObject({ forward: undefined })
+  })
+})
+
+test('a question of a proxy behind this one comes through, and its state goes back to it', async () => {
+  const hooks = createHooks()
+  const session = sessionWith(hooks)
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  }
+  const call = (id: number, more: object) =>
+    JSON.stringify({ id, method: 'tools/call', params: { name: 'x', _meta: meta, ...more } })
+  await admit(session, call(1, {}))
+  const requestState = 'hookhelm.of-another.proxy'
+  const result = { resultType: 'input_required', inputRequests: {}, requestState }
+  const line = await session.filterServerMessage(Buffer.from(JSON.stringify({ id: 1, result })))
+  const wrapped = JSON.parse(String(line)).result.requestState
+  expect(wrapped).not.toBe(requestState)
+  const { forward } = await admit(session, call(2, { requestState: wrapped, inputResponses: { a: 1 } }))
+  expect(JSON.parse(String(forward)).params).toMatchObject({ requestState, inputResponses: { a: 1 } })
 })

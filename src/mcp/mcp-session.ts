@@ -3,72 +3,102 @@ import { mcpToolName } from '../agents/translate/tool-names.ts'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
-import { ApprovalRequests, canAsk } from './approval-requests.ts'
+import { ApprovalRequests } from './approval-requests.ts'
+import { ApprovalStates } from './approval-states.ts'
 import { type AdmittedPacket, assemblePacket, type MessageDisposition, PASS } from './assemble-packet.ts'
-import { CallGate, type CallGateOptions } from './call-gate.ts'
+import { CallGate, type CallGateOptions, type McpEvent } from './call-gate.ts'
 import { filterServerMessage } from './filter-server-message.ts'
 import type { Packet, PacketItem, RpcMessage, ToolCallItem } from './packet.ts'
-import { rpcCodes, rpcErrorText, rpcResultText } from './packet.ts'
-import { type McpToolCall, PendingRequests } from './pending-requests.ts'
+import { requestKey, rpcCodes, rpcErrorText } from './packet.ts'
+import { type McpToolCall, PendingRequests, TaskCalls } from './pending-requests.ts'
+import {
+  clientInfoOf,
+  type McpClientInfo,
+  metaKeys,
+  metaOf,
+  type RequestEnvelope,
+  serverNameOf,
+  traceparentOf,
+} from './request-envelope.ts'
 import type { ServerName } from './server-name.ts'
-import { errorResult } from './tool-result.ts'
+import { type ClientChannel, decideToolCall } from './tool-call.ts'
+import { noticeOf, ToolChanges, type ToolPinOptions } from './tool-changes.ts'
+import { ToolHeaders } from './tool-headers.ts'
 
 export interface McpSessionOptions extends CallGateOptions {
   readonly server: ServerName
   /** Replaces the name that the client sends. */
   readonly agent?: string
   readonly cwd?: string
+  /** Compares the tools of the server with those that the user accepted. */
+  readonly toolPins?: ToolPinOptions
+  /** What all sessions of a proxy share; each session has its own by default. */
+  readonly shared?: SharedState
 }
 
-/** What the client declares with `initialize`. */
-interface ClientInfo {
-  readonly agent?: string
-  readonly version?: string
-  /** The client can ask a person. */
-  readonly canAsk: boolean
+/** What all sessions of a proxy share. */
+export interface SharedState {
+  readonly states: ApprovalStates
+  /** By the id of the task, which the server makes unique. */
+  readonly tasks: TaskCalls
+  readonly toolChanges: ToolChanges
+  readonly toolHeaders: ToolHeaders
+}
+
+export function createSharedState({ clock, toolPins, warn }: McpSessionOptions): SharedState {
+  return {
+    states: new ApprovalStates(clock),
+    tasks: new TaskCalls(),
+    toolChanges: new ToolChanges(toolPins, warn),
+    toolHeaders: new ToolHeaders(),
+  }
 }
 
 /** The client; shared by all its HTTP exchanges. */
 interface SessionClient {
   readonly id: string
   readonly approvals: ApprovalRequests
-  info: ClientInfo
+  info: McpClientInfo
+  hasStarted: boolean
+  hasInitialized: boolean
+  /** The client sent a request of revision 2026-07-28. */
+  isStateless: boolean
 }
 
-/** The connection to the client while its packet waits for the hooks. */
-export interface ClientChannel {
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal
-  /** Sends the client a message of our own. Missing if the connection cannot carry one. */
-  readonly send?: (text: string) => void
-}
+type OtherRequestItem = Exclude<Extract<PacketItem, { id: unknown; key: string }>, ToolCallItem>
 
 /** How long the end of a session waits for its hooks. */
 const END_EVENT_MS = 1_000
+/** How long the server may take to tell its name. */
+const DISCOVER_MS = 10_000
 
 /** One client, one server, and the requests between them. */
 export class McpSession {
   readonly calls = new PendingRequests()
   readonly #options: McpSessionOptions
+  readonly #shared: SharedState
   readonly #gate: CallGate
   readonly #client: SessionClient
   /** Observations that only the end of the session waits for. */
   readonly #background = new Set<Promise<unknown>>()
-  #hasStarted = false
 
   constructor(options: McpSessionOptions, client?: SessionClient) {
     this.#options = options
+    this.#shared = options.shared ?? createSharedState(options)
     this.#gate = new CallGate(options)
     this.#client = client ?? {
       id: randomUUID(),
       approvals: new ApprovalRequests(options.clock),
       info: { canAsk: false },
+      hasStarted: false,
+      hasInitialized: false,
+      isStateless: false,
     }
   }
 
   /** The same client in its next HTTP exchange, where it may use the same request ids again. */
   forNextExchange(): McpSession {
-    return new McpSession(this.#options, this.#client)
+    return new McpSession({ ...this.#options, shared: this.#shared }, this.#client)
   }
 
   /** Returns what goes to the server and what the client gets back. Synchronous if no hook has to decide. */
@@ -81,14 +111,16 @@ export class McpSession {
 
   /** Returns what the client receives for a message of the server. Synchronous if it is not the result of a tool. */
   filterServerMessage(raw: Buffer, isResumed = false): Buffer | undefined | Promise<Buffer | undefined> {
-    if (this.calls.isEmpty && !isResumed) return raw
+    if (this.calls.isEmpty && this.#shared.tasks.isEmpty && !isResumed) return raw
     return filterServerMessage(raw, {
       calls: this.calls,
+      tasks: this.#shared.tasks,
       gate: this.#gate,
       server: this.#options.server,
-      envelope: (call) => this.#envelope(call?.useId),
       warn: (line) => this.#options.warn(line),
-      ...(isResumed ? { unknownCall: () => this.#unknownCall() } : {}),
+      noticeTools: (result) => this.#noticeTools(result),
+      unknownCall: () => this.#unknownCall(),
+      isResumed,
     })
   }
 
@@ -106,28 +138,36 @@ export class McpSession {
       timedOut.abort()
       timeLimit.resolve()
     })
-    const payload = { reason }
-    if (this.#hasStarted)
-      this.#runInBackground(
-        this.#gate.observe({ event: 'session_end', payload }, this.#envelope(), timedOut.signal),
-      )
-    this.#hasStarted = false
+    if (this.#client.hasStarted)
+      this.#observe({ event: 'session_end', payload: { reason } }, this.#client.info, timedOut.signal)
+    this.#client.hasStarted = false
     await Promise.race([Promise.allSettled(this.#background), timeLimit.promise])
     cancelTimer()
   }
 
-  /** Fails requests that will get no response, by default all of them. Returns their ids. */
+  /** Fails requests that will get no response, by default all of them. Returns the ids of the client's requests. */
   failPending(why: string, keys?: readonly string[]): readonly unknown[] {
     const failed = this.calls.abandon(keys)
-    for (const entry of failed)
-      if (entry.kind === 'call')
-        this.#runInBackground(this.#gate.failed(entry, why, this.#envelope(entry.useId)))
-    return failed.map(({ id }) => id)
+    for (const entry of failed) {
+      if (entry.kind === 'call') this.#runInBackground(this.#gate.failed(entry, why))
+      if (entry.kind === 'initialize' || entry.kind === 'discover' || entry.kind === 'own_discover')
+        this.#options.server.learn(undefined)
+    }
+    return failed.filter(({ kind }) => kind !== 'own_discover').map(({ id }) => id)
+  }
+
+  /** Fails the requests of the proxy itself. */
+  failOwnRequests(why: string): void {
+    this.failPending(why, this.calls.ownKeys)
   }
 
   #runInBackground(work: Promise<unknown>): void {
     this.#background.add(work)
     void work.finally(() => this.#background.delete(work))
+  }
+
+  #observe(event: McpEvent, caller: McpClientInfo, signal = never): void {
+    this.#runInBackground(this.#gate.observe(event, this.#envelope(caller), signal))
   }
 
   #admitItem(item: PacketItem, channel: ClientChannel): MessageDisposition | Promise<MessageDisposition> {
@@ -139,17 +179,26 @@ export class McpSession {
     // Two responses with the same id could not be told apart.
     if (this.calls.has(key)) return refusal(id, 'another request with this id is in progress')
     if (this.calls.isFull) return refusal(id, 'too many requests are in progress')
+    if (item.envelope !== undefined) this.#beginStateless(item.envelope)
     if (item.kind === 'call') return this.#decide(item, channel)
     if (item.kind === 'initialize') this.#initialize(item.message)
-    const taskCall = item.kind === 'task_result' ? this.#taskCall(id, item.message) : undefined
-    this.calls.put(key, taskCall ?? { kind: item.kind === 'initialize' ? 'initialize' : 'other', id })
+    if (item.kind === 'initialize' || item.kind === 'discover') this.#options.server.expect()
+    this.#expectResponse(item)
     return PASS
+  }
+
+  #expectResponse({ kind, id, key, message }: OtherRequestItem): void {
+    if (kind === 'task_result') this.calls.put(key, this.#taskCall(id, message))
+    else if (kind === 'task_get') this.calls.put(key, { kind, id, call: this.#taskCall(id, message) })
+    else if (kind === 'initialize' || kind === 'discover' || kind === 'tools_list')
+      this.calls.put(key, { kind, id })
+    else this.calls.put(key, { kind: 'other', id })
   }
 
   #cancel(key: string | undefined): MessageDisposition {
     const entry = key === undefined ? undefined : this.calls.get(key)
     if (key === undefined || entry === undefined) return PASS
-    if (entry.kind === 'other') this.calls.forget(key)
+    if (entry.kind === 'other' || entry.kind === 'tools_list') this.calls.forget(key)
     if (entry.kind !== 'held') return PASS
     // The server never saw the request, so it gets no cancellation.
     entry.abort.abort()
@@ -158,11 +207,13 @@ export class McpSession {
   }
 
   async #decide(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
+    const problem = this.#envelopeProblem(item)
+    if (problem !== undefined) return problem
     const abort = new AbortController()
     const signal = AbortSignal.any([abort.signal, channel.signal])
     const held = { kind: 'held', id: item.id, abort } as const
     this.calls.put(item.key, held)
-    const disposition = await this.#askHooks(item, { ...channel, signal })
+    const disposition = await this.#decideHeld(item, { ...channel, signal })
     // A cancelled call gets no response, and the client may use its id again.
     if (signal.aborted) {
       if (this.calls.get(item.key) === held) this.calls.forget(item.key)
@@ -173,82 +224,120 @@ export class McpSession {
     return disposition
   }
 
-  async #askHooks(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
-    const { id, key, message, params } = item
-    const server = await this.#options.server.known(channel.signal)
-    if (server === undefined) return refusal(id, 'initialize comes first; or start the proxy with --name')
-    const isTask = params.task !== undefined
-    const call = { tool: mcpToolName(server, item.name), input: item.input, useId: useIdOf(params) }
-    const decision = await this.#gate.before(call, this.#envelope(call.useId), channel.signal)
-    const input = decision.input ?? item.input
-    const blocked =
-      decision.kind === 'ask' ? await this.#ask({ ...call, input }, decision.text, channel) : decision
-    if (blocked.kind === 'block') return { kind: 'drop', answer: blockedAnswer(id, blocked.text, isTask) }
-    const { context, opened } = decision
-    const began = this.#options.clock.elapsed()
-    const sent: McpToolCall = {
-      kind: 'call',
-      id,
-      ...call,
-      input,
-      began,
-      isTask,
-      context,
-      ...(opened === undefined ? {} : { opened }),
-    }
-    if (decision.input === undefined) return { kind: 'pass', key, call: sent }
-    const text = JSON.stringify({ ...message, params: { ...params, arguments: input } })
-    return { kind: 'pass', key, call: sent, text }
+  /** A client that speaks revision 2026-07-28 describes every request. The proxy would not know how to answer this one. */
+  #envelopeProblem({ id, envelope }: ToolCallItem): MessageDisposition | undefined {
+    if (envelope !== undefined || !this.#client.isStateless || this.#client.hasInitialized) return undefined
+    const why = `the request has no _meta["${metaKeys.version}"]`
+    return { kind: 'drop', answer: rpcErrorText(id, rpcCodes.invalidParams, why) }
   }
 
-  async #ask(
-    { tool, input }: Pick<McpToolCall, 'tool' | 'input'>,
-    text: string,
-    { send, signal }: ClientChannel,
-  ): Promise<{ readonly kind: 'allow' | 'block'; readonly text: string }> {
-    if (!this.#client.info.canAsk || send === undefined)
-      return {
-        kind: 'block',
-        text: `hookhelm: blocked: a person must approve this, and this client cannot ask: ${text}`,
-      }
-    const agreed = await this.#client.approvals.ask({ text, tool, input }, send, signal)
-    return agreed
-      ? { kind: 'allow', text }
-      : { kind: 'block', text: `hookhelm: blocked: the person did not approve: ${text}` }
+  async #decideHeld(item: ToolCallItem, channel: ClientChannel): Promise<MessageDisposition> {
+    const { id, envelope, params } = item
+    const server = await this.#serverName(envelope, channel)
+    if (server === undefined) return refusal(id, envelope === undefined ? NOT_INITIALIZED : NAMELESS)
+    const caller = envelope ?? this.#client.info
+    const blocked = this.#shared.toolChanges.whyBlocked(item.name, server)
+    if (blocked !== undefined) this.#observe(noticeOf('mcp_tool_blocked', blocked), caller)
+    return decideToolCall(item, {
+      tool: mcpToolName(server, item.name),
+      blocked,
+      caller,
+      envelope: (useId) => this.#envelope(caller, { toolCall: useId, meta: metaOf(params) }),
+      gate: this.#gate,
+      clock: this.#options.clock,
+      states: this.#shared.states,
+      approvals: this.#client.approvals,
+      toolHeaders: this.#shared.toolHeaders,
+      channel,
+    })
+  }
+
+  async #serverName(
+    envelope: RequestEnvelope | undefined,
+    channel: ClientChannel,
+  ): Promise<string | undefined> {
+    const { server } = this.#options
+    const name = await server.known(channel.signal)
+    if (name !== undefined || envelope === undefined || channel.signal.aborted) return name
+    if (server.isMissing) this.#discover(envelope, channel)
+    return server.known(channel.signal)
+  }
+
+  /** Asks the server for its name: no request of revision 2026-07-28 has to come before a call. */
+  #discover({ meta }: RequestEnvelope, { sendToServer }: ClientChannel): void {
+    if (sendToServer === undefined) return
+    const { server, clock } = this.#options
+    const id = `hookhelm-${randomUUID()}`
+    const key = requestKey(id) ?? id
+    const { progressToken: _, ...described } = meta
+    server.expect()
+    this.calls.put(key, { kind: 'own_discover', id })
+    sendToServer(
+      JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: described } }),
+    )
+    const cancelTimer = after(clock, DISCOVER_MS, () => void this.failPending('no answer', [key]))
+    this.#runInBackground(server.known(never).then(cancelTimer))
   }
 
   #initialize({ params }: RpcMessage): void {
     const { clientInfo, capabilities, protocolVersion } = isRecord(params) ? params : {}
-    const name = isRecord(clientInfo) ? clientInfo.name : undefined
     this.#client.info = {
-      canAsk: canAsk(capabilities),
-      ...(typeof name === 'string' ? { agent: name } : {}),
+      ...clientInfoOf(clientInfo, capabilities),
       ...(typeof protocolVersion === 'string' ? { version: protocolVersion } : {}),
     }
-    this.#options.server.expect()
-    if (this.#hasStarted) return
-    this.#hasStarted = true
-    const { cwd } = this.#options
-    const payload = { source: 'startup', ...(cwd === undefined ? {} : { cwd }) }
-    this.#runInBackground(this.#gate.observe({ event: 'session_start', payload }, this.#envelope(), never))
+    this.#client.hasInitialized = true
+    this.#start()
   }
 
-  /** The call whose result `tasks/result` requests. The result of a call that this session did not see is checked too. */
+  #beginStateless({ agent, version, canAsk }: RequestEnvelope): void {
+    this.#client.isStateless = true
+    if (!this.#client.hasInitialized)
+      this.#client.info = { canAsk, version, ...(agent === undefined ? {} : { agent }) }
+    this.#start()
+  }
+
+  #start(): void {
+    if (this.#client.hasStarted) return
+    this.#client.hasStarted = true
+    const { cwd } = this.#options
+    const payload = { source: 'startup', ...(cwd === undefined ? {} : { cwd }) }
+    this.#observe({ event: 'session_start', payload }, this.#client.info)
+  }
+
+  #noticeTools(result: unknown): void {
+    this.#shared.toolHeaders.learn(result)
+    const name = this.#options.server.now ?? serverNameOf(result)
+    for (const event of this.#shared.toolChanges.notice(result, name)) this.#observe(event, this.#client.info)
+  }
+
+  /** The call whose result the client fetches. The result of a call that the proxy did not see is checked too. */
   #taskCall(id: unknown, { params }: RpcMessage): McpToolCall {
-    const call = this.calls.task(isRecord(params) ? params.taskId : undefined) ?? this.#unknownCall()
+    const call = this.#shared.tasks.get(isRecord(params) ? params.taskId : undefined) ?? this.#unknownCall()
     return { ...call, id, isTask: false }
   }
 
   #unknownCall(): McpToolCall {
-    const tool = mcpToolName(this.#options.server.now ?? 'unknown', 'unknown')
-    const began = this.#options.clock.elapsed()
-    return { kind: 'call', id: null, tool, input: {}, useId: randomUUID(), began, isTask: false, context: [] }
+    const useId = randomUUID()
+    return {
+      kind: 'call',
+      id: null,
+      tool: mcpToolName(this.#options.server.now ?? 'unknown', 'unknown'),
+      input: {},
+      useId,
+      began: this.#options.clock.elapsed(),
+      isTask: false,
+      request: undefined,
+      envelope: this.#envelope(this.#client.info, { toolCall: useId }),
+      context: [],
+    }
   }
 
-  #envelope(toolCall?: string): Envelope {
-    const agent = this.#options.agent ?? this.#client.info.agent
-    const { cwd } = this.#options
-    const { version } = this.#client.info
+  #envelope(
+    { agent: named, version }: McpClientInfo,
+    { toolCall, meta }: { toolCall?: string; meta?: RpcMessage | undefined } = {},
+  ): Envelope {
+    const { cwd, agent = named } = this.#options
+    const traceparent = traceparentOf(meta)
     return {
       session: this.#client.id,
       host: 'mcp',
@@ -256,10 +345,14 @@ export class McpSession {
       ...(cwd === undefined ? {} : { cwd }),
       ...(version === undefined ? {} : { hostVersion: version }),
       ...(toolCall === undefined ? {} : { toolCall }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(meta === undefined ? {} : { raw: { _meta: meta } }),
     }
   }
 }
 
+const NOT_INITIALIZED = 'initialize comes first; or start the proxy with --name'
+const NAMELESS = 'the server does not tell its name; start the proxy with --name'
 const never = new AbortController().signal
 
 function isSettled(
@@ -268,17 +361,6 @@ function isSettled(
   return !(disposition instanceof Promise)
 }
 
-/** The agent's own id of the call, if the client sends it. */
-function useIdOf({ _meta: meta }: RpcMessage): string {
-  const given = isRecord(meta) ? meta['claudecode/toolUseId'] : undefined
-  return typeof given === 'string' && given.length <= 256 ? given : randomUUID()
-}
-
 function refusal(id: unknown, why: string): MessageDisposition {
   return { kind: 'drop', answer: rpcErrorText(id, rpcCodes.invalid, why) }
-}
-
-function blockedAnswer(id: unknown, text: string, isTask: boolean): string {
-  if (!isTask) return rpcResultText(id, errorResult(text))
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpcCodes.blocked, message: text } })
 }

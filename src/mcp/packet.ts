@@ -1,6 +1,7 @@
 import { isRecord } from '../engine/core/check.ts'
 import { errorText } from '../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
+import { metaKeys, metaOf, type RequestEnvelope, readRequestEnvelope } from './request-envelope.ts'
 import { splitArray } from './scan-message.ts'
 
 export type RpcMessage = Readonly<Record<string, unknown>>
@@ -12,6 +13,7 @@ export interface ToolCallItem {
   readonly key: string
   readonly message: RpcMessage
   readonly params: RpcMessage
+  readonly envelope: RequestEnvelope | undefined
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
@@ -19,14 +21,27 @@ export interface ToolCallItem {
 export type PacketItem =
   | ToolCallItem
   | {
-      readonly kind: 'initialize' | 'task_result' | 'request'
+      readonly kind: RequestKind
       readonly id: unknown
       readonly key: string
       readonly message: RpcMessage
+      /** Set from revision 2026-07-28 on. */
+      readonly envelope: RequestEnvelope | undefined
     }
-  | { readonly kind: 'cancelled'; readonly key: string | undefined }
+  | { readonly kind: 'cancelled'; readonly key: string | undefined; readonly message: RpcMessage }
   | { readonly kind: 'answer'; readonly id: unknown; readonly message: RpcMessage }
-  | { readonly kind: 'notification' }
+  | { readonly kind: 'notification'; readonly message: RpcMessage }
+
+type RequestKind = 'initialize' | 'discover' | 'tools_list' | 'task_result' | 'task_get' | 'request'
+
+/** The requests whose responses the proxy reads. */
+const requestKinds = new Map<string, RequestKind>([
+  ['initialize', 'initialize'],
+  ['server/discover', 'discover'],
+  ['tools/list', 'tools_list'],
+  ['tasks/result', 'task_result'],
+  ['tasks/get', 'task_get'],
+])
 
 /** One message of a client, or a batch. */
 export interface Packet {
@@ -48,8 +63,9 @@ export const MESSAGE_LIMITS = { maxBytes: MAX_MESSAGE_BYTES, maxDepth: 200, maxK
 const MAX_BATCH = 1_000
 const INVISIBLE = /[\s\p{Cc}\p{Cf}]/gu
 const isLikeMessageKey = lookalikesOf(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
-const isLikeParameter = lookalikesOf(['name', 'arguments', 'task', '_meta'])
-const isLikeMethod = lookalikesOf(['tools/call', 'tasks/result', 'initialize', 'notifications/cancelled'])
+const isLikeParameter = lookalikesOf(['name', 'arguments', 'task', '_meta', 'inputResponses', 'requestState'])
+const isLikeMethod = lookalikesOf(['tools/call', 'notifications/cancelled', ...requestKinds.keys()])
+const isLikeMetaKey = lookalikesOf(Object.values(metaKeys))
 
 /** Parses a packet. Refuses everything that the server's parser could read differently from ours. */
 export function readPacket(raw: Buffer): Packet | RefusedPacket {
@@ -57,7 +73,7 @@ export function readPacket(raw: Buffer): Packet | RefusedPacket {
   try {
     value = parseJson(decodeUtf8(raw), MESSAGE_LIMITS)
   } catch (thrown) {
-    return refused(null, rpcCodes.unreadable, errorText(thrown))
+    return refusedPacket(null, rpcCodes.unreadable, errorText(thrown))
   }
   if (!Array.isArray(value)) {
     const item = readItem(value)
@@ -65,81 +81,101 @@ export function readPacket(raw: Buffer): Packet | RefusedPacket {
   }
   const parts = splitArray(raw)
   if (parts === undefined || parts.length !== value.length || parts.length === 0 || parts.length > MAX_BATCH)
-    return refused(null, rpcCodes.invalid, `a batch has 1 to ${MAX_BATCH} messages`)
+    return refusedPacket(null, rpcCodes.invalid, `a batch has 1 to ${MAX_BATCH} messages`)
   const items: PacketItem[] = []
   for (const one of value) {
     const item = readItem(one)
     if (item.kind === 'refused') return item
+    if ('envelope' in item && item.envelope !== undefined)
+      return refusedPacket(null, rpcCodes.invalid, 'a batch cannot carry requests of revision 2026-07-28')
     items.push(item)
   }
   return { kind: 'packet', raw, items, parts }
 }
 
 function readItem(message: unknown): PacketItem | RefusedPacket {
-  if (!isRecord(message)) return refused(null, rpcCodes.invalid, 'a message is an object')
+  if (!isRecord(message)) return refusedPacket(null, rpcCodes.invalid, 'a message is an object')
   const { id, method } = message
   const key = requestKey(id)
   const known = key === undefined ? null : id
   const lookalike = Object.keys(message).find(isLikeMessageKey)
   if (lookalike !== undefined)
-    return refused(
+    return refusedPacket(
       known,
       rpcCodes.invalid,
       `${JSON.stringify(lookalike)} is not a key of JSON-RPC but looks like one`,
     )
   if (method === undefined)
     return key === undefined && id !== null
-      ? refused(null, rpcCodes.invalid, 'a message has a method or an id')
+      ? refusedPacket(null, rpcCodes.invalid, 'a message has a method or an id')
       : { kind: 'answer', id, message }
-  if (typeof method !== 'string') return refused(known, rpcCodes.invalid, 'the method must be text')
+  if (typeof method !== 'string') return refusedPacket(known, rpcCodes.invalid, 'the method must be text')
   if (isLikeMethod(method))
-    return refused(known, rpcCodes.unknownMethod, `there is no method ${JSON.stringify(method.slice(0, 80))}`)
+    return refusedPacket(
+      known,
+      rpcCodes.unknownMethod,
+      `there is no method ${JSON.stringify(method.slice(0, 80))}`,
+    )
   if (!Object.hasOwn(message, 'id')) return readNotification(method, message)
-  if (key === undefined) return refused(null, rpcCodes.invalid, 'an id is text or a number')
-  if (method === 'tools/call') return readCall(message, id, key)
-  return { kind: kindOf(method), id, key, message }
+  if (key === undefined) return refusedPacket(null, rpcCodes.invalid, 'an id is text or a number')
+  const read = readRequestEnvelope(message.params)
+  const envelope = typeof read === 'string' ? undefined : read
+  if (method !== 'tools/call')
+    return { kind: requestKinds.get(method) ?? 'request', id, key, message, envelope }
+  const problem = typeof read === 'string' ? read : lookalikeInMeta(message.params)
+  if (problem !== undefined) return refusedPacket(id, rpcCodes.invalidParams, problem)
+  return readCall({ id, key, message, envelope })
 }
 
-function kindOf(method: string): 'initialize' | 'task_result' | 'request' {
-  if (method === 'initialize') return 'initialize'
-  return method === 'tasks/result' ? 'task_result' : 'request'
+/** A server that reads the key leniently would serve another revision than the proxy answers in. */
+function lookalikeInMeta(params: unknown): string | undefined {
+  const lookalike = Object.keys(metaOf(params) ?? {}).find(isLikeMetaKey)
+  return lookalike === undefined
+    ? undefined
+    : `_meta[${JSON.stringify(lookalike.slice(0, 80))}] is not a key of MCP but looks like one`
 }
 
-function readNotification(method: string, { params }: RpcMessage): PacketItem | RefusedPacket {
+function readNotification(method: string, message: RpcMessage): PacketItem | RefusedPacket {
   // A notification has no response that could report a block, and a lenient server might execute it.
   if (method === 'tools/call') return { kind: 'refused', answer: undefined }
-  if (method !== 'notifications/cancelled') return { kind: 'notification' }
-  return { kind: 'cancelled', key: isRecord(params) ? requestKey(params.requestId) : undefined }
+  if (method !== 'notifications/cancelled') return { kind: 'notification', message }
+  const { params } = message
+  return { kind: 'cancelled', key: isRecord(params) ? requestKey(params.requestId) : undefined, message }
 }
 
-function readCall(message: RpcMessage, id: unknown, key: string): PacketItem | RefusedPacket {
+function readCall(
+  request: Pick<ToolCallItem, 'id' | 'key' | 'message' | 'envelope'>,
+): PacketItem | RefusedPacket {
+  const { id, message } = request
   const { params } = message
-  if (!isRecord(params)) return refused(id, rpcCodes.invalidParams, 'params must be an object')
+  if (!isRecord(params)) return refusedPacket(id, rpcCodes.invalidParams, 'params must be an object')
   const lookalike = Object.keys(params).find(isLikeParameter)
   if (lookalike !== undefined)
-    return refused(
+    return refusedPacket(
       id,
       rpcCodes.invalidParams,
       `${JSON.stringify(lookalike)} is not a parameter but looks like one`,
     )
   const { name, arguments: input = {} } = params
   if (typeof name !== 'string')
-    return refused(id, rpcCodes.invalidParams, 'the name of the tool must be text')
-  if (!isRecord(input)) return refused(id, rpcCodes.invalidParams, 'arguments must be an object')
-  return { kind: 'call', id, key, message, params, name, input }
+    return refusedPacket(id, rpcCodes.invalidParams, 'the name of the tool must be text')
+  if (!isRecord(input)) return refusedPacket(id, rpcCodes.invalidParams, 'arguments must be an object')
+  return { ...request, kind: 'call', params, name, input }
 }
 
-function refused(id: unknown, code: RpcCode, why: string): RefusedPacket {
+export function refusedPacket(id: unknown, code: RpcCode, why: string): RefusedPacket {
   return { kind: 'refused', answer: rpcErrorText(id, code, why) }
 }
 
-/** The error codes of JSON-RPC, and two of our own. */
+/** The error codes of JSON-RPC and MCP, and two of our own. */
 export const rpcCodes = {
   unreadable: -32700,
   invalid: -32600,
   unknownMethod: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** HTTP headers that disagree with the body. */
+  headerMismatch: -32020,
   /** The server is gone. Clients know this code as "connection closed". */
   gone: -32000,
   /** A hook blocked a call that expects a task, for which an error result is not a valid response. */

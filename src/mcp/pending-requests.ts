@@ -1,3 +1,6 @@
+import type { Envelope } from '../engine/core/context.ts'
+import type { RequestEnvelope } from './request-envelope.ts'
+
 /** A tool call that the server is executing. */
 export interface McpToolCall {
   readonly kind: 'call'
@@ -8,6 +11,12 @@ export interface McpToolCall {
   readonly began: number
   /** The server answers with a task, and the result comes with a later request. */
   readonly isTask: boolean
+  /** Set from revision 2026-07-28 on: results have a `resultType`. */
+  readonly request: RequestEnvelope | undefined
+  /** The envelope of the events about this call. */
+  readonly envelope: Envelope
+  /** Returns the state that the client sends with its next request, for a server that asks the client for input. */
+  readonly pause?: (serverState: unknown) => string | undefined
   /** Context that hooks added before the call. The model reads it with the result. */
   readonly context: readonly string[]
   /** Why the call was allowed without a decision. */
@@ -22,11 +31,19 @@ export interface HeldCall {
 }
 
 interface OtherRequest {
-  readonly kind: 'other' | 'initialize'
+  /** `own_discover` is a request of the proxy, whose response the client does not see. */
+  readonly kind: 'other' | 'initialize' | 'discover' | 'own_discover' | 'tools_list'
   readonly id: unknown
 }
 
-export type PendingRequest = McpToolCall | HeldCall | OtherRequest
+/** The client asks how a task is doing. The response may carry the result of the call. */
+interface TaskRequest {
+  readonly kind: 'task_get'
+  readonly id: unknown
+  readonly call: McpToolCall
+}
+
+export type PendingRequest = McpToolCall | HeldCall | TaskRequest | OtherRequest
 
 const MAX_WAITING = 10_000
 const MAX_KEPT = 1_000
@@ -36,7 +53,6 @@ export class PendingRequests {
   readonly #waiting = new Map<string, PendingRequest>()
   /** A resumed stream repeats results, and each must pass the hooks again. */
   readonly #answered = new Map<string, McpToolCall>()
-  readonly #tasks = new Map<string, McpToolCall>()
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0 && this.#answered.size === 0
@@ -44,6 +60,11 @@ export class PendingRequests {
 
   get isFull(): boolean {
     return this.#waiting.size >= MAX_WAITING
+  }
+
+  /** The keys of requests of the proxy itself. */
+  get ownKeys(): readonly string[] {
+    return [...this.#waiting].filter(([, { kind }]) => kind === 'own_discover').map(([key]) => key)
   }
 
   has(key: string): boolean {
@@ -72,14 +93,6 @@ export class PendingRequests {
     return entry
   }
 
-  task(id: unknown): McpToolCall | undefined {
-    return typeof id === 'string' ? this.#tasks.get(id) : undefined
-  }
-
-  keepTask(id: string, call: McpToolCall): void {
-    keep(this.#tasks, id, call)
-  }
-
   /** Removes and returns requests that will get no response. */
   abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly PendingRequest[] {
     return keys.flatMap((key) => {
@@ -89,6 +102,23 @@ export class PendingRequests {
       if (entry.kind === 'held') entry.abort.abort()
       return [entry]
     })
+  }
+}
+
+/** The latest calls that became tasks, by the id of the task. They outlive the exchange in which they were made. */
+export class TaskCalls {
+  readonly #calls = new Map<string, McpToolCall>()
+
+  get isEmpty(): boolean {
+    return this.#calls.size === 0
+  }
+
+  get(task: unknown): McpToolCall | undefined {
+    return typeof task === 'string' ? this.#calls.get(task) : undefined
+  }
+
+  keep(task: string, call: McpToolCall): void {
+    keep(this.#calls, task, call)
   }
 }
 

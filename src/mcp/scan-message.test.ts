@@ -12,7 +12,7 @@ test('for any object: the same as reading all of it', () => {
       expect(seen).toEqual({
         kind: 'message',
         id: Object.hasOwn(message, 'id') ? JSON.parse(JSON.stringify(message.id)) : undefined,
-        hasMethod: Object.hasOwn(message, 'method'),
+        method: Object.hasOwn(message, 'method') ? JSON.parse(JSON.stringify(message.method)) : undefined,
         isResponse: Object.hasOwn(message, 'result') || Object.hasOwn(message, 'error'),
       })
     }),

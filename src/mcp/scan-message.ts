@@ -5,7 +5,8 @@ export type ScannedMessage =
       readonly kind: 'message'
       /** The parsed id, or undefined. */
       readonly id: unknown
-      readonly hasMethod: boolean
+      /** The parsed method, or undefined. */
+      readonly method: unknown
       /** Has a result or an error. */
       readonly isResponse: boolean
     }
@@ -33,11 +34,11 @@ export function scanMessage(bytes: Buffer): ScannedMessage | undefined {
     return true
   })
   if (end === UNREADABLE || skipBlanks(bytes, end) !== bytes.length) return undefined
-  const id = found.get('id')
+  const [id, method] = [found.get('id'), found.get('method')]
   return {
     kind: 'message',
     id: id === undefined ? undefined : parsed(id),
-    hasMethod: found.has('method'),
+    method: method === undefined ? undefined : parsed(method),
     isResponse: found.has('result') || found.has('error'),
   }
 }

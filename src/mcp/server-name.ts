@@ -1,4 +1,4 @@
-/** The server's name: given at the start, or taken from its first response to `initialize`. */
+/** The server's name: given at the start, or taken from its first response to `initialize` or `server/discover`. */
 export class ServerName {
   #name: string | undefined
   #expected = 0
@@ -8,12 +8,12 @@ export class ServerName {
     this.#name = given
   }
 
-  /** An `initialize` request goes to the server. */
+  /** A request that the server answers with its name goes to the server. */
   expect(): void {
     this.#expected++
   }
 
-  /** The server responded to `initialize`, or never will. */
+  /** The server responded to such a request, or never will. */
   learn(name: unknown): void {
     this.#expected--
     if (typeof name === 'string') this.#name ??= name
@@ -21,7 +21,12 @@ export class ServerName {
     this.#answered = Promise.withResolvers()
   }
 
-  /** Waits for a pending `initialize`. Undefined without one: matchers must not see a wrong name. */
+  /** Neither known nor on its way. */
+  get isMissing(): boolean {
+    return this.#name === undefined && this.#expected === 0
+  }
+
+  /** Waits for a pending response. Undefined without one: matchers must not see a wrong name. */
   async known(signal: AbortSignal): Promise<string | undefined> {
     const aborted = Promise.withResolvers<void>()
     const onAbort = () => aborted.resolve()

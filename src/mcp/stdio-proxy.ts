@@ -42,7 +42,11 @@ class StdioProxy {
   readonly #gone = new AbortController()
   /** Messages that wait for the hooks, in either direction. */
   readonly #pending = new Set<Promise<void>>()
-  readonly #channel = { signal: this.#gone.signal, send: (text: string) => void this.#toClient.write(text) }
+  readonly #channel = {
+    signal: this.#gone.signal,
+    send: (text: string) => void this.#toClient.write(text),
+    sendToServer: (text: string) => void this.#toServer?.write(text),
+  }
   #isEnding = false
 
   constructor(options: StdioProxyOptions) {

@@ -3,19 +3,25 @@ import { isRecord } from '../engine/core/check.ts'
 export type McpResult = Readonly<Record<string, unknown>>
 
 const OPENED = 'hookhelm/opened'
-const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+/** Clients find the task and the server of a result by these keys, so a hook cannot remove them. */
+const KEPT_META = ['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/serverInfo']
 
-export function errorResult(text: string): McpResult {
-  return { content: [{ type: 'text', text }], isError: true }
+/** Clients of revision 2026-07-28 refuse a result without a `resultType`. */
+export function errorResult(text: string, hasResultType: boolean): McpResult {
+  const result = { content: [{ type: 'text', text }], isError: true }
+  return hasResultType ? { resultType: 'complete', ...result } : result
 }
 
 /** Returns the result that a hook gave instead of the original, in the shape that clients read. */
 export function mcpResultFrom(input: unknown, original: unknown): McpResult {
-  const result = shapeResult(input)
-  const meta = isRecord(original) && isRecord(original._meta) ? original._meta[RELATED_TASK] : undefined
-  // Clients find the task of a result by this key, so a hook cannot remove it.
-  if (meta === undefined || isRecord(result._meta)) return result
-  return { ...result, _meta: { [RELATED_TASK]: meta } }
+  const { resultType: _, ...shaped } = shapeResult(input)
+  const known = isRecord(original) ? original : {}
+  const result = 'resultType' in known ? { resultType: known.resultType, ...shaped } : shaped
+  const kept = Object.entries(isRecord(known._meta) ? known._meta : {}).filter(([key]) =>
+    KEPT_META.includes(key),
+  )
+  if (kept.length === 0 || isRecord(result._meta)) return result
+  return { ...result, _meta: Object.fromEntries(kept) }
 }
 
 function shapeResult(input: unknown): McpResult {

@@ -19,7 +19,8 @@ interface Started {
 }
 
 function start(...args: string[]): Started {
-  const child = spawn(process.execPath, [proxyMain, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, XDG_STATE_HOME: folder() }
+  const child = spawn(process.execPath, [proxyMain, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   const listeners = new Set<() => void>()
@@ -82,6 +83,7 @@ test.each([
   ['an address to listen on alone', ['--listen', '127.0.0.1:0'], '--listen takes'],
   ['an address that is none', ['--listen', '127.0.0.1:0', '--to', 'file:///etc/passwd'], 'config.url'],
   ['an address of the network', ['--listen', '0.0.0.0:0', '--to', 'http://127.0.0.1:1/'], 'gateway.exposed'],
+  ['a policy that is none', ['--changed-tools', 'maybe', '--', 'cat'], '--changed-tools takes'],
   ['a time that is none', ['--within', 'soon', '--', 'cat'], '--within must be'],
   ['a flag that nobody knows', ['--nmae', 'x', '--', 'cat'], 'Did you mean --name?'],
 ])('%s is refused', async (_, args, words) => {

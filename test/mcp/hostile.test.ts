@@ -238,6 +238,15 @@ describe('when nobody can decide', () => {
   })
 })
 
+test('a message that is too large is refused, and the server never sees it', async () => {
+  const proxy = await greeted()
+  const before = proxy.received().length
+  proxy.send(CALL.replace('{}', `{"x":"${'x'.repeat(65 * 1_048_576)}"}`))
+  expect(await json(proxy)).toMatchObject({ error: { code: -32600 } })
+  await proxy.exited
+  expect(proxy.received()).toHaveLength(before)
+})
+
 test('a call that is cancelled while hooks are asked reaches nobody, and its id is free again', async () => {
   const proxy = await greeted(['--name', 'slow'])
   const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'

@@ -10,6 +10,8 @@ import type { Running } from '../gateway/running.fixture.ts'
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 export const filesServerArgv = [process.execPath, path('files-server.ts')]
+/** The same tools, made with the packages of 2026. */
+export const statelessServerArgv = [process.execPath, path('stateless-files-server.ts')]
 export const proxyMain = path('proxy-main.ts')
 
 type WhenDone = (end: () => void) => void
@@ -30,7 +32,7 @@ const script = (body: string) => ({
 export async function addHooks(gateway: Running): Promise<void> {
   await gateway.hook({
     event: 'pre_tool_use',
-    matcher: '^mcp__files__(write_file|later)$',
+    matcher: '^mcp__files__(write_file|later|sign)$',
     ...script(`
       var path = event.toolInput.path
       if (/forbidden/.test(path)) return { decision: 'block', reason: 'not there' }
@@ -103,7 +105,8 @@ async function connected(
   [command = '', ...args]: readonly string[],
   { env = {}, client: clientOptions, prepare }: ProxyOptions,
 ): Promise<Proxied> {
-  const transport = new StdioClientTransport({ command, args, env: { ...env }, stderr: 'pipe' })
+  const state = { XDG_STATE_HOME: folder() }
+  const transport = new StdioClientTransport({ command, args, env: { ...state, ...env }, stderr: 'pipe' })
   let text = ''
   transport.stderr?.on('data', (chunk: Buffer) => {
     text += chunk
@@ -122,6 +125,8 @@ export interface RawProxy {
   next(): Promise<string>
   /** The lines that the server got. */
   received(): string[]
+  /** Where the server keeps them; missing until it gets the first. */
+  readonly receivedFile: string
   readonly exited: Promise<number | null>
 }
 
@@ -137,7 +142,8 @@ export function rawProxy(
   const file = join(folder(whenDone), 'received')
   const argv = server ?? [process.execPath, path('mirror-server.ts'), file]
   const all = [proxyMain, '--socket', gateway.socket ?? '', ...args, '--', ...argv]
-  const child = spawn(process.execPath, all, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const env = { ...process.env, XDG_STATE_HOME: folder(whenDone) }
+  const child = spawn(process.execPath, all, { stdio: ['pipe', 'pipe', 'inherit'], env })
   whenDone(() => void child.kill('SIGKILL'))
   child.stdin.on('error', () => {})
   const lines: string[] = []
@@ -162,6 +168,7 @@ export function rawProxy(
       const line = lines.shift()
       return line === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(line)
     },
+    receivedFile: file,
     received: () => readFileSync(file, 'utf8').split('\n').slice(0, -1),
     exited: new Promise((resolve) => child.once('exit', (code) => resolve(code))),
   }

@@ -45,6 +45,19 @@ export async function deliverAnswer(answer: Response, exchange: Exchange): Promi
   reply.body(answer.status, filtered ?? '', headersForClient(answer.headers))
 }
 
+/** Reads the response to a request of the proxy itself. */
+export async function readOwnResponse(answer: Response, session: McpSession): Promise<void> {
+  if (isEventStream(answer.headers)) {
+    const splitter = new EventSplitter()
+    for await (const chunk of answer.body ?? [])
+      for (const event of splitter.push(Buffer.from(chunk))) {
+        const data = eventData(event)
+        if (data !== undefined) await session.filterServerMessage(data)
+      }
+  } else await session.filterServerMessage(await readBody(answer))
+  session.failOwnRequests(`the server answered ${answer.status}`)
+}
+
 async function deliverEvents(
   answer: Response,
   { session, reply, packet, admitted }: Exchange,
@@ -63,8 +76,11 @@ async function deliverEvents(
     const rest = splitter.rest()
     if (rest.length > 0) await pass(rest)
   } catch {
-    // Either side closed the stream. The client may resume it, so its calls stay pending.
+    // Either side closed the stream.
   }
+  // Before revision 2026-07-28 the client may resume the stream, so its calls stay pending.
+  if (packet?.items.some((item) => 'envelope' in item && item.envelope !== undefined))
+    session.failPending('the stream ended without a response', keysOf(packet))
   reply.end()
 }
 

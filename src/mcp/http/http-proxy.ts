@@ -5,9 +5,10 @@ import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
 import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
 import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
-import { deliverAnswer, type Exchange, failExchange, headersForServer } from './exchange.ts'
+import { deliverAnswer, type Exchange, failExchange, headersForServer, readOwnResponse } from './exchange.ts'
 import { HttpReply } from './http-reply.ts'
 import { ProxySessions } from './proxy-sessions.ts'
+import { checkRequestHeaders, headersForMethod, principalOf, withHeaderChanges } from './request-headers.ts'
 
 export interface HttpProxyOptions extends McpSessionOptions {
   readonly listen: { readonly host: string; readonly port: number }
@@ -92,13 +93,19 @@ class HttpProxyServer {
     if (!PLAIN_JSON.test(request.headers['content-type'] ?? ''))
       return refuse(reply, 415, 'the content type must be application/json in UTF-8')
     const packet = readPacket(await bodyOf(request))
-    if (packet.kind === 'refused')
-      return packet.answer === undefined ? reply.body(202, '') : reply.json(400, packet.answer)
+    const refused = packet.kind === 'refused' ? packet : checkRequestHeaders(request.headers, packet)
+    if (packet.kind === 'refused' || refused !== undefined)
+      return refused?.answer === undefined ? reply.body(202, '') : reply.json(400, refused.answer)
     const session = this.#sessionOf(request, packet)
     // The MCP standard makes clients start a new session after a 404.
     if (session === undefined) return refuse(reply, 404, 'this session is unknown')
     const send = acceptsEvents(request) ? (text: string) => reply.event(text) : undefined
-    const channel = { signal: reply.closed, ...(send === undefined ? {} : { send }) }
+    const channel = {
+      signal: reply.closed,
+      principal: principalOf(request.headers),
+      sendToServer: (text: string) => void this.#askServer(request, text, { session, reply }),
+      ...(send === undefined ? {} : { send }),
+    }
     const admitted = await session.admit(packet, channel)
     const exchange = { session, reply, packet, admitted }
     if (admitted.forward !== undefined) return this.#forward(request, admitted.forward, exchange)
@@ -111,6 +118,11 @@ class HttpProxyServer {
 
   #sessionOf({ headers }: IncomingMessage, { items }: Packet): McpSession | undefined {
     const id = headers[SESSION]?.toString()
+    const envelope = items.map((item) => ('envelope' in item ? item.envelope : undefined)).at(0)
+    if (envelope !== undefined)
+      return this.#sessions.forCaller(
+        JSON.stringify([envelope.agent, envelope.version, principalOf(headers)]),
+      )
     if (id === undefined && items.some(({ kind }) => kind === 'initialize')) return this.#sessions.begin()
     return this.#sessions.find(id)
   }
@@ -127,11 +139,26 @@ class HttpProxyServer {
     await this.#sessions.end(id)
   }
 
+  /** Sends a request of the proxy itself. The client does not see the response. */
+  async #askServer(request: IncomingMessage, text: string, { session, reply }: Exchange): Promise<void> {
+    try {
+      const answer = await this.#outbound.fetch(this.#to, {
+        method: 'POST',
+        headers: headersForMethod(headersForServer(request.headers), 'server/discover'),
+        signal: reply.closed,
+        body: text,
+      })
+      await readOwnResponse(answer, session)
+    } catch (thrown) {
+      session.failOwnRequests(errorText(thrown))
+    }
+  }
+
   async #forward(request: IncomingMessage, body: Buffer | undefined, exchange: Exchange): Promise<void> {
     try {
       const answer = await this.#outbound.fetch(this.#to, {
         method: request.method ?? 'GET',
-        headers: headersForServer(request.headers),
+        headers: withHeaderChanges(headersForServer(request.headers), exchange.admitted?.headers),
         signal: exchange.reply.closed,
         ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       })

@@ -1,4 +1,4 @@
-import { McpSession, type McpSessionOptions } from '../mcp-session.ts'
+import { createSharedState, McpSession, type McpSessionOptions } from '../mcp-session.ts'
 
 const MAX_SESSIONS = 10_000
 
@@ -6,12 +6,14 @@ const MAX_SESSIONS = 10_000
 export class ProxySessions {
   readonly #options: McpSessionOptions
   readonly #known = new Map<string, McpSession>()
+  /** Clients of revision 2026-07-28, which has no sessions, by what they say about themselves. */
+  readonly #callers = new Map<string, McpSession>()
   /** The latest client of a server that uses no session ids. */
   #withoutId: McpSession
 
   constructor(options: McpSessionOptions) {
-    this.#options = options
-    this.#withoutId = new McpSession(options)
+    this.#options = { ...options, shared: options.shared ?? createSharedState(options) }
+    this.#withoutId = this.begin()
   }
 
   begin(): McpSession {
@@ -26,6 +28,19 @@ export class ProxySessions {
     const session = this.begin()
     this.keep(id, session)
     return session
+  }
+
+  /** Returns a session for one exchange with a client that describes itself in each request. */
+  forCaller(caller: string): McpSession {
+    const known = this.#callers.get(caller) ?? this.begin()
+    this.#callers.delete(caller)
+    this.#callers.set(caller, known)
+    const [oldest] = this.#callers
+    if (this.#callers.size > MAX_SESSIONS && oldest !== undefined) {
+      this.#callers.delete(oldest[0])
+      void oldest[1].end('other')
+    }
+    return known.forNextExchange()
   }
 
   /** Stores a session after the server answered `initialize`, with or without an id. */
@@ -47,8 +62,9 @@ export class ProxySessions {
   }
 
   async endAll(): Promise<void> {
-    const all = [this.#withoutId, ...this.#known.values()]
+    const all = [this.#withoutId, ...this.#known.values(), ...this.#callers.values()]
     this.#known.clear()
+    this.#callers.clear()
     await Promise.all(all.map((session) => session.end('other')))
   }
 }
