@@ -1,3 +1,4 @@
+import { findPayloadShape } from '../../agents/table.ts'
 import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
 import { trustStore } from '../../config/trust.ts'
 import { watchHookFiles } from '../../config/watch/watch-hook-files.ts'
@@ -26,7 +27,7 @@ export function folderHooks({
     const files = watchHookFiles({
       folders: findHookFolders({ cwd, start, env }),
       apply(group, definitions) {
-        const placed = definitions.map((definition) => inFolder(definition, cwd))
+        const placed = definitions.map((definition) => inFolder(definition, { cwd, start }))
         hooks.replace(group, placed)
         inUse.set(group, placed)
       },
@@ -57,8 +58,9 @@ export function folderHooks({
 }
 
 /** A command of a file runs where the agent works, and not where the gateway happened to be started. */
-function inFolder(definition: HookDefinition, folder: string): HookDefinition {
+function inFolder(definition: HookDefinition, { cwd, start }: AgentFolders): HookDefinition {
   const { handler_type, config } = definition
   if (handler_type !== 'command' || !isRecord(config) || config.cwd !== undefined) return definition
+  const folder = findPayloadShape(String(config.payload))?.runsInProject ? start : cwd
   return { ...definition, config: { ...config, cwd: folder } }
 }
