@@ -8,7 +8,7 @@ import { functionHandler } from '../src/app/gateway/function-handler.ts'
 import { readHookText } from '../src/config/read/read-hook-file.ts'
 import type { Host } from '../src/engine/core/handler.ts'
 import { createAgentHost } from '../src/handlers/agent/agent-host.ts'
-import { answerKeys } from '../src/handlers/answer-dialects.ts'
+import { answerKeys, eventAnswerKeys } from '../src/handlers/answer-dialects.ts'
 import { createHandlers, type HandlerParts } from '../src/handlers/handlers.ts'
 import { createModels } from '../src/handlers/model/models.ts'
 import { createHooks, type HookDefinition, type Hooks } from '../src/index.ts'
@@ -67,7 +67,8 @@ test.each(pages)('%s: every example is a good hook file, every link leads to a f
 
 test('command.md names every field of an answer that is understood', () => {
   const page = readFileSync('docs/handlers/command.md', 'utf8')
-  expect([...answerKeys].filter((key) => !page.includes(`\`${key}`))).toEqual([])
+  const keys = [...answerKeys, ...Object.values(eventAnswerKeys).flat()]
+  expect(keys.filter((key) => !page.includes(`\`${key}`))).toEqual([])
 })
 
 test('command.md: the command blocks with its reason', SLOW, async () => {

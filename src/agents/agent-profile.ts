@@ -1,3 +1,4 @@
+import type { PayloadShape } from '../engine/core/payload-shape.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { AgentImporter } from './config/import-command-hooks.ts'
@@ -8,6 +9,8 @@ export interface AgentProfile {
   readonly adapter: AgentAdapter
   /** Where the agent keeps its configuration, and how hooks are written there. */
   readonly host: AgentHost
+  /** Translates our events to the agent's own, for hooks that were written for the agent. */
+  readonly payloadShape?: PayloadShape
   /**
    * Loads the translator of hooks from the agent's configuration, which needs a schema library that no other command
    * does. Agents that load plugins have none.

@@ -1,4 +1,6 @@
+import { type Recognition, recogniseHookMap } from '../config/formats/format-signature.ts'
 import {
+  type ImportAttempt,
   type ImportResult,
   type ImportSource,
   runImport,
@@ -6,6 +8,7 @@ import {
 } from '../config/formats/import-format.ts'
 import { isRecord } from '../engine/core/check.ts'
 import { HookError } from '../engine/core/error.ts'
+import { hookFileSignatures } from './config/hook-file-signatures.ts'
 import type { AgentImporter } from './config/import-command-hooks.ts'
 import { agentProfiles } from './table.ts'
 
@@ -40,48 +43,115 @@ const importers: ReadonlyMap<string, LoadImporter> = new Map([
 /** Every format that `importFile` accepts by name. */
 export const importFormats: readonly string[] = [...importers.keys()]
 
-/** Formats that `importFile` recognises and refuses, because they hold no hooks. */
-const refusedFormats: ReadonlyMap<string, string> = new Map([
-  ['hook-chains', 'this file holds recovery rules (hook-chains), which are not hooks'],
-  ['blueprints', 'this file holds agent blueprints, which are not hooks'],
-])
-
-/** Imports a file in the named format, or in the format that its content shows. */
+/** Imports a file in the named format, or in the one format that its content fits. */
 export function importFile(given: ImportSource, format?: string): Promise<ImportResult> {
-  return runImport(given, async (value) => {
-    const name = format ?? detectFormat(value) ?? ''
+  return runImport(given, async (value, path) => {
+    const name = format ?? detectFormat(value, path)
+    if (name instanceof HookError) return refused(name)
     const load = importers.get(name)
-    if (load !== undefined) return (await load())(value)
-    const refusal = refusedFormats.get(name)
-    const error =
-      refusal === undefined
-        ? new HookError('config.field', 'this file is in none of the formats that can be imported', {
-            hint: `Name the format: ${importFormats.join(', ')}.`,
-          })
-        : new HookError('config.field', refusal, { hint: '`hookhelm import` translates hooks only.' })
-    return { found: [{ path: [], part: 'value', error }] }
+    return load === undefined ? refused(unknownFormat(name)) : (await load())(value, path)
   })
 }
 
+function refused(error: HookError): ImportAttempt {
+  return { found: [{ path: [], part: 'value', error }] }
+}
+
+function unknownFormat(name: string): HookError {
+  return new HookError('config.field', `unknown format ${name}`, {
+    hint: `Use one of ${importFormats.join(', ')}.`,
+  })
+}
+
+/** Files that hold no hooks of another system, and what they hold. */
+const otherContents: readonly (readonly [(value: unknown) => boolean, string])[] = [
+  [isHookFile, 'this is a hook file of Hookhelm already'],
+  [isRecoveryRules, 'this file holds recovery rules (hook-chains), which are not hooks'],
+  [isBlueprint, 'this file holds agent blueprints, which are not hooks'],
+]
+
 /**
- * The format of a parsed file, or undefined if it is unknown. The files of most coding agents look alike, so they count
- * as Claude Code's.
+ * The format of a parsed file, or the error that says why there is not exactly one. The content decides; the path of the
+ * file counts only between formats that fit equally.
  */
-export function detectFormat(value: unknown): string | undefined {
-  if (Array.isArray(value)) return isGoClawRow(value[0]) ? 'goclaw' : 'blueprints'
-  if (!isRecord(value)) return undefined
-  if ('quality_gates' in value || isRecord(value.other_config)) return 'quality-gates'
-  if ('hookChains' in value || 'rules' in value) return 'hook-chains'
-  const { hooks } = value
-  if ('name' in value) return 'blueprints'
-  if (Array.isArray(hooks)) return isGoClawRow(hooks[0]) ? 'goclaw' : 'openharness-seed'
-  if (!isRecord(hooks)) return undefined
-  const isGrouped = Object.values(hooks).some(
-    (list) => Array.isArray(list) && isRecord(list[0]) && 'hooks' in list[0],
+export function detectFormat(value: unknown, path = ''): string | HookError {
+  const content = otherContents.find(([isContent]) => isContent(value))?.[1]
+  if (content !== undefined)
+    return new HookError('config.field', content, {
+      hint: '`hookhelm import` translates hooks of other systems.',
+    })
+  const found = importFormats.map((name) => ({ name, recognition: recognise(value, name) }))
+  const fitting = found.filter(({ recognition }) => recognition.fits).map(({ name }) => name)
+  const usual = fitting.filter((name) => hookFileSignatures[name]?.usualFile.test(path))
+  const [only] = fitting.length === 1 ? fitting : usual.length === 1 ? usual : []
+  if (only !== undefined) return only
+  return fitting.length === 0 ? noFormat(found) : severalFormats(fitting)
+}
+
+function severalFormats(names: readonly string[]): HookError {
+  const flags = names.map((name) => `--from ${name}`)
+  return new HookError('config.field', `this file fits several formats: ${names.join(', ')}`, {
+    hint: `They differ in the payload and in the unit of timeouts. Decide with ${flags.join(' or ')}.`,
+  })
+}
+
+function noFormat(found: readonly { readonly name: string; readonly recognition: Recognition }[]): HookError {
+  const reasons = found.map(({ name, recognition }) =>
+    recognition.fits ? name : `${name}: ${recognition.because}`,
   )
-  return isGrouped ? 'claude-code' : 'openharness'
+  return new HookError(
+    'config.field',
+    `this file is in none of the formats that can be imported (${reasons.join('; ')})`,
+    { hint: `To see the problems in one format, name it: --from ${importFormats.join(' | ')}.` },
+  )
+}
+
+function recognise(value: unknown, name: string): Recognition {
+  const fits = recognisers[name]
+  if (fits === undefined) return recogniseHookMap(value, name, hookFileSignatures)
+  const because = fits(value)
+  return because === undefined ? { fits: true } : { fits: false, because }
+}
+
+/** Formats with lists of rows. Each returns what is missing. */
+const recognisers: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  goclaw: (value) =>
+    isGoClawRow(rowsOf(value)?.[0]) ? undefined : 'there is no list of rows with a handler_type',
+  'openharness-seed': (value) => {
+    const [row] = rowsOf(value) ?? []
+    return isRecord(value) && isRecord(row) && Array.isArray(row.events)
+      ? undefined
+      : 'there is no list `hooks` whose entries have `events`'
+  },
+  'quality-gates': (value) => {
+    const holder = isRecord(value) && isRecord(value.other_config) ? value.other_config : value
+    return isRecord(holder) && Array.isArray(holder.quality_gates)
+      ? undefined
+      : 'there is no list `quality_gates`'
+  },
+}
+
+function rowsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  return isRecord(value) && Array.isArray(value.hooks) ? value.hooks : undefined
 }
 
 function isGoClawRow(value: unknown): boolean {
   return isRecord(value) && 'handler_type' in value
+}
+
+/** A list of hooks under a version. GoClaw's answers have no version next to them. */
+function isHookFile(value: unknown): boolean {
+  return (
+    isRecord(value) && value.version === 1 && Array.isArray(value.hooks) && value.hooks.every(isGoClawRow)
+  )
+}
+
+function isRecoveryRules(value: unknown): boolean {
+  return isRecord(value) && ('hookChains' in value || Array.isArray(value.rules))
+}
+
+function isBlueprint(value: unknown): boolean {
+  const first = Array.isArray(value) ? value[0] : value
+  return isRecord(first) && typeof first.name === 'string' && !isGoClawRow(first)
 }

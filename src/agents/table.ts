@@ -1,3 +1,4 @@
+import type { PayloadShape } from '../engine/core/payload-shape.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { AgentProfile } from './agent-profile.ts'
@@ -34,4 +35,8 @@ export function findAdapter(name: string): AgentAdapter | undefined {
 
 export function findHost(name: string): AgentHost | undefined {
   return byName.get(name)?.host
+}
+
+export function findPayloadShape(name: string): PayloadShape | undefined {
+  return byName.get(name)?.payloadShape
 }

@@ -1,3 +1,4 @@
+import { findPayloadShape } from '../agents/table.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { createAgentHost } from '../handlers/agent/agent-host.ts'
@@ -19,7 +20,7 @@ export function localHandlers({ env, log }: LocalParts): {
 } {
   const outbound = createOutbound({ allow: outboundAllowed(env), log })
   const models = createModels({ ...localModels(env), fetch: outbound.fetch })
-  const { handlers, dispose } = createHandlers({ outbound, models, log })
+  const { handlers, dispose } = createHandlers({ outbound, models, log, findPayloadShape })
   return {
     handlers,
     host: createAgentHost({ models, log }),

@@ -68,7 +68,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'import',
     about: "Convert another system's hooks to a hook file, and report what has no equivalent",
-    usage: '<file or agent> [--format f] [--out file]',
+    usage: '<file or agent> [--from format] [--out file]',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {

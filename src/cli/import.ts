@@ -6,7 +6,6 @@ import { formatProblem } from '../config/file-problem.ts'
 import type { ImportResult } from '../config/formats/import-format.ts'
 import { printHookFile } from '../config/print-hook-file.ts'
 import { findForeignHooks } from '../connect/find-connections.ts'
-import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { resolveSelection } from './agent-selection.ts'
 import { command, exitCodes } from './command.ts'
@@ -19,9 +18,9 @@ export const importCommand = command({
       description: `the file to import, or an agent whose own hooks to import: ${importableAgents.join(', ')}`,
       required: true,
     },
-    format: {
+    from: {
       type: 'string',
-      description: `one of ${importFormats.join(', ')} (default: detected from the content)`,
+      description: `the format of the file: one of ${importFormats.join(', ')} (default: detected from the content)`,
     },
     out: { type: 'string', description: 'write to this file instead of stdout' },
   },
@@ -35,9 +34,9 @@ export const importCommand = command({
       return exitCodes.failed
     }
     const { definitions, notes } = result
-    for (const note of notes) printMessage(`note: ${note}`)
+    for (const note of notes) printMessage(`warning: ${note}`)
     if (args.json) printOutput({ hooks: definitions, notes })
-    else write(printHookFile({ hooks: definitions }), args.out)
+    else write(printHookFile({ hooks: definitions }, notes), args.out)
     printMessage(`${definitions.length} hooks imported`)
     return exitCodes.ok
   },
@@ -46,17 +45,12 @@ export const importCommand = command({
 interface ImportArgs {
   readonly file: string
   readonly cwd?: string | undefined
-  readonly format?: string | undefined
+  readonly from?: string | undefined
 }
 
-function importPath({ file, cwd, format }: ImportArgs): Promise<ImportResult> {
+function importPath({ file, cwd, from }: ImportArgs): Promise<ImportResult> {
   const path = resolve(cwd ?? '.', file)
-  if (format !== undefined && !importFormats.includes(format)) {
-    throw new HookError('config.field', `unknown format ${format}`, {
-      hint: `Use one of ${importFormats.join(', ')}.`,
-    })
-  }
-  return importFile({ text: readFileSync(path, 'utf8'), path }, format)
+  return importFile({ text: readFileSync(path, 'utf8'), path }, from)
 }
 
 /** Imports the hooks of one agent from all its configuration files. */

@@ -38,8 +38,9 @@ const decisionFields: readonly DecisionField[] = [
   {
     part: 'top',
     key: 'permission',
-    reasons: ['user_message', 'agent_message'],
-    messages: ['agent_message'],
+    // Cursor accepts both spellings.
+    reasons: ['user_message', 'userMessage', 'agent_message', 'agentMessage'],
+    messages: ['agent_message', 'agentMessage'],
   },
   { part: 'top', key: 'permissionDecision', reasons: ['permissionDecisionReason', 'reason'] },
   { part: 'top', key: 'behavior', reasons: ['message'] },
@@ -57,6 +58,7 @@ export const answerKeys: ReadonlySet<string> = new Set([
     'terminalSequence',
     'async',
     'asyncTimeout',
+    'block',
   ],
   ...[
     'hookSpecificOutput',
@@ -70,8 +72,16 @@ export const answerKeys: ReadonlySet<string> = new Set([
   ...decisionFields.filter(({ part }) => part === 'top').map(({ key }) => key),
 ])
 
-export function isKnownDialect(answer: HookAnswer): boolean {
-  return Object.keys(answer).some((key) => answerKeys.has(key))
+/** Keys of Cursor that are an answer to these events only. */
+export const eventAnswerKeys: Readonly<Record<string, readonly string[]>> = {
+  stop: ['followup_message'],
+  subagent_stop: ['followup_message'],
+  session_start: ['env'],
+}
+
+export function isKnownDialect(answer: HookAnswer, event: string): boolean {
+  const more = Object.hasOwn(eventAnswerKeys, event) ? eventAnswerKeys[event] : undefined
+  return Object.keys(answer).some((key) => answerKeys.has(key) || more?.includes(key))
 }
 
 function splitAnswer(answer: HookAnswer): Readonly<Record<AnswerPart, HookAnswer>> {
@@ -100,11 +110,18 @@ export function readDecisions(answer: HookAnswer): {
       })
   }
   if (answer.continue === false)
-    decisions.push({ kind: 'block', ...firstText(answer, 'reason', ['stopReason', 'reason']) })
+    decisions.push({ kind: 'block', ...firstText(answer, 'reason', stopReasons) })
   else if (answer.continue !== undefined && answer.continue !== null && answer.continue !== true)
     unknownKey ??= 'continue'
+  // OpenClaw's answer.
+  if (answer.block === true)
+    decisions.push({ kind: 'block', ...firstText(answer, 'reason', ['blockReason']) })
+  else if (answer.block !== undefined && answer.block !== false) unknownKey ??= 'block'
   return unknownKey === undefined ? { decisions } : { decisions, unknownKey }
 }
+
+/** The reasons of Claude Code and Gemini, then Cursor's. */
+const stopReasons = ['stopReason', 'reason', 'user_message', 'userMessage']
 
 function firstText(
   part: HookAnswer,

@@ -1,4 +1,6 @@
+import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
+import type { PayloadShape } from '../engine/core/payload-shape.ts'
 import { type AgentHandlerOptions, agentHandler } from './agent/agent.ts'
 import { type CommandHandlerOptions, commandHandler } from './command/command.ts'
 import type { DisposableHandler, HandlerType } from './handler-type.ts'
@@ -40,8 +42,16 @@ let builtIn: ReadonlyMap<string, DisposableHandler> | undefined
 /** The handlers of a process that only checks hooks: they read configs and run nothing. */
 export function builtInHandlers(): ReadonlyMap<string, DisposableHandler> {
   const noModel = () => Promise.reject(handlerError('prompt.model', 'no model is configured to ask'))
+  const checkedOnly: PayloadShape = {
+    afterToolBlock: 'context',
+    shape() {
+      throw new HookError('config.field', 'this program only checks hooks and runs none')
+    },
+  }
   builtIn ??= new Map(
-    createHandlers({ models: { find: noModel } }).handlers.map((handler) => [handler.type, handler]),
+    createHandlers({ models: { find: noModel }, findPayloadShape: () => checkedOnly }).handlers.map(
+      (handler) => [handler.type, handler],
+    ),
   )
   return builtIn
 }

@@ -77,9 +77,13 @@ function attemptToAnswer(text: string): string | undefined {
 export function readAnswerObject(answer: HookAnswer, call: Call): unknown {
   if (answer.kind !== undefined) return readOwnShape(answer, call)
   if (Object.keys(answer).length === 0) return undefined
-  if (!isKnownDialect(answer)) throw invalidAnswer('the answer has no decision in it')
+  if (!isKnownDialect(answer, call.context.event)) throw invalidAnswer('the answer has no decision in it')
   // On these events a block would send the agent back to work, and `continue: false` asks it to stop.
-  if (answer.continue === false && stopEvents.includes(call.context.event)) return undefined
+  const isStop = stopEvents.includes(call.context.event)
+  if (answer.continue === false && isStop) return undefined
+  // Cursor continues with this message, which is what a block means here.
+  if (isStop && typeof answer.followup_message === 'string' && answer.followup_message.trim() !== '')
+    return createRefusal('block', { reason: answer.followup_message }, call.hook)
   const { decisions, unknownKey } = readDecisions(answer)
   const block = decisions.find(({ kind }) => kind === 'block')
   // A clear block wins over anything else in the answer.

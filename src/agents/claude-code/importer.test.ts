@@ -25,7 +25,7 @@ test('a command keeps its timeout in milliseconds and fails open, as it does the
       on_timeout: 'allow',
       on_invalid: 'allow',
       answer: 'lenient',
-      config: { command: './check.sh', allowed_env_vars: ['CLAUDE_PROJECT_DIR'] },
+      config: { command: './check.sh', payload: 'claude-code' },
     },
   ])
   expect(notes).toEqual([])
@@ -75,14 +75,24 @@ describe('matchers', () => {
 })
 
 describe('handlers', () => {
-  test('arguments become a program without a shell, and the root of a plugin needs a note', async () => {
-    const { definitions, notes } = await one(undefined, {
-      ...command,
-      command: `${pluginRoot}/x`,
-      args: ['a b'],
-    })
-    expect(definitions[0]?.config).toMatchObject({ exec: [`${pluginRoot}/x`, 'a b'] })
-    expect(notes).toEqual([expect.stringContaining('CLAUDE_PLUGIN_ROOT')])
+  test('arguments become a program without a shell', async () => {
+    const { definitions } = await one(undefined, { ...command, command: '/x', args: ['a b'] })
+    expect(definitions[0]?.config).toMatchObject({ exec: ['/x', 'a b'] })
+  })
+
+  test('the folder of a plugin is filled in if the file is in the plugin', async () => {
+    const hooks = { PreToolUse: [{ hooks: [{ ...command, command: `${pluginRoot}/x` }] }] }
+    const given = { text: JSON.stringify({ hooks }), path: '/plugins/a/hooks/hooks.json' }
+    expect((await imported(importClaudeCode(given))).definitions).toMatchObject([
+      { config: { command: '/plugins/a/x' } },
+    ])
+  })
+
+  test('a guard in an unknown folder of a plugin would never run, so it is refused', async () => {
+    const hooks = { PreToolUse: [{ hooks: [{ ...command, command: `${pluginRoot}/x` }] }] }
+    expect(await refused(importClaudeCode({ hooks }))).toMatchObject([
+      { message: expect.stringContaining('CLAUDE_PLUGIN_ROOT'), pointer: '/hooks/PreToolUse/0/hooks/0' },
+    ])
   })
 
   test('http, prompt and agent hooks have the default timeouts of their kind', async () => {
@@ -108,36 +118,64 @@ describe('handlers', () => {
       format: 'openharness',
       canBlock: true,
     })
-    expect(notes).toEqual([
-      'hooks.PostToolUse.0.hooks.0: variables in headers are not filled in; write the values',
-    ])
+    expect(notes).toEqual([expect.stringMatching(/^line 1 \/hooks\/PostToolUse\/0\/hooks\/0\/headers: /)])
   })
 
   test('onFailure: block closes', async () => {
     expect((await one('', { ...command, onFailure: 'block' })).definitions).toMatchObject([
-      { on_error: 'block', on_timeout: 'block', on_invalid: 'block' },
+      { on_error: 'block', on_timeout: 'block', on_invalid: 'block', answer: 'strict' },
     ])
   })
 
-  test('what has no equivalent is said', async () => {
-    const { definitions, notes } = await from({
-      PreToolUse: [
-        {
-          hooks: [
-            { type: 'mcp_tool', server: 's', tool: 't' },
-            { ...command, once: true, statusMessage: 'x', async: true, shell: 'powershell' },
-          ],
-        },
-      ],
-    })
-    expect(definitions).toHaveLength(1)
+  test('every field without an equivalent gets a note with its place', async () => {
+    const { definitions, notes } = await from(
+      {
+        PreToolUse: [
+          {
+            comment: 'x',
+            hooks: [{ ...command, once: true, statusMessage: 'x', async: true, colour: 'red' }],
+          },
+        ],
+      },
+      { permissions: { deny: ['Bash'] } },
+    )
+    expect(definitions).toMatchObject([{ shadow: true }])
     expect(notes).toEqual([
-      expect.stringContaining('MCP'),
-      expect.stringContaining('once'),
-      expect.stringContaining('statusMessage'),
-      expect.stringContaining('powershell'),
-      expect.stringContaining('async'),
+      expect.stringMatching(/\/hooks\/0\/once: .* runs every time/),
+      expect.stringMatching(/\/hooks\/0\/statusMessage: /),
+      expect.stringMatching(/\/hooks\/0\/async: .* shadow/),
+      expect.stringMatching(/\/PreToolUse\/0\/comment: /),
+      expect.stringMatching(/\/hooks\/0\/colour: /),
+      expect.stringMatching(/ \/permissions: /),
     ])
+  })
+
+  test.each([
+    ['a tool of an MCP server', { type: 'mcp_tool', server: 's', tool: 't' }],
+    ['a command for PowerShell', { ...command, shell: 'powershell' }],
+    ['a command for Windows', { ...command, command: 'powershell.exe -File check.ps1' }],
+    [
+      'an http hook whose headers need variables',
+      { type: 'http', url: 'https://a.example', headers: { A: '$KEY' } },
+    ],
+  ])('%s: a guard that would not guard is refused, and elsewhere it gets a note', async (_, hook) => {
+    expect(await refused(importClaudeCode({ hooks: { PreToolUse: [{ hooks: [hook] }] } }))).toMatchObject([
+      {
+        pointer: '/hooks/PreToolUse/0/hooks/0',
+        message: expect.stringContaining('nothing guards pre_tool_use'),
+      },
+    ])
+    expect((await from({ SessionEnd: [{ hooks: [hook] }] })).notes).toHaveLength(1)
+  })
+
+  test('a matcher that Claude Code ignores does not switch the hook off', async () => {
+    const { definitions, notes } = await one('Bash', command, 'Stop')
+    expect(definitions[0]).not.toHaveProperty('match')
+    expect(notes).toEqual([expect.stringContaining('/hooks/Stop/0/matcher: ')])
+  })
+
+  test('a hook after a tool call is awaited, so that the model reads its answer', async () => {
+    expect((await one('Edit', command, 'PostToolUse')).definitions).toMatchObject([{ transform: true }])
   })
 
   test('disableAllHooks switches all of them off', async () => {

@@ -1,8 +1,23 @@
 import { z } from 'zod'
-import { type ImportedHook, present, translateWith } from '../../config/formats/import-format.ts'
-import type { HookOptions } from '../../engine/hook-definition.ts'
+import { canonicalEvent, type ImportedHook, translateWith } from '../../config/formats/import-format.ts'
+import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { readToolPattern } from '../../engine/match/tool-pattern.ts'
-import { type AgentImporter, unanchoredMatcher } from '../config/import-command-hooks.ts'
+import { importCommand } from '../config/import-command.ts'
+import {
+  type AgentImporter,
+  answerMode,
+  awaited,
+  failClosedPolicies,
+  failOpenPolicies,
+  httpFields,
+  leaveOut,
+  promptFields,
+  refuseUnknownEvent,
+  takeAsync,
+} from '../config/import-command-hooks.ts'
+import { type ConditionFields, matchesEverything, unanchoredMatcher } from '../config/import-matcher.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const common = {
@@ -11,17 +26,17 @@ const common = {
   onFailure: z.string().exactOptional(),
   statusMessage: z.string().exactOptional(),
   once: z.boolean().exactOptional(),
+  async: z.boolean().exactOptional(),
 }
 const model = text.exactOptional()
 
-/** The kinds of hooks that Claude Code has. Unknown fields are ignored. */
+/** The kinds of hooks that Claude Code has. */
 const handler = z.discriminatedUnion('type', [
   z.looseObject({
     type: z.literal('command'),
     command: text,
     args: z.array(z.string()).exactOptional(),
     shell: z.string().exactOptional(),
-    async: z.boolean().exactOptional(),
     asyncRewake: z.boolean().exactOptional(),
     ...common,
   }),
@@ -45,31 +60,43 @@ const schema = z.looseObject({
 })
 
 /** Imports Claude Code's `settings.json`, or the `hooks.json` of a plugin. */
-export const claudeCodeImporter: AgentImporter = (value) =>
+export const claudeCodeImporter: AgentImporter = (value, file) =>
   translateWith(value, {
     schema,
-    translate: ({ hooks, disableAllHooks = false }) => {
-      const all = Object.entries(hooks).flatMap(([event, groups]) =>
-        groups.flatMap(({ matcher, hooks: handlers }, at) =>
-          handlers.flatMap((each, index) => {
-            const from = ['hooks', event, at, 'hooks', index]
-            return translateHook({ event, matcher: matcher ?? '', each, from, disableAllHooks })
-          }),
-        ),
-      )
-      const off = disableAllHooks ? ['disableAllHooks is on, so every hook is switched off'] : []
-      return {
-        hooks: all.flatMap(({ hook }) => hook ?? []),
-        notes: [...off, ...all.flatMap(({ notes }) => notes)],
-      }
+    translate: ({ hooks, disableAllHooks = false }, ledger) => {
+      ledger.use(['$schema'])
+      if (disableAllHooks)
+        ledger.note(['disableAllHooks'], 'disableAllHooks is on, so every hook is switched off')
+      else ledger.use(['disableAllHooks'])
+      return Object.entries(hooks)
+        .flatMap(([event, groups]) => findHooks(event, groups, ledger))
+        .flatMap((found) => translateHook({ ...found, file, disableAllHooks }))
     },
   })
 
-interface ClaudeHook {
+interface FoundHook {
   readonly event: string
-  readonly matcher: string
-  readonly each: ClaudeHandler
-  readonly from: ImportedHook['from']
+  readonly matcher: FieldReader<z.output<typeof group>>
+  readonly reader: FieldReader<ClaudeHandler>
+}
+
+function findHooks(
+  event: string,
+  groups: readonly z.output<typeof group>[],
+  ledger: ImportLedger,
+): readonly FoundHook[] {
+  return groups.flatMap((each, at) => {
+    const path = ['hooks', event, at]
+    return each.hooks.map((hook, index) => ({
+      event,
+      matcher: new FieldReader(each, path, ledger),
+      reader: new FieldReader(hook, [...path, 'hooks', index], ledger),
+    }))
+  })
+}
+
+interface ClaudeHook extends FoundHook {
+  readonly file: string
   readonly disableAllHooks: boolean
 }
 
@@ -81,116 +108,138 @@ const defaultTimeouts: Readonly<Record<ClaudeHandler['type'], number>> = {
   agent: 60,
   mcp_tool: 600,
 }
+const MAX_TIMEOUT_MS = 600_000
 
-function translateHook(entry: ClaudeHook): { hook?: ImportedHook; notes: string[] } {
-  const { event, matcher, each, from, disableAllHooks } = entry
-  const where = from.join('.')
-  const { config, notes } = handlerConfig(each)
-  if (config === undefined) return { notes: notes.map((note) => `${where}: ${note}`) }
-  const condition = matcherFields(matcher, each.if)
+/** Events at which a hook of Claude Code may block, and ours may not. */
+const cannotBlock = [
+  ...['SubagentStop', 'PostToolBatch', 'TaskCreated', 'TeammateIdle', 'ConfigChange'],
+  ...['PreModelSwitch', 'Elicitation', 'ElicitationResult', 'UserPromptExpansion', 'WorktreeCreate'],
+]
+
+function translateHook(entry: ClaudeHook): readonly ImportedHook[] {
+  const { event, reader, disableAllHooks } = entry
+  const { ledger, path: from } = reader
+  const name = canonicalEvent(event)
+  if (!Object.hasOwn(catalogue, name)) {
+    refuseUnknownEvent(event, reader)
+    return []
+  }
+  const condition = conditionFields(entry)
+  const made = handlerFields(entry, name)
   // In Claude Code a failed hook lets the call pass, unless `onFailure` is `block`.
-  const policy = each.onFailure === 'block' ? 'block' : 'allow'
-  const seconds = each.timeout ?? (event === 'UserPromptSubmit' ? 30 : defaultTimeouts[each.type])
+  const policies = reader.take('onFailure') === 'block' ? failClosedPolicies : failOpenPolicies
+  if (made === undefined) return []
+  noteCommonFields(reader)
+  if (cannotBlock.includes(event))
+    ledger.remark(from, `at ${event} hooks cannot block here, so a block of this one has no effect`)
+  const isAsync = takeAsync(reader, name)
   const hook = {
     event,
-    handler_type: each.type,
-    ...condition.fields,
-    timeout_ms: Math.min(Math.max(Math.round(seconds * 1_000), 1), 600_000),
-    on_error: policy,
-    on_timeout: policy,
-    on_invalid: policy,
-    // Claude Code honours JSON and ignores text.
-    ...(each.type === 'command' || each.type === 'http' ? { answer: 'lenient' as const } : {}),
+    ...made,
+    ...condition,
+    timeout_ms: readTimeout(entry),
+    ...policies,
+    ...answerMode(made.handler_type, policies),
+    ...awaited(name, isAsync || made.handler_type === 'agent'),
     ...(disableAllHooks ? { enabled: false } : {}),
-    config,
-  } as const
-  return { hook: { from, hook }, notes: [...notes, ...condition.notes].map((note) => `${where}: ${note}`) }
+  }
+  return [{ from, hook }]
 }
 
-interface HandlerConfig {
-  /** Undefined if Hookhelm has no equivalent handler. */
-  readonly config?: object
-  readonly notes: readonly string[]
+function readTimeout({ event, reader }: ClaudeHook): number {
+  const { type } = reader.fields
+  const seconds = reader.take('timeout') ?? (event === 'UserPromptSubmit' ? 30 : defaultTimeouts[type])
+  const wanted = Math.max(Math.round(seconds * 1_000), 1)
+  if (wanted > MAX_TIMEOUT_MS)
+    reader.note('timeout', `a hook may run for ${MAX_TIMEOUT_MS / 1_000} s, not for ${seconds} s`)
+  return Math.min(wanted, MAX_TIMEOUT_MS)
 }
 
-function handlerConfig(hook: ClaudeHandler): HandlerConfig {
-  const notes = commonNotes(hook)
-  switch (hook.type) {
-    case 'command': {
-      const { config, notes: more } = commandConfig(hook)
-      return { config, notes: [...notes, ...more] }
-    }
-    case 'http': {
-      const { url, headers, allowedEnvVars = [] } = hook
-      const more =
-        allowedEnvVars.length > 0 ? ['variables in headers are not filled in; write the values'] : []
-      return { config: present({ url, headers }), notes: [...notes, ...more] }
-    }
+function handlerFields(
+  { reader, file }: ClaudeHook,
+  name: string,
+): Pick<HookDefinition, 'handler_type' | 'config'> | undefined {
+  const payload = { payload: 'claude-code' }
+  const { fields, path, ledger } = reader
+  reader.take('type')
+  switch (fields.type) {
+    case 'command':
+      return commandFields(new FieldReader(fields, path, ledger), { name, file, payload })
+    case 'http':
+      // Headers with variables are refused, so the list of variables says nothing more.
+      ledger.use([...path, 'allowedEnvVars'])
+      return httpFields(new FieldReader(fields, path, ledger), name, payload)
     case 'mcp_tool':
-      return { notes: ['a tool of an MCP server cannot be a hook; it was left out'] }
+      return leaveOut(reader, name, 'a tool of an MCP server cannot be a hook')
     default:
-      return { config: present({ format: 'openharness', prompt: hook.prompt, model: hook.model }), notes }
+      return promptFields(new FieldReader(fields, path, ledger))
   }
 }
 
-function commandConfig(hook: Extract<ClaudeHandler, { type: 'command' }>): Required<HandlerConfig> {
-  const { command, args, shell, async: detached, asyncRewake } = hook
-  const namesPluginRoot = [command, ...(args ?? [])].some((part) => part.includes('CLAUDE_PLUGIN_ROOT'))
-  return {
-    config: {
-      ...(args === undefined ? { command } : { exec: [command, ...args] }),
-      allowed_env_vars: ['CLAUDE_PROJECT_DIR'],
+type CommandHandler = Extract<ClaudeHandler, { type: 'command' }>
+
+function commandFields(
+  reader: FieldReader<CommandHandler>,
+  { name, file, payload }: { readonly name: string; readonly file: string; readonly payload: object },
+): Pick<HookDefinition, 'handler_type' | 'config'> | undefined {
+  const [line, args, shell] = [reader.take('command'), reader.take('args'), reader.take('shell')]
+  if (shell !== undefined && shell !== 'bash')
+    return leaveOut(reader, name, `this command needs ${shell}, which Hookhelm does not start`)
+  reader.note('asyncRewake', 'asyncRewake has no equivalent; the agent does not wake up')
+  const made = importCommand(
+    { line, args },
+    {
+      file,
+      variables: ['CLAUDE_PROJECT_DIR', 'CLAUDE_CODE_SESSION_ID', 'CLAUDECODE'],
+      pluginRoots: ['CLAUDE_PLUGIN_ROOT'],
     },
-    notes: [
-      ...(namesPluginRoot
-        ? ['CLAUDE_PLUGIN_ROOT is not set here; write the path of the plugin instead']
-        : []),
-      ...(shell !== undefined && shell !== 'bash' ? [`it runs in sh, not in ${shell}`] : []),
-      ...(detached || asyncRewake
-        ? ['async has no equivalent on this event; Hookhelm waits for the answer']
-        : []),
-    ],
-  }
+  )
+  if ('problem' in made) return leaveOut(reader, name, made.problem, made.hint)
+  return { handler_type: 'command', config: { ...made.config, ...payload } }
 }
 
-function commonNotes({ once, statusMessage }: ClaudeHandler): string[] {
-  return [
-    ...(once ? ['once has no equivalent; it runs every time'] : []),
-    ...(statusMessage === undefined ? [] : ['statusMessage has no equivalent']),
-  ]
+function noteCommonFields(reader: FieldReader<ClaudeHandler>): void {
+  if (reader.fields.once) reader.note('once', 'once has no equivalent; the hook runs every time')
+  else reader.take('once')
+  reader.note('statusMessage', 'statusMessage has no equivalent; nothing is shown while the hook runs')
 }
 
-interface ClaudeCondition {
-  readonly fields: Pick<HookOptions, 'matcher' | 'match' | 'enabled'>
-  readonly notes: readonly string[]
-}
+/** Events without a matcher: Claude Code ignores one that is written there. */
+const withoutMatcher = [
+  ...['UserPromptSubmit', 'Stop', 'PostToolBatch', 'TeammateIdle', 'TaskCreated', 'TaskCompleted'],
+  ...['WorktreeCreate', 'WorktreeRemove', 'CwdChanged', 'MessageDisplay'],
+]
+/** Events whose matcher Claude Code compares with another field than Hookhelm. */
+const otherField = ['InstructionsLoaded', 'FileChanged', 'StopFailure', 'DirectoryAdded']
 
 /**
  * Claude Code's matcher is `*` or empty for every tool, a list of names, or an unanchored regular expression. `if` is a
  * permission rule such as `Bash(git *)`. Both must match.
  */
-function matcherFields(matcher: string, rule: string | undefined): ClaudeCondition {
+function conditionFields({ event, matcher: reader, reader: hook }: ClaudeHook): ConditionFields {
+  const matcher = reader.take('matcher') ?? ''
+  const rule = hook.take('if') ?? ''
+  if (matcher !== '' && withoutMatcher.includes(event)) {
+    reader.note('matcher', `Claude Code ignores a matcher at ${event}, so the hook runs every time`)
+    return {}
+  }
+  if (!matchesEverything(matcher) && otherField.includes(event)) {
+    reader.note('matcher', `the matcher has no equivalent at ${event}, so the hook runs every time`)
+    return {}
+  }
   const names = exactNames(matcher)
-  const all = matcher === '' || matcher === '*'
-  if (rule === undefined || rule === '') {
-    if (all) return { fields: {}, notes: [] }
-    return {
-      fields: names === undefined ? { matcher: unanchoredMatcher(matcher) } : { match: { names } },
-      notes: [],
-    }
+  const all = matchesEverything(matcher)
+  if (rule === '') {
+    if (all) return {}
+    return names === undefined ? { matcher: unanchoredMatcher(matcher) } : { match: { names } }
   }
   const tool = readToolPattern(rule)?.tool ?? rule
   // `match.names` accepts such rules too, so one hook can hold the rule and a regular expression.
   if (names === undefined)
-    return {
-      fields: { ...(all ? {} : { matcher: unanchoredMatcher(matcher) }), match: { names: [rule] } },
-      notes: [],
-    }
-  if (names.includes(tool)) return { fields: { match: { names: [rule] } }, notes: [] }
-  return {
-    fields: { match: { names: [rule] }, enabled: false },
-    notes: [`matcher ${matcher} and if ${rule} never hold together, so the hook is switched off`],
-  }
+    return { ...(all ? {} : { matcher: unanchoredMatcher(matcher) }), match: { names: [rule] } }
+  if (names.includes(tool)) return { match: { names: [rule] } }
+  hook.note('if', `matcher ${matcher} and if ${rule} never hold together, so the hook is switched off`)
+  return { match: { names: [rule] }, enabled: false }
 }
 
 function exactNames(matcher: string): string[] | undefined {

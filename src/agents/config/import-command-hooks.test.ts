@@ -17,11 +17,12 @@ test('Codex: seconds, and a regular expression over the names of tools', async (
       {
         event: 'pre_tool_use',
         handler_type: 'command',
-        matcher: '^(Bash|apply_patch)$',
+        // Other agents change files with these tools.
+        matcher: '^(Bash|apply_patch)$|^(?:Edit|Write|MultiEdit|NotebookEdit)$',
         timeout_ms: 5_000,
         ...open,
         answer: 'lenient',
-        config: { command: 'a', allowed_env_vars: [] },
+        config: { command: 'a', payload: 'codex' },
       },
     ],
     notes: [],
@@ -37,14 +38,12 @@ test('Gemini CLI: milliseconds, its own names of events, and its switches are no
   }
   const { definitions, notes } = await imported(importFile({ hooks }, 'gemini-cli'))
   expect(definitions.map(({ event, timeout_ms, matcher }) => [event, timeout_ms, matcher])).toEqual([
-    ['pre_tool_use', 1_500, 'run_.*'],
+    ['pre_tool_use', 1_500, '(?:run_.*)|^(?:Bash)$'],
     ['stop', 60_000, undefined],
-    ['session_start', 60_000, undefined],
+    ['session_start', 60_000, 'startup'],
   ])
-  expect(notes).toEqual([
-    'hooks.AfterAgent.0.hooks.0: variables of its own have no equivalent; set them in the command',
-    'hooks.SessionStart.0.hooks.0: matcher startup has no equivalent on this event, and was left out',
-  ])
+  expect(definitions[1]?.config).toEqual({ command: "export A='1'; b", payload: 'gemini-cli' })
+  expect(notes).toEqual([])
 })
 
 test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left out', async () => {
@@ -71,11 +70,11 @@ test('Copilot CLI: one list, a bad exit before a tool blocks, a prompt is left o
     { event: 'stop', ...open },
   ])
   expect(notes).toEqual([
-    'hooks.sessionStart.0: a hook of the type prompt has no equivalent; it was left out',
+    'line 1 /hooks/sessionStart/0: a hook of the type prompt has no equivalent; it was left out',
   ])
 })
 
-test('Cursor: failClosed closes, older events are about one tool, unknown ones are said', async () => {
+test('Cursor: failClosed closes, older events are about one tool, and the matcher of a shell is about its command', async () => {
   const hooks = {
     preToolUse: [{ command: 'a', failClosed: true, matcher: 'Shell|Write' }],
     beforeShellExecution: [{ command: 'b', matcher: 'curl' }],
@@ -84,14 +83,18 @@ test('Cursor: failClosed closes, older events are about one tool, unknown ones a
   }
   const { definitions, notes } = await imported(importFile({ version: 1, hooks }, 'cursor'))
   expect(definitions).toMatchObject([
-    { event: 'pre_tool_use', matcher: 'Shell|Write', ...closed },
-    { event: 'pre_tool_use', match: { names: ['Bash'] }, ...open },
+    { event: 'pre_tool_use', matcher: 'Shell|Write|^(?:Bash)$', ...closed, answer: 'strict' },
+    {
+      event: 'pre_tool_use',
+      match: { names: ['Bash'] },
+      if_expr: 'tool_input.command.matches("curl")',
+      ...open,
+      config: { payload: 'cursor', payload_event: 'beforeShellExecution' },
+    },
     { event: 'pre_tool_use', matcher: '^(?:mcp__|MCP:)' },
+    { event: 'agent_event', matcher: '^afterAgentThought$' },
   ])
-  expect(notes).toEqual([
-    'hooks.beforeShellExecution.0: matcher curl has no equivalent on this event, and was left out',
-    'hooks.afterAgentThought.0: Hookhelm has no event afterAgentThought; the hook was left out',
-  ])
+  expect(notes).toEqual([expect.stringMatching(/afterAgentThought\/0: no other agent reports/)])
 })
 
 test.each(importableAgents)(

@@ -6,41 +6,59 @@ import {
   present,
   translateWith,
 } from '../../config/formats/import-format.ts'
-import type { Policy } from '../../engine/core/event.ts'
+import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
+import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { HookError } from '../../engine/core/error.ts'
+import type { EventRow, Policy } from '../../engine/core/event.ts'
+import type { SchemaPath } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
-import type { HookOptions } from '../../engine/hook-definition.ts'
-import { readToolPattern } from '../../engine/match/tool-pattern.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { NativeEvent } from '../agent-adapter.ts'
 import type { CommandHost } from '../agent-host.ts'
+import { lookUp, type ToolNames } from '../translate/tool-names.ts'
+import { importCommand } from './import-command.ts'
+import { type ConditionFields, matchesEverything, toolMatcher, unanchoredMatcher } from './import-matcher.ts'
 
-/** Translates an agent's parsed configuration into our hooks, or lists its problems. */
-export type AgentImporter = (value: unknown) => ImportAttempt
+/** Translates an agent's parsed configuration into our hooks, or lists its problems. `file` is where it was read. */
+export type AgentImporter = (value: unknown, file: string) => ImportAttempt
 
 const text = z.string().min(1, 'must not be empty')
-/** The fields that the agents share. Unknown fields are ignored. */
+const texts = z.record(z.string(), z.string())
+/** The fields that the agents share. */
 const hookSchema = z.looseObject({
   type: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+  description: z.string().exactOptional(),
   command: text.exactOptional(),
   bash: text.exactOptional(),
+  powershell: text.exactOptional(),
   exec: text.exactOptional(),
   args: z.array(z.string()).exactOptional(),
   cwd: z.string().exactOptional(),
-  env: z.unknown().exactOptional(),
+  env: texts.exactOptional(),
   url: text.exactOptional(),
-  headers: z.record(z.string(), z.string()).exactOptional(),
+  headers: texts.exactOptional(),
+  prompt: text.exactOptional(),
+  model: text.exactOptional(),
   timeout: z.number().positive('must be more than 0').exactOptional(),
   timeoutSec: z.number().positive('must be more than 0 s').exactOptional(),
   matcher: z.string().exactOptional(),
   failClosed: z.boolean().exactOptional(),
+  async: z.boolean().exactOptional(),
 })
-const groupSchema = z.looseObject({ matcher: z.string().exactOptional(), hooks: z.array(hookSchema) })
-const fileSchema = z.looseObject({
-  hooks: z.record(z.string(), z.unknown()),
-  disableAllHooks: z.boolean().exactOptional(),
+const groupSchema = z.looseObject({
+  matcher: z.string().exactOptional(),
+  sequential: z.boolean().exactOptional(),
+  hooks: z.array(hookSchema),
+})
+const switches = z.looseObject({
+  enabled: z.boolean().exactOptional(),
+  disabled: z.array(z.string()).exactOptional(),
 })
 
-type CommandHook = z.output<typeof hookSchema>
+export type CommandHook = z.output<typeof hookSchema>
 
-export interface FailurePolicies {
+interface FailurePolicies {
   readonly on_error: Policy
   readonly on_timeout: Policy
   readonly on_invalid: Policy
@@ -57,124 +75,385 @@ export const failClosedPolicies: FailurePolicies = {
   on_invalid: 'block',
 }
 
+/** An event of the agent that is one of ours for some tools only. */
+export interface ToolEvent {
+  readonly event: string
+  readonly fields: ConditionFields
+  /** Translates the matcher of such an event. */
+  matcher?(matcher: string): ConditionFields | undefined
+}
+
 /** What an import needs to know beyond the agent's host. */
 export interface CommandHookImport {
-  /** Events that become one of ours with a condition. */
-  readonly events?: Readonly<
-    Record<string, { readonly event: string; readonly fields: Pick<HookOptions, 'matcher' | 'match'> }>
-  >
+  /** The events of the agent; every other name is unknown to it. */
+  readonly native?: Readonly<Record<string, NativeEvent>>
+  readonly tools?: ToolNames
+  readonly events?: Readonly<Record<string, ToolEvent>>
+  /** Events at which a hook of the agent may block, and ours may not. */
+  readonly cannotBlock?: readonly string[]
+  /** Events that Hookhelm cannot serve at all: a hook there would decide nothing. */
+  readonly refused?: readonly string[]
   /** In the unit of the host's timeout. */
   readonly defaultTimeout: number
   /** What the agent does when a hook fails. */
   policies(hook: CommandHook, event: string): FailurePolicies
   /** Variables that the agent sets for its hooks. */
   readonly variables: readonly string[]
+  /** Names of the folder of a plugin in a command. */
+  readonly pluginRoots?: readonly string[]
+  /** Where the agent runs the commands of this file, if that is not the folder of the project. */
+  folder?(file: string): string | undefined
+  /** A prompt that judges an event, as in Claude Code. */
+  readonly judges?: true
 }
 
+/** One hook of the file, with what surrounds it. */
 interface FoundHook {
   readonly event: string
-  readonly hook: CommandHook
+  readonly reader: FieldReader<CommandHook>
   readonly matcher: string
-  readonly from: ImportedHook['from']
+  readonly matcherPath: SchemaPath
+}
+
+interface Importing {
+  readonly host: CommandHost
+  readonly options: CommandHookImport
+  readonly file: string
+  readonly isOff: (hook: CommandHook) => boolean
 }
 
 /** An importer for hooks that the agent keeps under `hooks.<event>`. */
 export function importCommandHooks(host: CommandHost, options: CommandHookImport): AgentImporter {
-  const list = host.layout === 'groups' ? z.array(groupSchema) : z.array(hookSchema)
-  const eventsIn = (hooks: Readonly<Record<string, unknown>>) =>
-    Object.entries(hooks).filter(([event]) => !host.notEvents?.includes(event))
-  const schema = fileSchema.refine(
-    ({ hooks }) => eventsIn(hooks).every(([, value]) => list.safeParse(value).success),
-    {
-      path: ['hooks'],
-      message: `each event must hold a list of ${host.layout === 'groups' ? 'groups of hooks' : 'hooks'}`,
-    },
-  )
-  return (value) =>
+  const schema = fileSchema(host)
+  return (value, file) =>
     translateWith(value, {
       schema,
-      translate({ hooks, disableAllHooks = false }) {
-        const found = eventsIn(hooks).flatMap(([event, entries]) => findHooks(host, event, entries))
-        const made = found.map((each) => translateHook(host, options, each))
-        return {
-          hooks: made.flatMap(({ from, hook }) =>
-            hook === undefined ? [] : { from, hook: disableAllHooks ? { ...hook, enabled: false } : hook },
-          ),
-          notes: [
-            ...(disableAllHooks ? ['disableAllHooks is on, so every hook is switched off'] : []),
-            ...made.flatMap(({ notes }) => notes),
-          ],
-        }
+      translate(parsed, ledger) {
+        const isOff = readSwitches(parsed, ledger)
+        const { hooks } = parsed
+        const importing = { host, options, file, isOff }
+        return Object.entries(hooks)
+          .filter(([event]) => !host.notEvents?.includes(event))
+          .flatMap(([event, entries]) => findHooks(host, event, entries, ledger))
+          .flatMap((found) => translateHook(importing, found))
       },
     })
 }
 
-function findHooks({ layout }: CommandHost, event: string, value: unknown): FoundHook[] {
+function fileSchema({ layout, notEvents = [] }: CommandHost) {
+  const list = layout === 'groups' ? z.array(groupSchema) : z.array(hookSchema)
+  const others = z.object(Object.fromEntries(notEvents.map((key) => [key, z.unknown().exactOptional()])))
+  return z.looseObject({
+    hooks: notEvents.length === 0 ? z.record(z.string(), list) : others.catchall(list),
+    disableAllHooks: z.boolean().exactOptional(),
+    hooksConfig: switches.exactOptional(),
+  })
+}
+
+/** The switches of a file, which turn off all of its hooks or those with a name. */
+function readSwitches(
+  { hooks, disableAllHooks = false, hooksConfig }: Readonly<Record<string, unknown>>,
+  ledger: ImportLedger,
+): (hook: CommandHook) => boolean {
+  for (const key of ['$schema', 'version']) ledger.use([key])
+  const older = switches.safeParse(hooks)
+  const config = switches.safeParse(hooksConfig ?? {})
+  const found = [
+    { path: ['hooks'], ...(older.success ? older.data : {}) },
+    { path: ['hooksConfig'], ...(config.success ? config.data : {}) },
+  ]
+  const names = new Set<string>()
+  let isAllOff = disableAllHooks === true
+  if (isAllOff) ledger.note(['disableAllHooks'], 'disableAllHooks is on, so every hook is switched off')
+  else ledger.use(['disableAllHooks'])
+  for (const { path, enabled, disabled } of found) {
+    if (enabled === false) ledger.note([...path, 'enabled'], 'hooks are off, so every hook is switched off')
+    else if (typeof enabled === 'boolean') ledger.use([...path, 'enabled'])
+    isAllOff ||= enabled === false
+    if (Array.isArray(disabled)) ledger.use([...path, 'disabled'])
+    for (const name of Array.isArray(disabled) ? disabled : []) names.add(name)
+  }
+  return ({ name, command }) => isAllOff || names.has(name ?? '') || names.has(command ?? '')
+}
+
+function findHooks(
+  { layout }: CommandHost,
+  event: string,
+  value: unknown,
+  ledger: ImportLedger,
+): readonly FoundHook[] {
   if (layout === 'flat')
     return z
       .array(hookSchema)
       .parse(value)
-      .map((hook, at) => ({ event, hook, matcher: hook.matcher ?? '', from: ['hooks', event, at] }))
+      .map((hook, at) => {
+        const reader = new FieldReader(hook, ['hooks', event, at], ledger)
+        return {
+          event,
+          reader,
+          matcher: reader.take('matcher') ?? '',
+          matcherPath: [...reader.path, 'matcher'],
+        }
+      })
   return z
     .array(groupSchema)
     .parse(value)
-    .flatMap(({ matcher = '', hooks }, at) =>
-      hooks.map((hook, index) => ({ event, hook, matcher, from: ['hooks', event, at, 'hooks', index] })),
-    )
+    .flatMap((group, at) => {
+      const path = ['hooks', event, at]
+      const matcher = new FieldReader(group, path, ledger).take('matcher') ?? ''
+      // Hooks of Hookhelm always run one after the other.
+      ledger.use([...path, 'sequential'])
+      return group.hooks.map((hook, index) => ({
+        event,
+        reader: new FieldReader(hook, [...path, 'hooks', index], ledger),
+        matcher,
+        matcherPath: [...path, 'matcher'],
+      }))
+    })
 }
 
-function translateHook(
-  host: CommandHost,
-  options: CommandHookImport,
-  { event, hook, matcher, from }: FoundHook,
-) {
-  const notes: string[] = []
-  const known = options.events?.[event]
-  const name = known?.event ?? canonicalEvent(event)
-  if (!Object.hasOwn(catalogue, name))
-    return { from, notes: [`${from.join('.')}: Hookhelm has no event ${event}; the hook was left out`] }
-  const handler = handlerFields(hook, options.variables, notes)
-  const condition = { ...known?.fields, ...conditionFields(name, matcher, known !== undefined, notes) }
-  const located = notes.map((note) => `${from.join('.')}: ${note}`)
-  if (handler === undefined) return { from, notes: located }
-  const timeout = host.timeout.key === 'timeoutSec' ? hook.timeoutSec : hook.timeout
-  const timeoutMs = (timeout ?? options.defaultTimeout) * host.timeout.unitMs
-  const made = {
+/** The events of ours that a native event becomes. Undefined if there is none. */
+function eventsOf(
+  { native, events }: CommandHookImport,
+  { event, reader }: FoundHook,
+): readonly string[] | undefined {
+  const narrowed = lookUp(events ?? {}, event)
+  if (narrowed !== undefined) return [narrowed.event]
+  const row = lookUp(native ?? {}, event)
+  if (row?.event !== undefined) return [row.event, ...(row.also === undefined ? [] : [row.also])]
+  if (row !== undefined) return ['agent_event']
+  const name = canonicalEvent(event)
+  if (Object.hasOwn(catalogue, name)) return [name]
+  refuseUnknownEvent(event, reader)
+  return undefined
+}
+
+/** A misspelt event would never fire, and its hook would guard nothing. */
+export function refuseUnknownEvent(event: string, { path, ledger }: FieldReader<object>): void {
+  try {
+    resolveCatalogueName(event)
+  } catch (thrown) {
+    if (!(thrown instanceof HookError)) throw thrown
+    ledger.use(path)
+    ledger.problems.push({ path, part: 'value', error: thrown })
+  }
+}
+
+function translateHook(importing: Importing, found: FoundHook): readonly ImportedHook[] {
+  const { options } = importing
+  const { event, reader } = found
+  const names = eventsOf(options, found)
+  if (names === undefined) return []
+  if (options.refused?.includes(event)) {
+    const hint = 'Remove the hook from a copy of the file, and import the copy.'
+    reader.ledger.refuse(
+      reader.path,
+      `Hookhelm has no equivalent of ${event}: the hook would decide nothing`,
+      hint,
+    )
+    return []
+  }
+  return names.flatMap((name) => {
+    const hook = translateFor(importing, found, name)
+    return hook === undefined ? [] : [{ from: reader.path, hook }]
+  })
+}
+
+function translateFor(importing: Importing, found: FoundHook, name: string): HookDefinition | undefined {
+  const { host, options } = importing
+  const { event, reader } = found
+  const handler = handlerFields(importing, found, name)
+  const timeout_ms = readTimeout(importing, reader)
+  noteEvent(options, found, name)
+  const policies = options.policies(reader.fields, event)
+  reader.take('failClosed')
+  const condition = conditionFields(importing, found, name)
+  if (handler === undefined) return undefined
+  const isAsync = takeAsync(reader, name)
+  for (const [key, value] of Object.entries(host.always)) if (reader.fields[key] === value) reader.take(key)
+  return {
     event: name,
+    ...present({ name: reader.take('name'), description: reader.take('description') }),
     ...handler,
     ...condition,
-    timeout_ms: Math.min(Math.max(Math.round(timeoutMs), 1), 600_000),
-    ...options.policies(hook, event),
+    timeout_ms,
+    ...policies,
+    ...answerMode(handler.handler_type, policies),
+    ...awaited(name, isAsync),
+    ...(importing.isOff(reader.fields) ? { enabled: false } : {}),
   }
-  return { from, hook: made, notes: located }
 }
 
-function handlerFields(hook: CommandHook, variables: readonly string[], notes: string[]) {
-  const { type = 'command', command, bash, exec, args, cwd, env, url, headers } = hook
-  if (type === 'http' && url !== undefined)
-    return { handler_type: 'http', answer: 'lenient' as const, config: present({ url, headers }) }
-  const line = command ?? bash
-  const program = exec ?? (args === undefined ? undefined : line)
-  if (type !== 'command' || (line ?? program) === undefined) {
-    notes.push(`a hook of the type ${type} has no equivalent; it was left out`)
-    return undefined
+/** These agents honour JSON and ignore text. A hook that fails closed must give a readable answer. */
+export function answerMode(type: string, { on_invalid }: FailurePolicies): Pick<HookDefinition, 'answer'> {
+  if (type !== 'command' && type !== 'http') return {}
+  return { answer: on_invalid === 'block' ? 'strict' : 'lenient' }
+}
+
+/** Agents wait for their hooks, unless a hook is async: then its answer changes nothing. */
+export function awaited(event: string, isAsync: boolean): Pick<HookDefinition, 'transform' | 'shadow'> {
+  if (isAsync) return modeOf(event) === 'gate' ? { shadow: true } : {}
+  return event === 'post_tool_use' ? { transform: true } : {}
+}
+
+export function takeAsync(reader: FieldReader<{ readonly async?: boolean }>, event: string): boolean {
+  const isAsync = reader.take('async') === true
+  if (isAsync && modeOf(event) === 'gate')
+    reader.note(
+      'async',
+      'an async hook cannot block, so it became a shadow hook: its answer is only recorded',
+    )
+  return isAsync
+}
+
+export function modeOf(event: string): EventRow['mode'] | undefined {
+  const rows: Readonly<Record<string, Pick<EventRow, 'mode'>>> = catalogue
+  return lookUp(rows, event)?.mode
+}
+
+const MAX_TIMEOUT_MS = 600_000
+const SUSPICIOUS_MS = 250
+
+function readTimeout({ host, options }: Importing, reader: FieldReader<CommandHook>): number {
+  const { key, unitMs } = host.timeout
+  const own = key === 'timeoutSec' ? (['timeoutSec', 'timeout'] as const) : (['timeout'] as const)
+  const used = own.find((field) => reader.fields[field] !== undefined)
+  const given = used === undefined ? undefined : reader.take(used)
+  const wanted = Math.max(Math.round((given ?? options.defaultTimeout) * unitMs), 1)
+  if (wanted > MAX_TIMEOUT_MS)
+    reader.note(used ?? key, `a hook may run for ${MAX_TIMEOUT_MS / 1_000} s, not for ${wanted / 1_000} s`)
+  if (unitMs === 1 && wanted < SUSPICIOUS_MS)
+    reader.note(used ?? key, `the agent counts milliseconds, so this hook has only ${wanted} ms`)
+  return Math.min(wanted, MAX_TIMEOUT_MS)
+}
+
+function noteEvent(
+  { cannotBlock = [] }: CommandHookImport,
+  { event, reader }: FoundHook,
+  name: string,
+): void {
+  const { ledger, path } = reader
+  if (cannotBlock.includes(event))
+    ledger.remark(path, `at ${event} hooks cannot block here, so a block of this one has no effect`)
+  if (name === 'agent_event')
+    ledger.remark(path, `no other agent reports ${event}; the hook runs for this agent only`)
+}
+
+type HandlerFields = Pick<HookDefinition, 'handler_type' | 'config'>
+
+function handlerFields(importing: Importing, found: FoundHook, name: string): HandlerFields | undefined {
+  const { reader, event } = found
+  const type = reader.take('type') ?? 'command'
+  const payload = payloadOf(importing, event, name)
+  if (type === 'http') return httpFields(reader, name, payload)
+  if (type === 'prompt' && importing.options.judges) return promptFields(reader)
+  if (type === 'command') return commandFields(importing, found, { name, payload })
+  return leaveOut(reader, name, `a hook of the type ${type} has no equivalent`)
+}
+
+/** The form of the event, with the agent's own name of it where the event of ours does not say which one it is. */
+function payloadOf({ host, options: { native = {} } }: Importing, event: string, name: string): object {
+  const usual = Object.entries(native).find(([, row]) => row.event === name || row.also === name)?.[0]
+  const isKnown = Object.hasOwn(native, event)
+  return { payload: host.agent, ...(isKnown && event !== usual ? { payload_event: event } : {}) }
+}
+
+/** A hook that cannot be translated. Before a tool call or a prompt it was a guard, so the import is refused. */
+export function leaveOut(reader: FieldReader<object>, event: string, why: string, hint?: string): undefined {
+  const { path, ledger } = reader
+  if (modeOf(event) === 'gate')
+    ledger.refuse(
+      path,
+      `${why}, and without it nothing guards ${event}`,
+      hint ?? 'Write this hook by hand; to import the others, remove it from a copy of the file.',
+    )
+  else ledger.note(path, `${why}; it was left out`)
+}
+
+/** Variables in a header, which the agent fills in. */
+const headerVariable = /\$\{?[A-Za-z_]/
+
+export function httpFields(
+  reader: FieldReader<Pick<CommandHook, 'url' | 'headers'>>,
+  event: string,
+  payload: object,
+): HandlerFields | undefined {
+  const url = reader.take('url')
+  const headers = reader.take('headers')
+  if (url === undefined) return leaveOut(reader, event, 'an http hook needs a url')
+  if (Object.values(headers ?? {}).some((value) => headerVariable.test(value))) {
+    const why = 'Hookhelm fills no variables into headers'
+    const hint =
+      'Write the value, or `secret:NAME` for a stored secret, in a copy of the file and import the copy.'
+    if (modeOf(event) === 'gate') return leaveOut(reader, event, why, hint)
+    reader.note('headers', `${why}; write the values, or \`secret:NAME\` for a stored secret`)
   }
-  if (env !== undefined) notes.push('variables of its own have no equivalent; set them in the command')
-  const run = program === undefined ? { command: line } : { exec: [program, ...(args ?? [])] }
-  // These agents honour JSON and ignore text.
-  const config = present({ ...run, cwd, allowed_env_vars: variables })
-  return { handler_type: 'command', answer: 'lenient' as const, config }
+  return { handler_type: 'http', config: present({ url, headers, ...payload }) }
 }
 
-/** An agent's matcher is a regular expression that may match any part of the tool's name. */
-function conditionFields(event: string, matcher: string, hasCondition: boolean, notes: string[]) {
-  if (matcher === '' || matcher === '*') return {}
-  if (!hasCondition && /tool|permission/.test(event)) return { matcher: unanchoredMatcher(matcher) }
-  notes.push(`matcher ${matcher} has no equivalent on this event, and was left out`)
-  return {}
+export function promptFields(
+  reader: FieldReader<Pick<CommandHook, 'type' | 'prompt' | 'model'>>,
+): HandlerFields {
+  return {
+    handler_type: reader.fields.type ?? 'prompt',
+    config: present({
+      format: 'openharness',
+      prompt: reader.take('prompt'),
+      model: reader.take('model'),
+    }),
+  }
 }
 
-/** Our matchers read `Tool(x)` as a pattern over arguments. A group around it makes it a regular expression. */
-export function unanchoredMatcher(matcher: string): string {
-  return readToolPattern(matcher) === undefined ? matcher : `(?:${matcher})`
+function commandFields(
+  { options, file }: Importing,
+  { reader }: FoundHook,
+  { name, payload }: { readonly name: string; readonly payload: object },
+): HandlerFields | undefined {
+  const [command, bash, exec] = [reader.take('command'), reader.take('bash'), reader.take('exec')]
+  const [args, cwd, env] = [reader.take('args'), reader.take('cwd'), reader.take('env')]
+  const line = exec ?? bash ?? command
+  if (line === undefined) {
+    const isWindows = reader.fields.powershell !== undefined || 'commandWindows' in reader.fields
+    return leaveOut(reader, name, isWindows ? 'this command runs on Windows only' : 'the hook has no command')
+  }
+  for (const key of ['powershell', 'commandWindows'])
+    reader.note(key, 'the command for Windows is not used; the other one runs everywhere')
+  const { variables, pluginRoots = [] } = options
+  const program = exec === undefined ? args : (args ?? [])
+  const made = importCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
+  if ('problem' in made) return leaveOut(reader, name, made.problem, made.hint)
+  const folder = made.config.cwd ?? options.folder?.(file)
+  return {
+    handler_type: 'command',
+    config: { ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+  }
+}
+
+/** Events about a tool call: the matcher is a regular expression that may match any part of the tool's name. */
+const aboutTools = /tool|permission/
+/** Events whose matcher is compared with the same word as in the agents: the source of a session, the type of a sub-agent. */
+const aboutWords = [
+  'session_start',
+  'session_end',
+  'pre_compact',
+  'notification',
+  'subagent_start',
+  'subagent_stop',
+]
+
+function conditionFields({ options }: Importing, found: FoundHook, name: string): ConditionFields {
+  const { event, matcher, reader, matcherPath } = found
+  const narrowed = lookUp(options.events ?? {}, event)
+  const own = name === 'agent_event' ? { matcher: `^${event}$` } : narrowed?.fields
+  if (matchesEverything(matcher)) return own ?? {}
+  const translated = narrowed?.matcher?.(matcher)
+  if (translated !== undefined) return { ...own, ...translated }
+  if (own === undefined && aboutTools.test(name))
+    return { matcher: toolMatcher(matcher, options.tools ?? {}) }
+  if (own === undefined && aboutWords.includes(name)) return { matcher: unanchoredMatcher(matcher) }
+  reader.ledger.note(
+    matcherPath,
+    `the matcher ${matcher} has no equivalent at ${event}, so the hook runs every time`,
+  )
+  return own ?? {}
 }

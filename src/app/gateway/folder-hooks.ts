@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { findPayloadShape } from '../../agents/table.ts'
 import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
 import { trustStore } from '../../config/trust.ts'
 import { watchHookFiles } from '../../config/watch/watch-hook-files.ts'
@@ -28,8 +29,8 @@ export function folderHooks({
     const files = watchHookFiles({
       folders: findHookFolders({ cwd, start, env }),
       apply(group, definitions) {
-        const folder = existingFolder(cwd)
-        const placed = definitions.map((definition) => inFolder(definition, folder))
+        const folders = { cwd: existingFolder(cwd), start: existingFolder(start) }
+        const placed = definitions.map((definition) => inFolder(definition, folders))
         hooks.replace(group, placed)
         inUse.set(group, placed)
       },
@@ -63,8 +64,9 @@ function existingFolder(path: string): string {
 }
 
 /** A command of a file runs where the agent works, and not where the gateway happened to be started. */
-function inFolder(definition: HookDefinition, folder: string): HookDefinition {
+function inFolder(definition: HookDefinition, { cwd, start }: AgentFolders): HookDefinition {
   const { handler_type, config } = definition
   if (handler_type !== 'command' || !isRecord(config) || config.cwd !== undefined) return definition
+  const folder = findPayloadShape(String(config.payload))?.runsInProject ? start : cwd
   return { ...definition, config: { ...config, cwd: folder } }
 }

@@ -1,3 +1,4 @@
+import { findPayloadShape } from '../../agents/table.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
@@ -51,7 +52,7 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   const local = localModels(env)
   const models = tenantModels({ store, secrets, settings, fetch: outbound.fetch, local, clock })
   const shared = {
-    ...{ edition, followsSession: false, outbound, models, clock, log },
+    ...{ edition, followsSession: false, outbound, models, clock, log, findPayloadShape },
     decrypt: secretOpener(store, secrets),
   }
   const budget = storeBudget({ store, settings, clock, log })

@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
 import { readSchema, type SchemaPath } from '../../engine/core/schema.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import { type FileProblem, locateProblem, syntaxProblem } from '../file-problem.ts'
+import { type FileProblem, jsonPointer, locateProblem, syntaxProblem } from '../file-problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
 import { parseSource, resolveCatalogueName } from '../read/read-hook-file.ts'
+import { lineAndColumn, type Source } from '../read/source.ts'
 import { fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
 import { checkWithZod } from '../schema/check-with-zod.ts'
 import { fileHookSchema } from '../schema/hook-file.ts'
+import { ImportLedger, type ImportNote } from './import-ledger.ts'
 
 /** The hooks of an imported file, with a note for everything that has no equivalent. */
 export interface ImportedFile {
@@ -26,8 +28,8 @@ export interface ImportedHook {
 }
 
 export interface ImportTranslation {
-  readonly hooks?: readonly ImportedHook[]
-  readonly notes?: readonly string[]
+  readonly hooks: readonly ImportedHook[]
+  readonly notes: readonly ImportNote[]
 }
 
 /** A file as text with its name, or its content as data. */
@@ -35,7 +37,8 @@ export type ImportSource = { readonly text: string; readonly path: string } | ob
 
 export interface ImportFormat<T> {
   readonly schema: z.ZodType<T>
-  translate(value: T): ImportTranslation
+  /** Translates the hooks. The ledger receives every value that is used, and a note for what changes its meaning. */
+  translate(value: T, ledger: ImportLedger): readonly ImportedHook[]
 }
 
 /** The problems of a value in one format, or its translation. */
@@ -45,26 +48,41 @@ export type ImportAttempt = { readonly found: readonly ValueProblem[] } | { read
 export function translateWith<T>(value: unknown, format: ImportFormat<T>): ImportAttempt {
   const parsed = format.schema.safeParse(value)
   if (!parsed.success) return { found: checkWithZod(format.schema, value) }
-  const made = format.translate(parsed.data)
-  const found = (made.hooks ?? []).flatMap(checkTranslated)
-  return found.length > 0 ? { found } : { made }
+  const ledger = new ImportLedger()
+  const hooks = format.translate(parsed.data, ledger)
+  ledger.noteUnused(value)
+  const found = [...ledger.problems, ...hooks.flatMap(checkTranslated)]
+  return found.length > 0 ? { found } : { made: { hooks, notes: ledger.notes } }
 }
 
 /** Parses a file and translates it with the format that `choose` picks for its content. */
 export async function runImport(
   given: ImportSource,
-  choose: (value: unknown) => Promise<ImportAttempt>,
+  choose: (value: unknown, path: string) => Promise<ImportAttempt>,
 ): Promise<ImportResult> {
   const { text, path } =
     'text' in given && 'path' in given ? given : { text: JSON.stringify(given), path: 'import.json' }
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   const source = parseSource(plain, path)
   if (source instanceof HookError) return { kind: 'refused', problems: [syntaxProblem(plain, path, source)] }
-  const result = await choose(source.value)
+  const result = await choose(source.value, path)
   if ('found' in result)
     return { kind: 'refused', problems: result.found.map((each) => locateProblem(plain, path, source, each)) }
-  const { hooks = [], notes = [] } = result.made
-  return { kind: 'imported', definitions: hooks.map(({ hook }) => hook), notes }
+  const { hooks, notes } = result.made
+  return {
+    kind: 'imported',
+    definitions: hooks.map(({ hook }) => hook),
+    notes: notes.map((note) => describeNote(plain, source, note)),
+  }
+}
+
+/** `line 3 /hooks/0/once: …`. */
+function describeNote(text: string, source: Source, { path, text: meaning }: ImportNote): string {
+  const { line } = lineAndColumn(text, source.offset(path, 'key'))
+  return [`line ${line}`, jsonPointer(path)]
+    .filter((part) => part !== '')
+    .join(' ')
+    .concat(`: ${meaning}`)
 }
 
 /** Reports the problems of a translated hook at its path in the original file. */

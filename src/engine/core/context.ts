@@ -26,6 +26,8 @@ export interface Envelope {
   readonly lane?: string
   /** The working directory of the agent. */
   readonly cwd?: string
+  /** The folder where the session began, which stays the same when the agent changes its directory. */
+  readonly project?: string
   /** The program that the agent runs in. */
   readonly host?: string
   /** The version of that program. */

@@ -96,11 +96,14 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
         : agent.read(name, native)
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
-      const envelope = sessions.join(where, event, reading)
+      const joined = sessions.join(where, event, reading)
+      const folder = isLocal ? agentFoldersOf(where, joined) : undefined
+      const envelope =
+        folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        isLocal ? { ...options, folder: agentFoldersOf(where, envelope) } : options,
+        folder === undefined ? options : { ...options, folder },
       )
       const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)

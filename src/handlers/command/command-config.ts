@@ -3,6 +3,12 @@ import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import type { PinnedFile } from '../../safe/pinned-file.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
 import { shellArgv } from '../../safe/process/process-spec.ts'
+import {
+  type ConfiguredShape,
+  type FindPayloadShape,
+  payloadFields,
+  readPayloadSettings,
+} from '../payload-shapes.ts'
 import type { Placeholder } from '../placeholders.ts'
 import { shellLine } from './shell-line.ts'
 
@@ -19,6 +25,7 @@ export const commandSchema = schema.object({
     schema.text(),
     'Names of further environment variables that the command may see.',
   ),
+  ...payloadFields,
   worker: schema.boolean('Keep one process running and send it one JSON line per event.'),
   format: schema.choice(
     formats,
@@ -54,6 +61,8 @@ export interface CommandConfig {
   readonly format: Format
   /** OpenHarness: a failure of this hook blocks. */
   readonly mayBlock: boolean
+  /** The form of the event, if the hook was written for an agent. */
+  readonly shape: ConfiguredShape | undefined
 }
 
 const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
@@ -62,7 +71,7 @@ const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
   'openharness-seed': ['$ARGUMENTS', '{file}', '{tool_name}', '{args}', '{result}'],
 }
 
-export function readCommandConfig(settings: CommandSettings): CommandConfig {
+export function readCommandConfig(settings: CommandSettings, findShape?: FindPayloadShape): CommandConfig {
   const { format = 'hookhelm', worker = false, allowed_env_vars: allowedEnv = [], cwd } = settings
   const { pinned_files: pinnedFiles = [] } = settings
   assertPassableVariables(allowedEnv, 'config.allowed_env_vars')
@@ -72,7 +81,8 @@ export function readCommandConfig(settings: CommandSettings): CommandConfig {
   if (worker && (Object.keys(program.variables).length > 0 || program.inArgv.length > 0))
     throw commandError('worker', '$ARGUMENTS is one event, and a worker reads many events from stdin')
   const mayBlock = settings.can_block === true || settings.block_on_failure === true
-  return { ...program, cwd, allowedEnv, pinnedFiles, worker, format, mayBlock }
+  const shape = readPayloadSettings(settings, findShape)
+  return { ...program, cwd, allowedEnv, pinnedFiles, worker, format, mayBlock, shape }
 }
 
 type Program = Pick<CommandConfig, 'argv' | 'variables' | 'inArgv'>

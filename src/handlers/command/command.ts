@@ -10,10 +10,11 @@ import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { type Processes, processes as sharedProcesses } from '../../safe/process/run-process.ts'
 import { redact } from '../../safe/redact.ts'
 import { defineHandlerType } from '../handler-type.ts'
+import { type FindPayloadShape, type OutgoingEvent, outgoingEvent } from '../payload-shapes.ts'
 import { anyPlaceholder, placeholderValue } from '../placeholders.ts'
 import { readAnswerObject } from '../read-answer.ts'
 import { redactLines } from '../refusal.ts'
-import { toWireEvent, type WireEvent } from '../wire-event.ts'
+import type { WireEvent } from '../wire-event.ts'
 import { type CommandConfig, commandSchema, readCommandConfig } from './command-config.ts'
 import { readExit, readOpenHarnessExit } from './exit-answer.ts'
 import { type WorkerOptions, Workers } from './worker.ts'
@@ -29,6 +30,8 @@ export interface CommandHandlerOptions {
    */
   readonly followsSession?: boolean
   readonly workers?: WorkerOptions
+  /** The forms of events for hooks that were written for an agent. */
+  readonly findPayloadShape?: FindPayloadShape
   /** For dry runs: report more of the output, with its lines. */
   readonly showsOutput?: boolean
 }
@@ -50,15 +53,18 @@ export const commandHandler = defineHandlerType({
       timeoutCode: 'process.timeout',
       read(settings) {
         assertEdition(edition)
-        return readCommandConfig(settings)
+        return readCommandConfig(settings, options.findPayloadShape)
       },
       async run(call) {
         assertEdition(edition)
-        const event = toWireEvent(call.payload, call.context)
+        // The sender of an event must not choose the folder whose scripts a command starts.
+        const project = followsSession ? undefined : (call.config.cwd ?? process.cwd())
+        const outgoing = outgoingEvent(call, project)
+        const { event, seen, readResult } = outgoing
         if (call.config.worker) {
           assertPinnedFiles(call.config.pinnedFiles, call.config.cwd ?? workspaceRoot ?? process.cwd())
           const worker = await workers.get(call.config, call.hook)
-          return readAnswerObject(await worker.ask(event, call.context.signal), call)
+          return readResult(readAnswerObject(await worker.ask(event, call.context.signal), seen))
         }
         const cwd = await findDirectory(call, workspaceRoot, followsSession)
         assertPinnedFiles(call.config.pinnedFiles, cwd)
@@ -66,13 +72,13 @@ export const commandHandler = defineHandlerType({
         const spec = {
           argv: fillArgv(call.config, event),
           cwd,
-          env: createEnvironment(call, event, sent),
+          env: createEnvironment(call, outgoing, sent),
           stdin: `${sent}\n`,
         }
         const result = await processes.run(spec, call.context.signal)
         reportResult(call.context, result, options.showsOutput === true)
         return call.config.format === 'hookhelm'
-          ? readExit(result, call, sent)
+          ? readResult(readExit(result, { ...seen, config: call.config }, sent))
           : readOpenHarnessExit(result, call)
       },
       dispose: () => workers.dispose(),
@@ -93,7 +99,8 @@ async function findDirectory(
   followsSession: boolean,
 ): Promise<string> {
   if (config.cwd !== undefined) return resolveDirectory(config.cwd, root)
-  const { cwd } = context.envelope
+  const { cwd: own, project } = context.envelope
+  const cwd = config.shape?.shape.runsInProject ? (project ?? own) : own
   const fallback = root ?? process.cwd()
   if (!followsSession || cwd === undefined || !isAbsolute(cwd) || !existsSync(cwd)) return fallback
   return resolveDirectory(cwd, root)
@@ -109,7 +116,7 @@ function fillArgv({ argv, inArgv }: CommandConfig, event: WireEvent): readonly s
 
 function createEnvironment(
   { config, context }: Call,
-  event: WireEvent,
+  { event, env }: OutgoingEvent,
   sent: string,
 ): Record<string, string> {
   const values = Object.entries(config.variables).map(([name, placeholder]) => [
@@ -117,6 +124,7 @@ function createEnvironment(
     placeholderValue(placeholder, event),
   ])
   return childEnvironment(config.allowedEnv, {
+    ...env,
     HOOKHELM_EVENT: context.event,
     ...(config.format === 'hookhelm'
       ? {}

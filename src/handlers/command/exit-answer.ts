@@ -9,22 +9,42 @@ import { createRefusal, redactLines } from '../refusal.ts'
 import type { CommandConfig } from './command-config.ts'
 
 type Call = HandlerCall<CommandConfig>
+type AnsweringCall = Pick<Call, 'config' | 'payload' | 'context' | 'hook'>
 
 /** On these events coding agents give the model the text that a hook prints. */
 const textIsContext = ['session_start', 'user_prompt_submit', 'subagent_start']
 const BLOCK = 2
 
-/** 0 reads stdout, 2 blocks with stderr as the reason, anything else is an error. */
-export function readExit(result: ProcessResult, call: Call, sent: string): unknown {
+/**
+ * 0 reads stdout, 2 blocks with stderr as the reason, anything else is an error. The agent that the hook was written for
+ * may read further exit codes.
+ */
+export function readExit(result: ProcessResult, call: AnsweringCall, sent: string): unknown {
   assertFinished(result)
-  const { exitCode, stdout, stderr } = result
-  if (exitCode === 0) return readAnswer(stdout, call, { sent, textIsContext })
-  if (exitCode === BLOCK) return readBlock(stdout, stderr, call)
+  const { exitCode = 0, stdout, stderr } = result
+  const shape = call.config.shape?.shape
+  const answer = shape?.answerText?.(result) ?? stdout
+  if (exitCode === 0) return readAnswer(answer, call, { sent, textIsContext })
+  const hasText = `${stdout}${stderr}`.trim() !== ''
+  if (exitCode === BLOCK || (hasText && shape?.blocksOnExit?.(exitCode)))
+    return readBlock(answer, stderr, call)
+  const failed = shape?.readsFailedOutput ? readFailedAnswer(answer, call) : undefined
+  if (failed !== undefined) return failed
   throw exitError(result)
 }
 
+/** A decision that a failed command printed. Without one the failure counts. */
+function readFailedAnswer(answer: string, call: AnsweringCall): unknown {
+  if (!answer.trim().startsWith('{')) return undefined
+  try {
+    return readAnswer(answer, call)
+  } catch {
+    return undefined
+  }
+}
+
 /** A command that exits with 2 may give its reason as JSON on stdout, as in coding agents. */
-function readBlock(stdout: string, stderr: string, call: Call): unknown {
+function readBlock(stdout: string, stderr: string, call: AnsweringCall): unknown {
   if (stderr.trim() === '' && stdout.trim().startsWith('{')) {
     try {
       const answer = readAnswer(stdout, call)

@@ -3,6 +3,12 @@ import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { readSigningKey } from '../../safe/webhook-signature.ts'
+import {
+  type ConfiguredShape,
+  type FindPayloadShape,
+  payloadFields,
+  readPayloadSettings,
+} from '../payload-shapes.ts'
 
 const formats = ['hookhelm', 'openharness'] as const
 
@@ -18,6 +24,7 @@ export const httpSchema = schema.object(
       'text or a list of texts',
       'The signing secret, `whsec_…` or `secret:NAME`; a list, newest first, while one replaces another.',
     ),
+    ...payloadFields,
     format: schema.choice(
       formats,
       'How the answer is read: `hookhelm` (default) reads a decision from the body, `openharness` only the status.',
@@ -41,6 +48,8 @@ export interface HttpConfig {
   readonly format: (typeof formats)[number]
   /** OpenHarness: a failure of this hook blocks. */
   readonly mayBlock: boolean
+  /** The form of the event, if the hook was written for an agent. */
+  readonly shape: ConfiguredShape | undefined
 }
 
 /** Headers that frame the message, or that we guarantee to the receiver. */
@@ -50,15 +59,18 @@ const MAX_HEADERS = 50
 const MAX_VALUE = 8_192
 
 export function readHttpConfig(
-  { url, headers = {}, secret = [], format = 'hookhelm', can_block, block_on_failure }: HttpSettings,
+  settings: HttpSettings,
   refuse: (url: string, reason: BlockReason) => void,
+  findShape?: FindPayloadShape,
 ): HttpConfig {
+  const { url, headers = {}, secret = [], format = 'hookhelm', can_block, block_on_failure } = settings
   return {
     url: readUrl(url, (reason) => refuse(url, reason)),
     headers: readHeaders(headers),
     secrets: readSecrets(typeof secret === 'string' ? [secret] : secret),
     format,
     mayBlock: can_block === true || block_on_failure === true,
+    shape: readPayloadSettings(settings, findShape),
   }
 }
 

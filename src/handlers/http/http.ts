@@ -11,6 +11,7 @@ import {
   requireSuccess,
 } from '../../safe/outbound/outbound.ts'
 import { defineHandlerType } from '../handler-type.ts'
+import { type FindPayloadShape, outgoingEvent } from '../payload-shapes.ts'
 import { readAnswer } from '../read-answer.ts'
 import { createRefusal, redactLines } from '../refusal.ts'
 import { type HttpConfig, httpSchema, readHttpConfig } from './http-config.ts'
@@ -22,6 +23,8 @@ export interface HttpHandlerOptions {
   readonly outbound?: OutboundOptions | Outbound
   readonly decrypt?: DecryptValue
   readonly clock?: Clock
+  /** The forms of events for hooks that were written for an agent. */
+  readonly findPayloadShape?: FindPayloadShape
 }
 
 type Call = HandlerCall<HttpConfig>
@@ -30,17 +33,19 @@ export const httpHandler = defineHandlerType({
   type: 'http',
   about: 'Posts the event to a webhook and reads the decision from its answer.',
   schema: httpSchema,
-  create({ outbound: given, decrypt, clock = systemClock }: HttpHandlerOptions) {
+  create({ outbound: given, decrypt, clock = systemClock, findPayloadShape }: HttpHandlerOptions) {
     const isShared = given !== undefined && 'request' in given
     const outbound = isShared ? given : createOutbound(given)
     return {
       timeoutCode: 'outbound.timeout',
-      read: (settings) => readHttpConfig(settings, outbound.refuse),
+      read: (settings) => readHttpConfig(settings, outbound.refuse, findPayloadShape),
       async run(call) {
-        const message = await createMessage(call, decrypt)
+        const outgoing = outgoingEvent(call)
+        const message = await createMessage(call, outgoing.event, decrypt)
         const answered = sendWebhook(call, message, { outbound, clock })
         if (call.config.format === 'openharness') return readOpenHarnessStatus(call, message, answered)
-        return readWebhookAnswer(call, message, await answered)
+        const seen = { ...outgoing.seen, config: call.config }
+        return outgoing.readResult(readWebhookAnswer(seen, message, await answered))
       },
       dispose: async () => {
         if (!isShared) await outbound.dispose()
@@ -49,7 +54,11 @@ export const httpHandler = defineHandlerType({
   },
 })
 
-function readWebhookAnswer(call: Call, message: WebhookMessage, { status, body }: OutboundAnswer): unknown {
+function readWebhookAnswer(
+  call: Pick<Call, 'config' | 'payload' | 'context' | 'hook'>,
+  message: WebhookMessage,
+  { status, body }: OutboundAnswer,
+): unknown {
   requireSuccess(status, call.config.url.host)
   const result = readAnswer(redactSecrets(body, message), call, { sent: message.body })
   // A block is a block in any encoding. A patch or a note could change if it is decoded wrongly.

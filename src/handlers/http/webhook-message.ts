@@ -4,7 +4,7 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { isEncrypted, secretName } from '../../safe/secret.ts'
 import { readSigningKey, signWebhook, webhookId } from '../../safe/webhook-signature.ts'
-import { toWireEvent } from '../wire-event.ts'
+import type { WireEvent } from '../wire-event.ts'
 import { type HttpConfig, isHeaderValue } from './http-config.ts'
 
 /** Shorter words are not secrets, and removing them would damage other text. */
@@ -26,10 +26,10 @@ export interface WebhookMessage {
 }
 
 export async function createMessage(
-  { config, payload, context, hook }: HandlerCall<HttpConfig>,
+  { config, context, hook }: HandlerCall<HttpConfig>,
+  event: WireEvent,
   decrypt: DecryptValue | undefined,
 ): Promise<WebhookMessage> {
-  const event = toWireEvent(payload, context)
   const body = JSON.stringify(
     config.format === 'openharness' ? { event: context.event, payload: event } : event,
   )

@@ -44,7 +44,10 @@ describe('rows', () => {
         config: { command: 'cat' },
       },
     ])
-    expect(notes).toEqual(['Safety: tenant_id has no equivalent in a file'])
+    expect(notes).toEqual([
+      expect.stringContaining('/0/agent_ids: '),
+      expect.stringContaining('/0/tenant_id: tenant_id has no equivalent'),
+    ])
   })
 
   test('GC-10 a timeout of 0 stood for the default, and longer ones are welcome in a file', async () => {

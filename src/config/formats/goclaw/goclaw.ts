@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { type ImportFormat, present, translateWith } from '../import-format.ts'
+import { type ImportedHook, type ImportFormat, present, translateWith } from '../import-format.ts'
+import { FieldReader, type ImportLedger } from '../import-ledger.ts'
 
 const text = z.string()
 const optionalText = text.nullable().exactOptional()
@@ -27,24 +28,33 @@ const row = z.looseObject({
 type Row = z.output<typeof row>
 
 /** Columns that say nothing about what the hook does. */
-const silent = new Set(['version', 'source', 'created_at', 'updated_at', 'created_by', 'metadata'])
+const bookkeeping = ['version', 'source', 'created_at', 'updated_at', 'created_by', 'metadata']
 
 /** Rows of GoClaw's `agent_hooks`, or what `hooks.list` answers. */
 export function goClaw(value: unknown) {
   return Array.isArray(value) ? translateWith(value, bare) : translateWith(value, wrapped)
 }
 
-const bare: ImportFormat<Row[]> = { schema: z.array(row), translate: (rows) => translated(rows, []) }
+const bare: ImportFormat<Row[]> = {
+  schema: z.array(row),
+  translate: (rows, ledger) => translateRows(rows, [], ledger),
+}
 const wrapped: ImportFormat<{ hooks: Row[] }> = {
   schema: z.looseObject({ hooks: z.array(row) }),
-  translate: ({ hooks }) => translated(hooks, ['hooks']),
+  translate: ({ hooks }, ledger) => translateRows(hooks, ['hooks'], ledger),
 }
 
-function translated(rows: readonly Row[], base: readonly string[]) {
-  return {
-    hooks: rows.map((each, index) => ({ from: [...base, index], hook: definition(each) })),
-    notes: rows.flatMap((each, index) => notes(each, each.name ?? each.id ?? `row ${index + 1}`)),
-  }
+function translateRows(
+  rows: readonly Row[],
+  base: readonly string[],
+  ledger: ImportLedger,
+): readonly ImportedHook[] {
+  return rows.map((each, index) => {
+    const from = [...base, index]
+    for (const key of [...Object.keys(row.shape), ...bookkeeping]) ledger.use([...from, key])
+    noteLosses(new FieldReader(each, from, ledger))
+    return { from, hook: definition(each) }
+  })
 }
 
 function definition(row: Row): HookDefinition {
@@ -71,14 +81,15 @@ function definition(row: Row): HookDefinition {
   }
 }
 
-const known = new Set(Object.keys(row.shape))
-
-function notes(row: Row, who: string): string[] {
-  const lost = Object.keys(row).filter((key) => !known.has(key) && !silent.has(key))
-  return [
-    ...lost.map((key) => `${who}: ${key} has no equivalent in a file`),
-    ...(row.config.headers === undefined
-      ? []
-      : [`${who}: headers that were encrypted there cannot be read here; write them again`]),
-  ]
+function noteLosses({ fields, path, ledger }: FieldReader<Row>): void {
+  if (fields.config.headers !== undefined)
+    ledger.note(
+      [...path, 'config', 'headers'],
+      'headers that were encrypted there cannot be read here; write them again',
+    )
+  if (fields.scope !== 'agent' && ((fields.agent_ids ?? []).length > 0 || fields.agent_id))
+    ledger.note(
+      [...path, fields.agent_id ? 'agent_id' : 'agent_ids'],
+      'agents had no effect outside of the scope agent, so the hook still applies to all of them',
+    )
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isRecord } from '../../../engine/core/check.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { type ImportFormat, present, translateWith } from '../import-format.ts'
+import { type ImportedHook, type ImportFormat, present, translateWith } from '../import-format.ts'
+import { FieldReader, type ImportLedger } from '../import-ledger.ts'
 
 const text = z.string().min(1, 'must not be empty')
 
@@ -27,19 +28,25 @@ export function qualityGates(value: unknown) {
 
 const bare: ImportFormat<z.output<typeof schema>> = {
   schema,
-  translate: ({ quality_gates: gates }) => translated(gates, ['quality_gates']),
+  translate: ({ quality_gates: gates }, ledger) => translateGates(gates, ['quality_gates'], ledger),
 }
 const ofAgent: ImportFormat<{ other_config: z.output<typeof schema> }> = {
   schema: z.looseObject({ other_config: schema }),
-  translate: ({ other_config: { quality_gates: gates } }) =>
-    translated(gates, ['other_config', 'quality_gates']),
+  translate: ({ other_config: { quality_gates: gates } }, ledger) =>
+    translateGates(gates, ['other_config', 'quality_gates'], ledger),
 }
 
-function translated(gates: readonly Gate[], base: readonly string[]) {
-  return {
-    hooks: gates.map((each, index) => ({ from: [...base, index], hook: definition(each) })),
-    notes: gates.flatMap((each, index) => notes(each, `quality_gates.${index}`)),
-  }
+function translateGates(
+  gates: readonly Gate[],
+  base: readonly string[],
+  ledger: ImportLedger,
+): readonly ImportedHook[] {
+  return gates.map((each, index) => {
+    const from = [...base, index]
+    for (const key of Object.keys(gate.shape)) ledger.use([...from, key])
+    noteLosses(new FieldReader(each, from, ledger))
+    return { from, hook: definition(each) }
+  })
 }
 
 /** A gate that blocks moves before the delegation, where blocking is possible; the others stay behind it. */
@@ -62,14 +69,10 @@ function judged(agent: string | undefined): string {
   return `Judge this delegation as the agent ${agent ?? 'reviewer'} would: block it if it must not go on.`
 }
 
-function notes(gate: Gate, where: string): string[] {
-  return [
-    ...(gate.block_on_failure
-      ? [`${where}: the gate now stands before the delegation; it cannot judge its result`]
-      : []),
-    ...(gate.type === 'agent'
-      ? [`${where}: a model judges instead of the agent ${gate.agent ?? ''}; check its prompt`]
-      : []),
-    ...(gate.max_retries ? [`${where}: max_retries has no equivalent; a block is immediate`] : []),
-  ]
+function noteLosses(reader: FieldReader<Gate>): void {
+  const { block_on_failure: blocks, type, agent = '', max_retries: retries } = reader.fields
+  if (blocks)
+    reader.note('block_on_failure', 'the gate now stands before the delegation; it cannot judge its result')
+  if (type === 'agent') reader.note('type', `a model judges instead of the agent ${agent}; check its prompt`)
+  if (retries) reader.note('max_retries', 'max_retries has no equivalent; a block is immediate')
 }

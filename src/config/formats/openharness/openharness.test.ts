@@ -67,7 +67,7 @@ test('OH-6 an agent that may run for twenty minutes is cut to ten, and the impor
     stop: [{ type: 'agent', prompt: 'x', timeout_seconds: 1_200 }],
   })
   expect(definitions).toMatchObject([{ timeout_ms: 600_000 }])
-  expect(notes).toEqual(['hooks.stop.0: a hook may run for 600 s, not longer'])
+  expect(notes).toEqual(['line 1 /hooks/stop/0/timeout_seconds: a hook may run for 600 s, not longer'])
 })
 
 test('OH-22 $ARGUMENTS stays, and the handler takes the command', async () => {

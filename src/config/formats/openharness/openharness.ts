@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ImportedHook, type ImportFormat, present } from '../import-format.ts'
+import { FieldReader } from '../import-ledger.ts'
 import { globCondition } from './glob-condition.ts'
 
 const MAX_TIMEOUT_MS = 600_000
@@ -47,25 +48,23 @@ const schema = z.looseObject({ hooks: z.record(z.string(), z.array(hook)) })
 /** OpenHarness as it runs: settings with a list of hooks per event. Its plugins' flat `hooks.json` has the same form. */
 export const openHarness: ImportFormat<z.output<typeof schema>> = {
   schema,
-  translate: ({ hooks }) => {
-    const all = Object.entries(hooks).flatMap(([event, list]) =>
-      list.map((each, index) => translated(each, event, ['hooks', event, index])),
-    )
-    return { hooks: all.map(({ hook, from }) => ({ hook, from })), notes: all.flatMap(({ notes }) => notes) }
-  },
+  translate: ({ hooks }, ledger) =>
+    Object.entries(hooks).flatMap(([event, list]) =>
+      list.map((each, index) => translateHook(event, new FieldReader(each, ['hooks', event, index], ledger))),
+    ),
 }
 
-function translated(
-  hook: Hook,
-  event: string,
-  from: ImportedHook['from'],
-): ImportedHook & { notes: string[] } {
+function translateHook(event: string, { fields: hook, path: from, ledger }: FieldReader<Hook>): ImportedHook {
+  // The schema refuses unknown fields, so every field is used.
+  ledger.use(from)
   const isModel = hook.type === 'prompt' || hook.type === 'agent'
   const mayBlock = hook.block_on_failure ?? isModel
   const policy = mayBlock ? 'block' : 'allow'
   const wanted = (hook.timeout_seconds ?? (hook.type === 'agent' ? 60 : 30)) * 1_000
   const condition = globCondition(event, hook.matcher ?? '')
-  const where = from.join('.')
+  for (const note of condition.notes) ledger.note([...from, 'matcher'], note)
+  if (wanted > MAX_TIMEOUT_MS)
+    ledger.note([...from, 'timeout_seconds'], `a hook may run for ${MAX_TIMEOUT_MS / 1_000} s, not longer`)
   return {
     from,
     hook: {
@@ -79,12 +78,6 @@ function translated(
       on_invalid: policy,
       config: { format: 'openharness', ...configOf(hook), block_on_failure: mayBlock },
     },
-    notes: [
-      ...condition.notes.map((note) => `${where}: ${note}`),
-      ...(wanted > MAX_TIMEOUT_MS
-        ? [`${where}: a hook may run for ${MAX_TIMEOUT_MS / 1_000} s, not longer`]
-        : []),
-    ],
   }
 }
 

@@ -107,7 +107,9 @@ test('can_block away from pre_tool_use has no effect, and the import says so', a
     'hooks: [{ events: [POST_TOOL_USE], command: "true", can_block: true }]',
   )
   expect(definitions).toMatchObject([{ on_error: 'allow', config: { can_block: false } }])
-  expect(notes).toEqual(['hooks.0: can_block has no effect on POST_TOOL_USE; only PRE_TOOL_USE can block'])
+  expect(notes).toEqual([
+    'line 1 /hooks/0/can_block: can_block has no effect on POST_TOOL_USE; only PRE_TOOL_USE can block',
+  ])
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { canonicalEvent, type ImportedHook, type ImportFormat, present } from '../import-format.ts'
+import { FieldReader } from '../import-ledger.ts'
 import { answerMode } from './openharness.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -27,12 +28,14 @@ const schema = z.strictObject({ hooks: z.array(hook) })
 /** OpenHarness as its description shows it: every hook names its events, and only `pre_tool_use` can block. */
 export const openHarnessSeed: ImportFormat<z.output<typeof schema>> = {
   schema,
-  translate: ({ hooks }) => ({
-    hooks: hooks.flatMap((each, index) =>
-      each.events.map((event) => translated(each, event, ['hooks', index])),
-    ),
-    notes: hooks.flatMap((each, index) => notes(each, index)),
-  }),
+  translate: ({ hooks }, ledger) =>
+    hooks.flatMap((each, index) => {
+      const from = ['hooks', index]
+      // The schema refuses unknown fields, so every field is used.
+      ledger.use(from)
+      noteLosses(new FieldReader(each, from, ledger))
+      return each.events.map((event) => translated(each, event, from))
+    }),
 }
 
 function translated(hook: Hook, event: string, from: ImportedHook['from']): ImportedHook {
@@ -61,9 +64,9 @@ function configOf({ command, prompt, model, url, headers }: Hook, type: string):
   return present({ format: 'openharness', prompt, model })
 }
 
-function notes({ can_block: mayBlock, events }: Hook, index: number): string[] {
-  if (!mayBlock) return []
-  return events
-    .filter((event) => canonicalEvent(event) !== 'pre_tool_use')
-    .map((event) => `hooks.${index}: can_block has no effect on ${event}; only PRE_TOOL_USE can block`)
+function noteLosses(reader: FieldReader<Hook>): void {
+  const { can_block: mayBlock, events } = reader.fields
+  if (!mayBlock) return
+  for (const event of events.filter((each) => canonicalEvent(each) !== 'pre_tool_use'))
+    reader.note('can_block', `can_block has no effect on ${event}; only PRE_TOOL_USE can block`)
 }

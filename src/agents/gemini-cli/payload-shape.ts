@@ -1,0 +1,91 @@
+import { isRecord } from '../../engine/core/check.ts'
+import { outputText } from '../translate/process-reply.ts'
+import type { PayloadRecord } from '../translate/read-fields.ts'
+import {
+  definePayloadShape,
+  pickFields,
+  type ShapeSource,
+  type ShapeView,
+} from '../translate/shaped-event.ts'
+import { lookUp } from '../translate/tool-names.ts'
+import { geminiCliEvents } from './events.ts'
+import { geminiCliTools } from './tools.ts'
+
+/** Gemini CLI's hooks: its own names of events and tools, and a time in every payload. */
+export const geminiCliPayload = definePayloadShape({
+  agent: 'gemini-cli',
+  events: geminiCliEvents,
+  tools: { tools: geminiCliTools, preferred: { Read: 'read_file', Grep: 'grep_search' } },
+  usual: { post_tool_use_failure: 'AfterTool' },
+  afterToolBlock: 'output',
+  runsInProject: true,
+  // As observed: 1 is a warning, and every other code blocks if there is text.
+  blocksOnExit: (code) => code !== 1,
+  answerText: ({ stdout, stderr }) =>
+    stdout.trim() === '' && stderr.trim().startsWith('{') ? stderr : stdout,
+  build: (source, nativeEvent) => ({
+    ...(source.raw.hook_event_name === nativeEvent ? source.raw : {}),
+    session_id: source.envelope.session ?? '',
+    transcript_path: source.raw.transcript_path ?? '',
+    cwd: source.cwd,
+    hook_event_name: nativeEvent,
+    timestamp: source.raw.timestamp ?? new Date(source.time).toISOString(),
+    ...(lookUp(views, nativeEvent) ?? remaining)(source),
+  }),
+  variables: ({ project, cwd, envelope: { session = '' } }) => ({
+    GEMINI_PROJECT_DIR: project,
+    GEMINI_CWD: cwd,
+    GEMINI_SESSION_ID: session,
+    CLAUDE_PROJECT_DIR: project,
+  }),
+})
+
+const remaining: ShapeView = ({ payload }) => payload
+
+const tool: ShapeView = (source) => ({
+  tool_name: source.tool.name,
+  tool_input: source.tool.input,
+  ...serverTool(source),
+})
+
+/** Gemini CLI names a tool of an MCP server `mcp_server_tool`, and gives both names in the context. */
+function serverTool({ payload, raw }: ShapeSource): PayloadRecord {
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(String(payload.tool_name)) ?? []
+  if (server === undefined || name === undefined) return {}
+  const context = raw.mcp_context ?? { server_name: server, tool_name: name }
+  return { tool_name: raw.tool_name ?? `mcp_${server}_${name}`, mcp_context: context }
+}
+
+const afterTool: ShapeView = (source) => {
+  const { tool_response: response, error } = source.payload
+  const text = response === undefined ? String(error ?? '') : outputText(response)
+  const result =
+    isRecord(response) && 'llmContent' in response ? response : { llmContent: text, returnDisplay: text }
+  const failed = error === undefined || 'error' in result ? {} : { error: { message: String(error) } }
+  return { ...tool(source), tool_response: { ...result, ...failed } }
+}
+
+const views: Readonly<Record<string, ShapeView>> = {
+  BeforeTool: tool,
+  AfterTool: afterTool,
+  BeforeAgent: ({ payload }) => ({ prompt: payload.prompt ?? '' }),
+  AfterAgent: ({ payload }) => ({
+    prompt: payload.prompt ?? '',
+    prompt_response: payload.last_assistant_message ?? '',
+    stop_hook_active: payload.stop_hook_active ?? false,
+  }),
+  BeforeModel: ({ payload }) => ({ llm_request: payload.request ?? {} }),
+  AfterModel: ({ payload }) => ({
+    llm_request: payload.request ?? {},
+    llm_response: payload.response ?? {},
+  }),
+  SessionStart: ({ payload }) => ({ source: payload.source ?? 'startup' }),
+  SessionEnd: ({ payload }) => ({ reason: payload.reason ?? 'other' }),
+  PreCompress: ({ payload }) => ({ trigger: payload.trigger ?? 'auto' }),
+  Notification: ({ payload }) => ({
+    notification_type: 'ToolPermission',
+    message: '',
+    details: {},
+    ...pickFields(payload, 'notification_type', 'message', 'details'),
+  }),
+}
