@@ -59,6 +59,20 @@ export function toEventRecord(
   }
 }
 
+/** The record of an event that its client decided without the gateway: no hook ran. */
+export function decidedRecord(
+  dispatch: Omit<DispatchRecord, 'executions' | 'trace'>,
+  tenant: string,
+): EventRecord {
+  const { event, id, time, payload } = dispatch
+  const tool = isRecord(payload) && typeof payload.tool_name === 'string' ? payload.tool_name : ''
+  const trace = { event, id, time, subject: tool, hooks: [], merges: [], durationMs: 0 }
+  return toEventRecord(
+    { ...dispatch, executions: () => [], trace: () => trace },
+    { tenant, text: undefined, attempt: 1, find: () => undefined },
+  )
+}
+
 /** The row of a result that came too late. The record of the event itself stays as it is. */
 export function lateRecord(
   execution: Execution,

@@ -8,6 +8,7 @@ import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
 import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
+import { decidedRecord } from '../audit/event-record.ts'
 import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
@@ -51,6 +52,8 @@ export interface RequestContext {
   readonly time?: number
   /** The folder whose hook files apply too; only callers on this machine have one. */
   readonly folder?: AgentFolders
+  /** The client made this decision without the gateway. The event is recorded with it, and no hook runs. */
+  readonly decided?: Decision
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -155,6 +158,7 @@ async function runEvent(
   const { event, payload, envelope } = request
   const { tenant, id } = envelope
   const { mode } = catalogue[event]
+  if (context.decided !== undefined) return recordDecided(parts, request, context.decided, idempotent)
   const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
   if (typeof snapshot === 'string') return answerOf(id, unresolved(mode, snapshot))
   const observers = snapshot.hooks.has(event)
@@ -184,6 +188,21 @@ async function runEvent(
   if (waits || answers.length > 0) return commitRecord(parts, item, answer, mode)
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
+  return answer
+}
+
+/** Records an event that its client decided. Rejects if that fails: the client keeps the event and sends it again. */
+async function recordDecided(
+  { audit, clock }: DispatcherParts,
+  { event, payload, envelope }: CompleteRequest,
+  decision: Decision,
+  idempotent: IdempotentRequest | undefined,
+): Promise<DispatchAnswer> {
+  const { id, tenant, time = clock.now() } = envelope
+  const answer = answerOf(id, redactDecision(decision))
+  const record = decidedRecord({ event, id, time, payload, envelope, decision }, tenant)
+  const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json, clock.now())]
+  await audit.commit({ event: () => record, answers })
   return answer
 }
 
