@@ -13,6 +13,7 @@ import { socketPath } from '../../gateway/socket/socket-path.ts'
 import { createSocketServer } from '../../gateway/socket/socket-server.ts'
 import type { Store } from '../../store/store.ts'
 import { publishAddress } from './gateway-home.ts'
+import { readHooksInForce } from './hooks-in-force.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { GatewayEngine } from './start-engine.ts'
@@ -64,12 +65,13 @@ export async function openDoors(
 }
 
 function createDoor(
-  { edition, clock, log }: GatewayContext,
+  { edition, env, clock, log }: GatewayContext,
   storage: GatewayStorage,
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status } = engine
+  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status, snapshots } =
+    engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
   return {
@@ -86,6 +88,7 @@ function createDoor(
       dryHandlers,
       host,
       changed,
+      hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       wakeDeliveries: worker.wake,

@@ -114,7 +114,7 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
 const MAX_PATH = 4_096
 
 /** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
-function realFolder(cwd: string | undefined): string {
+export function realFolder(cwd: string | undefined): string {
   if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
   if (cwd.length > MAX_PATH)
     throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })

@@ -1,7 +1,14 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
+import {
+  effectiveFile,
+  effectiveHook,
+  listEffectiveFiles,
+  listEffectiveHooks,
+} from '../hooks/effective-hooks.ts'
 import { hookInput } from '../hooks/hook-input.ts'
 import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'
 import { hookParts } from '../parts.ts'
@@ -47,6 +54,50 @@ const get = defineCall({
     const row = await parts.store.findHook(caller.tenant, params.hookId)
     if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
     return { hook: toHookResponse(row) }
+  },
+})
+
+const effective = defineCall({
+  name: 'hooks.effective',
+  about:
+    'The hooks in force for an event, agent and folder, in the order of running, with what keeps each from running, ' +
+    'and the state of every hook file.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/effective-hooks' },
+  params: z.strictObject({
+    event: shortText.describe('Any name of the event; all events if omitted.').exactOptional(),
+    agent: shortText.describe('Id or name of the agent.').exactOptional(),
+    folder: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(4_096, 'must have at most 4096 characters')
+      .describe('The folder in which the agent works, as an absolute path; lite edition only.')
+      .exactOptional(),
+  }),
+  result: z.object({
+    event: z.string().nullable(),
+    agent: z.string().nullable(),
+    folder: z.string().nullable(),
+    problem: z.string().describe('Why every gate blocks here; empty if the hooks are loaded.'),
+    hooks: readonlyList(effectiveHook),
+    files: readonlyList(effectiveFile),
+  }),
+  needs: ['hooksInForce', 'edition'],
+  async run({ params, caller, parts }) {
+    const { agent, folder } = params
+    if (folder !== undefined && !isAbsolute(folder))
+      throw serverError('gateway.request', 'folder must be an absolute path', { at: 'folder' })
+    const event = params.event === undefined ? undefined : resolveCatalogueName(params.event)
+    const inForce = await parts.hooksInForce(caller.tenant, folder)
+    const request = { tenant: caller.tenant, edition: parts.edition, event, agent }
+    return {
+      event: event ?? null,
+      agent: agent ?? null,
+      folder: folder ?? null,
+      problem: inForce.problem,
+      hooks: listEffectiveHooks(inForce, request),
+      files: listEffectiveFiles(inForce),
+    }
   },
 })
 
@@ -104,4 +155,4 @@ const toggle = defineCall({
   },
 })
 
-export const hookMethods = [list, get, create, update, remove, toggle] as const
+export const hookMethods = [list, get, effective, create, update, remove, toggle] as const

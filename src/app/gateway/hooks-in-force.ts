@@ -1,0 +1,41 @@
+import { reportHookFiles } from '../../config/hook-file-report.ts'
+import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
+import { trustStore } from '../../config/trust.ts'
+import type { Edition } from '../../engine/core/edition.ts'
+import { errorText } from '../../engine/core/error.ts'
+import type { Handler } from '../../engine/core/handler.ts'
+import { realFolder } from '../../gateway/agents/agent-door.ts'
+import type { MethodParts } from '../../gateway/parts.ts'
+import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
+
+interface HooksInForceParts {
+  readonly snapshots: Pick<Snapshots, 'of'>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly edition: Edition
+  readonly handlers: readonly Handler[]
+}
+
+/** Reads the hooks in force from the snapshot that dispatches use. Hook files count in the lite edition only. */
+export function readHooksInForce({
+  snapshots,
+  env,
+  edition,
+  handlers,
+}: HooksInForceParts): MethodParts['hooksInForce'] {
+  const trust = trustStore(trustFile(env))
+  return async (tenant, given) => {
+    if (edition !== 'lite') return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
+    const cwd = realFolder(given)
+    const folders = findHookFolders({ cwd, env }).filter(
+      ({ level }) => level !== 'repository' || given !== undefined,
+    )
+    const files = reportHookFiles(folders, { handlers, trust })
+    try {
+      return { snapshot: await snapshots.of(tenant, { cwd, start: cwd }), problem: '', files }
+    } catch (thrown) {
+      // The stored hooks are still worth listing.
+      const snapshot = await Promise.resolve(snapshots.of(tenant)).catch(() => undefined)
+      return { snapshot, problem: errorText(thrown), files }
+    }
+  }
+}
