@@ -1,13 +1,15 @@
-import { dirname } from 'node:path'
 import type { Handler } from '../engine/core/handler.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
-import { type HookFolder, hookFileIn } from './hook-folders.ts'
-import { checkManagedFields, prepareFileHooks } from './prepare-file-hooks.ts'
+import { formatProblem } from './file-problem.ts'
+import type { HookFolder } from './hook-folders.ts'
+import { prepareFileHooks } from './prepare-file-hooks.ts'
 import { type HookFileLevel, loadFile } from './read/load-file.ts'
 import { parseSource, readHookText } from './read/read-hook-file.ts'
 import { lineAndColumn } from './read/source.ts'
 import type { TrustStore } from './trust.ts'
-import { toHookError } from './watch/read-hook-folder.ts'
+import { hookFileNotices } from './watch/hook-file-notices.ts'
+import { inspectHookFiles } from './watch/inspect-hook-files.ts'
+import type { HookFileStatus } from './watch/watched-folder.ts'
 
 /**
  * none: there is no file · in_force: its hooks are in force · changed: it changed since a person trusted it, and the
@@ -23,14 +25,15 @@ export interface LocatedHook {
   readonly line: number
 }
 
-/** What one folder that may hold a hook file has on disk now. */
+/** One folder that may hold a hook file, and what a person should know about the file. */
 export interface HookFileReport {
   readonly level: HookFileLevel
   readonly folder: string
   readonly file: string | undefined
   readonly state: HookFileReportState
-  /** What is wrong and where; empty unless the file is broken. */
+  /** What is wrong and what to do; empty if the hooks are in force as they are written. */
   readonly problem: string
+  /** The hooks in the file on disk, which may differ from those in force. */
   readonly hooks: readonly LocatedHook[]
 }
 
@@ -40,64 +43,46 @@ interface ReportOptions {
   readonly trust: TrustStore
 }
 
-/** Describes the hook files of these folders. Never throws: an error becomes the problem of its file. */
+const states: Readonly<Record<HookFileStatus['state'], HookFileReportState>> = {
+  none: 'none',
+  good: 'in_force',
+  red: 'broken',
+  untrusted: 'pending',
+  changed: 'changed',
+  gone: 'gone',
+}
+
+/** Describes the hook files of these folders as they are on disk, with the line of every hook. */
 export function reportHookFiles(folders: readonly HookFolder[], options: ReportOptions): HookFileReport[] {
-  return folders.map((folder) => {
-    const about = { level: folder.level, folder: folder.folder }
-    let file: string | undefined
-    try {
-      file = hookFileIn(folder.folder)
-      const loaded = file === undefined ? undefined : loadFile(file, folder.level)
-      if (file === undefined || loaded === undefined)
-        return { ...about, ...missingFile(folder, options.trust) }
-      return { ...about, file, ...describeText(loaded.text, file, folder, options) }
-    } catch (error) {
-      return { ...about, file, state: 'broken', problem: toHookError(error).message, hooks: [] }
+  return inspectHookFiles(folders, options).map((status, index) => {
+    const { level, folder, file, state, problems } = status
+    const notices =
+      state === 'red' ? problems.map(formatProblem) : hookFileNotices(status).map(({ text }) => text)
+    return {
+      level,
+      folder,
+      file,
+      state: states[state],
+      problem: notices.join('\n'),
+      hooks: file === undefined ? [] : locateHooks(file, folders[index]),
     }
   })
 }
 
-type Described = Pick<HookFileReport, 'state' | 'problem' | 'hooks'>
-
-function missingFile(
-  { level, folder }: HookFolder,
-  trust: TrustStore,
-): Described & { file: string | undefined } {
-  const file = level === 'repository' ? trust.paths().find((path) => dirname(path) === folder) : undefined
-  return { file, state: file === undefined ? 'none' : 'gone', problem: '', hooks: [] }
-}
-
-function describeText(
-  text: string,
-  file: string,
-  folder: HookFolder,
-  { handlers, trust }: ReportOptions,
-): Described {
-  const trusted = folder.level === 'repository' ? trust.state(file, text) : 'trusted'
-  const read = readHookText(text, file, {
-    ...(handlers === undefined ? {} : { handlers }),
-    also: (hooks) => checkManagedFields(hooks, folder),
-  })
-  if (read.kind === 'bad') {
-    const [{ line, column, message }, ...others] = read.problems
-    const more = others.length === 0 ? '' : ` (and ${others.length} more: hookhelm validate)`
-    const problem = `${line}:${column} ${message}${more}`
-    // A changed file is not read, so what is wrong in it has no effect yet.
-    return { state: trusted === 'changed' ? 'changed' : 'broken', problem, hooks: [] }
+/** The hooks of a file with their lines; none if the file cannot be read. */
+function locateHooks(file: string, folder: HookFolder | undefined): readonly LocatedHook[] {
+  if (folder === undefined) return []
+  try {
+    const text = loadFile(file, folder.level)?.text ?? ''
+    const source = parseSource(text, file)
+    const read = readHookText(text, file)
+    if (read.kind === 'bad' || source instanceof Error) return []
+    return prepareFileHooks(read.file.hooks, folder).map((definition, index) => ({
+      definition,
+      line: lineAndColumn(text, source.offset(['hooks', index], 'value')).line,
+    }))
+  } catch {
+    // Its state says why.
+    return []
   }
-  const states = { trusted: 'in_force', changed: 'changed', new: 'pending' } as const
-  return { state: states[trusted], problem: '', hooks: locateHooks(text, file, folder, read.file.hooks) }
-}
-
-function locateHooks(
-  text: string,
-  file: string,
-  folder: HookFolder,
-  hooks: readonly HookDefinition[],
-): readonly LocatedHook[] {
-  const source = parseSource(text, file)
-  return prepareFileHooks(hooks, folder).map((definition, index) => ({
-    definition,
-    line: source instanceof Error ? 1 : lineAndColumn(text, source.offset(['hooks', index], 'value')).line,
-  }))
 }

@@ -111,6 +111,7 @@ function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
     findEvent: (...args) => audit.flushed().then(() => store.findEvent(...args)),
     errorDetail: (...args) => audit.flushed().then(() => store.errorDetail(...args)),
     sessionEvents: (...args) => audit.flushed().then(() => store.sessionEvents(...args)),
+    eventTexts: (...args) => audit.flushed().then(() => store.eventTexts(...args)),
     listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
     verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
   }

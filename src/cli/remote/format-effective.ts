@@ -72,23 +72,18 @@ const fileStates: Readonly<Record<EffectiveFile['state'], string>> = {
   broken: 'BROKEN',
 }
 
-const fileNotes: Readonly<Record<EffectiveFile['state'], string>> = {
-  none: '',
-  in_force: '',
-  changed: 'changed since it was trusted; the trusted content stays in force',
-  gone: 'removed since it was trusted; the trusted content stays in force',
-  pending: 'has no effect',
-  broken: '',
-}
-
 function filesText(files: readonly EffectiveFile[], shorten: Shorten): string {
   const found = files.filter(({ state }) => state !== 'none')
   if (found.length === 0) return 'no hook file found; `hookhelm init` writes one'
-  const rows = found.map(({ state, file, folder, hooks, problem, fix }) => [
+  const rows = found.map(({ state, file, folder, hooks }) => [
     `  ${fileStates[state]}`,
     shorten(file ?? folder),
     `${hooks} ${hooks === 1 ? 'hook' : 'hooks'} in force`,
-    [fileNotes[state], problem, fix].filter((part) => part !== '').join('. '),
   ])
-  return `hook files\n${formatTable(rows.map((row) => row.map(replaceControlCharacters)))}`
+  const problems = found.flatMap(({ problem }) => problem.split('\n').filter((line) => line !== ''))
+  return [
+    'hook files',
+    formatTable(rows.map((row) => row.map(replaceControlCharacters))),
+    ...problems.map((line) => `  ! ${replaceControlCharacters(line)}`),
+  ].join('\n')
 }

@@ -102,7 +102,7 @@ export function lateRecord(
 
 /** The position in the session, as far as the caller or earlier events give it. */
 function sessionPosition(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
-  const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
+  const { session, agent, host, turn, lane, parentAgent, depth, toolCall } = envelope
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined
   return {
@@ -114,6 +114,7 @@ function sessionPosition(envelope: Envelope, payload: unknown): { moment?: Sessi
       ...(depth === undefined || depth === 0 ? {} : { depth }),
       ...(toolCall === undefined ? {} : { tool_call: toolCall }),
       ...(typeof tool === 'string' ? { tool } : {}),
+      ...(agent === undefined || agent === host ? {} : { name: agent }),
     },
   }
 }

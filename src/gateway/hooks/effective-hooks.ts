@@ -62,8 +62,9 @@ export const effectiveFile = z.object({
   file: z.string().nullable(),
   state: z.enum(['none', 'in_force', 'changed', 'gone', 'pending', 'broken']),
   hooks: z.number().describe('How many of its hooks are in force.'),
-  problem: z.string(),
-  fix: z.string().describe('What to do about it; empty if nothing is to do.'),
+  problem: z
+    .string()
+    .describe('What is wrong and what to do; empty if the hooks are in force as they are written.'),
 })
 export type EffectiveFile = z.output<typeof effectiveFile>
 
@@ -212,15 +213,6 @@ function appliesTo(agents: readonly string[], tenant: string, agent: string): bo
   return agents.some((each) => each === agent || agentId(tenant, each) === id)
 }
 
-const fixes: Readonly<Record<EffectiveFile['state'], string>> = {
-  none: '',
-  in_force: '',
-  changed: 'Review the change and trust it: hookhelm trust',
-  gone: 'Restore the file, or withdraw trust: hookhelm trust --revoke',
-  pending: 'Review it and trust it: hookhelm trust',
-  broken: 'Correct it, then check it: hookhelm validate',
-}
-
 /** The hook files that were looked at, with the number of hooks that each has in force. */
 export function listEffectiveFiles({ snapshot, files }: HooksInForce): EffectiveFile[] {
   const folders = (snapshot?.hooks.list() ?? []).map(({ id = '' }) => snapshot?.find(id)?.folder)
@@ -231,6 +223,5 @@ export function listEffectiveFiles({ snapshot, files }: HooksInForce): Effective
     state,
     hooks: folders.filter((each) => each === folder).length,
     problem,
-    fix: fixes[state],
   }))
 }

@@ -9,6 +9,7 @@ import {
   listEffectiveFiles,
   listEffectiveHooks,
 } from '../hooks/effective-hooks.ts'
+import { findHookByIdOrName } from '../hooks/find-hook.ts'
 import { hookInput } from '../hooks/hook-input.ts'
 import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'
 import { hookParts } from '../parts.ts'
@@ -17,6 +18,7 @@ import { defineCall } from './method.ts'
 import { readonlyList, shortText } from './method-fields.ts'
 
 const changed = z.object({ hookId: z.string() })
+const hookId = shortText.describe('Id or name.')
 
 const list = defineCall({
   name: 'hooks.list',
@@ -47,11 +49,11 @@ const get = defineCall({
   about: 'One hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: shortText }),
+  params: z.strictObject({ hookId }),
   result: z.object({ hook: hookResponse }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const row = await parts.store.findHook(caller.tenant, params.hookId)
+    const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
     if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
     return { hook: toHookResponse(row) }
   },
@@ -118,7 +120,7 @@ const update = defineCall({
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/hooks/:hookId' },
   params: z.strictObject({
-    hookId: shortText,
+    hookId,
     updates: z.record(z.string(), z.unknown()).describe('Hook fields with their new values.'),
   }),
   result: changed,
@@ -131,7 +133,7 @@ const remove = defineCall({
   about: 'Deletes a hook; its executions are kept.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: shortText }),
+  params: z.strictObject({ hookId }),
   result: changed,
   needs: hookParts,
   run: ({ params, caller, parts }) => deleteHook(params.hookId, caller, parts),
@@ -143,7 +145,7 @@ const toggle = defineCall({
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/hooks/:hookId/toggle' },
   params: z.strictObject({
-    hookId: shortText,
+    hookId,
     enabled: z.boolean().describe('false if omitted.').exactOptional(),
   }),
   result: z.object({ hookId: z.string(), enabled: z.boolean() }),

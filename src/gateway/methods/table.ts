@@ -9,6 +9,7 @@ import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
 import { secretMethods } from './secrets.ts'
+import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
 import { statusMethods } from './status.ts'
 import { tenantMethods } from './tenants.ts'
@@ -19,6 +20,7 @@ export const methods = [
   ...hookMethods,
   testHook,
   ...executionMethods,
+  ...sessionMethods,
   ...eventMethods,
   ...statusMethods,
   ...budgetMethods,
