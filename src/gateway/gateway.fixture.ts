@@ -75,7 +75,7 @@ class FakeStore {
     // Tests write only the fields that they look at.
     const rows = all
       .slice(Number(cursor), Number(cursor) + limit)
-      .map((row) => ({ session_id: null, hook_id: null, metadata: {}, ...row }))
+      .map((row: Partial<ExecutionRow>) => ({ session_id: null, hook_id: null, metadata: {}, ...row }))
     return { rows, nextCursor: String(Number(cursor) + rows.length) }
   }
 }

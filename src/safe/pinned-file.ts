@@ -45,7 +45,7 @@ export function assertPinnedFiles(files: readonly PinnedFile[], cwd: string): vo
 
 const problems: Readonly<Record<Exclude<PinnedFileState, 'same'>, string>> = {
   changed: 'has changed since it was trusted, so the command did not run',
-  missing: 'was trusted and no longer exists, so the command did not run',
+  missing: 'does not exist; the command was trusted with this file, so it did not run',
   link: 'was a file when it was trusted and is a symbolic link now, so the command did not run',
   appeared: 'did not exist when the hook was trusted, so the command did not run',
 }

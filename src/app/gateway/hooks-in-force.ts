@@ -5,6 +5,7 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
 import { realFolder } from '../../gateway/agents/agent-door.ts'
+import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
 import type { MethodParts } from '../../gateway/parts.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 
@@ -31,7 +32,8 @@ export function readHooksInForce({
     )
     const files = reportHookFiles(folders, { handlers, trust })
     try {
-      return { snapshot: await snapshots.of(tenant, { cwd, start: cwd }), problem: '', files }
+      const folder = given === undefined ? NO_FOLDER : { cwd, start: cwd }
+      return { snapshot: await snapshots.of(tenant, folder), problem: '', files }
     } catch (thrown) {
       // The stored hooks are still worth listing.
       const snapshot = await Promise.resolve(snapshots.of(tenant)).catch(() => undefined)

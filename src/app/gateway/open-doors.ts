@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { errorText } from '../../engine/core/error.ts'
+import type { Log } from '../../engine/core/sink.ts'
 import { startSpool } from '../../gateway/agents/spool.ts'
 import { localCaller } from '../../gateway/auth/caller.ts'
 import type { ListenAddress } from '../../gateway/auth/site.ts'
 import { createTokens } from '../../gateway/auth/tokens.ts'
 import { methodTable } from '../../gateway/call-method.ts'
 import { createCapacity } from '../../gateway/capacity.ts'
+import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
 import type { Door } from '../../gateway/door.ts'
 import { methods } from '../../gateway/methods/table.ts'
 import { createGatewayServer } from '../../gateway/server/gateway-server.ts'
@@ -54,6 +57,7 @@ export async function openDoors(
   engine.ownAddresses.push(...addresses.map(({ host, port }) => ({ address: host, port })))
   await engine.snapshots.of(defaultTenant)
   if (edition === 'lite') {
+    await loadOwnFiles(engine, defaultTenant, log)
     const caller = localCaller(defaultTenant)
     const spool = startSpool({ folder: home.spool, agents: engine.agents, caller, clock, log })
     cleanup.add(() => spool.stop())
@@ -62,6 +66,15 @@ export async function openDoors(
   const url = urlOf(first)
   cleanup.add(publishAddress(home.address, url))
   return { url, socket: local?.path, issueLogin: server.issueLogin }
+}
+
+/** Reads the files of the administrator and the user. One that is broken blocks gates, and the gateway runs to say so. */
+async function loadOwnFiles({ snapshots }: GatewayEngine, tenant: string, log: Log): Promise<void> {
+  try {
+    await snapshots.of(tenant, NO_FOLDER)
+  } catch (thrown) {
+    log('security.hook.resolve_error', { tenant, error: errorText(thrown) })
+  }
 }
 
 function createDoor(

@@ -6,7 +6,7 @@ type Shorten = (file: string) => string
 
 /** Formats the hooks in force for people: the chain of each event, then the hook files. */
 export function formatEffective(
-  { event, problem, hooks, files }: Methods['hooks.effective']['result'],
+  { event, folder, problem, hooks, files }: Methods['hooks.effective']['result'],
   shorten: Shorten = (file) => file,
 ): string {
   const events = Map.groupBy(hooks, (hook) => hook.event)
@@ -14,7 +14,9 @@ export function formatEffective(
   const parts = [
     problem === '' ? '' : `EVERY GATE BLOCKS HERE, because the hooks cannot be loaded:\n  ${problem}`,
     ...(events.size === 0 ? [none] : [...events].map(([name, rows]) => chainText(name, rows, shorten))),
-    filesText(files, shorten),
+    folder === null && files.length === 0
+      ? 'hook files do not count in this gateway'
+      : filesText(files, shorten),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }

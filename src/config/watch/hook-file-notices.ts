@@ -68,6 +68,6 @@ function stateNotices({ state, hooks, problems }: HookFileStatus, file: string):
 }
 
 /** A file whose content was never trusted. */
-export function untrustedText(file: string): string {
+function untrustedText(file: string): string {
   return `${file} has no effect until you trust it: run \`hookhelm trust\``
 }

@@ -30,7 +30,7 @@ export interface AgentEventRequest {
 }
 
 interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided'> {
-  /** The agent runs on this machine as the gateway's user, so the hook files of its folder apply. */
+  /** The agent belongs to the gateway's user, so the hook files of the folder that it names apply. */
   readonly isLocal: boolean
   /** The idempotency key of the event. */
   readonly key?: string

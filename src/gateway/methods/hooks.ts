@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { mayNameFolders } from '../dispatch/event-folders.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
 import {
   effectiveFile,
@@ -79,16 +80,17 @@ const effective = defineCall({
   result: z.object({
     event: z.string().nullable(),
     agent: z.string().nullable(),
-    folder: z.string().nullable(),
+    folder: z.string().nullable().describe('null if hook files of folders do not count for this caller.'),
     problem: z.string().describe('Why every gate blocks here; empty if the hooks are loaded.'),
     hooks: readonlyList(effectiveHook),
     files: readonlyList(effectiveFile),
   }),
-  needs: ['hooksInForce', 'edition'],
+  needs: ['hooksInForce', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
-    const { agent, folder } = params
-    if (folder !== undefined && !isAbsolute(folder))
+    const { agent, folder: given } = params
+    if (given !== undefined && !isAbsolute(given))
       throw serverError('gateway.request', 'folder must be an absolute path', { at: 'folder' })
+    const folder = mayNameFolders(caller, parts) ? given : undefined
     const event = params.event === undefined ? undefined : resolveCatalogueName(params.event)
     const inForce = await parts.hooksInForce(caller.tenant, folder)
     const request = { tenant: caller.tenant, edition: parts.edition, event, agent }
