@@ -4,6 +4,7 @@ import { reportHookFiles } from '../config/hook-file-report.ts'
 import { findHookFolders, trustFile } from '../config/hook-folders.ts'
 import { resolveCatalogueName } from '../config/read/read-hook-file.ts'
 import { trustStore } from '../config/trust.ts'
+import { inspectHookFiles } from '../config/watch/inspect-hook-files.ts'
 import { errorText } from '../engine/core/error.ts'
 import { listEffectiveFiles, listEffectiveHooks } from '../gateway/hooks/effective-hooks.ts'
 import type { Methods } from '../gateway/methods/table.ts'
@@ -75,10 +76,10 @@ async function readLocalFiles(
 ): Promise<Effective> {
   const about = { event: event ?? null, agent: agent ?? null, folder }
   const request = { tenant: MASTER_TENANT, edition: 'lite' as const, event, agent }
-  const files = reportHookFiles(findHookFolders({ cwd: folder }), { trust: trustStore(trustFile()) })
-  const withFiles = { snapshot: undefined, files }
+  const folders = findHookFolders({ cwd: folder })
   try {
-    const { hooks, close } = await openLocal({ cwd: folder })
+    const { hooks, files: watched, close } = await openLocal({ cwd: folder })
+    const files = reportHookFiles(watched.status(), folders)
     const find = (id: string) => {
       const report = files.find((file) => file.hooks.some(({ definition }) => definition.id === id))
       return report && { handler_type: '', enabled: true, folder: report.folder }
@@ -93,7 +94,12 @@ async function readLocalFiles(
     await close()
     return answer
   } catch (error) {
-    const inForce = { ...withFiles, problem: errorText(error) }
+    const statuses = inspectHookFiles(folders, { trust: trustStore(trustFile()) })
+    const inForce = {
+      snapshot: undefined,
+      problem: errorText(error),
+      files: reportHookFiles(statuses, folders),
+    }
     return { ...about, problem: inForce.problem, hooks: [], files: listEffectiveFiles(inForce) }
   }
 }

@@ -1,4 +1,3 @@
-import type { Handler } from '../engine/core/handler.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { formatProblem } from './file-problem.ts'
 import type { HookFolder } from './hook-folders.ts'
@@ -6,9 +5,7 @@ import { prepareFileHooks } from './prepare-file-hooks.ts'
 import { type HookFileLevel, loadFile } from './read/load-file.ts'
 import { parseSource, readHookText } from './read/read-hook-file.ts'
 import { lineAndColumn } from './read/source.ts'
-import type { TrustStore } from './trust.ts'
 import { hookFileNotices } from './watch/hook-file-notices.ts'
-import { inspectHookFiles } from './watch/inspect-hook-files.ts'
 import type { HookFileStatus } from './watch/watched-folder.ts'
 
 /**
@@ -37,12 +34,6 @@ export interface HookFileReport {
   readonly hooks: readonly LocatedHook[]
 }
 
-interface ReportOptions {
-  /** The handlers of the process that uses the files. If given, each checks the `config` of its hooks. */
-  readonly handlers?: readonly Handler[]
-  readonly trust: TrustStore
-}
-
 const states: Readonly<Record<HookFileStatus['state'], HookFileReportState>> = {
   none: 'none',
   good: 'in_force',
@@ -52,26 +43,29 @@ const states: Readonly<Record<HookFileStatus['state'], HookFileReportState>> = {
   gone: 'gone',
 }
 
-/** Describes the hook files of these folders as they are on disk, with the line of every hook. */
-export function reportHookFiles(folders: readonly HookFolder[], options: ReportOptions): HookFileReport[] {
-  return inspectHookFiles(folders, options).map((status, index) => {
-    const { level, folder, file, state, problems } = status
+/** Describes hook files for people, with the line that every hook has on disk. `folders` are those of the statuses. */
+export function reportHookFiles(
+  statuses: readonly HookFileStatus[],
+  folders: readonly HookFolder[],
+): HookFileReport[] {
+  return statuses.map((status) => {
+    const { level, folder: path, file, state, problems } = status
     const notices =
       state === 'red' ? problems.map(formatProblem) : hookFileNotices(status).map(({ text }) => text)
+    const folder = folders.find((each) => each.folder === path)
     return {
       level,
-      folder,
+      folder: path,
       file,
       state: states[state],
       problem: notices.join('\n'),
-      hooks: file === undefined ? [] : locateHooks(file, folders[index]),
+      hooks: file === undefined || folder === undefined ? [] : locateHooks(file, folder),
     }
   })
 }
 
 /** The hooks of a file with their lines; none if the file cannot be read. */
-function locateHooks(file: string, folder: HookFolder | undefined): readonly LocatedHook[] {
-  if (folder === undefined) return []
+function locateHooks(file: string, folder: HookFolder): readonly LocatedHook[] {
   try {
     const text = loadFile(file, folder.level)?.text ?? ''
     const source = parseSource(text, file)

@@ -1,6 +1,8 @@
 import { reportHookFiles } from '../../config/hook-file-report.ts'
 import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
 import { trustStore } from '../../config/trust.ts'
+import { inspectHookFiles } from '../../config/watch/inspect-hook-files.ts'
+import type { HookFileStatus } from '../../config/watch/watched-folder.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
@@ -30,13 +32,15 @@ export function readHooksInForce({
     const folders = findHookFolders({ cwd, env }).filter(
       ({ level }) => level !== 'repository' || given !== undefined,
     )
-    const files = reportHookFiles(folders, { handlers, trust })
+    const isListed = ({ folder }: HookFileStatus) => folders.some((each) => each.folder === folder)
     try {
-      const folder = given === undefined ? NO_FOLDER : { cwd, start: cwd }
-      return { snapshot: await snapshots.of(tenant, folder), problem: '', files }
+      const at = given === undefined ? NO_FOLDER : { cwd, start: cwd }
+      const snapshot = await snapshots.of(tenant, at)
+      return { snapshot, problem: '', files: reportHookFiles(snapshot.files().filter(isListed), folders) }
     } catch (thrown) {
       // The stored hooks are still worth listing.
       const snapshot = await Promise.resolve(snapshots.of(tenant)).catch(() => undefined)
+      const files = reportHookFiles(inspectHookFiles(folders, { handlers, trust }), folders)
       return { snapshot, problem: errorText(thrown), files }
     }
   }

@@ -1,5 +1,7 @@
 import { tellingArgument } from '../../agents/translate/telling-argument.ts'
 import { isRecord } from '../../engine/core/check.ts'
+import type { EventRows } from '../../engine/core/event.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
 import { redact } from '../../safe/redact.ts'
 import type { EventTexts } from '../../store/stores/audit-store.ts'
 
@@ -28,13 +30,21 @@ export function timelineDetails(
   const { payload } = readFields(request)
   const { decision } = readFields(answer)
   const { reason, steps } = isRecord(decision) ? decision : {}
-  const argument = isRecord(payload) ? tellingArgument(event, payload) : undefined
+  const argument = isRecord(payload) ? tellingArgument(event, asAsked(event, payload, steps)) : undefined
   const changes = Array.isArray(steps) ? steps.flatMap(changesOf).slice(0, MAX_CHANGES) : []
   return {
     ...(argument === undefined ? {} : { argument: redact(argument, MAX_TEXT) }),
     ...(typeof reason === 'string' ? { reason: redact(reason, MAX_TEXT) } : {}),
     ...(changes.length === 0 ? {} : { changes }),
   }
+}
+
+/** The payload with the input that the agent asked for: a record may hold the input that the hooks made of it. */
+function asAsked(event: string, payload: Readonly<Record<string, unknown>>, steps: unknown) {
+  const rows: EventRows = catalogue
+  const key = rows[event]?.rewrites
+  const [first]: readonly unknown[] = Array.isArray(steps) ? steps : []
+  return key === undefined || !isRecord(first) ? payload : { ...payload, [key]: first.before }
 }
 
 function readFields(text: string | undefined): Readonly<Record<string, unknown>> {
