@@ -25,7 +25,8 @@ export const eventArgs = {
   agent: { type: 'string', description: 'agent name' },
 } as const
 
-interface EventArgs {
+/** The values of these flags. */
+export interface EventArgs {
   readonly payload?: string | undefined
   readonly tool?: string | undefined
   readonly input?: string | undefined
@@ -49,7 +50,7 @@ export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {
 }
 
 /** Reads `--payload` or else stdin; `--tool` and `--input` override its fields. */
-function readPayload({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
+export function readPayload({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
   const text = given ?? (tool === undefined ? readStdin() : '{}')
   const payload = requireObject(parseJson(text), 'the payload')
   return {

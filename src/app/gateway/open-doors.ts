@@ -16,6 +16,7 @@ import { socketPath } from '../../gateway/socket/socket-path.ts'
 import { createSocketServer } from '../../gateway/socket/socket-server.ts'
 import type { Store } from '../../store/store.ts'
 import { publishAddress } from './gateway-home.ts'
+import { readHooksInForce } from './hooks-in-force.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { GatewayEngine } from './start-engine.ts'
@@ -77,12 +78,13 @@ async function loadOwnFiles({ snapshots }: GatewayEngine, tenant: string, log: L
 }
 
 function createDoor(
-  { edition, clock, log }: GatewayContext,
+  { edition, env, clock, log }: GatewayContext,
   storage: GatewayStorage,
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status } = engine
+  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status, snapshots } =
+    engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
   return {
@@ -99,6 +101,7 @@ function createDoor(
       dryHandlers,
       host,
       changed,
+      hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       wakeDeliveries: worker.wake,
@@ -121,6 +124,7 @@ function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
     findEvent: (...args) => audit.flushed().then(() => store.findEvent(...args)),
     errorDetail: (...args) => audit.flushed().then(() => store.errorDetail(...args)),
     sessionEvents: (...args) => audit.flushed().then(() => store.sessionEvents(...args)),
+    eventTexts: (...args) => audit.flushed().then(() => store.eventTexts(...args)),
     listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
     verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
   }

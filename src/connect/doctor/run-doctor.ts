@@ -7,6 +7,7 @@ import {
   type HostPaths,
   warnFinding,
 } from '../../agents/agent-host.ts'
+import { DOCTOR_SESSION_PREFIX } from '../../agents/doctor-session.ts'
 import { findProfile } from '../../agents/table.ts'
 import { backupFolder, listBackups } from '../backup.ts'
 import { connectLine } from '../connect-line.ts'
@@ -66,7 +67,7 @@ async function checkConnection(
   const profile = findProfile(agent)
   if (profile === undefined) return []
   const { host, adapter } = profile
-  const session = `hookhelm-doctor-${randomUUID()}`
+  const session = `${DOCTOR_SESSION_PREFIX}${randomUUID()}`
   const reconnect = `Run \`${reconnectLine(connected, paths, dataFolder)}\`.`
   const configFindings = [
     ...host.findDisabled(paths, { level, file }),

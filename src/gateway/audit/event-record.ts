@@ -59,13 +59,14 @@ export function toEventRecord(
   }
 }
 
-/** Builds the record of an event whose hooks could not be loaded, so that none of them ran. */
+/** Builds the record of an event for which no hook ran: none could be loaded, or its client decided without the gateway. */
 export function hooklessRecord(
   { event, id, payload, envelope, decision }: Omit<DispatchRecord, 'time' | 'executions' | 'trace'>,
   context: RecordContext,
 ): EventRecord {
   const time = envelope.time ?? 0
-  const trace = { event, id, time, subject: '', hooks: [], merges: [], durationMs: 0 }
+  const subject = isRecord(payload) && typeof payload.tool_name === 'string' ? payload.tool_name : ''
+  const trace = { event, id, time, subject, hooks: [], merges: [], durationMs: 0 }
   const record = { event, id, time, payload, envelope, decision, executions: () => [], trace: () => trace }
   return toEventRecord(record, context)
 }
@@ -99,7 +100,7 @@ export function lateRecord(
 
 /** The position in the session, as far as the caller or earlier events give it. */
 function sessionPosition(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
-  const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
+  const { session, agent, host, turn, lane, parentAgent, depth, toolCall } = envelope
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined
   return {
@@ -111,6 +112,7 @@ function sessionPosition(envelope: Envelope, payload: unknown): { moment?: Sessi
       ...(depth === undefined || depth === 0 ? {} : { depth }),
       ...(toolCall === undefined ? {} : { tool_call: toolCall }),
       ...(typeof tool === 'string' ? { tool } : {}),
+      ...(agent === undefined || agent === host ? {} : { name: agent }),
     },
   }
 }

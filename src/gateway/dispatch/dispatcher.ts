@@ -56,6 +56,8 @@ export interface RequestContext {
   readonly time?: number
   /** The folders whose hook files apply, if the door knows them. */
   readonly folder?: AgentFolders
+  /** The client made this decision without the gateway. The event is recorded with it, and no hook runs. */
+  readonly decided?: Decision
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -165,6 +167,7 @@ async function runEvent(
   const { tenant, id } = envelope
   const row: AnyEventRow = catalogue[event]
   const { mode } = row
+  if (context.decided !== undefined) return recordDecided(parts, request, context.decided, idempotent)
   const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
   if ('reason' in snapshot) return decideWithoutHooks(audit, request, { ...snapshot, text: context.text })
   const observers = snapshot.hooks.has(event)
@@ -195,6 +198,22 @@ async function runEvent(
   if (waits || answers.length > 0) return commitRecord(parts, item, answer, row)
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
+  return answer
+}
+
+/** Records an event that its client decided. Rejects if that fails: the client keeps the event and sends it again. */
+async function recordDecided(
+  { audit, clock }: DispatcherParts,
+  { event, payload, envelope }: CompleteRequest,
+  decision: Decision,
+  idempotent: IdempotentRequest | undefined,
+): Promise<DispatchAnswer> {
+  const { id, tenant, time = clock.now() } = envelope
+  const answer = answerOf(id, redactDecision(decision))
+  const context = { tenant, text: undefined, attempt: 1, find: () => undefined }
+  const record = hooklessRecord({ event, id, payload, envelope: { ...envelope, time }, decision }, context)
+  const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json, clock.now())]
+  await audit.commit({ event: () => record, answers })
   return answer
 }
 

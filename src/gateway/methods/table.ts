@@ -10,6 +10,7 @@ import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
 import { reportMethods } from './reports.ts'
 import { secretMethods } from './secrets.ts'
+import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
 import { statusMethods } from './status.ts'
 import { tenantMethods } from './tenants.ts'
@@ -20,6 +21,7 @@ export const methods = [
   ...hookMethods,
   testHook,
   ...executionMethods,
+  ...sessionMethods,
   ...eventMethods,
   ...statusMethods,
   ...budgetMethods,

@@ -32,6 +32,8 @@ export interface SessionPosition {
   readonly depth?: number
   readonly tool_call?: string
   readonly tool?: string
+  /** The name of the agent, if it differs from `agent`. */
+  readonly name?: string
 }
 
 export interface ExecutionRecord {
@@ -74,6 +76,16 @@ export interface HistoryFilter {
   readonly shadow?: boolean
   readonly since?: number
   readonly until?: number
+  /** Leaves out executions of sessions whose id begins with this text. */
+  readonly except_sessions?: string
+}
+
+/** Which sessions to list, by the time of their events. */
+export interface SessionFilter {
+  readonly since?: number
+  readonly until?: number
+  /** Leaves out sessions whose id begins with this text. */
+  readonly except_sessions?: string
 }
 
 export interface Page<Row> {
@@ -112,6 +124,18 @@ export interface SessionRow {
   readonly first_at: number
   readonly last_at: number
   readonly events: number
+}
+
+/** A session with the name of its agent, as its newest event has it. */
+export interface ListedSession extends SessionRow {
+  readonly agent: string | null
+}
+
+/** The decrypted texts of one event; undefined if the key is gone. */
+export interface EventTexts {
+  readonly event_id: string
+  readonly request: string | undefined
+  readonly answer: string | undefined
 }
 
 /** The answer that an idempotency key received. */
@@ -157,10 +181,13 @@ export interface AuditStore {
     session: string,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<TimelineRow>>
+  /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
+  eventTexts(tenant: string, eventIds: readonly string[], maxLength: number): Promise<readonly EventTexts[]>
   listSessions(
     tenant: string,
+    filter: SessionFilter,
     page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<SessionRow>>
+  ): Promise<Page<ListedSession>>
   findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>
   /** Verifies the chain of MACs over all recorded executions. */
   verifyAudit(): Promise<AuditVerdict>

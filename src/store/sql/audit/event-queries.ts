@@ -1,7 +1,14 @@
+import { sql } from 'kysely'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type { AuditStore, SessionPosition, TimelineRow } from '../../stores/audit-store.ts'
+import type {
+  AuditStore,
+  ListedSession,
+  SessionPosition,
+  SessionRow,
+  TimelineRow,
+} from '../../stores/audit-store.ts'
 import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readTextCursor } from '../page-cursor.ts'
 import type { SqlDatabase } from '../sql-database.ts'
@@ -10,7 +17,7 @@ const kinds = ['allow', 'ask', 'block'] as const
 
 type EventQueries = Pick<
   AuditStore,
-  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
+  'errorDetail' | 'findEvent' | 'sessionEvents' | 'eventTexts' | 'listSessions' | 'findAnswer' | 'tail'
 >
 
 export function eventQueries(db: SqlDatabase): EventQueries {
@@ -72,23 +79,63 @@ export function eventQueries(db: SqlDatabase): EventQueries {
         return { rows: found.map(readTimelineRow), nextCursor }
       }),
 
-    listSessions: (tenant, { cursor, limit }) =>
+    eventTexts: (tenant, eventIds, maxLength) =>
+      db.tenant(tenant, async (trx) => {
+        if (eventIds.length === 0) return []
+        const sizes = await trx
+          .selectFrom('events')
+          .select(['event_id', sql<number>`length(request) + length(answer)`.as('size')])
+          .where('tenant_id', '=', tenant)
+          .where('event_id', 'in', eventIds)
+          .execute()
+        const ids = smallestWithin(sizes, maxLength)
+        if (ids.length === 0) return []
+        const rows = await trx
+          .selectFrom('events')
+          .select(['event_id', 'request', 'answer'])
+          .where('tenant_id', '=', tenant)
+          .where('event_id', 'in', ids)
+          .execute()
+        return rows.map(({ event_id, request, answer }) => ({
+          event_id,
+          request: open(request, eventPath(tenant, event_id, 'request')),
+          answer: open(answer, eventPath(tenant, event_id, 'answer')),
+        }))
+      }),
+
+    listSessions: (tenant, { since, until, except_sessions }, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readTextCursor(cursor) : undefined
-        const rows = await trx
+        let query = trx
           .selectFrom('sessions')
           .selectAll()
-          .where('tenant_id', '=', tenant)
-          .$if(from !== undefined, (query) =>
-            query.where((eb) =>
-              eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),
-            ),
+          .select((eb) =>
+            eb
+              .selectFrom('events')
+              .select('moment')
+              .whereRef('events.tenant_id', '=', 'sessions.tenant_id')
+              .whereRef('events.session_id', '=', 'sessions.session_id')
+              .orderBy('events.created_at', 'desc')
+              .orderBy('events.event_id', 'desc')
+              .limit(1)
+              .as('moment'),
           )
+          .where('tenant_id', '=', tenant)
+        if (since !== undefined) query = query.where('last_at', '>=', since)
+        if (until !== undefined) query = query.where('first_at', '<=', until)
+        if (except_sessions !== undefined)
+          query = query.where('session_id', 'not like', `${except_sessions}%`)
+        if (from !== undefined)
+          query = query.where((eb) =>
+            eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from.time, from.key)),
+          )
+        const rows = await query
           .orderBy('last_at', 'desc')
           .orderBy('session_id', 'desc')
           .limit(limit + 1)
           .execute()
-        return pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+        const page = pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+        return { ...page, rows: page.rows.map(readListedSession) }
       }),
 
     findAnswer: (tenant, key, now) =>
@@ -107,13 +154,40 @@ export function eventQueries(db: SqlDatabase): EventQueries {
   }
 }
 
+/** The ids of the smallest texts whose sum stays within the limit. */
+function smallestWithin(
+  sizes: readonly { readonly event_id: string; readonly size: number }[],
+  maxLength: number,
+): readonly string[] {
+  let left = maxLength
+  return sizes
+    .toSorted((a, b) => a.size - b.size)
+    .filter(({ size }) => {
+      left -= size
+      return left >= 0
+    })
+    .map(({ event_id }) => event_id)
+}
+
+function readListedSession({
+  moment,
+  ...row
+}: SessionRow & { readonly moment: string | null }): ListedSession {
+  const { name, agent = null } = moment === null ? {} : readPosition(moment)
+  return { ...row, agent: name ?? agent }
+}
+
+function readPosition(moment: string): SessionPosition {
+  return JSON.parse(moment) as SessionPosition
+}
+
 type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
 
 function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
   return {
     ...row,
     kind: readUnion(kinds, kind),
-    moment: moment === null ? {} : (JSON.parse(moment) as SessionPosition),
+    moment: moment === null ? {} : readPosition(moment),
   }
 }
 
