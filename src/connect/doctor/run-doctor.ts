@@ -6,6 +6,7 @@ import {
   type HostPaths,
   warnFinding,
 } from '../../agents/agent-host.ts'
+import { DOCTOR_SESSION_PREFIX } from '../../agents/doctor-session.ts'
 import { findProfile } from '../../agents/table.ts'
 import { type ConnectedAgent, findConnections } from '../find-connections.ts'
 import { type BrokenGateways, openBrokenGateways } from './broken-gateways.ts'
@@ -60,7 +61,7 @@ async function checkConnection(
   const profile = findProfile(agent)
   if (profile === undefined) return []
   const { host, adapter } = profile
-  const session = `hookhelm-doctor-${randomUUID()}`
+  const session = `${DOCTOR_SESSION_PREFIX}${randomUUID()}`
   const configFindings = [
     ...host.findDisabled(paths, { level, file }),
     ...host.findUntrusted(paths, { level, file }, hooks),

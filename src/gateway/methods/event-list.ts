@@ -5,7 +5,14 @@ import type { EventFilter, EventSummary } from '../../store/stores/view-store.ts
 import type { Caller } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import {
+  pageFields,
+  probeField,
+  readonlyList,
+  requestedPage,
+  shortText,
+  timeFields,
+} from './method-fields.ts'
 
 const eventSummary = z.object({
   event_id: z.string(),
@@ -45,9 +52,8 @@ export const eventFilterFields = {
   rewritten: z.boolean().exactOptional(),
   opened: z.boolean().describe('Whether a policy let it pass although a hook failed.').exactOptional(),
   failed: z.boolean().describe('Whether a hook failed.').exactOptional(),
-  since: z.number().describe('Milliseconds since 1970.').exactOptional(),
-  until: z.number().describe('Milliseconds since 1970.').exactOptional(),
-  probes: z.boolean().describe('Include the probes of `hookhelm doctor`.').exactOptional(),
+  ...timeFields,
+  ...probeField,
 }
 
 const filterSchema = z.object(eventFilterFields)
@@ -100,7 +106,7 @@ const tail = defineSubscription({
   about: 'Events as they are recorded, oldest first, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/events/tail' },
-  params: z.strictObject({ probes: eventFilterFields.probes, ...pageFields }),
+  params: z.strictObject({ ...probeField, ...pageFields }),
   result: eventPage,
   event: 'event',
   endedBy: 'events.untail',

@@ -3,7 +3,15 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { SessionRow } from '../../store/stores/audit-store.ts'
 import { projectOf } from './event-list.ts'
 import { defineCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import {
+  pageFields,
+  probeField,
+  readonlyList,
+  requestedPage,
+  shortText,
+  timeFields,
+  withoutProbes,
+} from './method-fields.ts'
 
 const session = z.object({
   tenant_id: z.string(),
@@ -34,16 +42,17 @@ const list = defineCall({
   about: 'Sessions that sent events, latest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions' },
-  params: z.strictObject({
-    probes: z.boolean().describe('Include the sessions of `hookhelm doctor`.').exactOptional(),
-    ...pageFields,
-  }),
+  params: z.strictObject({ ...timeFields, ...probeField, ...pageFields }),
   result: z.object({ sessions: readonlyList(session), nextCursor: z.string() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { probes = false } = params
-    const page = { ...requestedPage(params), probes }
-    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, page)
+    const { since, until, probes } = params
+    const filter = {
+      ...withoutProbes(probes),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    }
+    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, filter, requestedPage(params))
     return { sessions: rows.map(toSession), nextCursor }
   },
 })

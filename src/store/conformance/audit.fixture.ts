@@ -75,7 +75,7 @@ export function auditConformance(open: OpenStoreUnderTest): void {
       async function everything() {
         return {
           history: await at.store.history(tenant, {}, { limit: 10 }),
-          sessions: await at.store.listSessions(tenant, { limit: 10 }),
+          sessions: await at.store.listSessions(tenant, {}, { limit: 10 }),
           deliveries: await at.store.listDeliveries(tenant, {}, { limit: 10 }),
           answer: await at.store.findAnswer(tenant, 'k', NOON),
         }
@@ -95,7 +95,7 @@ export function auditConformance(open: OpenStoreUnderTest): void {
       await at.store.recordEvents([later], [], [])
       expect((await at.store.history(tenant, {}, { limit: 10 })).rows).toHaveLength(2)
       expect(await at.store.findEvent(tenant, first.event_id)).toMatchObject({ answer: first.answer })
-      expect((await at.store.listSessions(tenant, { limit: 1 })).rows).toMatchObject([{ events: 1 }])
+      expect((await at.store.listSessions(tenant, {}, { limit: 1 })).rows).toMatchObject([{ events: 1 }])
     })
 
     test('a group with the same event twice writes it once', async () => {
@@ -103,7 +103,7 @@ export function auditConformance(open: OpenStoreUnderTest): void {
       const one = event(tenant, { session_id: 's', hooks: [{}] })
       await at.store.recordEvents([one, one], [], [])
       expect((await at.store.history(tenant, {}, { limit: 10 })).rows).toHaveLength(1)
-      expect((await at.store.listSessions(tenant, { limit: 1 })).rows).toMatchObject([{ events: 1 }])
+      expect((await at.store.listSessions(tenant, {}, { limit: 1 })).rows).toMatchObject([{ events: 1 }])
       expect((await at.store.verifyAudit()).broken).toBeUndefined()
     })
 
@@ -164,8 +164,8 @@ export function auditConformance(open: OpenStoreUnderTest): void {
         event(tenant, { session_id, time, agent_id })
       await at.store.recordEvents([at_('a', NOON + 5), at_('b', NOON + 1), at_('a', NOON)], [], [])
       await at.store.recordEvents([at_('b', NOON + 9, 'agent'), at_('c', NOON + 3)], [], [])
-      const first = await at.store.listSessions(tenant, { limit: 2 })
-      expect(first.rows).toEqual([
+      const first = await at.store.listSessions(tenant, {}, { limit: 2 })
+      expect(first.rows).toMatchObject([
         {
           tenant_id: tenant,
           session_id: 'b',
@@ -176,7 +176,7 @@ export function auditConformance(open: OpenStoreUnderTest): void {
         },
         { tenant_id: tenant, session_id: 'a', agent_id: null, first_at: NOON, last_at: NOON + 5, events: 2 },
       ])
-      const rest = await at.store.listSessions(tenant, { limit: 2, cursor: first.nextCursor })
+      const rest = await at.store.listSessions(tenant, {}, { limit: 2, cursor: first.nextCursor })
       expect(rest.rows.map((row) => row.session_id)).toEqual(['c'])
       expect(rest.nextCursor).toBe('')
     })

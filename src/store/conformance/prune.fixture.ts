@@ -34,7 +34,7 @@ export function pruneConformance(open: OpenStoreUnderTest): void {
         expect((await store.history(tenant, {}, { limit: 100 })).rows).toHaveLength(4)
         expect(await store.findEvent(tenant, 'e3')).toBeUndefined()
         expect(await store.findEvent(tenant, 'e4')).toBeDefined()
-        expect((await store.listSessions(tenant, { limit: 9 })).rows).toHaveLength(2)
+        expect((await store.listSessions(tenant, {}, { limit: 9 })).rows).toHaveLength(2)
         expect(await store.verifyAudit()).toEqual({ checked: 4 })
         await store.recordEvents([event(tenant, { hooks: [{}] })], [], [])
         expect(await store.verifyAudit()).toEqual({ checked: 5 })

@@ -64,7 +64,7 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       expect((await store.tail(a, start.nextCursor, 9)).rows).toEqual([])
       expect(await store.errorDetail(a, executionId)).toBeUndefined()
       expect(await store.findEvent(a, given.event_id)).toBeUndefined()
-      expect((await store.listSessions(a, { limit: 9 })).rows).toEqual([])
+      expect((await store.listSessions(a, {}, { limit: 9 })).rows).toEqual([])
       expect(await store.findAnswer(a, 'k', NOON)).toBeUndefined()
       expect((await store.listDeliveries(a, {}, { limit: 9 })).rows).toEqual([])
       expect(await store.listTokens(a)).toEqual([])
@@ -117,7 +117,7 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       expect((await store.listDeliveries(a, {}, { limit: 9 })).rows).toHaveLength(1)
       expect(await store.findAnswer(a, 'k', NOON)).toMatchObject({ answer: 'other' })
       expect(await store.findAnswer(b, 'k', NOON)).toMatchObject({ answer: 'a' })
-      expect((await store.listSessions(b, { limit: 9 })).rows).toMatchObject([{ events: 1 }])
+      expect((await store.listSessions(b, {}, { limit: 9 })).rows).toMatchObject([{ events: 1 }])
     })
   })
 }

@@ -128,7 +128,7 @@ export function tenantConformance(open: OpenStoreUnderTest): void {
       hooks: (await at.store.listHooks(tenant, { scope: 'tenant' })).filter((row) => row.tenant_id === tenant)
         .length,
       executions: (await at.store.history(tenant, {}, { limit: 10 })).rows.length,
-      sessions: (await at.store.listSessions(tenant, { limit: 10 })).rows.length,
+      sessions: (await at.store.listSessions(tenant, {}, { limit: 10 })).rows.length,
       deliveries: (await at.store.listDeliveries(tenant, {}, { limit: 10 })).rows.length,
       secrets: (await at.store.listSecrets(tenant)).length,
     })

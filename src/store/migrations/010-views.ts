@@ -100,7 +100,6 @@ function sessionColumns(types: ColumnTypes): readonly MigrationStatement[] {
       (name) => `${name} ${types.number} not null default 0`,
     ),
     `hook_ms ${types.real} not null default 0`,
-    `probe ${types.flag} not null default ${falseOf(types)}`,
   ]
   return columns.map((column) => ({ kind: 'sql', text: `alter table sessions add column ${column}` }))
 }

@@ -89,7 +89,7 @@ describe('deliveries on two nodes', () => {
       const { rows } = await one.history(tenant, { session_id: `both ${round}` }, { limit: 100 })
       expect(rows.length).toBe(20)
     }
-    const { rows } = await one.listSessions(tenant, { limit: 100 })
+    const { rows } = await one.listSessions(tenant, {}, { limit: 100 })
     expect(rows.filter((row) => row.session_id.startsWith('both')).map((row) => row.events)).toEqual(
       Array(10).fill(20),
     )

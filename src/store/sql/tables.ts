@@ -15,7 +15,7 @@ export interface Tables {
   hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
   events: Events
   hook_executions: HookExecutions
-  sessions: Omit<SessionRow, 'sub_agents' | 'ended'> & { ended_at: number | null; probe: unknown }
+  sessions: Omit<SessionRow, 'sub_agents' | 'ended'> & { ended_at: number | null }
   session_lanes: { tenant_id: string; session_id: string; lane: string; created_at: number }
   event_summaries: EventSummaries
   decision_minutes: { tenant_id: string; minute: number }

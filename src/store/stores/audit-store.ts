@@ -88,6 +88,14 @@ export interface HistoryFilter {
   readonly until?: number
 }
 
+/** Which sessions to list, by the time of their events. */
+export interface SessionFilter {
+  readonly since?: number
+  readonly until?: number
+  /** Leaves out sessions whose id begins with this text. */
+  readonly except_sessions?: string
+}
+
 export interface Page<Row> {
   readonly rows: readonly Row[]
   /** Opaque; empty on the last page. */
@@ -182,10 +190,11 @@ export interface AuditStore {
     session: string,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<TimelineRow>>
-  /** Latest first, in pages. Sessions of `hookhelm doctor` only on request. */
+  /** Latest first, in pages. */
   listSessions(
     tenant: string,
-    page: { readonly cursor?: string; readonly limit: number; readonly probes?: boolean },
+    filter: SessionFilter,
+    page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<SessionRow>>
   findSession(tenant: string, session: string): Promise<SessionRow | undefined>
   findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>

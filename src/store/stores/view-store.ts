@@ -25,10 +25,26 @@ export interface EventSummaryFields {
   readonly probe: boolean
 }
 
-/** What a record adds for lists: the summary, and the prompt if the event is one. */
-export interface RecordedSummary extends EventSummaryFields {
-  /** The beginning of a prompt of the user; the first one of a session is its title. */
-  readonly title: string | null
+/**
+ * What a record tells lists, as it came: the store redacts it before it writes it in clear. Absent fields are none, so
+ * that a record of a plain allow stays small.
+ */
+export interface RecordedSummary {
+  readonly agent?: string
+  readonly folder?: string
+  readonly lane?: string
+  readonly tool?: string
+  readonly what?: string
+  readonly rewritten?: true
+  readonly opened?: string
+  readonly failed?: number
+  readonly shadow?: number
+  readonly by_hook?: string
+  readonly hook_name?: string
+  readonly reason?: string
+  readonly probe?: true
+  /** A prompt of the user; the beginning of the first one is the title of its session. */
+  readonly prompt?: string
 }
 
 /** An event in a list. */

@@ -73,19 +73,19 @@ export function eventQueries(db: SqlDatabase): EventQueries {
         return { rows: found.map(readTimelineRow), nextCursor }
       }),
 
-    listSessions: (tenant, { cursor, limit, probes = false }) =>
+    listSessions: (tenant, { since, until, except_sessions }, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readTextCursor(cursor) : undefined
-        const rows = await trx
-          .selectFrom('sessions')
-          .selectAll()
-          .where('tenant_id', '=', tenant)
-          .$if(!probes, (query) => query.where('probe', '=', db.codec.flag(false)))
-          .$if(from !== undefined, (query) =>
-            query.where((eb) =>
-              eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),
-            ),
+        let query = trx.selectFrom('sessions').selectAll().where('tenant_id', '=', tenant)
+        if (since !== undefined) query = query.where('last_at', '>=', since)
+        if (until !== undefined) query = query.where('first_at', '<=', until)
+        if (except_sessions !== undefined)
+          query = query.where('session_id', 'not like', `${except_sessions}%`)
+        if (from !== undefined)
+          query = query.where((eb) =>
+            eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from.time, from.key)),
           )
+        const rows = await query
           .orderBy('last_at', 'desc')
           .orderBy('session_id', 'desc')
           .limit(limit + 1)
@@ -139,7 +139,7 @@ async function withSubAgents(
     .groupBy('session_id')
     .execute()
   const lanes = new Map(counts.map((row) => [row.session_id, Number(row.lanes)]))
-  return rows.map(({ ended_at, probe: _, ...row }) => ({
+  return rows.map(({ ended_at, ...row }) => ({
     ...row,
     sub_agents: lanes.get(row.session_id) ?? 0,
     // A session that goes on after its end is open again.
