@@ -5,6 +5,7 @@ import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
+import type { ViewStore } from './stores/view-store.ts'
 
 /**
  * Everything durable. Each method is one atomic operation with plain data in and out, so that it can run in another thread
@@ -14,6 +15,7 @@ import type { VaultStore } from './stores/vault-store.ts'
 export interface Store
   extends HookStore,
     AuditStore,
+    ViewStore,
     DeliveryStore,
     GuardStore,
     TenantStore,

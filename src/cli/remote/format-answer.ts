@@ -9,7 +9,8 @@ type Fields = Readonly<Record<string, unknown>>
 const columns: Readonly<Record<string, readonly string[]>> = {
   hooks: ['hook', 'event', 'handler_type', 'scope', 'enabled', 'priority'],
   executions: ['created_at', 'event', 'decision', 'hook', 'duration_ms', 'event_id', 'error'],
-  sessions: ['session_id', 'agent', 'events', 'last_at'],
+  events: ['created_at', 'agent', 'event', 'tool', 'what', 'kind', 'hook_name', 'duration_ms', 'event_id'],
+  sessions: ['session_id', 'agent', 'project', 'title', 'events', 'blocked', 'last_at'],
   tenants: ['name', 'created_at'],
   tokens: ['name', 'role', 'agent', 'expires_at'],
   secrets: ['name', 'updated_at'],

@@ -5,6 +5,7 @@ import { redact } from '../../safe/redact.ts'
 import type { EventRecord, ExecutionRecord, SessionPosition } from '../../store/stores/audit-store.ts'
 import type { KnownHook } from '../tenancy/snapshot.ts'
 import { traceIdOf } from './emit-spans.ts'
+import { summarizeDispatch } from './event-summary.ts'
 import { redactDecision, redactTrace } from './redact-decision.ts'
 
 /** What a record needs in addition to the dispatch itself. */
@@ -31,6 +32,7 @@ export function toEventRecord(
   const { event, id, time, payload, envelope, decision } = record
   const trace = record.trace({ maxMisses: MAX_RECORDED_MISSES })
   const traceId = traceIdOf(envelope.traceparent, id)
+  const rewriters = new Set(decision.steps?.map(({ hook }) => hook))
   return {
     tenant,
     event_id: id,
@@ -45,16 +47,22 @@ export function toEventRecord(
     duration_ms: round(trace.durationMs),
     request: text ?? JSON.stringify({ event, payload, envelope }),
     answer: JSON.stringify({ decision: redactDecision(decision), trace: redactTrace(trace) }),
-    executions: trace.hooks.flatMap(({ matched, executions }) =>
-      executions.map((execution) =>
-        toExecution(execution, {
+    summary: summarizeDispatch(record, trace),
+    executions: trace.hooks.flatMap(({ name, matched, executions }) =>
+      executions.map((execution) => ({
+        ...toExecution(execution, {
           key: keyOf(execution, id, attempt),
           attempt,
           traceId,
           matched,
           row: find(execution.hook),
         }),
-      ),
+        tally: {
+          ...(name === undefined ? {} : { hook_name: name }),
+          rewrote: execution.recheck !== true && rewriters.has(execution.hook),
+          repeated: execution.recheck === true || attempt > 1,
+        },
+      })),
     ),
   }
 }

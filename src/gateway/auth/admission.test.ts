@@ -323,3 +323,91 @@ describe('a session by a one-time link', () => {
     expect(await login(gateway, good)).toMatchObject({ status: 303 })
   })
 })
+
+describe('a session by a token', () => {
+  const post = (gateway: GatewayFixture, body: unknown, headers: Headers = { origin: gateway.url }) =>
+    fetch(`${gateway.url}/login`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  const cookieOf = (response: Response) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
+
+  test('is opened for the caller of the token, with a cookie that is out of reach for scripts', async () => {
+    const gateway = await startGateway()
+    const token = gateway.store.addToken({ tenant_id: OTHER_TENANT, role: 'viewer' })
+    const opened = await post(gateway, { token })
+    expect(opened.status).toBe(204)
+    expect(opened.headers.get('set-cookie')).toMatch(
+      /^hookhelm_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    )
+    const response = await fetch(`${gateway.url}/v1/things/1`, { headers: { cookie: cookieOf(opened) } })
+    expect(await response.json()).toMatchObject({ tenant: OTHER_TENANT })
+  })
+
+  test('M15 is opened only from our own page, and only with JSON', async () => {
+    const gateway = await startGateway({ hosts: ['hooks.example'] })
+    const { token } = gateway
+    for (const headers of [{}, { origin: 'https://evil.example' }, { origin: 'null' }] as Headers[]) {
+      const refused = await post(gateway, { token }, headers)
+      expect([refused.status, cookieOf(refused)]).toEqual([403, ''])
+    }
+    const form = await post(gateway, { token }, { origin: gateway.url, 'content-type': 'text/plain' })
+    expect([form.status, cookieOf(form)]).toEqual([415, ''])
+    for (const body of [{}, { token: '' }, { token: 1 }]) expect((await post(gateway, body)).status).toBe(400)
+  })
+
+  test('ends when the token is revoked or expires', async () => {
+    const clock = fakeClock()
+    const gateway = await startGateway({ clock })
+    const revoked = gateway.store.addToken({})
+    const expiring = gateway.store.addToken({ expires_at: clock.now() + 60_000 })
+    const sessions = {
+      revoked: { cookie: cookieOf(await post(gateway, { token: revoked })) },
+      expiring: { cookie: cookieOf(await post(gateway, { token: expiring })) },
+    }
+    for (const session of Object.values(sessions))
+      expect(await ask(gateway, '/v1/things/1', session)).toMatchObject({ status: 200 })
+    gateway.store.revoke(revoked)
+    await clock.advance(5_000)
+    expect(await ask(gateway, '/v1/things/1', sessions.revoked)).toMatchObject({
+      status: 401,
+      code: 'auth.token',
+    })
+    expect(await ask(gateway, '/v1/things/1', sessions.expiring)).toMatchObject({ status: 200 })
+    await clock.advance(60_000)
+    expect(await ask(gateway, '/v1/things/1', sessions.expiring)).toMatchObject({ status: 401 })
+  })
+
+  test('ends an open connection when the token is revoked', async () => {
+    const clock = fakeClock()
+    const gateway = await startGateway({ clock })
+    const token = gateway.store.addToken({})
+    const cookie = cookieOf(await post(gateway, { token }))
+    const ws = new WebSocket(`${gateway.url.replace('http', 'ws')}/ws`, {
+      headers: { cookie, origin: gateway.url },
+    })
+    const ended = new Promise<number>((resolve) => ws.on('close', resolve))
+    await new Promise((resolve) => ws.on('open', resolve))
+    gateway.store.revoke(token)
+    await clock.advance(5_000)
+    expect(await ended).toBeGreaterThan(1_000)
+  })
+
+  test('4.10 #138 200 bad tokens end in 429 with the time to wait', async () => {
+    const gateway = await startGateway({ clock: fakeClock() })
+    const statuses = new Map<number, number>()
+    for (let tried = 0; tried < 200; tried += 1) {
+      const { status } = await post(gateway, { token: newToken() })
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ 401: 20, 429: 180 })
+  })
+
+  test('replaces the session that the browser had', async () => {
+    const gateway = await startGateway()
+    const first = cookieOf(await post(gateway, { token: gateway.token }))
+    await post(gateway, { token: gateway.token }, { origin: gateway.url, cookie: first })
+    expect(await ask(gateway, '/v1/things/1', { cookie: first })).toMatchObject({ status: 401 })
+  })
+})

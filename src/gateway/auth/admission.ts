@@ -15,6 +15,8 @@ import { type AdmittedCaller, invalidTokenError, type KnownToken, type Tokens } 
 export interface Admission {
   /** Returns without a promise if the token is cached. Throws or rejects with a coded error. */
   admit(request: IncomingMessage): AdmittedCaller | Promise<AdmittedCaller>
+  /** Admits the token that a page of the gateway sends in a body. */
+  admitToken(request: IncomingMessage, token: string): AdmittedCaller | Promise<AdmittedCaller>
   /** Whether the token or session of an open connection is still valid. */
   isStillValid(admitted: AdmittedCaller): Promise<boolean>
 }
@@ -60,7 +62,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const isUpgrade = request.headers.upgrade !== undefined
     if ((isUpgrade || !SAFE_VERBS.has(request.method ?? '')) && !site.isOwnPage(request))
       throw serverError('auth.origin', 'a session cookie is accepted only from pages of the gateway')
-    return admitted
+    return admitted.token === undefined ? admitted : whileTokenIsValid(admitted, admitted.token)
+  }
+
+  /** The session of a token ends when the token is revoked or expires. */
+  async function whileTokenIsValid(admitted: AdmittedCaller, token: string): Promise<AdmittedCaller> {
+    if (await tokens.isStillValid(token)) return admitted
+    throw invalidTokenError()
   }
 
   /** A master caller can act for any tenant; other callers can name only their own. */
@@ -90,8 +98,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
         throw serverError('gateway.request', 'X-Hookhelm-Tenant names two tenants')
       return Promise.resolve(admitted).then((known) => actFor(named, known))
     },
-    isStillValid: async ({ key }) =>
-      isSessionKey(key) ? logins.isStillValid(key) : await tokens.isStillValid(key),
+    admitToken(request, token) {
+      if (!site.isOwnPage(request))
+        throw serverError('auth.origin', 'a token is accepted only from pages of the gateway')
+      return tokens.find(token, request.socket.remoteAddress)
+    },
+    async isStillValid({ key, token }) {
+      if (!isSessionKey(key)) return tokens.isStillValid(key)
+      return logins.isStillValid(key) && (token === undefined || (await tokens.isStillValid(token)))
+    },
   }
 }
 

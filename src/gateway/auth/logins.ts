@@ -6,12 +6,15 @@ import type { Caller } from './caller.ts'
 import { createFailureLimit } from './failure-limit.ts'
 import { type AdmittedCaller, invalidTokenError } from './tokens.ts'
 
-/** One-time login links, and the browser sessions they open. */
+/** One-time login links, and the browser sessions that links and tokens open. */
 export interface Logins {
   /** Returns the path of a link that works once within ten minutes. */
   issue(): string
   /** Exchanges the code of a link for a session secret. `source` is the network of the client. */
   redeem(code: string, source: string): string
+  /** Opens a session for the caller of a token. Returns its secret. */
+  open(token: AdmittedCaller): string
+  /** The caller of a session. If it has a token, that must still be valid. */
   find(secret: string): AdmittedCaller | undefined
   isStillValid(key: string): boolean
   end(secret: string): void
@@ -53,6 +56,15 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
     return undefined
   }
 
+  function begin(caller: Caller, token?: string): string {
+    const fresh = secret()
+    const key = keyOf(fresh)
+    makeRoom(sessions, MAX_SESSIONS)
+    const admitted = { caller, key, ...(token === undefined ? {} : { token }) }
+    sessions.set(key, { admitted, expiresAt: clock.now() + SESSION_MS })
+    return fresh
+  }
+
   return {
     issue() {
       const code = secret()
@@ -68,12 +80,9 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
         byAccount.count(caller.name)
         throw invalidTokenError()
       }
-      const fresh = secret()
-      const key = keyOf(fresh)
-      makeRoom(sessions, MAX_SESSIONS)
-      sessions.set(key, { admitted: { caller, key }, expiresAt: clock.now() + SESSION_MS })
-      return fresh
+      return begin(caller)
     },
+    open: (token) => begin(token.caller, token.key),
     find: (given) => live(keyOf(given))?.admitted,
     isStillValid: (key) => live(key) !== undefined,
     end(given) {

@@ -14,6 +14,8 @@ export interface AdmittedCaller {
   readonly caller: Caller
   /** For `isStillValid`. */
   readonly key: string
+  /** The key of the token that a browser session was opened with; the session ends with it. */
+  readonly token?: string
 }
 
 /** A token as read from the store. */

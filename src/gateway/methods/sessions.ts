@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { serverError } from '../../engine/core/server-errors.ts'
 import type { Store } from '../../store/store.ts'
-import type { TimelineRow } from '../../store/stores/audit-store.ts'
+import type { SessionRow, TimelineRow } from '../../store/stores/audit-store.ts'
 import { timelineDetails } from '../audit/timeline-details.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { hookNames } from '../hooks/find-hook.ts'
 import { agentName } from '../tenancy/agent-names.ts'
+import { projectOf } from './event-list.ts'
 import { defineCall } from './method.ts'
 import {
   pageFields,
@@ -16,26 +18,38 @@ import {
   withoutProbes,
 } from './method-fields.ts'
 
+const session = z.object({
+  tenant_id: z.string(),
+  session_id: z.string(),
+  agent_id: z.string().nullable(),
+  agent: z.string().nullable().describe('The name of the agent.'),
+  project: z.string().nullable().describe('The last part of `folder`.'),
+  folder: z.string().nullable().describe('The folder in which the session began.'),
+  title: z.string().nullable().describe('The beginning of the first prompt, redacted.'),
+  first_at: z.number(),
+  last_at: z.number(),
+  events: z.number(),
+  tool_calls: z.number(),
+  blocked: z.number(),
+  rewritten: z.number(),
+  asked: z.number(),
+  hook_ms: z.number().describe('How long its events waited for hooks, in total.'),
+  sub_agents: z.number(),
+  ended: z.boolean(),
+})
+
+function toSession(row: SessionRow, { tenant }: Caller): z.output<typeof session> {
+  const agent = row.agent ?? (row.agent_id === null ? null : agentName(tenant, row.agent_id))
+  return { ...row, agent, project: projectOf(row.folder) }
+}
+
 const list = defineCall({
   name: 'sessions.list',
   about: 'Sessions that sent events, latest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions' },
   params: z.strictObject({ ...timeFields, ...probeField, ...pageFields }),
-  result: z.object({
-    sessions: readonlyList(
-      z.object({
-        tenant_id: z.string(),
-        session_id: z.string(),
-        agent_id: z.string().nullable(),
-        agent: z.string().nullable().describe('The name of the agent, if it is known.'),
-        first_at: z.number(),
-        last_at: z.number(),
-        events: z.number(),
-      }),
-    ),
-    nextCursor: z.string(),
-  }),
+  result: z.object({ sessions: readonlyList(session), nextCursor: z.string() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { since, until, probes } = params
@@ -44,13 +58,23 @@ const list = defineCall({
       ...(since === undefined ? {} : { since }),
       ...(until === undefined ? {} : { until }),
     }
-    const { tenant } = caller
-    const { rows, nextCursor } = await parts.store.listSessions(tenant, filter, requestedPage(params))
-    const sessions = rows.map(({ agent, ...row }) => ({
-      ...row,
-      agent: agent ?? (row.agent_id === null ? null : agentName(tenant, row.agent_id)),
-    }))
-    return { sessions, nextCursor }
+    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, filter, requestedPage(params))
+    return { sessions: rows.map((row) => toSession(row, caller)), nextCursor }
+  },
+})
+
+const get = defineCall({
+  name: 'sessions.get',
+  about: 'One session.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/sessions/:sessionId' },
+  params: z.strictObject({ sessionId: shortText }),
+  result: z.object({ session }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const row = await parts.store.findSession(caller.tenant, params.sessionId)
+    if (row === undefined) throw serverError('gateway.not_found', `session not found: ${params.sessionId}`)
+    return { session: toSession(row, caller) }
   },
 })
 
@@ -136,4 +160,4 @@ async function withDetails(rows: readonly TimelineRow[], caller: Caller, store: 
   }))
 }
 
-export const sessionMethods = [list, timeline] as const
+export const sessionMethods = [list, get, timeline] as const

@@ -1,9 +1,12 @@
 import type { z } from 'zod'
 import { auditMethods } from './audit.ts'
 import { budgetMethods } from './budgets.ts'
+import { callerMethods } from './caller.ts'
 import { deliveryMethods } from './deliveries.ts'
+import { eventListMethods } from './event-list.ts'
 import { eventMethods } from './events.ts'
 import { executionMethods } from './executions.ts'
+import { previewMethod } from './hook-preview.ts'
 import { testHook } from './hook-test.ts'
 import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
@@ -12,6 +15,7 @@ import { reportMethods } from './reports.ts'
 import { secretMethods } from './secrets.ts'
 import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
+import { statMethods } from './stats.ts'
 import { statusMethods } from './status.ts'
 import { tenantMethods } from './tenants.ts'
 import { tokenMethods } from './tokens.ts'
@@ -20,9 +24,13 @@ import { tokenMethods } from './tokens.ts'
 export const methods = [
   ...hookMethods,
   testHook,
+  previewMethod,
   ...executionMethods,
-  ...sessionMethods,
+  ...eventListMethods,
   ...eventMethods,
+  ...sessionMethods,
+  ...statMethods,
+  ...callerMethods,
   ...statusMethods,
   ...budgetMethods,
   ...tenantMethods,

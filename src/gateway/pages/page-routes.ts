@@ -8,7 +8,8 @@ import { sourceNetwork } from '../auth/failure-limit.ts'
 import { type Logins, readSessionCookie, SESSION_MS, writeSessionCookie } from '../auth/logins.ts'
 import { isLoopbackName, withoutPort } from '../auth/site.ts'
 import type { MethodParts } from '../parts.ts'
-import { jsonResponse } from '../rest/api-routes.ts'
+import { jsonResponse, readJsonBody } from '../rest/api-routes.ts'
+import { apiHeaders } from '../server/http-reply.ts'
 import { statusLines } from '../status.ts'
 import { newNonce, pageHeaders, uiFiles } from './ui-files.ts'
 
@@ -52,8 +53,19 @@ export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) 
     refusePrefetch(incoming)
     const source = sourceNetwork(incoming.socket.remoteAddress)
     const secret = logins.redeem(c.req.query('code') ?? '', source)
-    const secure = !isLoopbackName(withoutPort(incoming.headers.host ?? ''))
-    return redirect('/ui/', writeSessionCookie(secret, { secure, maxAgeMs: SESSION_MS }))
+    return redirect('/ui/', sessionCookie(incoming, secret))
+  })
+  app.post('/login', async (c) => {
+    const { incoming } = c.env
+    const { token } = await readJsonBody(c)
+    if (typeof token !== 'string' || token === '')
+      throw serverError('gateway.request', 'token is required', { at: 'token' })
+    const known = await admission.admitToken(incoming, token)
+    // A browser has one session at a time.
+    logins.end(readSessionCookie(incoming.headers.cookie ?? ''))
+    const headers = new Headers(apiHeaders.map(([name, value]): [string, string] => [name, value]))
+    headers.set('Set-Cookie', sessionCookie(incoming, logins.open(known)))
+    return new Response(null, { status: 204, headers })
   })
   app.post('/logout', async (c) => {
     const { incoming } = c.env
@@ -62,6 +74,11 @@ export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) 
     return redirect('/ui/', writeSessionCookie('', { secure: false, maxAgeMs: 0 }))
   })
   return app
+}
+
+function sessionCookie({ headers }: IncomingMessage, secret: string): string {
+  const secure = !isLoopbackName(withoutPort(headers.host ?? ''))
+  return writeSessionCookie(secret, { secure, maxAgeMs: SESSION_MS })
 }
 
 /** Anyone may request /healthz, so requests within this time share one check. */

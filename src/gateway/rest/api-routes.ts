@@ -72,7 +72,8 @@ function paramsReader(row: Method): (c: ApiContext) => Promise<Record<string, un
   }
 }
 
-async function readJsonBody(c: ApiContext): Promise<Record<string, unknown>> {
+/** The JSON object in the body of a request; empty without a body. */
+export async function readJsonBody(c: ApiContext): Promise<Record<string, unknown>> {
   const { incoming, outgoing } = c.env
   if (!hasBody(incoming)) return {}
   checkMediaType(incoming)

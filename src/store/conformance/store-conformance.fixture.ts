@@ -11,6 +11,7 @@ import type { OpenStoreUnderTest } from './samples.fixture.ts'
 import { tenancyConformance } from './tenancy.fixture.ts'
 import { tenantConformance } from './tenants.fixture.ts'
 import { vaultConformance } from './vault.fixture.ts'
+import { viewConformance } from './views.fixture.ts'
 
 /** The tests that every dialect of the store must pass. */
 export function storeConformance(name: string, open: OpenStoreUnderTest): void {
@@ -19,6 +20,7 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     hookConformance(open)
     auditConformance(open)
     historyConformance(open)
+    viewConformance(open)
     auditChainConformance(open)
     pruneConformance(open)
     deliveryConformance(open)

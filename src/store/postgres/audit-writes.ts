@@ -4,6 +4,7 @@ import {
   type AppendedGroup,
   type AuditGroup,
   eventColumns,
+  insertedSummaryColumns,
   type LinkedExecution,
   linkedColumns,
   type NewJournalEntry,
@@ -11,8 +12,10 @@ import {
   type SealedDelivery,
   type SealedEvent,
   type SealedExecution,
+  type SealedSummary,
 } from '../sql/audit/audit-group.ts'
 import { isUuid } from '../sql/column-values.ts'
+import { type LaterFailure, laterFailures, mergeClause, type RollUp, rollUp } from '../sql/views/roll-up.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { columnArrays } from './postgres-dialect.ts'
 import { escapeJson } from './stored-text.ts'
@@ -25,16 +28,34 @@ export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<voi
     const { rowCount } = await client.query(removeEntry(entry))
     if (rowCount === 0) return
     // The server runs pipelined statements in the order in which they are sent.
-    const sent = events.length > 0 ? [client.query(insertEvents(events))] : []
-    const [added] = await Promise.all([newExecutions(client, executions), ...sent])
-    if (added.length === 0) return
-    const linked = added.map(({ execution, hook_id }): LinkedExecution => {
+    const sent = events.length > 0 ? client.query(insertEvents(events)) : undefined
+    const [added, written] = await Promise.all([newExecutions(client, executions), sent])
+    const summaries = insertedSummaries(group.summaries, written?.rows ?? [])
+    const linked = added.map(({ execution: { tally: _, ...execution }, hook_id }): LinkedExecution => {
       const link = chain.next(execution)
       chain.advance(link)
       return { ...execution, ...link, hook_id, chain: chain.id, metadata: escapeJson(execution.metadata) }
     })
-    await Promise.all([client.query(insertExecutions(linked)), client.query(moveHead(chain))])
+    const counted = added.map(({ execution }) => execution)
+    const failures = laterFailures(summaries, counted)
+    const statements = [
+      ...(summaries.length > 0 ? [insertSummaries(summaries)] : []),
+      ...rollUp(summaries, counted).map(mergeRollUp),
+      ...(failures.length > 0 ? [addFailures(failures)] : []),
+      ...(linked.length > 0 ? [insertExecutions(linked), moveHead(chain)] : []),
+    ]
+    await Promise.all(statements.map((statement) => client.query(statement)))
   })
+}
+
+/** The summaries of the events that were inserted; of equal events the first counts. */
+function insertedSummaries(
+  summaries: readonly SealedSummary[],
+  written: readonly { readonly tenant_id: string; readonly event_id: string }[],
+): readonly SealedSummary[] {
+  const keyOf = (row: { tenant_id: string; event_id: string }) => `${row.tenant_id} ${row.event_id}`
+  const left = new Set(written.map(keyOf))
+  return summaries.filter((summary) => left.delete(keyOf(summary)))
 }
 
 interface NewExecution {
@@ -93,24 +114,45 @@ export async function appendGroup(
  * table. Inserts follow the order of keys, and tables always come in the same order, so that two nodes cannot deadlock.
  */
 
-/** Only newly inserted events update their sessions. */
 function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
   return {
-    text: `with written as (
-        insert into events (${eventColumns.join(', ')})
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-          $9::float8[], $10::int8[], $11::text[], $12::text[], $13::text[]) as given (tenant_id, event_id)
-        order by tenant_id, event_id
-        on conflict do nothing returning tenant_id, session_id, agent_id, created_at)
-      insert into sessions as s (tenant_id, session_id, agent_id, first_at, last_at, events)
-      select tenant_id, session_id,
-        (array_agg(agent_id order by created_at desc) filter (where agent_id is not null))[1],
-        min(created_at), max(created_at), count(*)
-      from written where session_id is not null group by tenant_id, session_id order by tenant_id, session_id
-      on conflict (tenant_id, session_id) do update set agent_id = coalesce(excluded.agent_id, s.agent_id),
-        first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
-        events = s.events + excluded.events`,
+    text: `insert into events (${eventColumns.join(', ')})
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::float8[], $10::int8[], $11::text[], $12::text[], $13::text[]) as given (tenant_id, event_id)
+      order by tenant_id, event_id
+      on conflict do nothing returning tenant_id, event_id`,
     values: columnArrays(events, eventColumns),
+  }
+}
+
+function insertSummaries(summaries: readonly SealedSummary[]): pg.QueryConfig {
+  return {
+    text: `insert into event_summaries (${insertedSummaryColumns.join(', ')})
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::bool[], $13::text[], $14::int8[], $15::int8[], $16::text[], $17::text[],
+        $18::text[], $19::text[], $20::float8[], $21::int8[], $22::bool[])`,
+    values: columnArrays(summaries, insertedSummaryColumns),
+  }
+}
+
+const arrayTypes = { id: 'uuid', text: 'text', number: 'int8', real: 'float8', flag: 'bool' } as const
+
+function mergeRollUp({ table, rows }: RollUp): pg.QueryConfig {
+  const names = table.columns.map(({ name }) => name)
+  const arrays = table.columns.map(({ type }, index) => `$${index + 1}::${arrayTypes[type]}[]`)
+  return {
+    text: `insert into ${table.name} (${names.join(', ')}) select * from unnest(${arrays.join(', ')})
+      ${mergeClause(table, { least: 'least', greatest: 'greatest' })}`,
+    values: columnArrays(rows, names),
+  }
+}
+
+function addFailures(failures: readonly LaterFailure[]): pg.QueryConfig {
+  return {
+    text: `update event_summaries s set failed = s.failed + given.count
+      from unnest($1::uuid[], $2::int8[], $3::text[], $4::int8[]) as given (tenant_id, created_at, event_id, count)
+      where s.tenant_id = given.tenant_id and s.created_at = given.created_at and s.event_id = given.event_id`,
+    values: columnArrays(failures, ['tenant_id', 'created_at', 'event_id', 'count']),
   }
 }
 

@@ -7,7 +7,12 @@ import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 /** Tables without a foreign key to `tenants`, from which deleting a tenant would not cascade. */
 const uncascadedTables = [
   'sessions',
+  'session_lanes',
   'events',
+  'event_summaries',
+  'decision_minutes',
+  'event_hours',
+  'hook_hours',
   'idempotency',
   'guard_state',
   'deliveries',

@@ -1,4 +1,5 @@
 import type { NewDelivery } from './delivery-store.ts'
+import type { RecordedSummary } from './view-store.ts'
 
 /** One dispatch to record. The store seals the texts that may hold secrets. */
 export interface EventRecord {
@@ -19,6 +20,8 @@ export interface EventRecord {
   /** The decision with its trace as JSON; sealed. */
   readonly answer: string
   readonly executions: readonly ExecutionRecord[]
+  /** What lists show of it; absent in records of older versions. */
+  readonly summary?: RecordedSummary
 }
 
 /** The position of an event in its session. */
@@ -51,10 +54,19 @@ export interface ExecutionRecord {
   readonly error_detail: string | null
   readonly shadow: boolean
   readonly metadata: Readonly<Record<string, unknown>>
+  /** What only the statistics of the hook use; absent in records of older versions. */
+  readonly tally?: ExecutionTally
+}
+
+export interface ExecutionTally {
+  readonly hook_name?: string
+  readonly rewrote?: boolean
+  /** A second run for the same event, which does not count as another match. */
+  readonly repeated?: boolean
 }
 
 /** A stored execution. */
-export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail'> {
+export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail' | 'tally'> {
   readonly id: string
   readonly tenant_id: string
   readonly hook_id: string | null
@@ -124,11 +136,19 @@ export interface SessionRow {
   readonly first_at: number
   readonly last_at: number
   readonly events: number
-}
-
-/** A session with the name of its agent, as its newest event has it. */
-export interface ListedSession extends SessionRow {
+  /** The name of the agent. */
   readonly agent: string | null
+  readonly folder: string | null
+  /** The beginning of the first prompt, redacted. */
+  readonly title: string | null
+  readonly tool_calls: number
+  readonly blocked: number
+  readonly rewritten: number
+  readonly asked: number
+  /** How long its events waited for hooks, in total. */
+  readonly hook_ms: number
+  readonly sub_agents: number
+  readonly ended: boolean
 }
 
 /** The decrypted texts of one event; undefined if the key is gone. */
@@ -183,11 +203,13 @@ export interface AuditStore {
   ): Promise<Page<TimelineRow>>
   /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
   eventTexts(tenant: string, eventIds: readonly string[], maxLength: number): Promise<readonly EventTexts[]>
+  /** Latest first, in pages. */
   listSessions(
     tenant: string,
     filter: SessionFilter,
     page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<ListedSession>>
+  ): Promise<Page<SessionRow>>
+  findSession(tenant: string, session: string): Promise<SessionRow | undefined>
   findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>
   /** Verifies the chain of MACs over all recorded executions. */
   verifyAudit(): Promise<AuditVerdict>

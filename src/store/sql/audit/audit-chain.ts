@@ -33,7 +33,7 @@ interface ChainLink {
 }
 
 /** Without the hook id, which deleting the hook clears. `error_detail` counts only by presence, as re-keying rewrites it. */
-type LinkedRow = Omit<SealedExecution, 'hook_id'>
+type LinkedRow = Omit<SealedExecution, 'hook_id' | 'tally'>
 
 /** Starts a new chain. Retries when another node takes the same ordinal. */
 export async function openChain(db: SqlDatabase): Promise<AuditChain> {

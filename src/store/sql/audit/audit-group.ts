@@ -3,14 +3,17 @@ import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { timeUuid } from '../../../safe/time-uuid.ts'
 import { deliveryPayloadPath, errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type { EventRecord, ExecutionRecord, KeptAnswer } from '../../stores/audit-store.ts'
+import type { EventRecord, ExecutionRecord, ExecutionTally, KeptAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { Tables } from '../tables.ts'
+import { summaryRow } from '../views/summary-row.ts'
 import type { AuditChain } from './audit-chain.ts'
 
 /** The rows of a group of dispatches: sealed, hashed, with ids. Only inserted events count towards their sessions. */
 export interface AuditGroup {
   readonly events: readonly SealedEvent[]
+  /** The summary of each event, in the same order. */
+  readonly summaries: readonly SealedSummary[]
   readonly executions: readonly SealedExecution[]
   readonly chain: AuditChain
   /** The position of the journal entry, deleted in the same transaction. If it is gone, another node wrote the group. */
@@ -30,6 +33,14 @@ export type NewJournalEntry = Readonly<Omit<Tables['audit_journal'], 'position'>
 
 export type SealedEvent = Readonly<Tables['events']>
 
+/** A row of `event_summaries`, and the title that the event gives its session. Redacted, not sealed. */
+export interface SealedSummary
+  extends Readonly<Omit<Tables['event_summaries'], 'position' | 'rewritten' | 'probe'>> {
+  readonly rewritten: boolean
+  readonly probe: boolean
+  readonly title: string | null
+}
+
 export interface SealedExecution
   extends Readonly<
     Omit<Tables['hook_executions'], 'position' | 'hook_id' | 'shadow' | 'metadata' | 'chain' | 'seq' | 'mac'>
@@ -39,10 +50,12 @@ export interface SealedExecution
   readonly shadow: boolean
   /** JSON with sorted keys. */
   readonly metadata: string
+  /** For the statistics; not part of the row. */
+  readonly tally: ExecutionTally
 }
 
 /** An execution with its link in the chain. The hook id is null if the hook is not stored. */
-export interface LinkedExecution extends Omit<SealedExecution, 'hook_id'> {
+export interface LinkedExecution extends Omit<SealedExecution, 'hook_id' | 'tally'> {
   readonly hook_id: string | null
   readonly chain: string
   readonly seq: number
@@ -54,6 +67,23 @@ export const eventColumns = [
   ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
   ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
 ] as const satisfies readonly (keyof SealedEvent)[]
+
+/** The columns of `event_summaries`, in the order in which both dialects insert them. */
+export const insertedSummaryColumns = [
+  ...([
+    'tenant_id',
+    'event_id',
+    'event',
+    'session_id',
+    'agent_id',
+    'agent',
+    'folder',
+    'lane',
+    'tool',
+  ] as const),
+  ...(['what', 'kind', 'rewritten', 'opened', 'failed', 'shadow', 'by_hook', 'hook_name', 'reason'] as const),
+  ...(['code', 'duration_ms', 'created_at', 'probe'] as const),
+] as const satisfies readonly (keyof SealedSummary)[]
 
 /** The columns of `hook_executions`, in the order in which both dialects insert them. */
 export const linkedColumns = [
@@ -74,9 +104,10 @@ export type SealedAnswer = Readonly<Tables['idempotency']>
 export function sealRows(
   secrets: Secrets,
   batch: readonly EventRecord[],
-): Pick<AuditGroup, 'events' | 'executions'> {
+): Pick<AuditGroup, 'events' | 'summaries' | 'executions'> {
   return {
     events: batch.map((record) => sealEvent(secrets, record)),
+    summaries: batch.map(summaryRow),
     executions: batch.flatMap((record) => {
       if (record.executions.length === 0) return []
       const inputHash = hashInput(record.request)
@@ -130,6 +161,7 @@ function sealExecution(
     shadow: execution.shadow,
     metadata: stableJson(execution.metadata),
     created_at: record.time,
+    tally: execution.tally ?? {},
   }
 }
 

@@ -2,22 +2,24 @@ import { sql } from 'kysely'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type {
-  AuditStore,
-  ListedSession,
-  SessionPosition,
-  SessionRow,
-  TimelineRow,
-} from '../../stores/audit-store.ts'
+import type { AuditStore, SessionPosition, SessionRow, TimelineRow } from '../../stores/audit-store.ts'
 import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readTextCursor } from '../page-cursor.ts'
-import type { SqlDatabase } from '../sql-database.ts'
+import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import type { Tables } from '../tables.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 
 type EventQueries = Pick<
   AuditStore,
-  'errorDetail' | 'findEvent' | 'sessionEvents' | 'eventTexts' | 'listSessions' | 'findAnswer' | 'tail'
+  | 'errorDetail'
+  | 'findEvent'
+  | 'sessionEvents'
+  | 'eventTexts'
+  | 'listSessions'
+  | 'findSession'
+  | 'findAnswer'
+  | 'tail'
 >
 
 export function eventQueries(db: SqlDatabase): EventQueries {
@@ -106,21 +108,7 @@ export function eventQueries(db: SqlDatabase): EventQueries {
     listSessions: (tenant, { since, until, except_sessions }, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readTextCursor(cursor) : undefined
-        let query = trx
-          .selectFrom('sessions')
-          .selectAll()
-          .select((eb) =>
-            eb
-              .selectFrom('events')
-              .select('moment')
-              .whereRef('events.tenant_id', '=', 'sessions.tenant_id')
-              .whereRef('events.session_id', '=', 'sessions.session_id')
-              .orderBy('events.created_at', 'desc')
-              .orderBy('events.event_id', 'desc')
-              .limit(1)
-              .as('moment'),
-          )
-          .where('tenant_id', '=', tenant)
+        let query = trx.selectFrom('sessions').selectAll().where('tenant_id', '=', tenant)
         if (since !== undefined) query = query.where('last_at', '>=', since)
         if (until !== undefined) query = query.where('first_at', '<=', until)
         if (except_sessions !== undefined)
@@ -135,7 +123,18 @@ export function eventQueries(db: SqlDatabase): EventQueries {
           .limit(limit + 1)
           .execute()
         const page = pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
-        return { ...page, rows: page.rows.map(readListedSession) }
+        return { ...page, rows: await withSubAgents(trx, tenant, page.rows) }
+      }),
+
+    findSession: (tenant, session) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('sessions')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .where('session_id', '=', session)
+          .executeTakeFirst()
+        return row && (await withSubAgents(trx, tenant, [row]))[0]
       }),
 
     findAnswer: (tenant, key, now) =>
@@ -169,16 +168,34 @@ function smallestWithin(
     .map(({ event_id }) => event_id)
 }
 
-function readListedSession({
-  moment,
-  ...row
-}: SessionRow & { readonly moment: string | null }): ListedSession {
-  const { name, agent = null } = moment === null ? {} : readPosition(moment)
-  return { ...row, agent: name ?? agent }
-}
-
 function readPosition(moment: string): SessionPosition {
   return JSON.parse(moment) as SessionPosition
+}
+
+async function withSubAgents(
+  trx: QueryBuilder,
+  tenant: string,
+  rows: readonly Tables['sessions'][],
+): Promise<readonly SessionRow[]> {
+  if (rows.length === 0) return []
+  const counts = await trx
+    .selectFrom('session_lanes')
+    .select(['session_id', (eb) => eb.fn.countAll<number>().as('lanes')])
+    .where('tenant_id', '=', tenant)
+    .where(
+      'session_id',
+      'in',
+      rows.map((row) => row.session_id),
+    )
+    .groupBy('session_id')
+    .execute()
+  const lanes = new Map(counts.map((row) => [row.session_id, Number(row.lanes)]))
+  return rows.map(({ ended_at, ...row }) => ({
+    ...row,
+    sub_agents: lanes.get(row.session_id) ?? 0,
+    // A session that goes on after its end is open again.
+    ended: ended_at !== null && ended_at >= row.last_at,
+  }))
 }
 
 type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
@@ -192,7 +209,7 @@ function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineR
 }
 
 /** Undefined if the key is gone. Other errors are thrown. */
-function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
+export function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
   try {
     return secrets.decrypt(sealed, path)
   } catch (error) {

@@ -5,6 +5,8 @@ import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
 
 const STEP = 1_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 type PruneLimits = Parameters<AuditStore['prune']>[0]
 
@@ -70,10 +72,18 @@ async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow):
 
 /** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
 const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<number>)[] = [
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'events', key: 'event_id', time: 'created_at', isIndexed: true }, before),
+  (trx, { executions_before: before }) => pruneEvents(trx, before),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'session_lanes', key: 'session_id', time: 'created_at' }, before),
+  // Whole spans only: the rest of a span still belongs to events that are kept.
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'decision_minutes', key: 'minute', time: 'minute' }, before - MINUTE),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'event_hours', key: 'hour', time: 'hour' }, before - HOUR),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'hook_hours', key: 'hour', time: 'hour' }, before - HOUR),
   (trx, { answers_before: before }) =>
     pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, before),
   (trx, { guards_before: before }) =>
@@ -86,20 +96,35 @@ interface PrunedTable {
   readonly table: string
   readonly key: string
   readonly time: string
-  /** An index over the time alone finds the oldest rows first; without one a sort would read the whole table. */
-  readonly isIndexed?: boolean
 }
 
 async function pruneRows(
   trx: QueryBuilder,
-  { table, key, time, isIndexed = false }: PrunedTable,
+  { table, key, time }: PrunedTable,
   before: number,
 ): Promise<number> {
   const [from, name, at] = [sql.table(table), sql.ref(key), sql.ref(time)]
-  const order = isIndexed ? sql`order by ${at}` : sql``
   const { numAffectedRows } = await sql`
     delete from ${from} where (tenant_id, ${name}) in (
-      select tenant_id, ${name} from ${from} where ${at} < ${before} ${order} limit ${STEP})`.execute(trx)
+      select tenant_id, ${name} from ${from} where ${at} < ${before} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Deletes the oldest events with their summaries, which share the time of their event. */
+async function pruneEvents(trx: QueryBuilder, before: number): Promise<number> {
+  // Ordered by the key too, so that both statements select the same events.
+  const oldest = sql`select tenant_id, event_id, created_at from events where created_at < ${before}
+    order by created_at, tenant_id, event_id limit ${STEP}`
+  await sql`
+    delete from event_summaries where position in (
+      select s.position from (${oldest}) e join event_summaries s
+        on s.tenant_id = e.tenant_id and s.created_at = e.created_at and s.event_id = e.event_id)`.execute(
+    trx,
+  )
+  const { numAffectedRows } = await sql`
+    delete from events where (tenant_id, event_id) in (select tenant_id, event_id from (${oldest}) e)`.execute(
+    trx,
+  )
   return Number(numAffectedRows ?? 0)
 }
 

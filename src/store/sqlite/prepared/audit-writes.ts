@@ -4,10 +4,21 @@ import {
   type AppendedGroup,
   type AuditGroup,
   eventColumns,
+  insertedSummaryColumns,
   linkedColumns,
   type SealedEvent,
   type SealedExecution,
+  type SealedSummary,
 } from '../../sql/audit/audit-group.ts'
+import {
+  allRollUpTables,
+  type LaterFailure,
+  laterFailures,
+  mergeClause,
+  type RollUpRow,
+  type RollUpTable,
+  rollUp,
+} from '../../sql/views/roll-up.ts'
 import { prepareTransaction } from './prepared-statement.ts'
 
 /** Prepares the statements that write the rows of a group. */
@@ -18,53 +29,34 @@ export function prepareWriteGroup(database: DatabaseSync): (group: AuditGroup) =
   return (group) =>
     transaction(() => {
       if (remove.run(group.entry).changes === 0) return
-      const inserted = group.events.filter(write.event)
-      for (const session of touchedSessions(inserted)) write.session(session)
+      // Each summary is at the same place as its event.
+      const inserted = group.summaries.filter((_, index) => {
+        const event = group.events[index]
+        return event !== undefined && write.event(event)
+      })
+      for (const summary of inserted) write.summary(summary)
       const hooks = write.knownHooks(group.executions)
-      let linked = 0
-      for (const execution of group.executions)
-        linked += write.execution(execution, hooks.has(execution.hook_id), group.chain)
-      if (linked > 0) write.head(group.chain)
+      const linked = group.executions.filter((execution) =>
+        write.execution(execution, hooks.has(execution.hook_id), group.chain),
+      )
+      if (linked.length > 0) write.head(group.chain)
+      for (const { table, rows } of rollUp(inserted, linked)) for (const row of rows) write.merge(table, row)
+      for (const failure of laterFailures(inserted, linked)) write.failed(failure)
     })
-}
-
-interface TouchedSession {
-  readonly tenant_id: string
-  readonly session_id: string
-  agent_id: string | null
-  first_at: number
-  last_at: number
-  events: number
-}
-
-/** Sums up per session, because a group often has many events of few sessions. */
-function touchedSessions(events: readonly SealedEvent[]): Iterable<TouchedSession> {
-  const sessions = new Map<string, TouchedSession>()
-  for (const { tenant_id, session_id, agent_id, created_at: time } of events) {
-    if (session_id === null) continue
-    const key = `${tenant_id}/${session_id}`
-    const session = sessions.get(key)
-    if (session === undefined)
-      sessions.set(key, { tenant_id, session_id, agent_id, first_at: time, last_at: time, events: 1 })
-    else {
-      session.agent_id = agent_id ?? session.agent_id
-      session.first_at = Math.min(session.first_at, time)
-      session.last_at = Math.max(session.last_at, time)
-      session.events++
-    }
-  }
-  return sessions.values()
 }
 
 function prepareRowWrites(database: DatabaseSync) {
   const event = database.prepare(`${insertInto('events', eventColumns)} on conflict do nothing`)
-  const session = database.prepare(
-    `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events) values (?, ?, ?, ?, ?, ?)
-     on conflict (tenant_id, session_id) do update set
-       agent_id = coalesce(excluded.agent_id, agent_id),
-       first_at = min(first_at, excluded.first_at),
-       last_at = max(last_at, excluded.last_at),
-       events = events + excluded.events`,
+  const summary = database.prepare(insertInto('event_summaries', insertedSummaryColumns))
+  const merges = new Map(
+    allRollUpTables.map((table) => {
+      const columns = table.columns.map(({ name }) => name)
+      const clause = mergeClause(table, { least: 'min', greatest: 'max' })
+      return [table.name, database.prepare(`${insertInto(table.name, columns)} ${clause}`)]
+    }),
+  )
+  const failed = database.prepare(
+    'update event_summaries set failed = failed + ? where tenant_id = ? and created_at = ? and event_id = ?',
   )
   const execution = database.prepare(
     `${insertInto('hook_executions', linkedColumns)} on conflict (tenant_id, dedup_key) do nothing`,
@@ -76,27 +68,38 @@ function prepareRowWrites(database: DatabaseSync) {
   return {
     event: (row: SealedEvent): boolean =>
       event.run(...eventColumns.map((column) => row[column])).changes === 1,
-    session(row: TouchedSession): void {
-      session.run(row.tenant_id, row.session_id, row.agent_id, row.first_at, row.last_at, row.events)
+    summary(row: SealedSummary): void {
+      summary.run(...insertedSummaryColumns.map((column) => toColumn(row[column])))
+    },
+    /** Merges a row of a roll-up into the stored one. */
+    merge({ name, columns }: RollUpTable, row: RollUpRow): void {
+      merges.get(name)?.run(...columns.map((column) => toColumn(row[column.name] ?? null)))
+    },
+    failed({ tenant_id, created_at, event_id, count }: LaterFailure): void {
+      failed.run(count, tenant_id, created_at, event_id)
     },
     /** The ids that are stored. The transaction keeps them from being deleted. */
     knownHooks(executions: readonly SealedExecution[]): ReadonlySet<string> {
       const ids = new Set(executions.map((row) => row.hook_id))
       return new Set([...ids].filter((id) => hook.get(id) !== undefined))
     },
-    execution(row: SealedExecution, isKnown: boolean, chain: AuditChain): number {
+    execution(row: SealedExecution, isKnown: boolean, chain: AuditChain): boolean {
       const link = chain.next(row)
       const hook_id = isKnown ? row.hook_id : null
       const linked = { ...row, ...link, hook_id, chain: chain.id, shadow: row.shadow ? 1 : 0 }
       const { changes } = execution.run(...linkedColumns.map((column) => linked[column]))
-      if (changes === 0) return 0
+      if (changes === 0) return false
       chain.advance(link)
-      return 1
+      return true
     },
     head(chain: AuditChain): void {
       head.run(chain.seq, chain.link, chain.headMac(), chain.id)
     },
   }
+}
+
+function toColumn(value: string | number | boolean | null): string | number | null {
+  return typeof value === 'boolean' ? Number(value) : value
 }
 
 function insertInto(table: string, columns: readonly string[]): string {
