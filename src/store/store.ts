@@ -4,13 +4,21 @@ import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
+import type { ViewStore } from './stores/view-store.ts'
 
 /**
  * Everything durable. Each method is one atomic operation with plain data in and out, so that it can run in another thread
  * or be retried; no caller holds a transaction open. Methods reject with a coded error: `store.unavailable` if the database
  * cannot do it now.
  */
-export interface Store extends HookStore, AuditStore, DeliveryStore, GuardStore, TenantStore, VaultStore {
+export interface Store
+  extends HookStore,
+    AuditStore,
+    ViewStore,
+    DeliveryStore,
+    GuardStore,
+    TenantStore,
+    VaultStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>

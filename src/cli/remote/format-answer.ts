@@ -8,7 +8,8 @@ type Fields = Readonly<Record<string, unknown>>
 const columns: Readonly<Record<string, readonly string[]>> = {
   hooks: ['id', 'event', 'handler_type', 'scope', 'enabled', 'priority', 'name'],
   executions: ['created_at', 'event', 'decision', 'hook_id', 'duration_ms', 'event_id', 'error'],
-  sessions: ['session_id', 'agent_id', 'events', 'last_at'],
+  events: ['created_at', 'agent', 'event', 'tool', 'what', 'kind', 'hook_name', 'duration_ms', 'event_id'],
+  sessions: ['session_id', 'agent', 'project', 'title', 'events', 'blocked', 'last_at'],
   tenants: ['id', 'name', 'created_at'],
   tokens: ['id', 'name', 'role', 'agent_id', 'expires_at'],
   secrets: ['name', 'updated_at'],

@@ -104,32 +104,6 @@ const tail = defineSubscription({
   },
 })
 
-const sessions = defineCall({
-  name: 'sessions.list',
-  about: 'Sessions that sent events, latest first.',
-  role: 'viewer',
-  rest: { verb: 'GET', path: '/v1/sessions' },
-  params: z.strictObject(pageFields),
-  result: z.object({
-    sessions: readonlyList(
-      z.object({
-        tenant_id: z.string(),
-        session_id: z.string(),
-        agent_id: z.string().nullable(),
-        first_at: z.number(),
-        last_at: z.number(),
-        events: z.number(),
-      }),
-    ),
-    nextCursor: z.string(),
-  }),
-  needs: ['store'],
-  async run({ params, caller, parts }) {
-    const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, requestedPage(params))
-    return { sessions: rows, nextCursor }
-  },
-})
-
 const timeline = defineCall({
   name: 'sessions.timeline',
   about: 'The events of one session in order: turns, tool calls, sub-agents and decisions.',
@@ -170,4 +144,4 @@ const timeline = defineCall({
   },
 })
 
-export const executionMethods = [history, get, tail, sessions, timeline] as const
+export const executionMethods = [history, get, tail, timeline] as const

@@ -27,7 +27,10 @@ test('a method receives the parts that its row needs, and no others', () => {
 test('the client can call every method, and subscribe to the subscriptions only', () => {
   expectTypeOf<Parameters<Client['call']>[0]>().toEqualTypeOf<keyof Methods>()
   expectTypeOf<Parameters<Client['subscribe']>[0]>().toEqualTypeOf<keyof Subscriptions>()
-  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail'>()
-  type Item = Methods['executions.tail']['result']['executions'][number]
-  expectTypeOf<ReturnType<Client['subscribe']>>().toEqualTypeOf<AsyncGenerator<SubscriptionItem<Item>>>()
+  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail' | 'events.tail'>()
+  type Execution = Methods['executions.tail']['result']['executions'][number]
+  type Event = Methods['events.tail']['result']['events'][number]
+  expectTypeOf<ReturnType<Client['subscribe']>>().toEqualTypeOf<
+    AsyncGenerator<SubscriptionItem<Execution | Event>>
+  >()
 })

@@ -1,15 +1,20 @@
 import type { z } from 'zod'
 import { auditMethods } from './audit.ts'
 import { budgetMethods } from './budgets.ts'
+import { callerMethods } from './caller.ts'
 import { deliveryMethods } from './deliveries.ts'
+import { eventListMethods } from './event-list.ts'
 import { eventMethods } from './events.ts'
 import { executionMethods } from './executions.ts'
+import { previewMethod } from './hook-preview.ts'
 import { testHook } from './hook-test.ts'
 import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
 import { secretMethods } from './secrets.ts'
+import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
+import { statMethods } from './stats.ts'
 import { statusMethods } from './status.ts'
 import { tenantMethods } from './tenants.ts'
 import { tokenMethods } from './tokens.ts'
@@ -18,8 +23,13 @@ import { tokenMethods } from './tokens.ts'
 export const methods = [
   ...hookMethods,
   testHook,
+  previewMethod,
   ...executionMethods,
+  ...eventListMethods,
   ...eventMethods,
+  ...sessionMethods,
+  ...statMethods,
+  ...callerMethods,
   ...statusMethods,
   ...budgetMethods,
   ...tenantMethods,

@@ -11,7 +11,7 @@ import type { ConnectionPool } from './connection-pool.ts'
 import { deliveryClaims } from './delivery-claims.ts'
 import { toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
-import { tailBySnapshot } from './snapshot-cursors.ts'
+import { tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
 
 /** The plain SQL statements of the PostgreSQL store. */
 export function postgresStatements(
@@ -20,6 +20,7 @@ export function postgresStatements(
 ): DialectStatements {
   return {
     tail: tailBySnapshot(pools.app),
+    tailEvents: tailEventsBySnapshot(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
     appendGroup: (group) => appendGroup(pools.system, group),

@@ -92,6 +92,14 @@ const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
     'create index executions_by_writer on hook_executions (tenant_id, written_by, position)',
   ],
   [
+    "select from pg_attribute where attrelid = 'event_summaries'::regclass and attname = 'written_by'",
+    'alter table event_summaries add column written_by xid8 not null default pg_current_xact_id()',
+  ],
+  [
+    "select from pg_class where relname = 'summaries_by_writer' and relnamespace = current_schema()::regnamespace",
+    'create index summaries_by_writer on event_summaries (tenant_id, written_by, position)',
+  ],
+  [
     "select from pg_proc where proname = 'hint_definitions' and pronamespace = current_schema()::regnamespace",
     `create function hint_definitions() returns trigger language plpgsql as $$ begin
        perform pg_notify('${HINT_CHANNEL}', new.tenant_id || ' ' || new.version);

@@ -5,6 +5,7 @@ import type { AuditStore } from '../stores/audit-store.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
 import type { TenantStore } from '../stores/tenant-store.ts'
+import type { ViewStore } from '../stores/view-store.ts'
 import type { AppendedGroup, AuditGroup } from './audit/audit-group.ts'
 import type { Tables } from './tables.ts'
 
@@ -42,6 +43,7 @@ export interface Codec {
 /** The statements that run with every dispatch or need their own locking. Each dialect writes them in plain SQL. */
 export interface DialectStatements
   extends Pick<AuditStore, 'tail'>,
+    Pick<ViewStore, 'tailEvents'>,
     Pick<DeliveryStore, 'claimDeliveries' | 'endDeliveries'>,
     Pick<GuardStore, 'takeGuards'>,
     Pick<TenantStore, 'findToken'> {

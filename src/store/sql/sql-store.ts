@@ -14,6 +14,8 @@ import { resealQueries } from './reseal-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { tenantQueries } from './tenant-queries.ts'
 import { vaultQueries } from './vault-queries.ts'
+import { eventListQueries } from './views/event-list.ts'
+import { statisticQueries } from './views/statistics.ts'
 
 /** The store without its connection. The dialect adds `close`, which calls `flush` first. */
 export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
@@ -38,6 +40,11 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...recordMethods(db, projector, keyUses.add),
     ...forReading(historyQueries(db)),
     ...forReading(events),
+    ...forReading(eventListQueries(db)),
+    ...forReading(statisticQueries(db)),
+    ...forReading({
+      tailEvents: db.statements.tailEvents,
+    }),
     // Answers are written at once, not projected.
     findAnswer: events.findAnswer,
     ...whenComplete({

@@ -2,6 +2,7 @@ import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
 import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
 import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
+import type { EventSummary } from '../stores/view-store.ts'
 
 /** The tables, typed for kysely. Columns that the dialects store differently are `unknown`; the codec reads them. */
 export interface Tables {
@@ -14,7 +15,12 @@ export interface Tables {
   hook_trips: { tenant_id: string; hook_id: string; tripped_at: number }
   events: Events
   hook_executions: HookExecutions
-  sessions: SessionRow
+  sessions: Omit<SessionRow, 'sub_agents' | 'ended'> & { ended_at: number | null; probe: unknown }
+  session_lanes: { tenant_id: string; session_id: string; lane: string; created_at: number }
+  event_summaries: EventSummaries
+  decision_minutes: { tenant_id: string; minute: number }
+  event_hours: EventHours
+  hook_hours: { tenant_id: string; hour: number; hook_id: string; hook_name: string | null }
   audit_journal: { position: number; id: string; events: number; sealed: string; created_at: number }
   audit_chains: AuditChains
   audit_gaps: AuditGaps
@@ -68,6 +74,32 @@ interface Events {
   request: string
   answer: string
   moment: string | null
+}
+
+interface EventSummaries extends Omit<EventSummary, 'kind' | 'rewritten' | 'probe'> {
+  /** The order of writing, assigned by the database. */
+  position: number
+  tenant_id: string
+  kind: string
+  rewritten: unknown
+  probe: unknown
+}
+
+/** How many events of an hour have the same values. An empty text means none; flags are 0 or 1. */
+interface EventHours {
+  tenant_id: string
+  hour: number
+  event: string
+  agent_id: string
+  tool: string
+  kind: string
+  by_hook: string
+  rewritten: number
+  opened: number
+  failed: number
+  agent: string | null
+  hook_name: string | null
+  events: number
 }
 
 interface HookExecutions {

@@ -1,4 +1,5 @@
 import type { NewDelivery } from './delivery-store.ts'
+import type { RecordedSummary } from './view-store.ts'
 
 /** One dispatch to record. The store seals the texts that may hold secrets. */
 export interface EventRecord {
@@ -19,6 +20,8 @@ export interface EventRecord {
   /** The decision with its trace as JSON; sealed. */
   readonly answer: string
   readonly executions: readonly ExecutionRecord[]
+  /** What lists show of it; absent in records of older versions. */
+  readonly summary?: RecordedSummary
 }
 
 /** The position of an event in its session. */
@@ -49,10 +52,19 @@ export interface ExecutionRecord {
   readonly error_detail: string | null
   readonly shadow: boolean
   readonly metadata: Readonly<Record<string, unknown>>
+  /** What only the statistics of the hook use; absent in records of older versions. */
+  readonly tally?: ExecutionTally
+}
+
+export interface ExecutionTally {
+  readonly hook_name?: string
+  readonly rewrote?: boolean
+  /** A second run for the same event, which does not count as another match. */
+  readonly repeated?: boolean
 }
 
 /** A stored execution. */
-export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail'> {
+export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail' | 'tally'> {
   readonly id: string
   readonly tenant_id: string
   readonly hook_id: string | null
@@ -112,6 +124,19 @@ export interface SessionRow {
   readonly first_at: number
   readonly last_at: number
   readonly events: number
+  /** The name of the agent. */
+  readonly agent: string | null
+  readonly folder: string | null
+  /** The beginning of the first prompt, redacted. */
+  readonly title: string | null
+  readonly tool_calls: number
+  readonly blocked: number
+  readonly rewritten: number
+  readonly asked: number
+  /** How long its events waited for hooks, in total. */
+  readonly hook_ms: number
+  readonly sub_agents: number
+  readonly ended: boolean
 }
 
 /** The answer that an idempotency key received. */
@@ -157,10 +182,12 @@ export interface AuditStore {
     session: string,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<TimelineRow>>
+  /** Latest first, in pages. Sessions of `hookhelm doctor` only on request. */
   listSessions(
     tenant: string,
-    page: { readonly cursor?: string; readonly limit: number },
+    page: { readonly cursor?: string; readonly limit: number; readonly probes?: boolean },
   ): Promise<Page<SessionRow>>
+  findSession(tenant: string, session: string): Promise<SessionRow | undefined>
   findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>
   /** Verifies the chain of MACs over all recorded executions. */
   verifyAudit(): Promise<AuditVerdict>

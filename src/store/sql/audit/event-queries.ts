@@ -1,16 +1,17 @@
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type { AuditStore, SessionPosition, TimelineRow } from '../../stores/audit-store.ts'
+import type { AuditStore, SessionPosition, SessionRow, TimelineRow } from '../../stores/audit-store.ts'
 import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readTextCursor } from '../page-cursor.ts'
-import type { SqlDatabase } from '../sql-database.ts'
+import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import type { Tables } from '../tables.ts'
 
 const kinds = ['allow', 'ask', 'block'] as const
 
 type EventQueries = Pick<
   AuditStore,
-  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findAnswer' | 'tail'
+  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findSession' | 'findAnswer' | 'tail'
 >
 
 export function eventQueries(db: SqlDatabase): EventQueries {
@@ -72,13 +73,14 @@ export function eventQueries(db: SqlDatabase): EventQueries {
         return { rows: found.map(readTimelineRow), nextCursor }
       }),
 
-    listSessions: (tenant, { cursor, limit }) =>
+    listSessions: (tenant, { cursor, limit, probes = false }) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readTextCursor(cursor) : undefined
         const rows = await trx
           .selectFrom('sessions')
           .selectAll()
           .where('tenant_id', '=', tenant)
+          .$if(!probes, (query) => query.where('probe', '=', db.codec.flag(false)))
           .$if(from !== undefined, (query) =>
             query.where((eb) =>
               eb(eb.refTuple('last_at', 'session_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),
@@ -88,7 +90,19 @@ export function eventQueries(db: SqlDatabase): EventQueries {
           .orderBy('session_id', 'desc')
           .limit(limit + 1)
           .execute()
-        return pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+        const page = pageFromRows(rows, limit, (row) => ({ time: row.last_at, key: row.session_id }))
+        return { ...page, rows: await withSubAgents(trx, tenant, page.rows) }
+      }),
+
+    findSession: (tenant, session) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('sessions')
+          .selectAll()
+          .where('tenant_id', '=', tenant)
+          .where('session_id', '=', session)
+          .executeTakeFirst()
+        return row && (await withSubAgents(trx, tenant, [row]))[0]
       }),
 
     findAnswer: (tenant, key, now) =>
@@ -107,6 +121,32 @@ export function eventQueries(db: SqlDatabase): EventQueries {
   }
 }
 
+async function withSubAgents(
+  trx: QueryBuilder,
+  tenant: string,
+  rows: readonly Tables['sessions'][],
+): Promise<readonly SessionRow[]> {
+  if (rows.length === 0) return []
+  const counts = await trx
+    .selectFrom('session_lanes')
+    .select(['session_id', (eb) => eb.fn.countAll<number>().as('lanes')])
+    .where('tenant_id', '=', tenant)
+    .where(
+      'session_id',
+      'in',
+      rows.map((row) => row.session_id),
+    )
+    .groupBy('session_id')
+    .execute()
+  const lanes = new Map(counts.map((row) => [row.session_id, Number(row.lanes)]))
+  return rows.map(({ ended_at, probe: _, ...row }) => ({
+    ...row,
+    sub_agents: lanes.get(row.session_id) ?? 0,
+    // A session that goes on after its end is open again.
+    ended: ended_at !== null && ended_at >= row.last_at,
+  }))
+}
+
 type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
 
 function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
@@ -118,7 +158,7 @@ function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineR
 }
 
 /** Undefined if the key is gone. Other errors are thrown. */
-function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
+export function openSealed(secrets: Secrets, sealed: string, path: SealedPath): string | undefined {
   try {
     return secrets.decrypt(sealed, path)
   } catch (error) {

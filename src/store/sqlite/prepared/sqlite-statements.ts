@@ -7,6 +7,7 @@ import { type ExecutionColumns, executionColumns, readExecution } from '../../sq
 import { readUnion } from '../../sql/column-values.ts'
 import { invalidCursor } from '../../sql/page-cursor.ts'
 import type { DialectStatements } from '../../sql/sql-database.ts'
+import { readSummary, type SummaryColumns, summaryColumns } from '../../sql/views/event-list.ts'
 import { roles } from '../../stores/tenant-store.ts'
 import type { Mutex } from '../mutex.ts'
 import { sqliteCodec } from '../sqlite-dialect.ts'
@@ -45,6 +46,7 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     takeGuards: locked(prepareTakeGuards(database)),
     findToken: locked(prepareFindToken(database)),
     tail: locked(prepareTail(database)),
+    tailEvents: locked(prepareTailEvents(database)),
   }
 }
 
@@ -98,22 +100,48 @@ function prepareFindToken(database: DatabaseSync): SyncStatement<'findToken'> {
 
 /** Rows become visible in the order of their positions, so a cursor is a position. */
 function prepareTail(database: DatabaseSync): SyncStatement<'tail'> {
+  const read = prepareTailOf(database, { table: 'hook_executions', columns: executionColumns })
+  return (tenant, cursor, limit) => {
+    const { rows, nextCursor } = read<ExecutionColumns>(tenant, cursor, limit)
+    return { rows: rows.map((row) => readExecution(sqliteCodec, row)), nextCursor }
+  }
+}
+
+function prepareTailEvents(database: DatabaseSync): SyncStatement<'tailEvents'> {
+  const tailed = { table: 'event_summaries', columns: summaryColumns }
+  const all = prepareTailOf(database, tailed)
+  const withoutProbes = prepareTailOf(database, { ...tailed, and: 'probe = 0' })
+  return (tenant, cursor, { limit, probes }) => {
+    const read = probes ? all : withoutProbes
+    const { rows, nextCursor } = read<SummaryColumns>(tenant, cursor, limit)
+    return { rows: rows.map(readSummary), nextCursor }
+  }
+}
+
+interface TailedTable {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly and?: string
+}
+
+function prepareTailOf(database: DatabaseSync, { table, columns, and = '1' }: TailedTable) {
   // By the primary key: there are few rows after a cursor, whatever their tenant.
   const select = database.prepare(
-    `select ${executionColumns.join(', ')} from hook_executions
-     where position > ? and position <= ? and +tenant_id = ? order by position limit ?`,
+    `select ${columns.join(', ')} from ${table}
+     where position > ? and position <= ? and +tenant_id = ? and ${and} order by position limit ?`,
   )
-  const last = database.prepare('select coalesce(max(position), 0) as position from hook_executions')
-  return (tenant, cursor, limit) => {
+  const last = database.prepare(`select coalesce(max(position), 0) as position from ${table}`)
+  return <Row extends { readonly position: number }>(
+    tenant: string,
+    cursor: string | undefined,
+    limit: number,
+  ): { readonly rows: readonly Row[]; readonly nextCursor: string } => {
     const end = numberColumn(last.get()?.position)
     if (!cursor) return { rows: [], nextCursor: String(end) }
     if (!/^\d{1,15}$/.test(cursor)) throw invalidCursor()
-    // The columns and their types are those of `executionColumns`.
-    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly ExecutionColumns[]
+    // The columns and their types are those that the caller named.
+    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly Row[]
     const reached = rows.length === limit ? rows.at(-1)?.position : Math.max(end, Number(cursor))
-    return {
-      rows: rows.map((row) => readExecution(sqliteCodec, row)),
-      nextCursor: String(reached ?? cursor),
-    }
+    return { rows, nextCursor: String(reached ?? cursor) }
   }
 }
