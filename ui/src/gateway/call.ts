@@ -70,6 +70,10 @@ async function post(path: string, body: unknown, signal?: AbortSignal): Promise<
 
 function errorFields(answer: unknown): Readonly<Record<string, unknown>> {
   if (typeof answer !== 'object' || answer === null || !('error' in answer)) return {}
-  const { error } = answer
-  return typeof error === 'object' && error !== null ? { ...error } : {}
+  const error = recordOf(answer.error)
+  return { ...error, ...recordOf(error.details) }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -37,8 +37,8 @@ export function Diff({ before, after }: DiffProps) {
   )
   return (
     <div className={styles.diff}>
-      <Side lines={left} mark={styles.removed ?? ''} sign="−" label="before" />
-      <Side lines={right} mark={styles.added ?? ''} sign="+" label="after" />
+      <Side lines={left} mark={styles.removed ?? ''} sign="−" />
+      <Side lines={right} mark={styles.added ?? ''} sign="+" />
     </div>
   )
 }
@@ -47,13 +47,12 @@ interface SideProps {
   readonly lines: readonly { readonly text: string; readonly differs: boolean }[]
   readonly mark: string
   readonly sign: string
-  readonly label: string
 }
 
-function Side({ lines, mark, sign, label }: SideProps) {
+function Side({ lines, mark, sign }: SideProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <pre className={styles.text} tabIndex={0} role="group" aria-label={label}>
+    <pre className={styles.text} tabIndex={0}>
       {lines.map(({ text, differs }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own
         <div key={index} className={differs ? mark : undefined}>

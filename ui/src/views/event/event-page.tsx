@@ -30,14 +30,17 @@ export function EventPage() {
   })
   return (
     <Loaded query={query} rows={8}>
-      {({ event, request, decision, trace }) => (
-        <EventView
-          event={event}
-          request={request}
-          decision={(decision ?? { kind: event.kind }) as EngineDecision}
-          trace={trace as Trace | undefined}
-        />
-      )}
+      {(explained: Explained) => {
+        const { event, request, decision, trace } = explained
+        return (
+          <EventView
+            event={event}
+            request={request}
+            decision={decision ?? { kind: event.kind }}
+            trace={trace}
+          />
+        )
+      }}
     </Loaded>
   )
 }
@@ -48,6 +51,14 @@ interface RecordedEvent {
   readonly session_id: string | null
   readonly duration_ms: number
   readonly created_at: number
+}
+
+/** Decision and trace are stored as the engine made them. */
+interface Explained {
+  readonly event: RecordedEvent & { readonly kind: EngineDecision['kind'] }
+  readonly request?: unknown
+  readonly decision?: EngineDecision
+  readonly trace?: Trace
 }
 
 interface EventViewProps {

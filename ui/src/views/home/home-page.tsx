@@ -225,7 +225,7 @@ function HookRates() {
       ])
       const names = new Map(hooks.map(({ id, name }) => [id, name]))
       return counted
-        .map((hook) => ({ ...hook, name: names.get(hook.hook_id) ?? hook.hook_id }))
+        .map((hook) => ({ ...hook, name: hook.hook_name ?? names.get(hook.hook_id) ?? hook.hook_id }))
         .sort((left, right) => right.matched - left.matched)
         .slice(0, 10)
     },
@@ -238,18 +238,18 @@ function HookRates() {
           hooks.length === 0 ? (
             <Empty title="No hook matched today" action={<Link to="/hooks">Open Hooks</Link>} />
           ) : (
-            hooks.map(({ hook_id, name, matched, decided }) => (
+            hooks.map(({ hook_id, name, matched, block, ask, rewrite }) => (
               <div key={hook_id} className={`${layout.row} ${styles.rate}`}>
                 <span className={styles.cut}>{name}</span>
                 <meter
                   className={styles.meter}
                   min={0}
                   max={matched}
-                  value={decided}
-                  aria-label={`${decided} of ${matched}`}
+                  value={block + ask + rewrite}
+                  aria-label={`${block + ask + rewrite} of ${matched}`}
                 />
                 <span>
-                  {decided} / {matched}
+                  {block + ask + rewrite} / {matched}
                 </span>
               </div>
             ))

@@ -16,7 +16,7 @@ const ROW_HEIGHT = 36
 
 /** Every event as it is decided. */
 export function LivePage() {
-  const { filter } = route.useSearch()
+  const { filter = '' } = route.useSearch()
   const navigate = useNavigate()
   const params = useMemo(() => filterParams(parseFilter(filter)), [filter])
   const [isHovered, setHovered] = useState(false)
@@ -26,7 +26,9 @@ export function LivePage() {
       <div className={styles.bar}>
         <FilterBar
           value={filter}
-          onChange={(text) => void navigate({ to: '/live', search: { filter: text }, replace: true })}
+          onChange={(text) =>
+            void navigate({ to: '/live', search: text === '' ? {} : { filter: text }, replace: true })
+          }
         />
         <span className={styles.waiting} role="status">
           {feed.waiting > 0 ? `paused · ${plural(feed.waiting, 'new event')}` : 'live'}
