@@ -42,11 +42,27 @@ const sessions = createRoute({
   component: lazyRouteComponent(() => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
 })
 
+const session = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions/$sessionId',
+  component: lazyRouteComponent(() => import('./views/sessions/session-page.tsx'), 'SessionPage'),
+})
+
 const hooks = createRoute({
   getParentRoute: () => root,
   path: '/hooks',
-  validateSearch: withFilter,
+  validateSearch: (search: Record<string, unknown>): { event?: string; agent?: string } => ({
+    ...(search.event === undefined ? {} : { event: text(search.event) }),
+    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
+  }),
   component: lazyRouteComponent(() => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
+})
+
+const hook = createRoute({
+  getParentRoute: () => root,
+  path: '/hooks/$hookId',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
 })
 
 const agents = createRoute({
@@ -83,7 +99,20 @@ const api = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, event, sessions, hooks, agents, guards, audit, settings, api]),
+  routeTree: root.addChildren([
+    home,
+    live,
+    event,
+    sessions,
+    session,
+    hooks,
+    hook,
+    agents,
+    guards,
+    audit,
+    settings,
+    api,
+  ]),
   basepath: '/ui',
   defaultPreload: 'intent',
   scrollRestoration: true,
