@@ -83,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const url = request.url ?? ''
       if (url.includes('?') && TOKEN_IN_QUERY.test(url))
         throw serverError('auth.token', 'a token in the URL is refused, valid or not')
-      const named = request.headers['x-hookhelm-tenant']
+      const named = request.headers['x-hookhelm-tenant'] ?? tenantOfUpgrade(request)
       const admitted = identify(request)
       if (named === undefined) return admitted
       if (typeof named !== 'string')
@@ -93,6 +93,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
     isStillValid: async ({ key }) =>
       isSessionKey(key) ? logins.isStillValid(key) : await tokens.isStillValid(key),
   }
+}
+
+/** A browser cannot send headers with an upgrade, so its address may name the tenant. */
+function tenantOfUpgrade({ headers, url = '' }: IncomingMessage): string | undefined {
+  if (headers.upgrade === undefined || !url.includes('?')) return undefined
+  return new URLSearchParams(url.slice(url.indexOf('?'))).get('tenant') ?? undefined
 }
 
 /** Finds tenants by id or name, with a short cache: a master caller may dispatch for many. */
