@@ -1,5 +1,14 @@
 /** `npm run build`: the bundles and declarations of `hookhelm` in dist. */
-import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { bundleSource } from './build/bundle.ts'
@@ -42,6 +51,7 @@ await bundleSource({
 writeDeclarations({ doors, outdir })
 for (const path of Object.values(bin)) chmodSync(join(root, path), 0o755)
 copyPlainFiles()
+cpSync(join(root, 'ui/dist'), join(outdir, 'ui'), { recursive: true })
 inlineGatewayLink()
 writeExamples()
 

@@ -20,6 +20,7 @@ import { readHooksInForce } from './hooks-in-force.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { GatewayEngine } from './start-engine.ts'
+import { findUiFolder } from './ui-folder.ts'
 
 /** The open doors: HTTP with WebSocket and SSE, the unix socket, and the spool folder. */
 export interface GatewayDoors {
@@ -47,7 +48,14 @@ export async function openDoors(
   const { defaultTenant } = storage
   const door = createDoor(context, storage, engine)
   const { hosts = [], origins = [] } = options
-  const server = createGatewayServer({ door, listen: [listen], hosts, origins })
+  const ui = findUiFolder()
+  const server = createGatewayServer({
+    door,
+    listen: [listen],
+    hosts,
+    origins,
+    ...(ui === undefined ? {} : { ui }),
+  })
   const addresses = await server.listen()
   const closers = [server.close]
   // All doors close at the same time: one after the other they would take the grace period twice.

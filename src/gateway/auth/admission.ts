@@ -91,7 +91,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const url = request.url ?? ''
       if (url.includes('?') && TOKEN_IN_QUERY.test(url))
         throw serverError('auth.token', 'a token in the URL is refused, valid or not')
-      const named = request.headers['x-hookhelm-tenant']
+      const named = request.headers['x-hookhelm-tenant'] ?? tenantOfUpgrade(request)
       const admitted = identify(request)
       if (named === undefined) return admitted
       if (typeof named !== 'string')
@@ -108,6 +108,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
       return logins.isStillValid(key) && (token === undefined || (await tokens.isStillValid(token)))
     },
   }
+}
+
+/** A browser cannot send headers with an upgrade, so its address may name the tenant. */
+function tenantOfUpgrade({ headers, url = '' }: IncomingMessage): string | undefined {
+  if (headers.upgrade === undefined || !url.includes('?')) return undefined
+  return new URLSearchParams(url.slice(url.indexOf('?'))).get('tenant') ?? undefined
 }
 
 /** Finds tenants by id or name, with a short cache: a master caller may dispatch for many. */

@@ -27,7 +27,10 @@ export function guardedFetch(getAgent: () => Agent, guard: FetchGuard): typeof g
         await answer.body?.cancel()
         throw handlerError('outbound.redirect', `${url.host} answered ${status}, a redirect`)
       }
-      const body = answer.body?.pipeThrough(limitBytes(guard.maxBytes)) ?? null
+      const stream = answer.body as ReadableStream<Uint8Array> | null
+      const body =
+        stream?.pipeThrough(limitBytes(guard.maxBytes) as ReadableWritablePair<Uint8Array<ArrayBuffer>>) ??
+        null
       return new Response(body, { status, statusText, headers: [...headers] })
     } catch (thrown) {
       throw guard.failed(thrown, url, asked.signal ?? never)

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import type { Running } from '../gateway/running.fixture.ts'
+
+/** Screenshots for people to look at; the folder is ignored. */
+const screenshots = join(import.meta.dirname, '../../ui/screenshots')
+
+export interface OpenedPage {
+  readonly page: Page
+  /** What the browser complained about: errors of scripts, and refusals of the content security policy. */
+  readonly complaints: string[]
+}
+
+/** One browser for all tests of a file. Each test opens pages in profiles of their own. */
+export function browser() {
+  let running: Browser | undefined
+  beforeAll(async () => {
+    running = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    })
+  })
+  afterAll(() => running?.close())
+
+  async function open({ isPhone = false, scheme = 'light' as 'light' | 'dark' } = {}): Promise<OpenedPage> {
+    if (running === undefined) throw new Error('the browser is not open yet')
+    const context = await running.newContext({
+      viewport: isPhone ? { width: 390, height: 844 } : { width: 1440, height: 900 },
+      colorScheme: scheme,
+    })
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('401')) complaints.push(message.text())
+    })
+    return { page, complaints }
+  }
+
+  return {
+    open,
+    /** A page of someone who followed the login link. */
+    async signIn(gateway: Running, options: Parameters<typeof open>[0] = {}): Promise<OpenedPage> {
+      const opened = await open(options)
+      await opened.page.goto(gateway.loginLink())
+      await opened.page.getByRole('navigation', { name: 'Views' }).waitFor()
+      return opened
+    },
+  }
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(screenshots, { recursive: true })
+  await page.screenshot({ path: join(screenshots, `${name}.png`) })
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { shared } from '../gateway/running.fixture.ts'
+import { browser } from './browser.fixture.ts'
+
+const gateway = shared(() => ({
+  functions: { refuse: () => ({ kind: 'block', reason: 'Push without --force.' }) },
+}))
+const { signIn, open } = browser()
+
+const call = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
+const refuse = {
+  name: 'no-force',
+  event: 'pre_tool_use',
+  handler_type: 'function',
+  matcher: 'Bash(git push --force*)',
+  config: { name: 'refuse' },
+}
+
+test('a blocked call appears in Live without a reload, and its page says why', async () => {
+  await gateway().hook(refuse)
+  const { page, complaints } = await signIn(gateway())
+  await page.goto(`${gateway().url}/ui/live`)
+  await page.getByText('live', { exact: true }).waitFor()
+  const { body } = await gateway().dispatch('pre_tool_use', call('git push --force origin main'))
+  expect(body.decision.kind).toBe('block')
+  const row = page.locator(`[data-event="${body.event_id}"]`)
+  await row.waitFor()
+  expect(await row.innerText()).toContain('git push --force origin main')
+  expect(await row.locator('[data-outcome]').getAttribute('data-outcome')).toBe('block')
+  await row.click()
+  await page.getByText('Blocked').first().waitFor()
+  expect(await page.getByRole('status').first().innerText()).toContain('Push without --force.')
+  await page.getByRole('list', { name: 'Hooks in their order' }).getByText('no-force').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the filter narrows what is shown and what arrives, and stands in the address', async () => {
+  const { page } = await signIn(gateway())
+  await page.goto(`${gateway().url}/ui/live`)
+  const allowed = await gateway().dispatch('pre_tool_use', call('ls -la'))
+  await page.locator(`[data-event="${allowed.body.event_id}"]`).waitFor()
+  await page.getByRole('textbox', { name: 'Filter' }).fill('decision:block')
+  await page.locator(`[data-event="${allowed.body.event_id}"]`).waitFor({ state: 'detached' })
+  const later = await gateway().dispatch('pre_tool_use', call('ls'))
+  const blocked = await gateway().dispatch('pre_tool_use', call('git push --force'))
+  await page.locator(`[data-event="${blocked.body.event_id}"]`).waitFor()
+  expect(await page.locator(`[data-event="${later.body.event_id}"]`).count()).toBe(0)
+  expect(new URL(page.url()).searchParams.get('filter')).toBe('decision:block')
+})
+
+test('text that looks like HTML is text', async () => {
+  const { page, complaints } = await signIn(gateway())
+  await page.goto(`${gateway().url}/ui/live`)
+  const hostile = '<img src=x onerror="window.hacked = true"><script>window.hacked = true</script>\u202egnp.exe'
+  const { body } = await gateway().dispatch('pre_tool_use', call(hostile))
+  const row = page.locator(`[data-event="${body.event_id}"]`)
+  await row.waitFor()
+  expect(await row.innerText()).toContain('<img src=x')
+  await row.click()
+  await page.getByText('Allowed').first().waitFor()
+  expect(await page.evaluate('window.hacked')).toBeUndefined()
+  expect(complaints).toEqual([])
+})
+
+test('whoever has no session is asked to sign in, and sees nothing', async () => {
+  const { page } = await open()
+  await page.goto(`${gateway().url}/ui/live`)
+  await page.getByText('Or paste a token').waitFor()
+  expect(await page.getByRole('navigation').count()).toBe(0)
+})
+
+test('after a lost connection the events in between appear', async () => {
+  const { page } = await signIn(gateway())
+  await page.goto(`${gateway().url}/ui/live`)
+  const first = await gateway().dispatch('pre_tool_use', call('echo one'))
+  await page.locator(`[data-event="${first.body.event_id}"]`).waitFor()
+  await page.context().setOffline(true)
+  await page.getByText('The connection to the gateway is lost.').waitFor()
+  const second = await gateway().dispatch('pre_tool_use', call('echo two'))
+  await page.context().setOffline(false)
+  await page.locator(`[data-event="${second.body.event_id}"]`).waitFor()
+  await page.getByText('The connection to the gateway is lost.').waitFor({ state: 'detached' })
+})

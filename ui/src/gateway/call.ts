@@ -1,0 +1,79 @@
+import type { Methods } from '../../../src/client/index.ts'
+
+/** A refusal of the gateway, with the code of its error table. */
+export class GatewayError extends Error {
+  readonly code: string
+  readonly hint: string | undefined
+  readonly at: string | undefined
+  readonly status: number
+
+  constructor(status: number, fields: Readonly<Record<string, unknown>>) {
+    super(typeof fields.message === 'string' ? fields.message : `the gateway answered with status ${status}`)
+    this.name = 'GatewayError'
+    this.status = status
+    this.code = typeof fields.code === 'string' ? fields.code : 'gateway.unreachable'
+    this.hint = typeof fields.hint === 'string' ? fields.hint : undefined
+    this.at = typeof fields.at === 'string' ? fields.at : undefined
+  }
+}
+
+const TENANT_KEY = 'hookhelm.tenant'
+
+/** The tenant that a master caller works for. A reload keeps it; another tab has its own. */
+export function chosenTenant(): string | undefined {
+  return sessionStorage.getItem(TENANT_KEY) ?? undefined
+}
+
+/** Every view shows data of one tenant, so a change starts the app anew. */
+export function chooseTenant(tenant: string): void {
+  sessionStorage.setItem(TENANT_KEY, tenant)
+  location.reload()
+}
+
+/** Calls a method of the gateway. The session cookie says who calls. */
+export async function call<M extends keyof Methods>(
+  method: M,
+  params: Methods[M]['params'],
+  signal?: AbortSignal,
+): Promise<Methods[M]['result']> {
+  return (await post(`/v1/call/${method}`, params, signal)) as Methods[M]['result']
+}
+
+/** Opens a browser session for a pasted token. */
+export async function logIn(token: string): Promise<void> {
+  await post('/login', { token })
+}
+
+export async function logOut(): Promise<void> {
+  await fetch('/logout', { method: 'POST' })
+  location.reload()
+}
+
+async function post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+  const tenant = chosenTenant()
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(tenant === undefined ? {} : { 'x-hookhelm-tenant': tenant }),
+    },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause
+    throw new GatewayError(0, { message: 'the gateway does not answer', code: 'gateway.unreachable' })
+  })
+  const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined)
+  if (response.ok) return answer
+  throw new GatewayError(response.status, errorFields(answer))
+}
+
+function errorFields(answer: unknown): Readonly<Record<string, unknown>> {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return {}
+  const error = recordOf(answer.error)
+  return { ...error, ...recordOf(error.details) }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

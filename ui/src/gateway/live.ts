@@ -1,0 +1,123 @@
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+import type { Subscriptions } from '../../../src/client/index.ts'
+import { chosenTenant } from './call.ts'
+
+type Params = Readonly<Record<string, unknown>>
+
+interface Subscription {
+  readonly method: string
+  readonly params: Params
+  /** Where to go on after a lost connection; undefined until the gateway named one. */
+  cursor: string | undefined
+  receive(item: unknown): void
+}
+
+export type ConnectionState = 'connecting' | 'open' | 'lost'
+
+const MIN_WAIT_MS = 250
+const MAX_WAIT_MS = 5_000
+
+/**
+ * One WebSocket for all subscriptions of the page. After a lost connection it connects again and resumes each
+ * subscription after its last item, so that nothing is missing.
+ */
+class LiveConnection {
+  #socket: WebSocket | undefined
+  #state: ConnectionState = 'connecting'
+  #waitMs = MIN_WAIT_MS
+  #lastId = 0
+  readonly #wanted = new Set<Subscription>()
+  readonly #requested = new Map<string, Subscription>()
+  readonly #running = new Map<unknown, Subscription>()
+  readonly #listeners = new Set<() => void>()
+
+  readonly state = () => this.#state
+
+  readonly onChange = (listener: () => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Returns the function that ends the subscription. */
+  subscribe(subscription: Subscription): () => void {
+    this.#wanted.add(subscription)
+    if (this.#socket === undefined) this.#connect()
+    else if (this.#state === 'open') this.#request(subscription)
+    return () => {
+      this.#wanted.delete(subscription)
+      for (const [id, running] of this.#running) if (running === subscription) this.#running.delete(id)
+    }
+  }
+
+  #connect(): void {
+    const tenant = chosenTenant()
+    const url = new URL('/ws', location.href)
+    url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
+    if (tenant !== undefined) url.searchParams.set('tenant', tenant)
+    const socket = new WebSocket(url)
+    this.#socket = socket
+    socket.onopen = () => {
+      this.#waitMs = MIN_WAIT_MS
+      this.#change('open')
+      for (const subscription of this.#wanted) this.#request(subscription)
+    }
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)))
+    socket.onclose = () => {
+      this.#requested.clear()
+      this.#running.clear()
+      this.#change('lost')
+      setTimeout(() => this.#connect(), this.#waitMs)
+      this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS)
+    }
+  }
+
+  #request(subscription: Subscription): void {
+    const { method, params, cursor } = subscription
+    const id = `s${++this.#lastId}`
+    this.#requested.set(id, subscription)
+    const from = cursor === undefined ? params : { ...params, cursor }
+    this.#socket?.send(JSON.stringify({ type: 'req', id, method, params: from }))
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a frame of the gateway
+  #receive(frame: any): void {
+    if (frame.type === 'res') {
+      const subscription = this.#requested.get(frame.id)
+      this.#requested.delete(frame.id)
+      if (subscription === undefined || frame.ok !== true) return
+      subscription.cursor ??= frame.payload.cursor
+      if (this.#wanted.has(subscription)) this.#running.set(frame.payload.subscription, subscription)
+    } else if (frame.type === 'event') {
+      const subscription = this.#running.get(frame.subscription)
+      if (subscription === undefined) return
+      subscription.cursor = frame.cursor
+      subscription.receive(frame.payload)
+    }
+  }
+
+  #change(state: ConnectionState): void {
+    this.#state = state
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const connection = new LiveConnection()
+
+/** Whether live data arrives. */
+export function useConnectionState(): ConnectionState {
+  return useSyncExternalStore(connection.onChange, connection.state)
+}
+
+/** Receives the items of a subscription while the component is shown. */
+export function useSubscription<M extends keyof Subscriptions>(
+  method: M,
+  params: Subscriptions[M]['params'],
+  onItem: (item: Subscriptions[M]['item']) => void,
+): void {
+  const receive = useEffectEvent((item: unknown) => onItem(item as Subscriptions[M]['item']))
+  const key = JSON.stringify(params)
+  useEffect(
+    () => connection.subscribe({ method, params: JSON.parse(key), cursor: undefined, receive }),
+    [method, key],
+  )
+}

@@ -1,0 +1,128 @@
+import { Button, Skeleton } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { GatewayError } from '../gateway/call.ts'
+import styles from './layout.module.css'
+
+export { styles as layout }
+
+interface PageProps {
+  readonly title: string
+  /** What stands at the top instead of the plain title. */
+  readonly heading?: ReactNode
+  /** One sentence: what one can do here. */
+  readonly purpose?: ReactNode
+  readonly actions?: ReactNode
+  readonly wide?: boolean
+  readonly children: ReactNode
+}
+
+/** One page with one purpose. */
+export function Page({ title, heading, purpose, actions, wide = false, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Hookhelm`
+  }, [title])
+  return (
+    <div className={wide ? `${styles.page} ${styles.wide}` : styles.page}>
+      <div className={styles.title}>
+        <h1>{heading ?? title}</h1>
+        {actions === undefined ? null : <div className={styles.actions}>{actions}</div>}
+      </div>
+      <p className={styles.purpose}>{purpose}</p>
+      {children}
+    </div>
+  )
+}
+
+interface PanelProps {
+  readonly title?: ReactNode
+  readonly aside?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Panel({ title, aside, children }: PanelProps) {
+  return (
+    <section className={styles.panel}>
+      {title === undefined ? null : (
+        <div className={styles.head}>
+          <h2>{title}</h2>
+          {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}
+        </div>
+      )}
+      {children}
+    </section>
+  )
+}
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** An empty view teaches what belongs here, with one action. */
+export function Empty({ title, children, action }: EmptyProps) {
+  return (
+    <div className={styles.state}>
+      <h3>{title}</h3>
+      {children === undefined ? null : <p>{children}</p>}
+      {action}
+    </div>
+  )
+}
+
+/** Rows in their final height, so that nothing jumps when the data arrives. */
+export function LoadingRows({ rows = 5 }: { readonly rows?: number }) {
+  return (
+    <div role="status" aria-busy="true" aria-label="loading">
+      {Array.from({ length: rows }, (_, index) => index).map((index) => (
+        <div key={index} className={styles.row}>
+          <Skeleton height={12} width={`${70 - ((index * 13) % 40)}%`} />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+interface QueryState<Data> {
+  readonly data: Data | undefined
+  readonly error: Error | null
+  refetch(): unknown
+}
+
+interface LoadedProps<Data> {
+  readonly query: QueryState<Data>
+  readonly rows?: number
+  readonly children: (data: Data) => ReactNode
+}
+
+/** Shows the data of a query, or that it loads, or why it failed. Data stays when a later request fails. */
+export function Loaded<Data>({ query, rows = 5, children }: LoadedProps<Data>) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error !== null) return <Failed error={query.error} onRetry={() => query.refetch()} />
+  return <LoadingRows rows={rows} />
+}
+
+interface FailedProps {
+  readonly error: Error
+  readonly onRetry?: () => void
+}
+
+/** What happened, what to do, and a way to try again. */
+export function Failed({ error, onRetry }: FailedProps) {
+  const hint = error instanceof GatewayError ? error.hint : undefined
+  return (
+    <div className={`${styles.state} ${styles.failed}`} role="alert">
+      <h3>{error.message}</h3>
+      {hint === undefined ? null : <p>{hint}</p>}
+      {onRetry === undefined ? null : (
+        <Button variant="default" size="xs" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export function Tag({ children }: { readonly children: ReactNode }) {
+  return <span className={styles.tag}>{children}</span>
+}

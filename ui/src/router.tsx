@@ -1,0 +1,125 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { AppFrame } from './frame/app-frame.tsx'
+import { NoSuchPage, PageFailed } from './frame/page-states.tsx'
+
+const root = createRootRoute({
+  component: AppFrame,
+  notFoundComponent: NoSuchPage,
+  errorComponent: ({ error, reset }) => (
+    <PageFailed error={error instanceof Error ? error : new Error(String(error))} reset={reset} />
+  ),
+})
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+/** The filter of a list stands in the address, so that it can be sent to somebody. */
+const withFilter = (search: Record<string, unknown>): { filter?: string } =>
+  search.filter === undefined || search.filter === '' ? {} : { filter: text(search.filter) }
+const withTab = (search: Record<string, unknown>): { tab?: string } =>
+  search.tab === undefined ? {} : { tab: text(search.tab) }
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./views/home/home-page.tsx'), 'HomePage'),
+})
+
+const live = createRoute({
+  getParentRoute: () => root,
+  path: '/live',
+  validateSearch: withFilter,
+  component: lazyRouteComponent(() => import('./views/live/live-page.tsx'), 'LivePage'),
+})
+
+const event = createRoute({
+  getParentRoute: () => root,
+  path: '/events/$eventId',
+  component: lazyRouteComponent(() => import('./views/event/event-page.tsx'), 'EventPage'),
+})
+
+const sessions = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
+})
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions/$sessionId',
+  component: lazyRouteComponent(() => import('./views/sessions/session-page.tsx'), 'SessionPage'),
+})
+
+const hooks = createRoute({
+  getParentRoute: () => root,
+  path: '/hooks',
+  validateSearch: (search: Record<string, unknown>): { event?: string; agent?: string } => ({
+    ...(search.event === undefined ? {} : { event: text(search.event) }),
+    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
+  }),
+  component: lazyRouteComponent(() => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
+})
+
+const hook = createRoute({
+  getParentRoute: () => root,
+  path: '/hooks/$hookId',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
+})
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
+})
+
+const guards = createRoute({
+  getParentRoute: () => root,
+  path: '/guards',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: withFilter,
+  component: lazyRouteComponent(() => import('./views/audit/audit-page.tsx'), 'AuditPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
+})
+
+const api = createRoute({
+  getParentRoute: () => root,
+  path: '/api',
+  component: lazyRouteComponent(() => import('./views/api/api-page.tsx'), 'ApiPage'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    home,
+    live,
+    event,
+    sessions,
+    session,
+    hooks,
+    hook,
+    agents,
+    guards,
+    audit,
+    settings,
+    api,
+  ]),
+  basepath: '/ui',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

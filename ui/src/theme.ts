@@ -1,0 +1,43 @@
+import { type CSSVariablesResolver, createTheme } from '@mantine/core'
+
+/** Mantine wants ten shades; its buttons use the sixth in both schemes. */
+const accent = [
+  '#e8eefc',
+  '#d3defa',
+  '#a9bff4',
+  '#8aa9ff',
+  '#5f85ea',
+  '#3f69de',
+  '#2f5bd7',
+  '#254bb8',
+  '#1f409d',
+  '#183480',
+] as const
+
+export const theme = createTheme({
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--mono)',
+  primaryColor: 'accent',
+  primaryShade: { light: 6, dark: 3 },
+  autoContrast: true,
+  colors: { accent },
+  defaultRadius: 6,
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  cursorType: 'pointer',
+})
+
+const roles = {
+  '--mantine-color-body': 'var(--bg)',
+  '--mantine-color-text': 'var(--text)',
+  '--mantine-color-dimmed': 'var(--muted)',
+  '--mantine-color-placeholder': 'var(--faint)',
+  '--mantine-color-default': 'var(--panel)',
+  '--mantine-color-default-hover': 'var(--sunken)',
+  '--mantine-color-default-border': 'var(--line-strong)',
+  '--mantine-color-default-color': 'var(--text)',
+  '--mantine-color-error': 'var(--block)',
+  '--mantine-color-anchor': 'var(--accent)',
+}
+
+/** Mantine's own colours follow the roles in theme.css. */
+export const mantineVariables: CSSVariablesResolver = () => ({ variables: {}, light: roles, dark: roles })

@@ -1,0 +1,67 @@
+import { call } from '../../gateway/call.ts'
+import type { EventFilter, EventSummary } from '../../parts/filter.ts'
+
+const PAGE = 200
+/** A browser keeps the file in memory until it is saved; larger exports are for the command line. */
+const MAX_EVENTS = 200_000
+
+const columns = [
+  'created_at',
+  'event_id',
+  'event',
+  'session_id',
+  'agent',
+  'project',
+  'tool',
+  'what',
+  'kind',
+  'rewritten',
+  'opened',
+  'failed',
+  'hook_name',
+  'reason',
+  'code',
+  'duration_ms',
+] as const satisfies readonly (keyof EventSummary)[]
+
+/** Reads every event that passes the filter and saves it as a file. */
+export async function exportEvents(
+  filter: EventFilter,
+  format: 'ndjson' | 'csv',
+  onProgress: (events: number) => void,
+): Promise<void> {
+  const lines: string[] = format === 'csv' ? [columns.join(',')] : []
+  let cursor: string | undefined
+  let count = 0
+  do {
+    const page = await call('events.list', {
+      ...filter,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const event of page.events) lines.push(format === 'csv' ? csvLine(event) : JSON.stringify(event))
+    count += page.events.length
+    onProgress(count)
+    cursor = page.nextCursor
+  } while (cursor !== '' && count < MAX_EVENTS)
+  save(new Blob([lines.join('\n'), '\n']), `hookhelm-events.${format}`)
+}
+
+function csvLine(event: EventSummary): string {
+  return columns.map((column) => csvCell(event[column])).join(',')
+}
+
+/** A cell that begins like a formula is quoted as text: spreadsheets would run it. */
+export function csvCell(value: unknown): string {
+  const text = value === null || value === undefined ? '' : String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) && typeof value === 'string' ? `'${text}` : text
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function save(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,284 @@
+import { Button, Menu } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { IconChevronDown } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useEffectEvent, useState } from 'react'
+import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
+import type { Trace } from '../../../../src/engine/core/trace.ts'
+import { isTyping } from '../../frame/shortcuts.ts'
+import { call } from '../../gateway/call.ts'
+import { Chain } from '../../parts/chain.tsx'
+import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { agentTitle, plural } from '../../parts/format.ts'
+import { Diff, Json, printJson } from '../../parts/json.tsx'
+import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { Age, Duration, Id } from '../../parts/values.tsx'
+import styles from './event-page.module.css'
+import { readRequest } from './read-request.ts'
+
+const route = getRouteApi('/events/$eventId')
+
+/** One event: what was decided, by which hook, why, and what exactly was sent and answered. */
+export function EventPage() {
+  const { eventId } = route.useParams()
+  const query = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: ({ signal }) => call('events.explain', { eventId }, signal),
+    // A recorded event never changes; only the explanation of hooks that did not apply may.
+    staleTime: 60_000,
+  })
+  return (
+    <Loaded query={query} rows={8}>
+      {(explained: Explained) => {
+        const { event, request, decision, trace } = explained
+        return (
+          <EventView
+            event={event}
+            request={request}
+            decision={decision ?? { kind: event.kind }}
+            trace={trace}
+          />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+interface RecordedEvent {
+  readonly event_id: string
+  readonly event: string
+  readonly session_id: string | null
+  readonly duration_ms: number
+  readonly created_at: number
+}
+
+/** Decision and trace are stored as the engine made them. */
+interface Explained {
+  readonly event: RecordedEvent & { readonly kind: EngineDecision['kind'] }
+  readonly request?: unknown
+  readonly decision?: EngineDecision
+  readonly trace?: Trace
+}
+
+interface EventViewProps {
+  readonly event: RecordedEvent
+  readonly request: unknown
+  readonly decision: EngineDecision
+  readonly trace: Trace | undefined
+}
+
+const verbs: Readonly<Record<Outcome, string>> = {
+  allow: 'Allowed',
+  rewrite: 'Rewritten',
+  ask: 'Asked',
+  block: 'Blocked',
+  opened: 'Let pass',
+  skip: 'Skipped',
+  failed: 'Failed',
+  shadow: 'Shadow',
+}
+
+function EventView({ event, request, decision, trace }: EventViewProps) {
+  const { agent, folder, tool, what, input } = readRequest(event.event, request)
+  const { steps = [], opened = [] } = decision
+  const hookName = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
+  return (
+    <Page
+      title={what ?? event.event}
+      heading={<code className={styles.what}>{what ?? event.event}</code>}
+      purpose={
+        <span className={styles.where}>
+          {[agentTitle(agent), folder, tool, event.event].filter(Boolean).join(' · ')}
+          {event.session_id === null ? null : (
+            <>
+              {' · session '}
+              <Link to="/live" search={{ filter: `session:${event.session_id}` }}>
+                {event.session_id.slice(0, 8)}
+              </Link>
+            </>
+          )}
+          <span className={styles.when}>
+            <Age at={event.created_at} /> · <Duration ms={event.duration_ms} />
+          </span>
+        </span>
+      }
+    >
+      <div className={layout.stack}>
+        <Banner decision={decision} hookName={hookName} eventId={event.event_id} request={request} />
+        {trace === undefined ? null : (
+          <Panel title="Chain" aside={`${plural(trace.hooks.length, 'hook')} considered`}>
+            {trace.hooks.length === 0 ? (
+              <p className={styles.note}>No hook listens to this event, so nothing objected.</p>
+            ) : (
+              <Chain
+                trace={trace}
+                by={decision.by}
+                rewriters={new Set(steps.map(({ hook }) => hook))}
+                opened={new Set(opened.map(({ hook }) => hook))}
+              />
+            )}
+          </Panel>
+        )}
+        <Input input={input} steps={steps} hookName={hookName} />
+        <div className={layout.columns}>
+          <Why decision={decision} trace={trace} hookName={hookName} />
+          <Panel title="Raw" aside={<Id value={event.event_id} />}>
+            <h3 className={styles.part}>what the agent sent</h3>
+            <Json value={request} />
+            <h3 className={styles.part}>the decision</h3>
+            <Json value={decision} />
+          </Panel>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+interface BannerProps {
+  readonly decision: EngineDecision
+  readonly hookName: (id: string) => string
+  readonly eventId: string
+  readonly request: unknown
+}
+
+function Banner({ decision, hookName, eventId, request }: BannerProps) {
+  const { kind, by, reason, message, code, steps = [], opened = [] } = decision
+  const outcome: Outcome =
+    kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
+  const why = reason ?? message ?? code
+  return (
+    <div className={`${styles.banner} ${styles[outcome]}`} role="status">
+      <Decision outcome={outcome}>
+        <b>{verbs[outcome]}</b>
+      </Decision>
+      <span className={styles.because}>
+        {by === undefined ? null : (
+          <>
+            by <b>{hookName(by)}</b>
+          </>
+        )}
+        {why === undefined ? null : ` — ${why}`}
+        {outcome === 'opened'
+          ? opened.map(
+              ({ hook, because, code: failure }) => ` ${hookName(hook)} failed (${because}, ${failure}).`,
+            )
+          : null}
+      </span>
+      <CopyMenu eventId={eventId} request={request} />
+    </div>
+  )
+}
+
+function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>) {
+  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const body = JSON.stringify(request)
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" size="xs" rightSection={<IconChevronDown size={14} />}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy(`hookhelm events explain ${eventId}`)}>as a command</Menu.Item>
+        <Menu.Item
+          onClick={() =>
+            copy(
+              `curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${location.origin}/v1/events/${eventId}/explain`,
+            )
+          }
+        >
+          as curl
+        </Menu.Item>
+        <Menu.Item onClick={() => copy(printJson(request))}>the request, as a test fixture</Menu.Item>
+        <Menu.Item onClick={() => copy(`hookhelm test --event - <<'EVENT'\n${body}\nEVENT`)}>
+          as a test of your hooks
+        </Menu.Item>
+        <Menu.Item onClick={() => copy(location.href)}>the link to this page</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+interface InputProps {
+  readonly input: unknown
+  readonly steps: NonNullable<EngineDecision['steps']>
+  readonly hookName: (id: string) => string
+}
+
+/** The input before and after each hook that changed it. `n` and `p` step through. */
+function Input({ input, steps, hookName }: InputProps) {
+  const [at, setAt] = useState(0)
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (isTyping(event)) return
+    const move = event.key === 'n' ? 1 : event.key === 'p' ? -1 : 0
+    if (move !== 0) setAt(Math.min(Math.max(at + move, 0), Math.max(steps.length - 1, 0)))
+  })
+  useEffect(() => {
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  const step = steps[at]
+  if (step === undefined)
+    return (
+      <Panel title="Input" aside="no hook changed it">
+        <Json value={input} />
+      </Panel>
+    )
+  return (
+    <Panel
+      title="Input"
+      aside={
+        <>
+          {at === 0 ? 'original' : `after ${hookName(steps[at - 1]?.hook ?? '')}`} → after{' '}
+          {hookName(step.hook)} <kbd>n</kbd> <kbd>p</kbd>
+        </>
+      }
+    >
+      <Diff before={step.before} after={step.after} />
+    </Panel>
+  )
+}
+
+interface WhyProps {
+  readonly decision: EngineDecision
+  readonly trace: Trace | undefined
+  readonly hookName: (id: string) => string
+}
+
+function Why({ decision, trace, hookName }: WhyProps) {
+  const { kind, code, message, reason, context = [], ignored = [], opened = [], grant } = decision
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['looked at', trace?.subject],
+    ['decision', kind],
+    ['reason', reason],
+    ['the model was told', message ?? reason],
+    ['rule', code],
+    ['granted', grant ? 'a hook gave permission explicitly' : undefined],
+    ...(trace?.merges ?? []).map(
+      ({ hook, from, to }) => ['merge', `${hookName(hook)} turned ${from} into ${to}`] as const,
+    ),
+    ...ignored.map(({ hook, reason: why }) => ['not applied', `${hookName(hook)}: ${why}`] as const),
+    ...opened.map(
+      ({ hook, because }) =>
+        ['opened', `${hookName(hook)} failed (${because}); its policy allows that`] as const,
+    ),
+    ...context.map((text) => ['added context', text] as const),
+  ]
+  return (
+    <Panel title="Why">
+      <dl className={styles.facts}>
+        {facts.map(([name, value], index) =>
+          value === undefined ? null : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may occur twice
+            <div key={index}>
+              <dt>{name}</dt>
+              <dd>{value.slice(0, 2_000)}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </Panel>
+  )
+}

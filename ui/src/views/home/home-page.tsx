@@ -1,0 +1,261 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { call } from '../../gateway/call.ts'
+import { useSubscription } from '../../gateway/live.ts'
+import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import type { EventSummary } from '../../parts/filter.ts'
+import { agentTitle, formatDuration, plural } from '../../parts/format.ts'
+import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { Age } from '../../parts/values.tsx'
+import { DecisionsChart } from './decisions-chart.tsx'
+import styles from './home-page.module.css'
+import { SetUp } from './set-up.tsx'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Whether anything is wrong, what was stopped, how much, and which agents work. */
+export function HomePage() {
+  const status = useQuery({
+    queryKey: ['status'],
+    queryFn: ({ signal }) => call('status', {}, signal),
+    refetchInterval: 10_000,
+  })
+  const latest = useQuery({
+    queryKey: ['events', 'latest'],
+    queryFn: ({ signal }) => call('events.list', { limit: 1 }, signal),
+  })
+  const queries = useQueryClient()
+  useSubscription('events.tail', {}, () => {
+    for (const part of ['latest', 'stopped', 'decisions'])
+      void queries.invalidateQueries({ queryKey: ['events', part] }, { cancelRefetch: false })
+  })
+  const lastEvent = latest.data?.events[0]
+  if (latest.data !== undefined && lastEvent === undefined) return <SetUp />
+  return (
+    <Page
+      title="Home"
+      heading={<Headline lines={status.data?.lines} />}
+      purpose="What happened in the last hour, and what needs you."
+    >
+      <div className={layout.stack}>
+        <Loaded query={status} rows={1}>
+          {(data) => <Health status={data} lastAt={lastEvent?.created_at} />}
+        </Loaded>
+        <div className={layout.columns}>
+          <div className={layout.stack}>
+            <Stopped />
+            <Decisions />
+          </div>
+          <HookRates />
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+type StatusLine = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly text: string }
+
+function Headline({ lines = [] }: { readonly lines: readonly StatusLine[] | undefined }) {
+  if (lines.some(({ state }) => state === 'bad')) return 'Something is wrong'
+  return lines.some(({ state }) => state === 'warn') ? 'Guarded, with remarks' : 'Your agents are guarded'
+}
+
+interface HealthProps {
+  readonly status: {
+    readonly lines: readonly StatusLine[]
+    readonly hooks: {
+      readonly total: number
+      readonly tripped: readonly unknown[]
+      readonly off: readonly unknown[]
+    }
+    readonly deadDeliveries: { readonly count: number }
+  }
+  readonly lastAt: number | undefined
+}
+
+/** One line when all is well, and otherwise one line for each thing that is not. */
+function Health({ status, lastAt }: HealthProps) {
+  const { hooks, deadDeliveries } = status
+  const wrong = status.lines.filter(({ state }) => state !== 'ok')
+  const tripped = hooks.tripped.length
+  return (
+    <section className={layout.panel} aria-label="Health">
+      {wrong.length === 0 && tripped === 0 ? (
+        <div className={styles.line}>
+          <span className={`${styles.dot} ${styles.ok}`} aria-hidden />
+          <span>
+            <b>All {plural(hooks.total, 'hook')} answer.</b>{' '}
+            <span className={styles.muted}>
+              {lastAt === undefined ? null : (
+                <>
+                  The last event was <Age at={lastAt} /> ago.
+                </>
+              )}
+            </span>
+          </span>
+        </div>
+      ) : null}
+      {wrong.map(({ name, state, text }) => (
+        <div key={name} className={styles.line}>
+          <span className={`${styles.dot} ${styles[state]}`} aria-hidden />
+          <span>
+            <b>{name}</b> {text}
+          </span>
+        </div>
+      ))}
+      {tripped === 0 ? null : (
+        <div className={styles.line}>
+          <span className={`${styles.dot} ${styles.bad}`} aria-hidden />
+          <b>{plural(tripped, 'hook')} switched off by the circuit breaker</b>
+          <Link to="/guards">Review</Link>
+        </div>
+      )}
+      {deadDeliveries.count === 0 ? null : (
+        <div className={styles.line}>
+          <span className={`${styles.dot} ${styles.warn}`} aria-hidden />
+          <b>{plural(deadDeliveries.count, 'delivery', 'deliveries')} given up</b>
+          <Link to="/guards">Replay</Link>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Stopped() {
+  const query = useQuery({
+    queryKey: ['events', 'stopped'],
+    queryFn: async ({ signal }) => {
+      const since = Date.now() - DAY
+      const [blocked, asked, rewritten] = await Promise.all([
+        call('events.list', { kind: 'block', since, limit: 8 }, signal),
+        call('events.list', { kind: 'ask', since, limit: 4 }, signal),
+        call('events.list', { rewritten: true, since, limit: 4 }, signal),
+      ])
+      return [...blocked.events, ...asked.events, ...rewritten.events]
+        .sort((left, right) => right.created_at - left.created_at)
+        .slice(0, 8)
+    },
+  })
+  return (
+    <Panel
+      title="Stopped"
+      aside={
+        <Link to="/live" search={{ filter: 'decision:block' }}>
+          open in Live
+        </Link>
+      }
+    >
+      <Loaded query={query} rows={4}>
+        {(events) =>
+          events.length === 0 ? (
+            <Empty title="Nothing was stopped today">
+              Blocked, asked and rewritten calls appear here as sentences.
+            </Empty>
+          ) : (
+            events.map((event) => <StoppedRow key={event.event_id} event={event} />)
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function StoppedRow({ event }: { readonly event: EventSummary }) {
+  const { event_id, agent, what, project, hook_name, by_hook, reason, created_at, kind } = event
+  return (
+    <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
+      <Decision outcome={outcomeOf(event)} />
+      <span className={styles.sentence}>
+        <span className={styles.cut}>
+          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'} <code>{what ?? event.event}</code>
+          {project === null ? null : (
+            <>
+              {' in '}
+              <b>{project}</b>
+            </>
+          )}
+        </span>
+        <span className={`${styles.muted} ${styles.cut}`}>
+          {[hook_name ?? by_hook, reason].filter(Boolean).join(': ')}
+        </span>
+      </span>
+      <span className={styles.faint}>
+        <Age at={created_at} />
+      </span>
+    </Link>
+  )
+}
+
+function Decisions() {
+  const query = useQuery({
+    queryKey: ['events', 'decisions'],
+    queryFn: ({ signal }) => {
+      const until = Date.now()
+      return call('stats.decisions', { since: until - HOUR, until, step: 60_000 }, signal)
+    },
+    refetchInterval: 15_000,
+  })
+  const latency = useMemo(() => {
+    const buckets = query.data?.buckets ?? []
+    const busy = buckets.filter(({ p50_ms }) => p50_ms !== null)
+    const last = busy.at(-1)
+    return last === undefined
+      ? ''
+      : `p50 ${formatDuration(last.p50_ms ?? 0)} · p95 ${formatDuration(last.p95_ms ?? 0)}`
+  }, [query.data])
+  return (
+    <Panel title="Decisions per minute" aside={`last hour ${latency === '' ? '' : `· ${latency}`}`}>
+      <Loaded query={query} rows={5}>
+        {({ buckets }) => <DecisionsChart buckets={buckets} />}
+      </Loaded>
+    </Panel>
+  )
+}
+
+/** How often each hook applied and decided in the last day. */
+function HookRates() {
+  const query = useQuery({
+    queryKey: ['hooks', 'rates'],
+    queryFn: async ({ signal }) => {
+      const [{ hooks: counted }, { hooks }] = await Promise.all([
+        call('stats.hooks', { since: Date.now() - DAY }, signal),
+        call('hooks.list', {}, signal),
+      ])
+      const names = new Map(hooks.map(({ id, name }) => [id, name]))
+      return counted
+        .map((hook) => ({ ...hook, name: hook.hook_name ?? names.get(hook.hook_id) ?? hook.hook_id }))
+        .sort((left, right) => right.matched - left.matched)
+        .slice(0, 10)
+    },
+    refetchInterval: 30_000,
+  })
+  return (
+    <Panel title="Hooks" aside="decided / matched, 24 h">
+      <Loaded query={query} rows={4}>
+        {(hooks) =>
+          hooks.length === 0 ? (
+            <Empty title="No hook matched today" action={<Link to="/hooks">Open Hooks</Link>} />
+          ) : (
+            hooks.map(({ hook_id, name, matched, block, ask, rewrite }) => (
+              <div key={hook_id} className={`${layout.row} ${styles.rate}`}>
+                <span className={styles.cut}>{name}</span>
+                <meter
+                  className={styles.meter}
+                  min={0}
+                  max={matched}
+                  value={block + ask + rewrite}
+                  aria-label={`${block + ask + rewrite} of ${matched}`}
+                />
+                <span>
+                  {block + ask + rewrite} / {matched}
+                </span>
+              </div>
+            ))
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}

@@ -1,0 +1,77 @@
+import { Button } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { call } from '../../gateway/call.ts'
+import { layout, Page } from '../../parts/layout.tsx'
+import styles from './set-up.module.css'
+
+/** The first visit: three steps that tick themselves off. */
+export function SetUp() {
+  const hooks = useQuery({
+    queryKey: ['hooks', 'any'],
+    queryFn: ({ signal }) => call('hooks.list', {}, signal),
+    refetchInterval: 3_000,
+  })
+  const hasHooks = (hooks.data?.hooks.length ?? 0) > 0
+  return (
+    <Page title="Set up" purpose="Three steps. Each turns green by itself.">
+      <ol className={`${layout.panel} ${styles.steps}`}>
+        <Step number={1} isDone={false} title="Connect an agent">
+          Run this where the agent runs, then let it do anything.
+          <Command text="hookhelm connect claude-code" />
+        </Step>
+        <Step number={2} isDone={hasHooks} title="Add hooks">
+          Start with the examples: no forced pushes, no reading of secrets, no deleting of folders.
+          <Command text="hookhelm init" />
+        </Step>
+        <Step number={3} isDone={false} title="See it block">
+          This sends a call that the examples block. It appears in Live at once.
+          <Command
+            text={'hookhelm test pre_tool_use --tool Bash --input \'{"command":"git push --force"}\''}
+          />
+        </Step>
+      </ol>
+    </Page>
+  )
+}
+
+interface StepProps {
+  readonly number: number
+  readonly isDone: boolean
+  readonly title: string
+  readonly children: ReactNode
+}
+
+function Step({ number, isDone, title, children }: StepProps) {
+  return (
+    <li className={styles.step}>
+      <span className={isDone ? `${styles.mark} ${styles.done}` : styles.mark}>
+        {isDone ? <IconCheck size={15} aria-label="done" /> : number}
+      </span>
+      <div>
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function Command({ text }: { readonly text: string }) {
+  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  return (
+    <div className={styles.command}>
+      <code>{text}</code>
+      <Button
+        variant="default"
+        size="compact-xs"
+        leftSection={<IconCopy size={13} />}
+        onClick={() => copy(text)}
+        aria-label={`Copy ${text}`}
+      >
+        {copied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,276 @@
+import { Accordion, Button, SegmentedControl, Select, Textarea } from '@mantine/core'
+import { useClipboard, useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { useCaller, useMay } from '../../frame/caller.ts'
+import { call, GatewayError } from '../../gateway/call.ts'
+import { Decision } from '../../parts/decision.tsx'
+import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Age, Code } from '../../parts/values.tsx'
+import styles from './hook-config.module.css'
+import { eventNames, type HookDraft, handlerConfigs, hookFields, toInput } from './hook-schema.ts'
+import { SchemaField } from './schema-field.tsx'
+
+interface HookConfigProps {
+  readonly draft: HookDraft
+  readonly onChange: (draft: HookDraft) => void
+  readonly isReadOnly: boolean
+}
+
+const first = ['name', 'matcher', 'if_expr'] as const
+const timing = ['timeout_ms', 'on_timeout', 'priority'] as const
+const shown = new Set<string>([
+  ...first,
+  ...timing,
+  'id',
+  'event',
+  'handler_type',
+  'config',
+  'enabled',
+  'disabled_reason',
+])
+const more = Object.keys(hookFields).filter((name) => !shown.has(name))
+
+/** The form on the left, live proof on the right. */
+export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
+  const [isText, setText] = useState(false)
+  const preview = usePreview(draft)
+  const problem = preview.error instanceof GatewayError ? preview.error : undefined
+  return (
+    <div className={layout.columns}>
+      <Panel
+        title="When and what"
+        aside={
+          <SegmentedControl
+            size="xs"
+            aria-label="Form or JSON"
+            data={['Form', 'JSON']}
+            value={isText ? 'JSON' : 'Form'}
+            onChange={(value) => setText(value === 'JSON')}
+          />
+        }
+      >
+        {isReadOnly ? (
+          <p className={styles.note}>You can read this hook and test it, but not change it.</p>
+        ) : null}
+        <div className={styles.form}>
+          {isText ? (
+            <DraftText draft={draft} onChange={onChange} isReadOnly={isReadOnly} />
+          ) : (
+            <HookForm draft={draft} onChange={onChange} isReadOnly={isReadOnly} problem={problem} />
+          )}
+        </div>
+      </Panel>
+      <div className={layout.stack}>
+        <Proof preview={preview} />
+        <AsFile draft={draft} />
+      </div>
+    </div>
+  )
+}
+
+type HookFormProps = HookConfigProps & { readonly problem: GatewayError | undefined }
+
+function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps) {
+  const { edition } = useCaller()
+  const set = (name: string, value: unknown) => onChange({ ...draft, [name]: value })
+  const type = typeof draft.handler_type === 'string' ? draft.handler_type : 'script'
+  const config = handlerConfigs.get(type)
+  const values = typeof draft.config === 'object' && draft.config !== null ? { ...draft.config } : {}
+  const field = (name: string) => {
+    const schema = hookFields[name]
+    return schema === undefined ? null : (
+      <SchemaField
+        key={name}
+        name={name}
+        schema={schema}
+        value={draft[name]}
+        onChange={(value) => set(name, value)}
+        isDisabled={isReadOnly}
+        problem={problem?.at === name ? problem.message : undefined}
+      />
+    )
+  }
+  return (
+    <>
+      <Select
+        label="Event"
+        data={[...eventNames]}
+        value={typeof draft.event === 'string' ? draft.event : null}
+        onChange={(value) => set('event', value ?? undefined)}
+        searchable
+        required
+        disabled={isReadOnly}
+      />
+      {first.map(field)}
+      <Select
+        label="Handler"
+        description={
+          edition === 'standard'
+            ? 'Commands are off on the standard edition: use a script or a webhook.'
+            : undefined
+        }
+        data={[...handlerConfigs.keys()].map((name) => ({
+          value: name,
+          label: name,
+          disabled: name === 'command' && edition === 'standard',
+        }))}
+        value={type}
+        onChange={(value) => onChange({ ...draft, handler_type: value ?? undefined, config: {} })}
+        allowDeselect={false}
+        required
+        disabled={isReadOnly}
+      />
+      {Object.entries(config?.properties ?? {}).map(([name, schema]) =>
+        schema.description?.startsWith('Ignored.') ? null : (
+          <SchemaField
+            key={`${type}.${name}`}
+            name={name}
+            schema={schema}
+            value={(values as Record<string, unknown>)[name]}
+            onChange={(value) => set('config', withField(values, name, value))}
+            isRequired={config?.required?.includes(name) ?? false}
+            isDisabled={isReadOnly}
+          />
+        ),
+      )}
+      <div className={styles.three}>{timing.map(field)}</div>
+      <Accordion variant="contained">
+        <Accordion.Item value="more">
+          <Accordion.Control>More: failures, limits, locks</Accordion.Control>
+          <Accordion.Panel>
+            <div className={styles.form}>{more.map(field)}</div>
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </>
+  )
+}
+
+function withField(values: object, name: string, value: unknown): Record<string, unknown> {
+  const { [name]: _, ...rest } = values as Record<string, unknown>
+  return value === undefined ? rest : { ...rest, [name]: value }
+}
+
+/** The same draft as text. What cannot be read yet stays in the field and changes nothing. */
+function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
+  const [text, setText] = useState(() => JSON.stringify(toInput(draft), undefined, 2))
+  const [problem, setProblem] = useState<string>()
+  const change = (typed: string) => {
+    setText(typed)
+    try {
+      const value: unknown = JSON.parse(typed)
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw new Error('a hook is an object')
+      onChange({ ...value })
+      setProblem(undefined)
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return (
+    <Textarea
+      aria-label="The hook as JSON"
+      autosize
+      minRows={18}
+      spellCheck={false}
+      disabled={isReadOnly}
+      styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
+      value={text}
+      error={problem}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+    />
+  )
+}
+
+function usePreview(draft: HookDraft) {
+  const [settled] = useDebouncedValue(draft, 300)
+  const hook = { scope: 'tenant', ...toInput(settled) }
+  return useQuery({
+    queryKey: ['hooks', 'preview', hook],
+    queryFn: ({ signal }) =>
+      call('hooks.preview', { hook, limit: 500 } as unknown as Methods['hooks.preview']['params'], signal),
+    enabled: useMay('operator'),
+    placeholderData: (previous) => previous,
+    staleTime: 10_000,
+  })
+}
+
+/** What the conditions would have matched, updated as one types. */
+function Proof({ preview }: { readonly preview: ReturnType<typeof usePreview> }) {
+  return (
+    <Panel title="Against the last 500 events" aside="updates as you type">
+      {preview.error !== null ? (
+        <Failed error={preview.error} />
+      ) : (
+        <Loaded query={preview} rows={4}>
+          {({ checked, matched, changes, rows }) =>
+            checked === 0 ? (
+              <Empty title="No event of this kind was recorded yet">
+                The proof appears with the first one.
+              </Empty>
+            ) : (
+              <>
+                <p className={styles.figure}>
+                  <b>{matched}</b> of {checked} match
+                  <span>
+                    {changes.block} of them were blocked already, {changes.ask} asked, {changes.rewrite}{' '}
+                    rewritten
+                  </span>
+                  <meter
+                    min={0}
+                    max={checked}
+                    value={matched}
+                    aria-label={`${matched} of ${checked} match`}
+                  />
+                </p>
+                {rows.slice(0, 12).map(({ event_id, created_at, what, kind, would, why }) => (
+                  <Link
+                    key={event_id}
+                    to="/events/$eventId"
+                    params={{ eventId: event_id }}
+                    className={`${layout.row} ${styles.event}`}
+                    title={why}
+                  >
+                    <span>
+                      <Age at={created_at} />
+                    </span>
+                    <Code text={what ?? ''} />
+                    {would === 'match' ? (
+                      <Decision outcome={kind === 'allow' ? 'shadow' : kind}>match</Decision>
+                    ) : (
+                      <Decision outcome="skip">no match</Decision>
+                    )}
+                  </Link>
+                ))}
+              </>
+            )
+          }
+        </Loaded>
+      )}
+    </Panel>
+  )
+}
+
+function AsFile({ draft }: { readonly draft: HookDraft }) {
+  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const text = JSON.stringify({ version: 1, hooks: [{ id: idOf(draft), ...toInput(draft) }] }, undefined, 2)
+  return (
+    <Panel
+      title="As a file"
+      aside={
+        <Button variant="default" size="compact-xs" onClick={() => copy(text)}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      }
+    >
+      <pre className={styles.file}>{text.slice(0, 10_000)}</pre>
+    </Panel>
+  )
+}
+
+function idOf({ name }: HookDraft): string {
+  return typeof name === 'string' && name !== '' ? name : 'my-hook'
+}

@@ -1,0 +1,200 @@
+import { Button, Group, Tabs } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call, GatewayError } from '../../gateway/call.ts'
+import { Failed, Loaded, Page, Tag } from '../../parts/layout.tsx'
+import { HookConfig } from './hook-config.tsx'
+import { HookHistory } from './hook-history.tsx'
+import { HookOverview } from './hook-overview.tsx'
+import { type HookDraft, newHook, toInput } from './hook-schema.ts'
+import { HookTest } from './hook-test.tsx'
+
+const route = getRouteApi('/hooks/$hookId')
+
+export type StoredHook = Methods['hooks.get']['result']['hook']
+
+/** One hook: what it is, how it is set, what it would do, and what it did. */
+export function HookPage() {
+  const { hookId } = route.useParams()
+  if (hookId === 'new') return <HookView stored={undefined} />
+  return <StoredHookView hookId={hookId} />
+}
+
+function StoredHookView({ hookId }: { readonly hookId: string }) {
+  const query = useQuery({
+    queryKey: ['hooks', 'one', hookId],
+    queryFn: ({ signal }) => call('hooks.get', { hookId }, signal),
+    refetchInterval: 10_000,
+  })
+  return (
+    <Loaded query={query} rows={8}>
+      {({ hook }) => <HookView key={hook.id} stored={hook} />}
+    </Loaded>
+  )
+}
+
+function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
+  const { tab = stored === undefined ? 'config' : 'overview' } = route.useSearch()
+  const navigate = useNavigate()
+  const [edited, setEdited] = useState<HookDraft>()
+  const draft: HookDraft = edited ?? stored ?? newHook
+  const isReadOnly = !useMay('admin') || stored?.source === 'builtin'
+  const title = stored === undefined ? 'New hook' : (stored.name ?? stored.id)
+  return (
+    <Page
+      title={title}
+      heading={
+        <Group gap="xs">
+          {title}
+          {stored === undefined ? null : <Tag>{stored.scope}</Tag>}
+          {stored === undefined ? null : (
+            <Tag>{stored.source === 'builtin' ? 'built in' : `stored · version ${stored.version}`}</Tag>
+          )}
+          {stored?.shadow === true ? <Tag>shadow</Tag> : null}
+          {stored?.enabled === false ? <Tag>off</Tag> : null}
+        </Group>
+      }
+      purpose={stored?.description ?? 'Runs on an event, looks at it, and decides.'}
+      actions={
+        <HookActions
+          stored={stored}
+          draft={draft}
+          isEdited={edited !== undefined}
+          onSaved={() => setEdited(undefined)}
+        />
+      }
+    >
+      <Tabs
+        value={tab}
+        onChange={(chosen) =>
+          void navigate({
+            to: '/hooks/$hookId',
+            params: { hookId: stored?.id ?? 'new' },
+            search: chosen === null ? {} : { tab: chosen },
+            replace: true,
+          })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {stored === undefined ? null : <Tabs.Tab value="overview">Overview</Tabs.Tab>}
+          <Tabs.Tab value="config">Config</Tabs.Tab>
+          <Tabs.Tab value="test">Test</Tabs.Tab>
+          {stored === undefined ? null : <Tabs.Tab value="history">History</Tabs.Tab>}
+        </Tabs.List>
+        {stored === undefined ? null : (
+          <Tabs.Panel value="overview">
+            <HookOverview hook={stored} />
+          </Tabs.Panel>
+        )}
+        <Tabs.Panel value="config">
+          <HookConfig draft={draft} onChange={setEdited} isReadOnly={isReadOnly} />
+        </Tabs.Panel>
+        <Tabs.Panel value="test">
+          <HookTest draft={draft} stored={stored} isEdited={edited !== undefined} />
+        </Tabs.Panel>
+        {stored === undefined ? null : (
+          <Tabs.Panel value="history">
+            <HookHistory hookId={stored.id} />
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </Page>
+  )
+}
+
+interface HookActionsProps {
+  readonly stored: StoredHook | undefined
+  readonly draft: HookDraft
+  readonly isEdited: boolean
+  readonly onSaved: () => void
+}
+
+function HookActions({ stored, draft, isEdited, onSaved }: HookActionsProps) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const mayChange = useMay('admin')
+  const [isDeleting, setDeleting] = useState(false)
+  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['hooks'] }) }
+  const save = useMutation({
+    ...settled,
+    mutationFn: async () => {
+      const input = toInput(draft)
+      if (stored === undefined)
+        return call('hooks.create', {
+          scope: 'tenant',
+          ...input,
+        } as unknown as Methods['hooks.create']['params'])
+      return call('hooks.update', { hookId: stored.id, updates: changesOf(stored, input) })
+    },
+    onSuccess: ({ hookId }) => {
+      onSaved()
+      if (stored === undefined) void navigate({ to: '/hooks/$hookId', params: { hookId } })
+    },
+  })
+  const update = useMutation({
+    ...settled,
+    mutationFn: (updates: Record<string, unknown>) =>
+      call('hooks.update', { hookId: stored?.id ?? '', updates }),
+  })
+  const remove = useMutation({
+    ...settled,
+    mutationFn: () => call('hooks.delete', { hookId: stored?.id ?? '' }),
+    onSuccess: () => navigate({ to: '/hooks' }),
+  })
+  const failure = save.error ?? update.error ?? remove.error
+  if (!mayChange || stored?.source === 'builtin') return null
+  return (
+    <Group gap="xs" justify="flex-end">
+      {stored === undefined ? null : (
+        <>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={() => update.mutate({ shadow: stored.shadow === true ? null : true })}
+          >
+            {stored.shadow === true ? 'Promote' : 'Shadow'}
+          </Button>
+          <Button variant="default" size="xs" onClick={() => update.mutate({ enabled: !stored.enabled })}>
+            {stored.enabled ? 'Disable' : 'Enable'}
+          </Button>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={() => (isDeleting ? remove.mutate() : setDeleting(true))}
+          >
+            {isDeleting ? `Delete ${stored.name ?? 'it'}: its events pass unguarded` : 'Delete'}
+          </Button>
+        </>
+      )}
+      <Button
+        size="xs"
+        disabled={stored !== undefined && !isEdited}
+        loading={save.isPending}
+        onClick={() => save.mutate()}
+      >
+        {stored === undefined ? 'Save' : `Save version ${stored.version + 1}`}
+      </Button>
+      {failure === null ? null : <SaveFailed error={failure} />}
+    </Group>
+  )
+}
+
+function SaveFailed({ error }: { readonly error: Error }) {
+  const where = error instanceof GatewayError && error.at !== undefined ? `${error.at}: ` : ''
+  return <Failed error={new Error(`${where}${error.message}`)} />
+}
+
+/** The fields that differ; null removes one. */
+function changesOf(stored: StoredHook, input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const before = toInput(stored)
+  const names = new Set([...Object.keys(before), ...Object.keys(input)])
+  return Object.fromEntries(
+    [...names]
+      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(input[name]))
+      .map((name) => [name, input[name] ?? null]),
+  )
+}

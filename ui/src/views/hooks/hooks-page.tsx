@@ -1,0 +1,252 @@
+import { Button, Select, Switch } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { Methods } from '../../../../src/client/index.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call } from '../../gateway/call.ts'
+import { Decision } from '../../parts/decision.tsx'
+import { plural } from '../../parts/format.ts'
+import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { Duration } from '../../parts/values.tsx'
+import styles from './hooks-page.module.css'
+
+const route = getRouteApi('/hooks')
+const DAY = 86_400_000
+
+type Effective = Methods['hooks.effective']['result']
+type EffectiveHook = Effective['hooks'][number]
+type HookCounts = Methods['stats.hooks']['result']['hooks'][number]
+
+const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
+const events = [
+  'pre_tool_use',
+  'post_tool_use',
+  'post_tool_use_failure',
+  'user_prompt_submit',
+  'session_start',
+  'session_end',
+  'stop',
+  'subagent_start',
+  'subagent_stop',
+  'pre_compact',
+]
+
+/** The hooks that are really in force, in the order in which they run. */
+export function HooksPage() {
+  const { event = '', agent = '' } = route.useSearch()
+  const navigate = useNavigate()
+  const mayCreate = useMay('admin')
+  const query = useQuery({
+    queryKey: ['hooks', 'effective', event, agent],
+    queryFn: ({ signal }) =>
+      call(
+        'hooks.effective',
+        { ...(event === '' ? {} : { event }), ...(agent === '' ? {} : { agent }) },
+        signal,
+      ),
+    refetchInterval: 10_000,
+  })
+  const counts = useQuery({
+    queryKey: ['hooks', 'counts'],
+    queryFn: ({ signal }) => call('stats.hooks', { since: Date.now() - DAY }, signal),
+    refetchInterval: 15_000,
+  })
+  const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
+  const choose = (search: { event?: string; agent?: string }) => {
+    const chosen = { event, agent, ...search }
+    void navigate({
+      to: '/hooks',
+      search: {
+        ...(chosen.event === '' ? {} : { event: chosen.event }),
+        ...(chosen.agent === '' ? {} : { agent: chosen.agent }),
+      },
+    })
+  }
+  return (
+    <Page
+      title="Hooks"
+      purpose="The hooks in force, in the order in which they run. Locked ones run first and again at the end."
+      actions={
+        mayCreate ? (
+          <Button renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}>
+            New hook
+          </Button>
+        ) : undefined
+      }
+    >
+      <div className={styles.choices}>
+        <Select
+          aria-label="Event"
+          placeholder="every event"
+          data={events}
+          value={event === '' ? null : event}
+          onChange={(value) => choose({ event: value ?? '' })}
+          clearable
+          searchable
+        />
+        <Select
+          aria-label="Agent"
+          placeholder="every agent"
+          data={agents}
+          value={agent === '' ? null : agent}
+          onChange={(value) => choose({ agent: value ?? '' })}
+          clearable
+        />
+      </div>
+      <Loaded query={query} rows={8}>
+        {(effective) => (
+          <div className={layout.stack}>
+            {effective.problem === '' ? null : <Failed error={new Error(effective.problem)} />}
+            <Files files={effective.files} />
+            <Chains hooks={effective.hooks} counts={byId} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Hook files that are not in force as they are written. */
+function Files({ files }: { readonly files: Effective['files'] }) {
+  const odd = files.filter(({ state }) => state !== 'in_force' && state !== 'none')
+  if (odd.length === 0) return null
+  return (
+    <Panel title="Hook files that need you">
+      {odd.map(({ folder, file, state, problem }) => (
+        <div key={folder} className={`${layout.row} ${styles.file}`}>
+          <Decision outcome={state === 'broken' ? 'failed' : 'opened'}>{state}</Decision>
+          <span>
+            <code>{file ?? folder}</code>
+            <br />
+            <span className={styles.muted}>{problem}</span>
+          </span>
+        </div>
+      ))}
+    </Panel>
+  )
+}
+
+interface ChainsProps {
+  readonly hooks: readonly EffectiveHook[]
+  readonly counts: ReadonlyMap<string, HookCounts>
+}
+
+function Chains({ hooks, counts }: ChainsProps) {
+  const chains = Map.groupBy(hooks, ({ event }) => event)
+  if (chains.size === 0)
+    return (
+      <Empty title="No hook is in force" action={<code>hookhelm init</code>}>
+        Agents act without a guard. Make a hook here, or write a hook file in the repository.
+      </Empty>
+    )
+  return [...chains].map(([event, chain]) => (
+    <Panel
+      key={event}
+      title={<code>{event}</code>}
+      aside={`${chain[0]?.mode ?? ''} · ${plural(chain.length, 'hook')} · match and block rate of a day`}
+    >
+      {chain.map((hook) => (
+        <HookRow key={hook.id} hook={hook} counts={counts.get(hook.id)} />
+      ))}
+    </Panel>
+  ))
+}
+
+const outcomes = {
+  decides: 'allow',
+  observes: 'allow',
+  shadow: 'shadow',
+  failing: 'failed',
+  off: 'skip',
+  other_agent: 'skip',
+  untrusted: 'opened',
+} as const
+
+function HookRow({
+  hook,
+  counts,
+}: {
+  readonly hook: EffectiveHook
+  readonly counts: HookCounts | undefined
+}) {
+  const { id, name, position, source, handler_type, matcher, if_expr, state, why, locked, priority } = hook
+  const isStored = source.kind === 'database' || source.kind === 'builtin'
+  const title = (
+    <b className={styles.cut} title={why}>
+      {name ?? id}
+    </b>
+  )
+  return (
+    <div className={`${layout.row} ${styles.hook}`} data-hook={name ?? id}>
+      <span className={styles.faint}>{position ?? '·'}</span>
+      <Decision outcome={outcomes[state]}>{state.replace('_', ' ')}</Decision>
+      <span className={styles.name}>
+        {isStored ? (
+          <Link to="/hooks/$hookId" params={{ hookId: id }}>
+            {title}
+          </Link>
+        ) : (
+          title
+        )}
+        <span className={styles.muted}>
+          {source.file === undefined
+            ? ''
+            : `${source.file}${source.line === undefined ? '' : `:${source.line}`}`}{' '}
+          {why}
+        </span>
+      </span>
+      <code className={styles.cut} title={if_expr ?? ''}>
+        {[matcher ?? 'everything', if_expr === null ? '' : `if ${if_expr}`].join(' ')}
+      </code>
+      <span className={styles.tags}>
+        <Tag>{handler_type}</Tag>
+        <Tag>{source.scope ?? source.kind}</Tag>
+        {locked ? <Tag>locked</Tag> : null}
+        <Tag>{`priority ${priority}`}</Tag>
+      </span>
+      <Rates counts={counts} />
+      {source.kind === 'database' ? <Toggle hook={hook} /> : <span />}
+    </div>
+  )
+}
+
+function Rates({ counts }: { readonly counts: HookCounts | undefined }) {
+  if (counts === undefined) return <span className={styles.faint}>no match today</span>
+  const { matched, block, ask, rewrite, p95_ms } = counts
+  return (
+    <span className={styles.rates}>
+      <meter
+        min={0}
+        max={matched}
+        value={block + ask + rewrite}
+        aria-label={`decided ${block + ask + rewrite} of ${matched} matches`}
+      />
+      <span className={styles.muted}>
+        {block + ask + rewrite} / {matched}{' '}
+        {p95_ms === null ? null : (
+          <>
+            · p95 <Duration ms={p95_ms} />
+          </>
+        )}
+      </span>
+    </span>
+  )
+}
+
+function Toggle({ hook }: { readonly hook: EffectiveHook }) {
+  const queries = useQueryClient()
+  const mayChange = useMay('admin')
+  const toggle = useMutation({
+    mutationFn: (enabled: boolean) => call('hooks.toggle', { hookId: hook.id, enabled }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['hooks'] }),
+  })
+  if (!mayChange) return <span className={styles.muted}>{hook.enabled ? 'on' : 'off'}</span>
+  return (
+    <Switch
+      size="xs"
+      aria-label={`${hook.enabled ? 'Switch off' : 'Switch on'} ${hook.name ?? hook.id}`}
+      checked={toggle.isPending ? toggle.variables : hook.enabled}
+      onChange={({ currentTarget }) => toggle.mutate(currentTarget.checked)}
+    />
+  )
+}

@@ -1,0 +1,166 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Fragment, useEffect } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { call } from '../../gateway/call.ts'
+import { useSubscription } from '../../gateway/live.ts'
+import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { agentTitle, formatClock, formatCount, formatDuration } from '../../parts/format.ts'
+import { Empty, Loaded, Page } from '../../parts/layout.tsx'
+import { Age, Code, Duration } from '../../parts/values.tsx'
+import styles from './session-page.module.css'
+
+const route = getRouteApi('/sessions/$sessionId')
+
+type Session = Methods['sessions.get']['result']['session']
+type TimelineEvent = Methods['sessions.timeline']['result']['events'][number]
+
+const PAGE = 200
+/** A longer session is read in Live. */
+const MAX_PAGES = 10
+
+/** One session as a story: prompts are headings, tool calls are rows, sub-agents are indented. */
+export function SessionPage() {
+  const { sessionId } = route.useParams()
+  const queries = useQueryClient()
+  const session = useQuery({
+    queryKey: ['session', sessionId],
+    queryFn: ({ signal }) => call('sessions.get', { sessionId }, signal),
+  })
+  const timeline = useInfiniteQuery({
+    queryKey: ['timeline', sessionId],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        'sessions.timeline',
+        { sessionId, limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ),
+    getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
+  })
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, data } = timeline
+  const pages = data?.pages.length ?? 0
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && pages < MAX_PAGES) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, pages, fetchNextPage])
+  useSubscription('events.tail', {}, (event) => {
+    if (event.session_id !== sessionId) return
+    void queries.invalidateQueries({ queryKey: ['session', sessionId] }, { cancelRefetch: false })
+    void queries.invalidateQueries({ queryKey: ['timeline', sessionId] }, { cancelRefetch: false })
+  })
+  return (
+    <Loaded query={session} rows={8}>
+      {({ session: row }) => (
+        <Page title={row.title ?? 'Session'} purpose={<Where session={row} />}>
+          <Counts session={row} />
+          <Loaded query={timeline} rows={10}>
+            {({ pages: loaded }) => <Timeline events={loaded.flatMap(({ events }) => events)} />}
+          </Loaded>
+          {hasNextPage && pages >= MAX_PAGES ? (
+            <Link to="/live" search={{ filter: `session:${sessionId}` }}>
+              The rest is in Live
+            </Link>
+          ) : null}
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+function Where({ session }: { readonly session: Session }) {
+  const { agent, project, folder, first_at, ended } = session
+  return (
+    <>
+      {agentTitle(agent)}
+      {project === null ? null : (
+        <>
+          {' in '}
+          <b title={folder ?? ''}>{project}</b>
+        </>
+      )}
+      , started <Age at={first_at} /> ago, {ended ? 'ended' : 'not ended'}
+    </>
+  )
+}
+
+function Counts({ session }: { readonly session: Session }) {
+  const { events, tool_calls, blocked, rewritten, asked, sub_agents, hook_ms } = session
+  const counts: readonly (readonly [value: string, word: string, look?: string | undefined])[] = [
+    [formatCount(events), 'events'],
+    [formatCount(tool_calls), 'tool calls'],
+    [formatCount(blocked), 'blocked', blocked > 0 ? styles.block : undefined],
+    [formatCount(rewritten), 'rewritten', rewritten > 0 ? styles.rewrite : undefined],
+    [formatCount(asked), 'asked', asked > 0 ? styles.ask : undefined],
+    [formatCount(sub_agents), 'sub-agents'],
+    [formatDuration(hook_ms), 'spent in hooks'],
+  ]
+  return (
+    <p className={styles.counts}>
+      {counts.map(([value, word, look]) => (
+        <span key={word}>
+          <b className={look}>{value}</b> {word}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+function Timeline({ events }: { readonly events: readonly TimelineEvent[] }) {
+  if (events.length === 0) return <Empty title="No event of this session is kept any more" />
+  return (
+    <ol className={styles.timeline} aria-label="Events in their order">
+      {events.map((event) => (
+        <Fragment key={event.event_id}>{renderEvent(event)}</Fragment>
+      ))}
+    </ol>
+  )
+}
+
+function renderEvent(event: TimelineEvent) {
+  if (event.event === 'user_prompt_submit')
+    return (
+      <li className={styles.prompt}>
+        <span className={styles.time}>{formatClock(event.created_at).slice(0, 5)}</span>
+        <Link to="/events/$eventId" params={{ eventId: event.event_id }}>
+          “{event.argument ?? 'prompt'}”
+        </Link>
+        {event.kind === 'allow' ? null : (
+          <Decision outcome={event.kind}>{event.by_hook_name ?? event.kind}</Decision>
+        )}
+      </li>
+    )
+  if (/compact/.test(event.event)) return <li className={styles.rule}>context compacted</li>
+  return <CallRow event={event} />
+}
+
+function CallRow({ event }: { readonly event: TimelineEvent }) {
+  const { event_id, created_at, moment, argument, reason, changes = [], by_hook_name, duration_ms } = event
+  const outcome: Outcome = event.kind !== 'allow' ? event.kind : changes.length > 0 ? 'rewrite' : 'allow'
+  const look = [styles.call, styles[outcome], moment.lane === undefined ? '' : styles.lane]
+  return (
+    <li>
+      <Link
+        to="/events/$eventId"
+        params={{ eventId: event_id }}
+        className={look.join(' ')}
+        title={reason ?? ''}
+      >
+        <span className={styles.time}>{formatClock(created_at)}</span>
+        <span className={styles.dot} aria-hidden />
+        <span className={styles.tool}>{moment.tool ?? event.event}</span>
+        <span className={styles.argument}>
+          <Code text={argument ?? ''} />
+          {changes.slice(0, 2).map(({ field, before, after }) => (
+            <span key={field} className={styles.change}>
+              {field}: {before === '' ? '' : <del>{before.slice(0, 80)}</del>} <ins>{after.slice(0, 80)}</ins>
+            </span>
+          ))}
+        </span>
+        <Decision outcome={outcome}>{outcome === 'allow' ? 'allow' : (by_hook_name ?? outcome)}</Decision>
+        <span className={styles.ms}>
+          <Duration ms={duration_ms} />
+        </span>
+      </Link>
+    </li>
+  )
+}

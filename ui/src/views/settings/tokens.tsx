@@ -1,0 +1,97 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { call } from '../../gateway/call.ts'
+import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Age } from '../../parts/values.tsx'
+import styles from './settings.module.css'
+
+type Role = Methods['tokens.create']['params']['role']
+const roles: readonly Role[] = ['agent', 'viewer', 'operator', 'admin']
+
+/** A token is shown once; the gateway keeps only its hash. */
+export function Tokens() {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
+  const query = useQuery({ queryKey: ['tokens'], queryFn: ({ signal }) => call('tokens.list', {}, signal) })
+  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['tokens'] }) }
+  const create = useMutation({ ...settled, mutationFn: () => call('tokens.create', { name, role }) })
+  const remove = useMutation({
+    ...settled,
+    mutationFn: (tokenId: string) => call('tokens.delete', { tokenId }),
+  })
+  const failure = create.error ?? remove.error
+  return (
+    <Panel title="Tokens" aside={<code>hookhelm tokens list</code>}>
+      <div className={styles.form}>
+        <TextInput label="Name" value={name} onChange={({ currentTarget }) => setName(currentTarget.value)} />
+        <Select
+          label="Role"
+          data={[...roles]}
+          value={role}
+          allowDeselect={false}
+          onChange={(value) => setRole(roles.find((known) => known === value) ?? 'viewer')}
+        />
+        <Button disabled={name === ''} loading={create.isPending} onClick={() => create.mutate()}>
+          Create
+        </Button>
+      </div>
+      {create.data === undefined ? null : (
+        <p className={styles.once} role="status">
+          Copy it now, it is shown once: <code>{create.data.token}</code>
+        </p>
+      )}
+      {failure === null ? null : <Failed error={failure} />}
+      <Loaded query={query} rows={3}>
+        {({ tokens }) =>
+          tokens.length === 0 ? (
+            <Empty title="No token" />
+          ) : (
+            tokens.map(({ id, name: title, role: given, created_at }) => (
+              <div key={id} className={`${layout.row} ${styles.row}`}>
+                <span>{title}</span>
+                <span className={styles.muted}>{given}</span>
+                <span className={styles.muted}>
+                  made <Age at={created_at} />
+                </span>
+                <Confirmed
+                  word="Revoke"
+                  sure={`Revoke ${title}: its callers are refused`}
+                  onDo={() => remove.mutate(id)}
+                />
+              </div>
+            ))
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+interface ConfirmedProps {
+  readonly word: string
+  /** What the second click does. */
+  readonly sure: string
+  readonly onDo: () => void
+}
+
+/** A button that says what it destroys before it does. */
+export function Confirmed({ word, sure, onDo }: ConfirmedProps) {
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <Button
+      variant={isAsked ? 'filled' : 'default'}
+      color="red"
+      size="compact-xs"
+      onBlur={() => setAsked(false)}
+      onClick={() => {
+        setAsked(!isAsked)
+        if (isAsked) onDo()
+      }}
+    >
+      {isAsked ? sure : word}
+    </Button>
+  )
+}
