@@ -13,7 +13,7 @@ import overview from './hook-overview.module.css'
 import type { StoredHook } from './hook-page.tsx'
 import { type HookDraft, toInput } from './hook-schema.ts'
 
-type TestResult = Methods['hooks.test']['result']
+type TestResult = Methods['hooks.test']['result']['result']
 
 interface HookTestProps {
   readonly draft: HookDraft
@@ -74,7 +74,7 @@ export function HookTest({ draft, stored, isEdited }: HookTestProps) {
             <Empty title="Not fired yet">The decision, its time, output and reason appear here.</Empty>
           </Panel>
         ) : (
-          <Result result={test.data} input={input} />
+          <Result result={test.data.result} input={input} />
         )}
       </div>
     </div>
