@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import { explainDecision } from '../explain-decision.ts'
+import { explainDecision, unreadableText } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -44,13 +44,21 @@ export function formatAnswer(method: string, answer: unknown): string {
 export function formatItem(method: string, item: unknown): string {
   const fields = asFields(item)
   const [noun = ''] = method.split('.')
-  return (columns[noun] ?? Object.keys(fields)).map((name) => cellText(fields[name], name)).join('  ')
+  return (columns[noun] ?? Object.keys(fields)).map((name) => rowCell(fields, name)).join('  ')
 }
 
 function listText(rows: readonly unknown[], names?: readonly string[]): string {
   if (rows.length === 0) return 'none'
   const shown = names ?? Object.keys(asFields(rows[0]))
-  return formatTable([shown, ...rows.map((row) => shown.map((name) => cellText(asFields(row)[name], name)))])
+  return formatTable([shown, ...rows.map((row) => shown.map((name) => rowCell(asFields(row), name)))])
+}
+
+/** Marks an execution whose answer was not a decision, as `explain` does. */
+function rowCell(row: Fields, name: string): string {
+  const text = cellText(row[name], name)
+  if (row.unreadable !== true) return text
+  if (name === 'decision') return `${text} ~`
+  return name === 'error' && text === '-' ? unreadableText : text
 }
 
 function fieldsText(fields: Fields): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { ExecutionRow } from '../../store/stores/audit-store.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
 import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
@@ -24,9 +25,17 @@ const execution = z.object({
   code: z.string().nullable(),
   error: z.string().nullable(),
   shadow: z.boolean(),
+  unreadable: z
+    .boolean()
+    .describe('The hook answered with text that is not a decision, and the event passed without one.'),
   metadata: z.record(z.string(), z.unknown()).readonly(),
   created_at: z.number(),
 })
+
+/** The row with its flag: an allow for want of an answer must not look like a clean one. */
+function toExecution(row: ExecutionRow): z.output<typeof execution> {
+  return { ...row, unreadable: row.metadata.unreadable === true }
+}
 
 const page = z.object({ executions: readonlyList(execution), nextCursor: z.string() })
 
@@ -60,7 +69,7 @@ const history = defineCall({
       ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
     }
     const { rows, nextCursor } = await parts.store.history(caller.tenant, filter, requestedPage(params))
-    return { executions: rows, nextCursor }
+    return { executions: rows.map(toExecution), nextCursor }
   },
 })
 
@@ -78,7 +87,7 @@ const get = defineCall({
     const row = found.rows.find(({ id }) => id === executionId)
     if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
     const detail = await parts.store.errorDetail(caller.tenant, executionId)
-    return { execution: { ...row, error_detail: detail ?? null } }
+    return { execution: { ...toExecution(row), error_detail: detail ?? null } }
   },
 })
 
@@ -100,7 +109,7 @@ const tail = defineSubscription({
   async run({ params, caller, parts }) {
     const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
     const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
-    return { executions: rows, nextCursor }
+    return { executions: rows.map(toExecution), nextCursor }
   },
 })
 
