@@ -46,6 +46,8 @@ function explainHook({ executions, because }: TraceHook): string {
   return executions.map(explainExecution).join(', then ')
 }
 
+export const unreadableText = 'it answered text that is not a decision'
+
 /** An allow for want of an answer must not look like one. */
 function isUnreadable({ facts }: Execution): boolean {
   return facts?.unreadable === true
@@ -57,6 +59,6 @@ function explainExecution(execution: Execution): string {
     .filter((part) => part !== '')
     .join(' ')
   const time = durationMs === undefined ? '' : ` in ${durationMs.toFixed(1)} ms`
-  const flag = isUnreadable(execution) ? ' (it answered text that is not a decision)' : ''
+  const flag = isUnreadable(execution) ? ` (${unreadableText})` : ''
   return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${flag}`
 }

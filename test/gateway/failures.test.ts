@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BadReceiver, badReceiver } from '../../src/testing/index.ts'
-import { as, tokenFor } from './doors.fixture.ts'
+import { as, hookhelm, tokenFor } from './doors.fixture.ts'
 import { exec, judge, modelFor } from './judge.fixture.ts'
 import { type Running, running } from './running.fixture.ts'
 
@@ -18,6 +18,32 @@ const polite = (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
   })
+
+describe('an answer that is not a decision and passes is flagged in the history', () => {
+  const answers: [string, Fields, boolean][] = [
+    ['plain text', { config: { command: 'echo checked 3 files' } }, true],
+    [
+      'lenient, broken JSON',
+      { config: { command: `printf '{"decision":"block"'` }, answer: 'lenient' },
+      true,
+    ],
+    ['no answer', { config: { command: 'true' } }, false],
+    ['a decision', { config: { command: `echo '{"decision":"allow"}'` } }, false],
+  ]
+  test.each(answers)('%s', async (_, definition, unreadable) => {
+    const gateway = await running()
+    const hookId = await gateway.hook({ event: 'pre_tool_use', handler_type: 'command', ...definition })
+    const { body } = await gateway.dispatch('pre_tool_use', exec('ls'))
+    expect(body.decision.kind).toBe('allow')
+    const rows = await gateway.until(
+      () => gateway.call('GET', `/v1/executions?hookId=${hookId}`),
+      (answer) => answer.body.executions.length > 0,
+    )
+    expect(rows.body.executions).toMatchObject([{ decision: 'allow', unreadable }])
+    const { stdout } = await hookhelm(gateway, ['hooks', 'history'])
+    expect(stdout.includes('allow ~')).toBe(unreadable)
+  })
+})
 
 describe('a timeout is one row: our own abort is no late answer', () => {
   const slow: [string, () => Fields][] = [

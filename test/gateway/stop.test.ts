@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { GatewayOptions } from '../../src/app/gateway/open-gateway.ts'
 import { createClient } from '../../src/client/client.ts'
+import { trustStore } from '../../src/config/trust.ts'
 import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 import { as, tokenFor, withoutTables } from './doors.fixture.ts'
@@ -52,22 +53,23 @@ describe('an agent may stop although its hooks cannot be loaded', () => {
     ],
     [
       'repository',
-      (_, cwd) => {
+      (home, cwd) => {
+        const file = join(cwd, '.hookhelm', 'hooks.yaml')
         mkdirSync(join(cwd, '.hookhelm'))
-        writeFileSync(join(cwd, '.hookhelm', 'hooks.yaml'), broken)
+        writeFileSync(file, broken)
+        trustStore(join(home, 'trust.json')).trust(file, broken)
         return {}
       },
     ],
   ]
 
-  test.each(levels)('a broken %s file', async (level, breakFile) => {
+  test.each(levels)('a broken %s file', async (_, breakFile) => {
     const [home, cwd] = [scratch(), scratch()]
     const gateway = await running({ home, env: breakFile(home, cwd) })
     const ask = claude(gateway, cwd)
     for (let i = 0; i < 20; i++) expect(await ask('Stop')).toEqual(quiet)
     expect(await ask('PreCompact', { trigger: 'auto' })).toEqual(quiet)
-    // Content of a repository that was never trusted is not in force, whether it can be read or not.
-    if (level !== 'repository') expect(JSON.stringify(await ask('PreToolUse', bash))).toContain('deny')
+    expect(JSON.stringify(await ask('PreToolUse', bash))).toContain('deny')
     for (let i = 0; i < 20; i++) {
       expect((await gateway.dispatch('stop', {}, { envelope })).body.decision.kind).toBe('allow')
       const native = { session_id: 's1', cwd, hook_event_name: 'Stop' }

@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import { formatAnswer } from './format-answer.ts'
+import { formatAnswer, formatItem } from './format-answer.ts'
 
 describe('answers as a person reads them', () => {
   test('a list has a head and its columns', () => {
     const text = formatAnswer('tenants.list', { tenants: [{ id: 'a', name: 'acme', created_at: 0 }] })
     expect(text).toMatch(/^name {2}created_at\nacme {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     expect(formatAnswer('tenants.list', { tenants: [] })).toBe('none')
+  })
+
+  test('an execution whose answer was not a decision is marked', () => {
+    const row = { event: 'pre_tool_use', decision: 'allow', error: null, unreadable: true }
+    const [, clean = '', flagged = ''] = formatAnswer('hooks.history', {
+      executions: [{ ...row, unreadable: false }, row],
+    }).split('\n')
+    expect(flagged).toMatch(/ allow ~ .* it answered text that is not a decision$/)
+    expect(clean).toMatch(/ allow {2}.* -$/)
+    expect(formatItem('executions.tail', row)).toContain('allow ~')
   })
 
   test('one thing has a line for each field', () => {

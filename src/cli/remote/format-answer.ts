@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { agentName } from '../../gateway/tenancy/agent-names.ts'
-import { explainDecision } from '../explain-decision.ts'
+import { explainDecision, unreadableText } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -59,8 +59,12 @@ export function formatItem(method: string, item: unknown): string {
   return (columns[noun] ?? Object.keys(fields)).map((name) => columnText(fields, name)).join('  ')
 }
 
+/** Marks an execution whose answer was not a decision, as `explain` does. */
 function columnText(row: Fields, name: string): string {
-  return cellText(combined[name]?.(row) ?? row[name], name)
+  const text = cellText(combined[name]?.(row) ?? row[name], name)
+  if (row.unreadable !== true) return text
+  if (name === 'decision') return `${text} ~`
+  return name === 'error' && text === '-' ? unreadableText : text
 }
 
 function listText(rows: readonly unknown[], names?: readonly string[]): string {

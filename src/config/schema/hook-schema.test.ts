@@ -28,6 +28,7 @@ const samples: Readonly<Record<string, unknown>> = {
   priority: -1_000_000,
   enabled: false,
   disabled_reason: 'breaker',
+  tripped_by: 'timeout',
   locked: true,
   recheck: true,
   shadow: true,

@@ -37,6 +37,9 @@ const execution = z.object({
   code: z.string().nullable(),
   error: z.string().nullable(),
   shadow: z.boolean(),
+  unreadable: z
+    .boolean()
+    .describe('The hook answered with text that is not a decision, and the event passed without one.'),
   metadata: z.record(z.string(), z.unknown()).readonly(),
   created_at: z.number(),
 })
@@ -79,7 +82,7 @@ const history = defineCall({
       ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
     }
     const { rows, nextCursor } = await store.history(tenant, filter, requestedPage(params))
-    return { executions: await withHookNames(rows, tenant, store), nextCursor }
+    return { executions: await toExecutions(rows, tenant, store), nextCursor }
   },
 })
 
@@ -97,7 +100,11 @@ const get = defineCall({
     const row = found.rows.find(({ id }) => id === executionId)
     if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
     const detail = await parts.store.errorDetail(caller.tenant, executionId)
-    const [named = { ...row, hook_name: null }] = await withHookNames([row], caller.tenant, parts.store)
+    const [named = { ...row, hook_name: null, unreadable: false }] = await toExecutions(
+      [row],
+      caller.tenant,
+      parts.store,
+    )
     return { execution: { ...named, error_detail: detail ?? null } }
   },
 })
@@ -105,7 +112,7 @@ const get = defineCall({
 const MAX_PER_EVENT = 1_000
 
 /** Adds the names that people know the hooks by. */
-async function withHookNames(rows: readonly ExecutionRow[], tenant: string, store: Pick<Store, 'findHook'>) {
+async function toExecutions(rows: readonly ExecutionRow[], tenant: string, store: Pick<Store, 'findHook'>) {
   const names = await hookNames(
     store,
     tenant,
@@ -113,7 +120,8 @@ async function withHookNames(rows: readonly ExecutionRow[], tenant: string, stor
   )
   return rows.map((row) => {
     const inFile = typeof row.metadata.hook === 'string' ? row.metadata.hook : null
-    return { ...row, hook_name: (row.hook_id === null ? inFile : names.get(row.hook_id)) ?? null }
+    const hook_name = (row.hook_id === null ? inFile : names.get(row.hook_id)) ?? null
+    return { ...row, hook_name, unreadable: row.metadata.unreadable === true }
   })
 }
 
@@ -134,7 +142,7 @@ const tail = defineSubscription({
     const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
     const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
     const shown = params.probes === true ? rows : rows.filter(({ session_id }) => !isProbe(session_id))
-    return { executions: await withHookNames(shown, caller.tenant, parts.store), nextCursor }
+    return { executions: await toExecutions(shown, caller.tenant, parts.store), nextCursor }
   },
 })
 

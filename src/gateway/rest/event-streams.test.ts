@@ -4,7 +4,7 @@ import { fakeClock } from '../../testing/fake-clock.ts'
 import { type GatewayFixture, OTHER_TENANT, OWN_TENANT, startGateway } from '../gateway.fixture.ts'
 
 function row(id: string, tenant = OWN_TENANT): ExecutionRow {
-  return { id, tenant_id: tenant } as ExecutionRow
+  return { id, tenant_id: tenant, metadata: {}, unreadable: false } as unknown as ExecutionRow
 }
 
 interface Stream {

@@ -57,6 +57,11 @@ describe('an agent on the command line', () => {
     },
   )
 
+  test('that prints more than a mebibyte has not answered, however it ends', async () => {
+    const { start } = commandHost(js('process.stdout.write("x".repeat(2_000_000))'))
+    await expect(start()).rejects.toMatchObject({ code: 'agent.output_schema' })
+  })
+
   test('4.6 #102 is not started by a host without processes or models', async () => {
     const bare = createAgentHost({ commands: { checker: { argv: ['x'] } } })
     const none = { code: 'agent.no_host' }
