@@ -78,6 +78,19 @@ describe('ruling 42: after a restart of the gateway the trusted hooks of a repos
     )
   })
 
+  test('the agent works in a folder of the repository and .git was removed', async () => {
+    const home = scratch()
+    const repository = join(home, 'repository')
+    const cwd = join(repository, 'sub', 'folder')
+    write(join(cwd, 'x'), '')
+    write(join(repository, '.git', 'HEAD'), '')
+    const text = blocking('the repository says no')
+    trustFileAt(home, write(join(repository, '.hookhelm', 'hooks.yaml'), text), text)
+    renameSync(join(repository, '.git'), join(repository, '.x'))
+    const gateway = await running({ home })
+    expect(await agentIn(gateway, cwd)('PreToolUse', bash)).toContain('the repository says no')
+  })
+
   test('a person who trusts the change puts it in force', async () => {
     const home = scratch()
     const repository = join(home, 'repository')

@@ -26,7 +26,7 @@ export function folderHooks({
   return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, start, env }),
+      folders: findHookFolders({ cwd, start, env, repositories: trust.repositories() }),
       apply(group, definitions) {
         const folder = existingFolder(cwd)
         const placed = definitions.map((definition) => inFolder(definition, folder))
