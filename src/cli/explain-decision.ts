@@ -17,6 +17,7 @@ export function explainDecision(decision: Decision): string {
         `\n${hook} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
     ),
     ...context.map((text) => `\nadded context: ${text}`),
+    ...(trace?.files ?? []).map((text) => `\nhook file: ${text}`),
     ...opened.map(({ hook, because, code }) => `\nallowed although ${hook} failed (${because}, ${code})`),
   ].join('\n')
 }

@@ -64,6 +64,8 @@ describe('ruling 42: after a restart of the gateway the trusted hooks of a repos
     expect(await filesLine(gateway)).toMatchObject({ state: 'warn', text: expect.stringMatching(words) })
     const { body } = await gateway.call('GET', '/v1/executions?decision=block')
     expect(body.executions[0].metadata).toMatchObject({ file_state: expect.stringMatching(/changed|gone/) })
+    const explained = await gateway.call('GET', `/v1/events/${body.executions[0].event_id}/explain`)
+    expect(explained.body.trace.files).toEqual([expect.stringMatching(words)])
 
     const shown = await hookhelm(gateway, ['trust', '--show', '--cwd', repository])
     if (!words.source.includes('others')) {
