@@ -64,6 +64,8 @@ describe('ruling 42: after a restart of the gateway the trusted hooks of a repos
     expect(await filesLine(gateway)).toMatchObject({ state: 'warn', text: expect.stringMatching(words) })
     const { body } = await gateway.call('GET', '/v1/executions?decision=block')
     expect(body.executions[0].metadata).toMatchObject({ file_state: expect.stringMatching(/changed|gone/) })
+    const explained = await gateway.call('GET', `/v1/events/${body.executions[0].event_id}/explain`)
+    expect(explained.body.trace.files).toEqual([expect.stringMatching(words)])
 
     const shown = await hookhelm(gateway, ['trust', '--show', '--cwd', repository])
     if (!words.source.includes('others')) {
@@ -76,6 +78,19 @@ describe('ruling 42: after a restart of the gateway the trusted hooks of a repos
       () => agent('PreToolUse', bash),
       (answer) => !answer.includes('the repository says no'),
     )
+  })
+
+  test('the agent works in a folder of the repository and .git was removed', async () => {
+    const home = scratch()
+    const repository = join(home, 'repository')
+    const cwd = join(repository, 'sub', 'folder')
+    write(join(cwd, 'x'), '')
+    write(join(repository, '.git', 'HEAD'), '')
+    const text = blocking('the repository says no')
+    trustFileAt(home, write(join(repository, '.hookhelm', 'hooks.yaml'), text), text)
+    renameSync(join(repository, '.git'), join(repository, '.x'))
+    const gateway = await running({ home })
+    expect(await agentIn(gateway, cwd)('PreToolUse', bash)).toContain('the repository says no')
   })
 
   test('a person who trusts the change puts it in force', async () => {

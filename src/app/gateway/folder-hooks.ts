@@ -27,7 +27,7 @@ export function folderHooks({
   return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, start, env }),
+      folders: findHookFolders({ cwd, start, env, repositories: trust.repositories() }),
       apply(group, definitions) {
         const folders = { cwd: existingFolder(cwd), start: existingFolder(start) }
         const placed = definitions.map((definition) => inFolder(definition, folders))

@@ -16,6 +16,8 @@ export interface RecordContext {
   /** The attempt of a delivery, counted from 1. */
   readonly attempt: number
   readonly find: (hook: string) => KnownHook | undefined
+  /** Hook files that are not in use as they are written. */
+  readonly files?: readonly string[]
 }
 
 /**
@@ -27,10 +29,11 @@ const MAX_RECORDED_MISSES = 20
 /** Builds the stored record of a dispatch. */
 export function toEventRecord(
   record: DispatchRecord,
-  { tenant, text, attempt, find }: RecordContext,
+  { tenant, text, attempt, find, files = [] }: RecordContext,
 ): EventRecord {
   const { event, id, time, payload, envelope, decision } = record
-  const trace = record.trace({ maxMisses: MAX_RECORDED_MISSES })
+  const made = record.trace({ maxMisses: MAX_RECORDED_MISSES })
+  const trace = files.length === 0 ? made : { ...made, files }
   const traceId = traceIdOf(envelope.traceparent, id)
   const rewriters = new Set(decision.steps?.map(({ hook }) => hook))
   return {
