@@ -36,7 +36,7 @@ export async function openLocal({
   const trust = trustStore(trustFile(env))
   try {
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, env }),
+      folders: findHookFolders({ cwd, env, repositories: trust.repositories() }),
       apply: (group, definitions) => hooks.replace(group, definitions),
       handlers,
       trust,

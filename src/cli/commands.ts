@@ -32,7 +32,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'init',
-    about: 'Write a hook file with three working examples',
+    about: 'Write a hook file with three working examples, and a hook that protects hooks',
+    usage: '[--protect] [--yes]',
     load: async () => (await import('./init.ts')).initCommand,
   },
   {

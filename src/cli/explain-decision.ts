@@ -18,6 +18,7 @@ export function explainDecision(decision: Decision): string {
         `\n${nameOf(hook)} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
     ),
     ...context.map((text) => `\nadded context: ${text}`),
+    ...(trace?.files ?? []).map((text) => `\nhook file: ${text}`),
     ...opened.map(
       ({ hook, because, code }) => `\nallowed although ${nameOf(hook)} failed (${because}, ${code})`,
     ),

@@ -1,27 +1,62 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { hookFileIn, trustFile } from '../config/hook-folders.ts'
+import { createInterface } from 'node:readline/promises'
+import { hookFileIn } from '../config/hook-folders.ts'
+import { readHookText } from '../config/read/read-hook-file.ts'
 import { SCHEMA_URL } from '../config/schema/json-schema.ts'
-import { trustStore } from '../config/trust.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
-import { command, exitCodes } from './command.ts'
+import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
+import { protectedPaths, protectHook } from './protect-hook.ts'
+import { trustHooks } from './trust.ts'
 
 export const initCommand = command({
-  run(args) {
+  args: {
+    protect: {
+      type: 'boolean',
+      description: 'also write a hook that keeps agents from changing hooks and hook settings',
+    },
+    yes: { type: 'boolean', description: 'write everything that would be offered' },
+  },
+  async run(args) {
     const folder = join(resolve(args.cwd ?? '.'), '.hookhelm')
     const existing = existsSync(folder) ? hookFileIn(folder) : undefined
-    if (existing !== undefined) throw handlerError('config.exists', `${existing} exists already`)
+    const isProtected = args.protect ?? (args.yes || (existing === undefined && (await offerProtection())))
+    const guard = isProtected ? protectHook(protectedPaths(process.env)) : ''
+    if (existing !== undefined) return refuseExisting(existing, guard)
     mkdirSync(folder, { recursive: true })
     const path = join(folder, 'hooks.yaml')
-    writeFileSync(path, exampleFile, { flag: 'wx', mode: 0o644 })
+    const text = guard === '' ? exampleFile : `${exampleFile}\n${guard}`
+    writeFileSync(path, text, { flag: 'wx', mode: 0o644 })
+    const read = readHookText(text, path)
     // The user has just written this file, so there is nothing to review.
-    trustStore(trustFile()).trust(path, exampleFile)
+    trustHooks(path, text, read.kind === 'good' ? read.file.hooks : [])
     if (args.json) printOutput({ file: path })
     printMessage(`written and trusted: ${path}\n\nTry it:\n${nextSteps}`)
+    if (guard === '') printMessage(`\n${OFFER}: hookhelm init --protect`)
     return exitCodes.ok
   },
 })
+
+const OFFER = 'A hook that keeps agents from changing hooks and hook settings'
+
+/** A file of the user is never changed. Lines that it could have are printed, to be added by hand. */
+function refuseExisting(file: string, guard: string): ExitCode {
+  if (guard === '') throw handlerError('config.exists', `${file} exists already`)
+  printOutput(guard)
+  printMessage(`${file} exists already; add these lines to its hooks, then run \`hookhelm trust\``)
+  return exitCodes.ok
+}
+
+async function offerProtection(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return !/^\s*n/i.test(await terminal.question(`${OFFER}: write it too? [Y/n] `))
+  } finally {
+    terminal.close()
+  }
+}
 
 const nextSteps = `  hookhelm list
   hookhelm explain pre_tool_use --tool Bash --input '{"command":"cd / && rm -rf tmp"}'
@@ -30,7 +65,7 @@ const nextSteps = `  hookhelm list
 /** A test runs every hook of this file. */
 const exampleFile = `# yaml-language-server: $schema=${SCHEMA_URL}
 # Hooks for every agent that works in this repository. Check with: hookhelm validate
-# After a change the file has no effect until you run: hookhelm trust
+# A change has no effect until you run: hookhelm trust
 version: 1
 hooks:
   # 1. Block a command, also where it is part of a longer one.

@@ -34,17 +34,17 @@ export const trustCommand = command({
 
 /** The hook files around a directory, and those that were trusted there and are gone. */
 function repositoryFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd).flatMap(
+  return repositoryFolders(cwd, store).flatMap(
     (folder) => hookFileIn(folder) ?? store.findInFolder(folder)?.path ?? [],
   )
 }
 
 function trustedFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
+  return repositoryFolders(cwd, store).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
 }
 
-function repositoryFolders(cwd: string): string[] {
-  return findHookFolders({ cwd })
+function repositoryFolders(cwd: string, store: TrustStore): string[] {
+  return findHookFolders({ cwd, repositories: store.repositories() })
     .filter(({ level }) => level === 'repository')
     .map(({ folder }) => folder)
 }

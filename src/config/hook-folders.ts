@@ -18,6 +18,8 @@ export interface FindOptions {
   /** Where the session in `cwd` began. Hooks of that folder stay in use when the agent moves elsewhere. */
   readonly start?: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Repositories with trusted hook files. They count although their `.git` is gone. */
+  readonly repositories?: readonly string[]
 }
 
 const MANAGED = '/etc/hookhelm'
@@ -28,13 +30,14 @@ export function findHookFolders({
   cwd = process.cwd(),
   start = cwd,
   env = process.env,
+  repositories = [],
 }: FindOptions = {}): HookFolder[] {
   // The variable adds a folder and never replaces one, so that setting it cannot switch managed hooks off.
   const managed = [MANAGED, ...absolute(env.HOOKHELM_MANAGED_DIR)]
   return [
     ...managed.map((folder) => ({ level: 'managed' as const, folder, label: 'managed' })),
     { level: 'user', folder: userFolder(env), label: 'user' },
-    ...workFolders(resolve(start), resolve(cwd)),
+    ...workFolders(resolve(start), resolve(cwd), new Set(repositories)),
   ]
 }
 
@@ -93,10 +96,12 @@ function absolute(path: string | undefined): string[] {
   return path !== undefined && isAbsolute(path) ? [path] : []
 }
 
-function workFolders(start: string, cwd: string): HookFolder[] {
-  if (cwd === start || cwd.startsWith(join(start, '/'))) return repositoryFolders(cwd, 'repository', start)
-  const ofStart = repositoryFolders(start, 'repository')
-  const ofCwd = repositoryFolders(cwd, 'elsewhere')
+function workFolders(start: string, cwd: string, repositories: ReadonlySet<string>): HookFolder[] {
+  const isRoot = (folder: string) => repositories.has(folder) || isRepository(folder)
+  if (cwd === start || cwd.startsWith(join(start, '/')))
+    return repositoryFolders(cwd, 'repository', (folder) => folder === start || isRoot(folder))
+  const ofStart = repositoryFolders(start, 'repository', isRoot)
+  const ofCwd = repositoryFolders(cwd, 'elsewhere', isRoot)
   return [...ofStart, ...ofCwd.filter(({ folder }) => !ofStart.some((known) => known.folder === folder))]
 }
 
@@ -105,11 +110,9 @@ function workFolders(start: string, cwd: string): HookFolder[] {
  * of the repository around it. Nor can a repository inside another one, which an agent creates with one command: the
  * outermost root counts. Outside a repository only `cwd` itself does.
  */
-function repositoryFolders(cwd: string, name: string, start = cwd): HookFolder[] {
-  const ancestors = [cwd]
-  for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder))
-    ancestors.unshift(dirname(folder))
-  const root = ancestors.find((folder) => folder === start || existsSync(join(folder, '.git'))) ?? cwd
+function repositoryFolders(cwd: string, name: string, isRoot: (folder: string) => boolean): HookFolder[] {
+  const ancestors = foldersDownTo(cwd)
+  const root = ancestors.find(isRoot) ?? cwd
   return ancestors
     .filter((folder) => folder === root || folder.startsWith(join(root, '/')))
     .map((folder) => {
@@ -120,4 +123,19 @@ function repositoryFolders(cwd: string, name: string, start = cwd): HookFolder[]
         label: [name, inside].filter((part) => part !== '').join('/'),
       }
     })
+}
+
+/** The root of the outermost repository around a folder, if there is one. */
+export function outermostRepository(folder: string): string | undefined {
+  return foldersDownTo(folder).find(isRepository)
+}
+
+function isRepository(folder: string): boolean {
+  return existsSync(join(folder, '.git'))
+}
+
+/** Every folder from the root of the file system down to this one. */
+function foldersDownTo(folder: string): string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [...foldersDownTo(parent), folder]
 }

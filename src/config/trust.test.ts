@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { scratchFolder, write } from './files.fixture.ts'
@@ -32,6 +41,51 @@ describe('4.2 #29 trust in the hook file of a repository', () => {
     expect(store.state(join(folder, 'moved', '.hookhelm', 'hooks.yaml'), 'a')).toBe('new')
   })
 
+  test('stays with the place of the file when a link takes that place', () => {
+    const { store, path, folder } = fresh()
+    store.trust(path, 'a')
+    const other = write(join(folder, 'elsewhere', 'hooks.yaml'), 'b')
+    rmSync(path)
+    symlinkSync(other, path)
+    expect(store.state(path, 'b')).toBe('changed')
+    renameSync(dirname(path), `${dirname(path)}.x`)
+    symlinkSync(dirname(other), dirname(path))
+    expect(store.findInFolder(dirname(path))).toMatchObject({ path, text: 'a' })
+    expect(store.revoke(path)).toBe(true)
+  })
+
+  test('is found in a folder that is gone, by every way to it, whatever file is there now', () => {
+    const { store, path, folder } = fresh()
+    symlinkSync(join(folder, 'repo'), join(folder, 'link'))
+    store.trust(path, 'a')
+    rmSync(dirname(path), { recursive: true })
+    const linked = join(folder, 'link', '.hookhelm')
+    expect(store.findInFolder(linked)).toMatchObject({ path: join(linked, 'hooks.yaml'), text: 'a' })
+    const json = write(join(dirname(path), 'hooks.json'), 'b')
+    expect(store.findInFolder(dirname(path))).toMatchObject({ path })
+    store.trust(json, 'b')
+    expect(store.paths()).toEqual([json])
+  })
+
+  test('remembers the repository and the scripts', () => {
+    const { store, path, folder } = fresh()
+    mkdirSync(join(folder, 'repo', '.git'))
+    const scripts = { '/x.sh': { sha256: 'ab' }, '/l.sh': { sha256: 'cd', link: true }, '/none.sh': {} }
+    store.trust(path, 'a', scripts)
+    expect(store.find(path)).toMatchObject({ scripts, repository: join(folder, 'repo') })
+    expect(store.repositories()).toEqual([join(folder, 'repo')])
+  })
+
+  test('that was given before scripts were recorded still counts', () => {
+    const { file, store, path } = fresh()
+    store.trust(path, 'a')
+    const { version, files } = JSON.parse(readFileSync(file, 'utf8'))
+    const { sha256, text } = files[path]
+    write(file, JSON.stringify({ version, files: { [path]: { sha256, text } } }))
+    expect(store.state(path, 'a')).toBe('trusted')
+    expect(store.find(path)?.scripts).toBeUndefined()
+  })
+
   test('can be taken away', () => {
     const { store, path } = fresh()
     store.trust(path, 'a')
@@ -61,6 +115,7 @@ describe('4.2 #29 trust in the hook file of a repository', () => {
   test.each([
     ['half a file', '{"version": 1, "fil', 0o600],
     ['another shape', '{"trusted": true}', 0o600],
+    ['a text that is not the trusted one', '{"version":1,"files":{"/x":{"sha256":"00","text":"b"}}}', 0o600],
     ['a file that others can write', '{"version": 1, "files": {}}', 0o666],
   ])('%s is no store, and trusts nobody', (_, text, mode) => {
     const { file, path, store } = fresh()

@@ -13,7 +13,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import { errorText } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
-import { hookFileNames } from './hook-folders.ts'
+import { hookFileNames, outermostRepository } from './hook-folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load-file.ts'
 import type { TrustedScripts } from './trusted-scripts.ts'
@@ -26,6 +26,8 @@ interface StoredFile {
   readonly text: string
   /** Trust that was given before scripts were recorded has none. */
   readonly scripts?: TrustedScripts
+  /** The repository that the file was in when it was trusted. */
+  readonly repository?: string
 }
 
 interface Stored {
@@ -54,6 +56,8 @@ export interface TrustStore {
   /** A unified diff from the trusted content to this text; the whole text if none was trusted. */
   pendingDiff(path: string, text: string): string
   paths(): string[]
+  /** The repositories that had trusted files, so that removing `.git` does not hide them. */
+  repositories(): string[]
 }
 
 /** A trust store in one file of the user. Every call reads the file again: another process may have changed it. */
@@ -82,8 +86,11 @@ export function trustStore(file: string): TrustStore {
     trust(path, text, scripts = {}) {
       const replaced = new Set([formerKeyOf(path), ...hookFileNames(dirname(resolve(path))).map(keyOf)])
       const others = Object.entries(read(file).files).filter(([key]) => !replaced.has(key))
-      const trusted = { sha256: sha256(text), text, scripts }
-      write(file, { version: 1, files: { ...Object.fromEntries(others), [keyOf(path)]: trusted } })
+      const key = keyOf(path)
+      const repository = outermostRepository(dirname(dirname(key)))
+      const root = repository === undefined ? {} : { repository }
+      const trusted = { sha256: sha256(text), text, scripts, ...root }
+      write(file, { version: 1, files: { ...Object.fromEntries(others), [key]: trusted } })
     },
     revoke(path) {
       const { files } = read(file)
@@ -94,6 +101,7 @@ export function trustStore(file: string): TrustStore {
     },
     pendingDiff: (path, text) => lineDiff(find(path)?.text ?? '', text),
     paths: () => Object.keys(read(file).files),
+    repositories: () => Object.values(read(file).files).flatMap(({ repository }) => repository ?? []),
   }
 }
 
@@ -147,7 +155,8 @@ function isStored(value: unknown): value is Stored {
 
 /** The hash is checked: hooks of a damaged text must not come into force. */
 function isStoredFile(value: unknown): value is StoredFile {
-  if (!isRecord(value) || !hasOnly(value, ['sha256', 'text', 'scripts'])) return false
+  if (!isRecord(value) || !hasOnly(value, ['sha256', 'text', 'scripts', 'repository'])) return false
+  if (value.repository !== undefined && typeof value.repository !== 'string') return false
   if (typeof value.text !== 'string' || value.sha256 !== sha256(value.text)) return false
   return (
     value.scripts === undefined || (isRecord(value.scripts) && Object.values(value.scripts).every(isScript))

@@ -20,6 +20,7 @@ test.each([
   ['python3 -u "a b.py"', ['a b.py'], ['a b.py']],
   ['A=1 ./x && . lib.sh; exec ./y | ./z', ['./x', 'lib.sh', './y', './z'], ['./x', 'lib.sh', './y', './z']],
   ['"$CLAUDE_PROJECT_DIR"/x.sh', ['/p/x.sh'], ['/p/x.sh']],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
   ['sh "${HOOKHELM_PROJECT_DIR:-.}/x.sh"', ['/p/x.sh'], ['/p/x.sh']],
   ['"$(git rev-parse --show-toplevel)/x.sh"', ['/p/x.sh'], ['/p/x.sh']],
   ['$PWD/x.sh ~/y.sh $HOME/z', ['./x.sh', '/h/y.sh', '/h/z'], ['./x.sh']],

@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { hashFile, type PinnedFile, type PinnedFileState, pinnedFileState } from '../safe/pinned-file.ts'
 import { type CommandWord, execWords, shellWords } from './command-words.ts'
+import { outermostRepository } from './hook-folders.ts'
 
 /** Absolute path → the content that the script had when its hook file was trusted. */
 export type TrustedScripts = Readonly<Record<string, Omit<PinnedFile, 'path'>>>
@@ -14,7 +15,7 @@ export type TrustedScripts = Readonly<Record<string, Omit<PinnedFile, 'path'>>>
  * as missing, so that a file that appears later is not run.
  */
 export function recordScripts(definitions: readonly HookDefinition[], hookFolder: string): TrustedScripts {
-  const repository = repositoryOf(hookFolder)
+  const repository = outermostRepository(dirname(hookFolder)) ?? dirname(hookFolder)
   const named = definitions.flatMap((definition) => namedFiles(definition, hookFolder))
   const recorded = named.flatMap(({ file, isProgram }) => {
     const stats = statsOf(file)
@@ -81,14 +82,6 @@ function namedFiles({ handler_type, config }: HookDefinition, hookFolder: string
   for (const file of files)
     byPath.set(file.path, { ...file, isProgram: file.isProgram || byPath.get(file.path)?.isProgram === true })
   return [...byPath.values()]
-}
-
-/** The outermost repository around a hook folder, or the folder that holds it. */
-function repositoryOf(hookFolder: string): string {
-  let found = dirname(hookFolder)
-  for (let folder = found; dirname(folder) !== folder; folder = dirname(folder))
-    if (existsSync(join(folder, '.git'))) found = folder
-  return found
 }
 
 function statsOf(file: string): Stats | undefined {

@@ -127,7 +127,7 @@ describe('the first five minutes', () => {
 })
 
 describe('trust', () => {
-  test('4.2 #29 a file that came with a repository does nothing until somebody agreed, and again after a change', async () => {
+  test('4.2 #29 a file that came with a repository does nothing until somebody agreed, and a change nothing until they agree again', async () => {
     await hookhelm(['init'])
     rmSync(join(home, 'own'), { recursive: true })
     const risky = ['dispatch', 'pre_tool_use', ...call('Bash', { command: 'rm -rf x' })]
@@ -143,7 +143,10 @@ describe('trust', () => {
     expect((await hookhelm(['trust'])).code).toBe(0)
     expect((await hookhelm(risky)).code).toBe(2)
     writeFileSync(hookFile(), `${readFileSync(hookFile(), 'utf8')}# changed\n`)
-    expect((await hookhelm(risky)).code).toBe(0)
+    expect(await hookhelm(risky)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the content that you trusted stays in force'),
+    })
     expect((await hookhelm(['trust'])).stdout).toContain('+# changed')
     expect((await hookhelm(['trust', '--revoke'])).code).toBe(0)
     expect((await hookhelm(risky)).code).toBe(0)

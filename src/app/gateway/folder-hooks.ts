@@ -26,7 +26,7 @@ export function folderHooks({
   return (hooks, { cwd, start }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, start, env }),
+      folders: findHookFolders({ cwd, start, env, repositories: trust.repositories() }),
       apply(group, definitions) {
         const folder = existingFolder(cwd)
         const placed = definitions.map((definition) => inFolder(definition, folder))
@@ -44,7 +44,9 @@ export function folderHooks({
           if (found !== undefined) {
             const { handler_type, if_expr, enabled = true } = found
             const condition = if_expr === undefined ? {} : { if_expr }
-            return { handler_type, enabled, isInFile: true, folder: place, ...condition }
+            const state = files.status().find(({ folder }) => folder === place)?.state
+            const fileState = state === 'changed' || state === 'gone' ? { fileState: state } : {}
+            return { handler_type, enabled, isInFile: true, folder: place, ...condition, ...fileState }
           }
         }
         return undefined

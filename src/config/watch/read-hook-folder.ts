@@ -104,7 +104,7 @@ function readRepositoryFile({ folder, options, previous, present }: ReadingFrom)
   const { file, loaded, error } = present
   const trusted = options.trust?.findInFolder(folder.folder)
   if (trusted === undefined) {
-    if (error !== undefined) return failedReading(file ?? folder.folder, error)
+    if (error !== undefined) return { ...failedReading(file ?? folder.folder, error), use: NO_HOOKS }
     if (file === undefined || loaded === undefined) return { content: 'none', state: 'none', use: NO_HOOKS }
     return { content: `${file} ${loaded.hash} new`, state: 'untrusted', file, use: NO_HOOKS }
   }

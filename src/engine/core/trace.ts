@@ -33,4 +33,6 @@ export interface Trace {
   /** Each change of the decision, in order. */
   readonly merges: readonly KindChange[]
   readonly durationMs: number
+  /** Hook files that are not in use as they are written, each with the reason. Set by a gateway. */
+  readonly files?: readonly string[]
 }

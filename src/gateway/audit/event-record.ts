@@ -15,6 +15,8 @@ export interface RecordContext {
   /** The attempt of a delivery, counted from 1. */
   readonly attempt: number
   readonly find: (hook: string) => KnownHook | undefined
+  /** Hook files that are not in use as they are written. */
+  readonly files?: readonly string[]
 }
 
 /**
@@ -26,10 +28,11 @@ const MAX_RECORDED_MISSES = 20
 /** Builds the stored record of a dispatch. */
 export function toEventRecord(
   record: DispatchRecord,
-  { tenant, text, attempt, find }: RecordContext,
+  { tenant, text, attempt, find, files = [] }: RecordContext,
 ): EventRecord {
   const { event, id, time, payload, envelope, decision } = record
-  const trace = record.trace({ maxMisses: MAX_RECORDED_MISSES })
+  const made = record.trace({ maxMisses: MAX_RECORDED_MISSES })
+  const trace = files.length === 0 ? made : { ...made, files }
   const traceId = traceIdOf(envelope.traceparent, id)
   return {
     tenant,
@@ -147,6 +150,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
     metadata: {
       ...otherFacts,
       ...(row?.isInFile === true ? { hook } : {}),
+      ...(row?.fileState === undefined ? {} : { file_state: row.fileState }),
       matcher_matched: true,
       ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
       ...(reason === undefined || full !== undefined ? {} : { reason: redact(reason) }),

@@ -1,4 +1,5 @@
 import { hookFileNotices } from '../../config/watch/hook-file-notices.ts'
+import type { HookFileStatus } from '../../config/watch/watched-folder.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
@@ -175,14 +176,16 @@ async function runEvent(
     idempotent !== undefined && (mode === 'observe' || request.idempotency_key !== undefined)
   // A record that must be on disk before the answer has to be complete first.
   const waits = observers.length > 0 || isStrict || keepsAnswer
-  const pending = new PendingDispatch(audit, { tenant, text: context.text, attempt: 1, find: snapshot.find })
+  const files = describeFiles(snapshot)
+  const { find } = snapshot
+  const pending = new PendingDispatch(audit, { tenant, text: context.text, attempt: 1, find, files })
   const decision = await snapshot.hooks.dispatch(event, payload as never, envelope, {
     observers: 'skip',
     sink: pending,
     ...(context.signal === undefined ? {} : { signal: context.signal }),
     ...(waits || request.trace ? { trace: true } : {}),
   })
-  const told = event === 'session_start' ? withFileNotices(decision, snapshot) : decision
+  const told = withFileNotices(decision, event, { snapshot, files })
   const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
@@ -248,12 +251,28 @@ async function loadSnapshot(
   }
 }
 
-/** Tells the agent about hook files that need its user, because the agent is what the user looks at. */
-function withFileNotices(decision: Decision, { files }: Snapshot): Decision {
-  const notices = files()
+/** Hook files that are not in use as they are written. Reads no file, because every dispatch asks. */
+function describeFiles({ files }: Snapshot): readonly string[] {
+  const isInUse = ({ state }: HookFileStatus) => state === 'good' || state === 'none'
+  return files().flatMap((file) => (isInUse(file) ? [] : hookFileNotices(file).map(({ text }) => text)))
+}
+
+interface FileNotices {
+  readonly snapshot: Snapshot
+  readonly files: readonly string[]
+}
+
+/** Adds them to the trace, and at the start of a session tells the agent, because that is what its user looks at. */
+function withFileNotices(decision: Decision, event: EventName, { snapshot, files }: FileNotices): Decision {
+  const { trace } = decision
+  const traced =
+    trace === undefined || files.length === 0 ? decision : { ...decision, trace: { ...trace, files } }
+  if (event !== 'session_start') return traced
+  const notices = snapshot
+    .files()
     .flatMap(hookFileNotices)
     .map(({ text }) => `Hookhelm: ${text}. Tell the user. Only the user may do this.`)
-  return notices.length === 0 ? decision : { ...decision, context: [...(decision.context ?? []), ...notices] }
+  return notices.length === 0 ? traced : { ...traced, context: [...(decision.context ?? []), ...notices] }
 }
 
 function withoutTrace({ trace: _, ...decision }: Decision): Decision {

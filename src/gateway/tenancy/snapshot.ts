@@ -30,6 +30,8 @@ export interface KnownHook {
   readonly isInFile?: true
   /** The folder of that file. */
   readonly folder?: string
+  /** The file is not as it was trusted; the hook is in force as it was. */
+  readonly fileState?: 'changed' | 'gone'
 }
 
 /** The folder where an agent works and the one where its session began. The hook files of both apply. */

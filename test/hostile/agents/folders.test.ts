@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { trustStore } from '../../../src/config/trust.ts'
 import { running } from '../../gateway/running.fixture.ts'
 import { agent, bash, hookFile, refusing } from './agent.fixture.ts'
 
@@ -66,6 +67,9 @@ test('a hook file that can no longer be used keeps no change of other hooks from
     expect.objectContaining({ name: 'definitions', state: 'ok' }),
   )
   rmSync(file)
+  // Ruling 42: what was trusted stays, until it is revoked.
+  expect(JSON.stringify(await ask('UserPromptSubmit', prompt))).toContain('config.')
+  trustStore(join(gateway.home, 'trust.json')).revoke(file)
   expect(JSON.stringify(await ask('UserPromptSubmit', prompt))).toContain('of the store')
 })
 
