@@ -41,7 +41,12 @@ export function sendEvent(
   event: string,
   args: EventArgs & { readonly options?: DispatchOptions },
 ): Promise<Decision> {
-  return hooks.dispatch(event as 'pre_tool_use', readPayload(args) as never, envelopeOf(args), args.options)
+  return hooks.dispatch(
+    event as 'pre_tool_use',
+    readPayloadArgs(args) as never,
+    envelopeOf(args),
+    args.options,
+  )
 }
 
 export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {
@@ -50,7 +55,7 @@ export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {
 }
 
 /** Reads `--payload` or else stdin; `--tool` and `--input` override its fields. */
-export function readPayload({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
+export function readPayloadArgs({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
   const text = given ?? (tool === undefined ? readStdin() : '{}')
   const payload = requireObject(parseJson(text), 'the payload')
   return {

@@ -12,7 +12,7 @@ import {
   withGateway,
 } from './remote/connection.ts'
 import { readData } from './remote/data.ts'
-import { type EventArgs, exitCodeOf, payloadArgs, readPayload, sendEvent } from './send-event.ts'
+import { type EventArgs, exitCodeOf, payloadArgs, readPayloadArgs, sendEvent } from './send-event.ts'
 import { withLocalHooks } from './with-local-hooks.ts'
 
 export const testCommand = command({
@@ -79,7 +79,7 @@ async function testInGateway(
   args: TestArgs,
   definition: Readonly<Record<string, unknown>>,
 ): Promise<TestOutcome> {
-  const { tool_name, tool_input, prompt, session_id, ...others } = readPayload(args)
+  const { tool_name, tool_input, prompt, session_id, ...others } = readPayloadArgs(args)
   const sampleEvent = {
     ...others,
     ...(tool_name === undefined ? {} : { toolName: tool_name }),
