@@ -21,11 +21,7 @@ interface StdioOptions extends StatelessOptions {
 }
 
 /** The client of the packages of 2026. */
-export function statelessClient({
-  negotiation = 'pinned',
-  answers,
-  name = 'test-client',
-}: StatelessOptions = {}) {
+function statelessClient({ negotiation = 'pinned', answers, name = 'test-client' }: StatelessOptions = {}) {
   const mode = negotiation === 'auto' ? 'auto' : { pin: '2026-07-28' }
   const options: ClientOptions = {
     versionNegotiation: { mode },
