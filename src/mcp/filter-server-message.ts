@@ -22,9 +22,14 @@ export interface ServerMessageContext {
   noticeTools(result: unknown): void
   /** A call for a result whose request the proxy did not see. */
   unknownCall(): McpToolCall
-  /** The stream continues one whose requests the proxy may not have seen. */
-  readonly isResumed: boolean
+  readonly stream: ServerStream
 }
+
+/**
+ * Where a message of the server arrives: on the one connection of a client, in the response to one HTTP request, or on
+ * a stream that continues others, whose requests the proxy may not have seen.
+ */
+export type ServerStream = 'connection' | 'response' | 'resumed'
 
 /** What the client receives; undefined drops the message. */
 type ClientBytes = Buffer | undefined
@@ -67,7 +72,7 @@ function filterOne(
   if (method !== undefined || !isResponse) return raw
   const key = requestKey(id)
   const entry = key === undefined ? undefined : context.calls.answer(key)
-  if (entry === undefined) return context.isResumed && key !== undefined ? filterResumed(raw, context) : raw
+  if (entry === undefined) return key === undefined ? raw : filterUnexpected(raw, key, context)
   if (entry.kind === 'call') return filterResult(raw, entry, context)
   if (entry.kind === 'task_get') return filterTask(raw, entry.call, context)
   return readResponse(raw, entry, context)
@@ -83,6 +88,28 @@ function readResponse(raw: Buffer, { kind, id }: PendingRequest, context: Server
   if (typeof message === 'string') return Buffer.from(unreadableResponse(id, message))
   context.noticeTools(message.result)
   return raw
+}
+
+/**
+ * A server could answer a call that waits for the hooks, or answer a call in the response to another request, where the
+ * proxy does not know its tool. A client would accept both.
+ */
+function filterUnexpected(
+  raw: Buffer,
+  key: string,
+  context: ServerMessageContext,
+): ClientBytes | Promise<ClientBytes> {
+  const { calls, stream } = context
+  if (calls.get(key)?.kind === 'held') {
+    context.warn('dropped a response of the server to a call that it did not receive')
+    return undefined
+  }
+  if (stream === 'resumed') return filterResumed(raw, context)
+  if (stream === 'connection') return raw
+  const message = readMessage(raw)
+  if (typeof message !== 'string' && !(isRecord(message.result) && hasContent(message.result))) return raw
+  context.warn('dropped a response of the server that belongs to another request')
+  return undefined
 }
 
 /** A resumed stream also carries other responses. Only what looks like the result of a tool passes the hooks. */

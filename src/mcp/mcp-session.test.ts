@@ -350,3 +350,33 @@ test('a question of a proxy behind this one comes through, and its state goes ba
   const { forward } = await admit(session, call(2, { requestState: wrapped, inputResponses: { a: 1 } }))
   expect(JSON.parse(String(forward)).params).toMatchObject({ requestState, inputResponses: { a: 1 } })
 })
+
+describe('a server that answers what it was not asked', () => {
+  const result = Buffer.from('{"id":1,"result":{"content":[{"type":"text","text":"hunter2"}]}}')
+
+  test('cannot answer a call that waits for the hooks', async () => {
+    const hooks = createHooks()
+    const waiting = Promise.withResolvers<void>()
+    hooks.on('pre_tool_use', () => waiting.promise)
+    const session = sessionWith(hooks)
+    const call = admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
+    expect(session.filterServerMessage(result)).toBeUndefined()
+    waiting.resolve()
+    expect((await call).forward).toBeDefined()
+  })
+
+  test('cannot answer a call in the response to another request', async () => {
+    const session = sessionWith(createHooks())
+    await admit(session, '{"id":1,"method":"tools/call","params":{"name":"x"}}')
+    const other = session.forNextExchange()
+    await admit(other, '{"id":2,"method":"tools/list"}')
+    expect(other.filterServerMessage(result, 'response')).toBeUndefined()
+    for (const text of [
+      '{"id":3,"result":{}}',
+      '{"id":"server-error","error":{"code":-32600,"message":"no"}}',
+    ]) {
+      const harmless = Buffer.from(text)
+      expect(other.filterServerMessage(harmless, 'response')).toBe(harmless)
+    }
+  })
+})

@@ -7,7 +7,7 @@ import { ApprovalRequests } from './approval-requests.ts'
 import { ApprovalStates } from './approval-states.ts'
 import { type AdmittedPacket, assemblePacket, type MessageDisposition, PASS } from './assemble-packet.ts'
 import { CallGate, type CallGateOptions, type McpEvent } from './call-gate.ts'
-import { filterServerMessage } from './filter-server-message.ts'
+import { filterServerMessage, type ServerStream } from './filter-server-message.ts'
 import type { Packet, PacketItem, RpcMessage, ToolCallItem } from './packet.ts'
 import { requestKey, rpcCodes, rpcErrorText } from './packet.ts'
 import { type McpToolCall, PendingRequests, TaskCalls } from './pending-requests.ts'
@@ -110,8 +110,11 @@ export class McpSession {
   }
 
   /** Returns what the client receives for a message of the server. Synchronous if it is not the result of a tool. */
-  filterServerMessage(raw: Buffer, isResumed = false): Buffer | undefined | Promise<Buffer | undefined> {
-    if (this.calls.isEmpty && this.#shared.tasks.isEmpty && !isResumed) return raw
+  filterServerMessage(
+    raw: Buffer,
+    stream: ServerStream = 'connection',
+  ): Buffer | undefined | Promise<Buffer | undefined> {
+    if (stream === 'connection' && this.calls.isEmpty && this.#shared.tasks.isEmpty) return raw
     return filterServerMessage(raw, {
       calls: this.calls,
       tasks: this.#shared.tasks,
@@ -120,7 +123,7 @@ export class McpSession {
       warn: (line) => this.#options.warn(line),
       noticeTools: (result) => this.#noticeTools(result),
       unknownCall: () => this.#unknownCall(),
-      isResumed,
+      stream,
     })
   }
 
@@ -179,7 +182,8 @@ export class McpSession {
     // Two responses with the same id could not be told apart.
     if (this.calls.has(key)) return refusal(id, 'another request with this id is in progress')
     if (this.calls.isFull) return refusal(id, 'too many requests are in progress')
-    if (item.envelope !== undefined) this.#beginStateless(item.envelope)
+    // A client may start a server only to discover its revisions, which is no session.
+    if (item.envelope !== undefined && item.kind !== 'discover') this.#beginStateless(item.envelope)
     if (item.kind === 'call') return this.#decide(item, channel)
     if (item.kind === 'initialize') this.#initialize(item.message)
     if (item.kind === 'initialize' || item.kind === 'discover') this.#options.server.expect()

@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest'
 import type { Running } from '../gateway/running.fixture.ts'
 import { folder, proxyMain, statelessServerArgv } from './proxied.fixture.ts'
 
-/** `auto` falls back to older revisions, `pinned` does not. */
-export type Negotiation = 'auto' | 'pinned'
+/** `auto` falls back to older revisions, `pinned` does not, `legacy` knows no other. */
+export type Negotiation = 'auto' | 'pinned' | 'legacy'
 
 interface StatelessOptions {
   readonly negotiation?: Negotiation
@@ -21,12 +21,8 @@ interface StdioOptions extends StatelessOptions {
 }
 
 /** The client of the packages of 2026. */
-export function statelessClient({
-  negotiation = 'pinned',
-  answers,
-  name = 'test-client',
-}: StatelessOptions = {}) {
-  const mode = negotiation === 'auto' ? 'auto' : { pin: '2026-07-28' }
+function statelessClient({ negotiation = 'pinned', answers, name = 'test-client' }: StatelessOptions = {}) {
+  const mode = negotiation === 'pinned' ? { pin: '2026-07-28' } : negotiation
   const options: ClientOptions = {
     versionNegotiation: { mode },
     ...(answers === undefined ? {} : { capabilities: { elicitation: {} } }),

@@ -96,6 +96,7 @@ describe('clients and servers of both eras', () => {
     ['a new client and a server that answers by events', 'auto', events, '2026-07-28'],
     ['a new client and a new server', 'auto', modern, '2026-07-28'],
     ['a client of both eras and an old server', 'auto', old, '2025-11-25'],
+    ['a new client that speaks the old era', 'legacy', dual, '2025-11-25'],
   ])('%s: every call passes the hooks', async (_, negotiation, server, version) => {
     const proxy = await proxyTo(await server())
     const { client } = await statelessConnected(proxy.url, { negotiation })

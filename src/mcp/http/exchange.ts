@@ -4,6 +4,7 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 import type { AdmittedPacket } from '../assemble-packet.ts'
 import { joinMessages } from '../assemble-packet.ts'
+import type { ServerStream } from '../filter-server-message.ts'
 import type { McpSession } from '../mcp-session.ts'
 import { MAX_MESSAGE_BYTES, type Packet, rpcCodes, rpcErrorText } from '../packet.ts'
 import { isBlank, splitArray } from '../scan-message.ts'
@@ -24,7 +25,7 @@ export async function deliverAnswer(answer: Response, exchange: Exchange): Promi
   if (isEventStream(answer.headers)) return deliverEvents(answer, exchange)
   const { session, reply, packet, admitted } = exchange
   const body = await readBody(answer)
-  const filtered = isBlank(body) ? body : await session.filterServerMessage(body, packet === undefined)
+  const filtered = isBlank(body) ? body : await session.filterServerMessage(body, streamOf(packet))
   const unanswered = session.failPending(
     `the server answered ${answer.status} without a response to this request`,
     keysOf(packet),
@@ -66,7 +67,7 @@ async function deliverEvents(
   if (admitted?.answer !== undefined) reply.event(admitted.answer)
   const splitter = new EventSplitter()
   const pass = async (event: Buffer) => {
-    const filtered = await filterEvent(event, session, packet === undefined)
+    const filtered = await filterEvent(event, session, streamOf(packet))
     if (filtered !== undefined) await reply.write(filtered)
   }
   try {
@@ -87,15 +88,20 @@ async function deliverEvents(
 async function filterEvent(
   event: Buffer,
   session: McpSession,
-  isResumed: boolean,
+  stream: ServerStream,
 ): Promise<Buffer | undefined> {
   const data = eventData(event)
   if (data === undefined) return event
   // The older SSE transport tells the client where to send its calls. That address may bypass the proxy.
   if (isEndpointEvent(event)) return undefined
-  const filtered = await session.filterServerMessage(data, isResumed)
+  const filtered = await session.filterServerMessage(data, stream)
   if (filtered === data) return event
   return filtered === undefined ? undefined : replaceEventData(event, filtered)
+}
+
+/** A GET has no request of its own and may continue any stream. */
+function streamOf(packet: Packet | undefined): ServerStream {
+  return packet === undefined ? 'resumed' : 'response'
 }
 
 /** Answers the client after the connection to the server failed. */
