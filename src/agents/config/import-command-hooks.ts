@@ -85,7 +85,7 @@ export interface ToolEvent {
 
 /** What an import needs to know beyond the agent's host. */
 export interface CommandHookImport {
-  /** The events of the agent; every other name is unknown to it. */
+  /** The events of the agent, which hooks receive in its own form. Without them, hooks receive Hookhelm's form. */
   readonly native?: Readonly<Record<string, NativeEvent>>
   readonly tools?: ToolNames
   readonly events?: Readonly<Record<string, ToolEvent>>
@@ -352,7 +352,8 @@ function handlerFields(importing: Importing, found: FoundHook, name: string): Ha
 }
 
 /** The form of the event, with the agent's own name of it where the event of ours does not say which one it is. */
-function payloadOf({ host, options: { native = {} } }: Importing, event: string, name: string): object {
+function payloadOf({ host, options: { native } }: Importing, event: string, name: string): object {
+  if (native === undefined) return {}
   const usual = Object.entries(native).find(([, row]) => row.event === name || row.also === name)?.[0]
   const isKnown = Object.hasOwn(native, event)
   return { payload: host.agent, ...(isKnown && event !== usual ? { payload_event: event } : {}) }
@@ -422,10 +423,12 @@ function commandFields(
   const program = exec === undefined ? args : (args ?? [])
   const made = importCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
   if ('problem' in made) return leaveOut(reader, name, made.problem, made.hint)
+  // Only the agent's own form sets its variables.
+  const inherited = options.native === undefined ? { allowed_env_vars: variables } : {}
   const folder = made.config.cwd ?? options.folder?.(file)
   return {
     handler_type: 'command',
-    config: { ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+    config: { ...inherited, ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
   }
 }
 
