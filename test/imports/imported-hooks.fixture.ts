@@ -14,7 +14,7 @@ import { createHooks, type Hooks } from '../../src/index.ts'
 
 const files = join(import.meta.dirname, 'files')
 /** The repository that the agents work in, with the scripts that the hooks name. */
-export const project = join(import.meta.dirname, 'project')
+const project = join(import.meta.dirname, 'project')
 
 /** Every file below `files`, without the scripts of plugins. */
 export function importableFiles(): readonly string[] {

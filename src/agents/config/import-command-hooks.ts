@@ -16,8 +16,8 @@ import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import type { CommandHost } from '../agent-host.ts'
 import { lookUp, type ToolNames } from '../translate/tool-names.ts'
-import { importCommand } from './import-command.ts'
 import { type ConditionFields, matchesEverything, toolMatcher, unanchoredMatcher } from './import-matcher.ts'
+import { translateCommand } from './translate-command.ts'
 
 /** Translates an agent's parsed configuration into our hooks, or lists its problems. `file` is where it was read. */
 export type AgentImporter = (value: unknown, file: string) => ImportAttempt
@@ -278,14 +278,17 @@ function translateFor(importing: Importing, found: FoundHook, name: string): Hoo
     ...condition,
     timeout_ms,
     ...policies,
-    ...answerMode(handler.handler_type, policies),
+    ...importedAnswerMode(handler.handler_type, policies),
     ...awaited(name, isAsync),
     ...(importing.isOff(reader.fields) ? { enabled: false } : {}),
   }
 }
 
 /** These agents honour JSON and ignore text. A hook that fails closed must give a readable answer. */
-export function answerMode(type: string, { on_invalid }: FailurePolicies): Pick<HookDefinition, 'answer'> {
+export function importedAnswerMode(
+  type: string,
+  { on_invalid }: FailurePolicies,
+): Pick<HookDefinition, 'answer'> {
   if (type !== 'command' && type !== 'http') return {}
   return { answer: on_invalid === 'block' ? 'strict' : 'lenient' }
 }
@@ -306,7 +309,7 @@ export function takeAsync(reader: FieldReader<{ readonly async?: boolean }>, eve
   return isAsync
 }
 
-export function modeOf(event: string): EventRow['mode'] | undefined {
+function modeOf(event: string): EventRow['mode'] | undefined {
   const rows: Readonly<Record<string, Pick<EventRow, 'mode'>>> = catalogue
   return lookUp(rows, event)?.mode
 }
@@ -345,8 +348,8 @@ function handlerFields(importing: Importing, found: FoundHook, name: string): Ha
   const { reader, event } = found
   const type = reader.take('type') ?? 'command'
   const payload = payloadOf(importing, event, name)
-  if (type === 'http') return httpFields(reader, name, payload)
-  if (type === 'prompt' && importing.options.judges) return promptFields(reader)
+  if (type === 'http') return importedHttpFields(reader, name, payload)
+  if (type === 'prompt' && importing.options.judges) return importedPromptFields(reader)
   if (type === 'command') return commandFields(importing, found, { name, payload })
   return leaveOut(reader, name, `a hook of the type ${type} has no equivalent`)
 }
@@ -374,7 +377,7 @@ export function leaveOut(reader: FieldReader<object>, event: string, why: string
 /** Variables in a header, which the agent fills in. */
 const headerVariable = /\$\{?[A-Za-z_]/
 
-export function httpFields(
+export function importedHttpFields(
   reader: FieldReader<Pick<CommandHook, 'url' | 'headers'>>,
   event: string,
   payload: object,
@@ -392,7 +395,7 @@ export function httpFields(
   return { handler_type: 'http', config: present({ url, headers, ...payload }) }
 }
 
-export function promptFields(
+export function importedPromptFields(
   reader: FieldReader<Pick<CommandHook, 'type' | 'prompt' | 'model'>>,
 ): HandlerFields {
   return {
@@ -421,7 +424,7 @@ function commandFields(
     reader.note(key, 'the command for Windows is not used; the other one runs everywhere')
   const { variables, pluginRoots = [] } = options
   const program = exec === undefined ? args : (args ?? [])
-  const made = importCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
+  const made = translateCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
   if ('problem' in made) return leaveOut(reader, name, made.problem, made.hint)
   // Only the agent's own form sets its variables.
   const inherited = options.native === undefined ? { allowed_env_vars: variables } : {}
