@@ -4,8 +4,9 @@ import { FieldReader, type ImportLedger } from '../../config/formats/import-ledg
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { readToolPattern } from '../../engine/match/tool-pattern.ts'
+import type { AgentImporter } from '../config/import-command-hooks.ts'
+import { type ConditionFields, matchesEverything, unanchoredMatcher } from '../config/import-matcher.ts'
 import {
-  type AgentImporter,
   awaited,
   failClosedPolicies,
   failOpenPolicies,
@@ -15,8 +16,7 @@ import {
   leaveOut,
   refuseUnknownEvent,
   takeAsync,
-} from '../config/import-command-hooks.ts'
-import { type ConditionFields, matchesEverything, unanchoredMatcher } from '../config/import-matcher.ts'
+} from '../config/imported-fields.ts'
 import { translateCommand } from '../config/translate-command.ts'
 
 const text = z.string().min(1, 'must not be empty')

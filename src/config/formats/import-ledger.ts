@@ -37,6 +37,9 @@ export class ImportLedger {
 
   /** A note about an object whose fields are accounted for separately. */
   remark(path: SchemaPath, text: string): void {
+    const pointer = jsonPointer(path)
+    // One hook of the file may become two of ours.
+    if (this.notes.some((note) => note.text === text && jsonPointer(note.path) === pointer)) return
     this.notes.push({ path, text })
   }
 
