@@ -217,9 +217,9 @@ describe('import of the hooks that an agent has', () => {
       'project/x.json',
       '{ "hooks": { "BeforeTool": [{ "hooks": [{ "type": "command", "command": "a" }] }] } }',
     )
-    const { stdout } = await home.hookhelm(['import', 'x.json', '--format', 'gemini-cli', '--json'])
+    const { stdout } = await home.hookhelm(['import', 'x.json', '--from', 'gemini-cli', '--json'])
     expect(JSON.parse(stdout).hooks).toMatchObject([{ event: 'pre_tool_use', timeout_ms: 60_000 }])
-    const { stderr } = await home.hookhelm(['import', 'x.json', '--format', 'nothing'])
+    const { stderr } = await home.hookhelm(['import', 'x.json', '--from', 'nothing'])
     expect(stderr).toContain('config.field: unknown format nothing')
   })
 })

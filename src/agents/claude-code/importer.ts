@@ -4,20 +4,20 @@ import { FieldReader, type ImportLedger } from '../../config/formats/import-ledg
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { readToolPattern } from '../../engine/match/tool-pattern.ts'
-import { importCommand } from '../config/import-command.ts'
+import type { AgentImporter } from '../config/import-command-hooks.ts'
+import { type ConditionFields, matchesEverything, unanchoredMatcher } from '../config/import-matcher.ts'
 import {
-  type AgentImporter,
-  answerMode,
   awaited,
   failClosedPolicies,
   failOpenPolicies,
-  httpFields,
+  importedAnswerMode,
+  importedHttpFields,
+  importedPromptFields,
   leaveOut,
-  promptFields,
   refuseUnknownEvent,
   takeAsync,
-} from '../config/import-command-hooks.ts'
-import { type ConditionFields, matchesEverything, unanchoredMatcher } from '../config/import-matcher.ts'
+} from '../config/imported-fields.ts'
+import { translateCommand } from '../config/translate-command.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const common = {
@@ -139,7 +139,7 @@ function translateHook(entry: ClaudeHook): readonly ImportedHook[] {
     ...condition,
     timeout_ms: readTimeout(entry),
     ...policies,
-    ...answerMode(made.handler_type, policies),
+    ...importedAnswerMode(made.handler_type, policies),
     ...awaited(name, isAsync || made.handler_type === 'agent'),
     ...(disableAllHooks ? { enabled: false } : {}),
   }
@@ -168,11 +168,11 @@ function handlerFields(
     case 'http':
       // Headers with variables are refused, so the list of variables says nothing more.
       ledger.use([...path, 'allowedEnvVars'])
-      return httpFields(new FieldReader(fields, path, ledger), name, payload)
+      return importedHttpFields(new FieldReader(fields, path, ledger), name, payload)
     case 'mcp_tool':
       return leaveOut(reader, name, 'a tool of an MCP server cannot be a hook')
     default:
-      return promptFields(new FieldReader(fields, path, ledger))
+      return importedPromptFields(new FieldReader(fields, path, ledger))
   }
 }
 
@@ -186,7 +186,7 @@ function commandFields(
   if (shell !== undefined && shell !== 'bash')
     return leaveOut(reader, name, `this command needs ${shell}, which Hookhelm does not start`)
   reader.note('asyncRewake', 'asyncRewake has no equivalent; the agent does not wake up')
-  const made = importCommand(
+  const made = translateCommand(
     { line, args },
     {
       file,

@@ -8,7 +8,7 @@ import { claudeCodeEvents } from './events.ts'
 const ours = new Set(['native_tool_name', 'tool_input', 'tool_response'])
 
 /** Our payloads have Claude Code's names, so only what the envelope carries is added. */
-export const claudeCodePayload = definePayloadShape({
+export const claudeCodePayloadShape = definePayloadShape({
   agent: 'claude-code',
   events: claudeCodeEvents,
   tools: { tools: {} },

@@ -1,11 +1,11 @@
 import type { AgentProfile } from '../agent-profile.ts'
 import { claudeCodeAdapter } from './adapter.ts'
 import { claudeCodeHost } from './host.ts'
-import { claudeCodePayload } from './payload-shape.ts'
+import { claudeCodePayloadShape } from './payload-shape.ts'
 
 export const claudeCode: AgentProfile = {
   adapter: claudeCodeAdapter,
   host: claudeCodeHost,
-  payloadShape: claudeCodePayload,
+  payloadShape: claudeCodePayloadShape,
   importer: async () => (await import('./importer.ts')).claudeCodeImporter,
 }

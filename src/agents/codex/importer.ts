@@ -1,4 +1,5 @@
-import { failOpenPolicies, importCommandHooks } from '../config/import-command-hooks.ts'
+import { importCommandHooks } from '../config/import-command-hooks.ts'
+import { failOpenPolicies } from '../config/imported-fields.ts'
 import { codexEvents } from './events.ts'
 import { codexHost } from './host.ts'
 import { codexTools } from './tools.ts'

@@ -8,7 +8,7 @@ import { codexEvents } from './events.ts'
 import { codexTools } from './tools.ts'
 
 /** Codex's hooks: Claude Code's fields, its own tools, and a patch for every change of a file. */
-export const codexPayload = definePayloadShape({
+export const codexPayloadShape = definePayloadShape({
   agent: 'codex',
   events: codexEvents,
   tools: {

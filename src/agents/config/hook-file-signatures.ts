@@ -16,7 +16,15 @@ export const hookFileSignatures: Readonly<Record<string, HookFileSignature>> = {
   'claude-code': {
     layout: 'groups',
     events: Object.keys(claudeCodeEvents),
-    topFields: ['disableAllHooks', 'permissions', 'env', 'statusLine', 'description', 'enabledPlugins'],
+    topFields: [
+      'disableAllHooks',
+      'permissions',
+      'env',
+      'model',
+      'statusLine',
+      'description',
+      'enabledPlugins',
+    ],
     groupFields: ['matcher', 'hooks'],
     hookFields: [
       ...['type', 'command', 'args', 'shell', 'async', 'asyncRewake', 'onFailure', 'url', 'headers'],
@@ -48,7 +56,7 @@ export const hookFileSignatures: Readonly<Record<string, HookFileSignature>> = {
     layout: 'groups',
     events: Object.keys(geminiCliEvents),
     notEvents: ['enabled', 'disabled', 'notifications'],
-    topFields: ['hooksConfig', 'security', 'general', 'ui', 'tools', 'mcpServers', 'context', 'env'],
+    topFields: ['hooksConfig', 'security', 'general', 'ui', 'tools', 'mcpServers', 'context', 'model'],
     groupFields: ['matcher', 'hooks', 'sequential'],
     hookFields: ['type', 'command', 'name', 'description', 'timeout', 'env'],
     needs: 'type',

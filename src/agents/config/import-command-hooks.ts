@@ -7,17 +7,25 @@ import {
   translateWith,
 } from '../../config/formats/import-format.ts'
 import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
-import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
-import { HookError } from '../../engine/core/error.ts'
-import type { EventRow, Policy } from '../../engine/core/event.ts'
 import type { SchemaPath } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import type { CommandHost } from '../agent-host.ts'
 import { lookUp, type ToolNames } from '../translate/tool-names.ts'
-import { importCommand } from './import-command.ts'
 import { type ConditionFields, matchesEverything, toolMatcher, unanchoredMatcher } from './import-matcher.ts'
+import {
+  awaited,
+  type FailurePolicies,
+  type HandlerFields,
+  importedAnswerMode,
+  importedHttpFields,
+  importedPromptFields,
+  leaveOut,
+  refuseUnknownEvent,
+  takeAsync,
+} from './imported-fields.ts'
+import { translateCommand } from './translate-command.ts'
 
 /** Translates an agent's parsed configuration into our hooks, or lists its problems. `file` is where it was read. */
 export type AgentImporter = (value: unknown, file: string) => ImportAttempt
@@ -58,23 +66,6 @@ const switches = z.looseObject({
 
 export type CommandHook = z.output<typeof hookSchema>
 
-interface FailurePolicies {
-  readonly on_error: Policy
-  readonly on_timeout: Policy
-  readonly on_invalid: Policy
-}
-
-export const failOpenPolicies: FailurePolicies = {
-  on_error: 'allow',
-  on_timeout: 'allow',
-  on_invalid: 'allow',
-}
-export const failClosedPolicies: FailurePolicies = {
-  on_error: 'block',
-  on_timeout: 'block',
-  on_invalid: 'block',
-}
-
 /** An event of the agent that is one of ours for some tools only. */
 export interface ToolEvent {
   readonly event: string
@@ -85,7 +76,7 @@ export interface ToolEvent {
 
 /** What an import needs to know beyond the agent's host. */
 export interface CommandHookImport {
-  /** The events of the agent; every other name is unknown to it. */
+  /** The events of the agent, which hooks receive in its own form. Without them, hooks receive Hookhelm's form. */
   readonly native?: Readonly<Record<string, NativeEvent>>
   readonly tools?: ToolNames
   readonly events?: Readonly<Record<string, ToolEvent>>
@@ -228,17 +219,6 @@ function eventsOf(
   return undefined
 }
 
-/** A misspelt event would never fire, and its hook would guard nothing. */
-export function refuseUnknownEvent(event: string, { path, ledger }: FieldReader<object>): void {
-  try {
-    resolveCatalogueName(event)
-  } catch (thrown) {
-    if (!(thrown instanceof HookError)) throw thrown
-    ledger.use(path)
-    ledger.problems.push({ path, part: 'value', error: thrown })
-  }
-}
-
 function translateHook(importing: Importing, found: FoundHook): readonly ImportedHook[] {
   const { options } = importing
   const { event, reader } = found
@@ -278,37 +258,10 @@ function translateFor(importing: Importing, found: FoundHook, name: string): Hoo
     ...condition,
     timeout_ms,
     ...policies,
-    ...answerMode(handler.handler_type, policies),
+    ...importedAnswerMode(handler.handler_type, policies),
     ...awaited(name, isAsync),
     ...(importing.isOff(reader.fields) ? { enabled: false } : {}),
   }
-}
-
-/** These agents honour JSON and ignore text. A hook that fails closed must give a readable answer. */
-export function answerMode(type: string, { on_invalid }: FailurePolicies): Pick<HookDefinition, 'answer'> {
-  if (type !== 'command' && type !== 'http') return {}
-  return { answer: on_invalid === 'block' ? 'strict' : 'lenient' }
-}
-
-/** Agents wait for their hooks, unless a hook is async: then its answer changes nothing. */
-export function awaited(event: string, isAsync: boolean): Pick<HookDefinition, 'transform' | 'shadow'> {
-  if (isAsync) return modeOf(event) === 'gate' ? { shadow: true } : {}
-  return event === 'post_tool_use' ? { transform: true } : {}
-}
-
-export function takeAsync(reader: FieldReader<{ readonly async?: boolean }>, event: string): boolean {
-  const isAsync = reader.take('async') === true
-  if (isAsync && modeOf(event) === 'gate')
-    reader.note(
-      'async',
-      'an async hook cannot block, so it became a shadow hook: its answer is only recorded',
-    )
-  return isAsync
-}
-
-export function modeOf(event: string): EventRow['mode'] | undefined {
-  const rows: Readonly<Record<string, Pick<EventRow, 'mode'>>> = catalogue
-  return lookUp(rows, event)?.mode
 }
 
 const MAX_TIMEOUT_MS = 600_000
@@ -339,69 +292,22 @@ function noteEvent(
     ledger.remark(path, `no other agent reports ${event}; the hook runs for this agent only`)
 }
 
-type HandlerFields = Pick<HookDefinition, 'handler_type' | 'config'>
-
 function handlerFields(importing: Importing, found: FoundHook, name: string): HandlerFields | undefined {
   const { reader, event } = found
   const type = reader.take('type') ?? 'command'
   const payload = payloadOf(importing, event, name)
-  if (type === 'http') return httpFields(reader, name, payload)
-  if (type === 'prompt' && importing.options.judges) return promptFields(reader)
+  if (type === 'http') return importedHttpFields(reader, name, payload)
+  if (type === 'prompt' && importing.options.judges) return importedPromptFields(reader)
   if (type === 'command') return commandFields(importing, found, { name, payload })
   return leaveOut(reader, name, `a hook of the type ${type} has no equivalent`)
 }
 
 /** The form of the event, with the agent's own name of it where the event of ours does not say which one it is. */
-function payloadOf({ host, options: { native = {} } }: Importing, event: string, name: string): object {
+function payloadOf({ host, options: { native } }: Importing, event: string, name: string): object {
+  if (native === undefined) return {}
   const usual = Object.entries(native).find(([, row]) => row.event === name || row.also === name)?.[0]
   const isKnown = Object.hasOwn(native, event)
   return { payload: host.agent, ...(isKnown && event !== usual ? { payload_event: event } : {}) }
-}
-
-/** A hook that cannot be translated. Before a tool call or a prompt it was a guard, so the import is refused. */
-export function leaveOut(reader: FieldReader<object>, event: string, why: string, hint?: string): undefined {
-  const { path, ledger } = reader
-  if (modeOf(event) === 'gate')
-    ledger.refuse(
-      path,
-      `${why}, and without it nothing guards ${event}`,
-      hint ?? 'Write this hook by hand; to import the others, remove it from a copy of the file.',
-    )
-  else ledger.note(path, `${why}; it was left out`)
-}
-
-/** Variables in a header, which the agent fills in. */
-const headerVariable = /\$\{?[A-Za-z_]/
-
-export function httpFields(
-  reader: FieldReader<Pick<CommandHook, 'url' | 'headers'>>,
-  event: string,
-  payload: object,
-): HandlerFields | undefined {
-  const url = reader.take('url')
-  const headers = reader.take('headers')
-  if (url === undefined) return leaveOut(reader, event, 'an http hook needs a url')
-  if (Object.values(headers ?? {}).some((value) => headerVariable.test(value))) {
-    const why = 'Hookhelm fills no variables into headers'
-    const hint =
-      'Write the value, or `secret:NAME` for a stored secret, in a copy of the file and import the copy.'
-    if (modeOf(event) === 'gate') return leaveOut(reader, event, why, hint)
-    reader.note('headers', `${why}; write the values, or \`secret:NAME\` for a stored secret`)
-  }
-  return { handler_type: 'http', config: present({ url, headers, ...payload }) }
-}
-
-export function promptFields(
-  reader: FieldReader<Pick<CommandHook, 'type' | 'prompt' | 'model'>>,
-): HandlerFields {
-  return {
-    handler_type: reader.fields.type ?? 'prompt',
-    config: present({
-      format: 'openharness',
-      prompt: reader.take('prompt'),
-      model: reader.take('model'),
-    }),
-  }
 }
 
 function commandFields(
@@ -420,12 +326,14 @@ function commandFields(
     reader.note(key, 'the command for Windows is not used; the other one runs everywhere')
   const { variables, pluginRoots = [] } = options
   const program = exec === undefined ? args : (args ?? [])
-  const made = importCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
+  const made = translateCommand({ line, args: program, cwd, env }, { file, variables, pluginRoots })
   if ('problem' in made) return leaveOut(reader, name, made.problem, made.hint)
+  // Only the agent's own form sets its variables.
+  const inherited = options.native === undefined ? { allowed_env_vars: variables } : {}
   const folder = made.config.cwd ?? options.folder?.(file)
   return {
     handler_type: 'command',
-    config: { ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+    config: { ...inherited, ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
   }
 }
 

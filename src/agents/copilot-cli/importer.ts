@@ -1,4 +1,5 @@
-import { failOpenPolicies, importCommandHooks } from '../config/import-command-hooks.ts'
+import { importCommandHooks } from '../config/import-command-hooks.ts'
+import { failOpenPolicies } from '../config/imported-fields.ts'
 import { copilotCliEvents } from './events.ts'
 import { copilotCliHost } from './host.ts'
 import { copilotCliTools } from './tools.ts'

@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { isoTime } from '../../engine/core/clock.ts'
 import type { PayloadShape } from '../../engine/core/payload-shape.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
@@ -55,7 +56,7 @@ const pascal = definePayloadShape({
       ...rest,
       hook_event_name: nativeEvent,
       session_id: envelope.session ?? '',
-      timestamp: raw.timestamp ?? new Date(time).toISOString(),
+      timestamp: raw.timestamp ?? isoTime(time),
       cwd,
       ...(tool.name === '' ? {} : { tool_name: tool.name, tool_input: tool.input }),
       ...(nativeEvent === 'SessionStart' ? { source: raw.source ?? sessionSource(payload) } : {}),
@@ -64,7 +65,7 @@ const pascal = definePayloadShape({
 })
 
 /** Copilot CLI has two forms. The spelling of the event in the hook file chooses between them. */
-export const copilotCliPayload: PayloadShape = {
+export const copilotCliPayloadShape: PayloadShape = {
   ...camel,
   shape(payload, context, nativeEvent) {
     const form = nativeEvent !== undefined && /^[A-Z]/.test(nativeEvent) ? pascal : camel

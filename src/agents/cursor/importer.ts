@@ -1,12 +1,8 @@
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import {
-  failClosedPolicies,
-  failOpenPolicies,
-  importCommandHooks,
-  type ToolEvent,
-} from '../config/import-command-hooks.ts'
+import { importCommandHooks, type ToolEvent } from '../config/import-command-hooks.ts'
 import { type ConditionFields, fieldMatches } from '../config/import-matcher.ts'
+import { failClosedPolicies, failOpenPolicies } from '../config/imported-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorHost } from './host.ts'
 import { cursorTools } from './tools.ts'

@@ -12,7 +12,7 @@ import { cursorEvents } from './events.ts'
 import { cursorTools } from './tools.ts'
 
 /** Cursor's hooks. Its older events concern one kind of tool and have the arguments at the top level. */
-export const cursorPayload = definePayloadShape({
+export const cursorPayloadShape = definePayloadShape({
   agent: 'cursor',
   events: cursorEvents,
   tools: { tools: cursorTools },

@@ -1,4 +1,5 @@
-import { failOpenPolicies, importCommandHooks } from '../config/import-command-hooks.ts'
+import { importCommandHooks } from '../config/import-command-hooks.ts'
+import { failOpenPolicies } from '../config/imported-fields.ts'
 import { geminiCliEvents } from './events.ts'
 import { geminiCliHost } from './host.ts'
 import { geminiCliTools } from './tools.ts'

@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { isoTime } from '../../engine/core/clock.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import {
@@ -12,7 +13,7 @@ import { geminiCliEvents } from './events.ts'
 import { geminiCliTools } from './tools.ts'
 
 /** Gemini CLI's hooks: its own names of events and tools, and a time in every payload. */
-export const geminiCliPayload = definePayloadShape({
+export const geminiCliPayloadShape = definePayloadShape({
   agent: 'gemini-cli',
   events: geminiCliEvents,
   tools: { tools: geminiCliTools, preferred: { Read: 'read_file', Grep: 'grep_search' } },
@@ -29,7 +30,7 @@ export const geminiCliPayload = definePayloadShape({
     transcript_path: source.raw.transcript_path ?? '',
     cwd: source.cwd,
     hook_event_name: nativeEvent,
-    timestamp: source.raw.timestamp ?? new Date(source.time).toISOString(),
+    timestamp: source.raw.timestamp ?? isoTime(source.time),
     ...(lookUp(views, nativeEvent) ?? remaining)(source),
   }),
   variables: ({ project, cwd, envelope: { session = '' } }) => ({

@@ -1,11 +1,11 @@
 import type { AgentProfile } from '../agent-profile.ts'
 import { geminiCliAdapter } from './adapter.ts'
 import { geminiCliHost } from './host.ts'
-import { geminiCliPayload } from './payload-shape.ts'
+import { geminiCliPayloadShape } from './payload-shape.ts'
 
 export const geminiCli: AgentProfile = {
   adapter: geminiCliAdapter,
   host: geminiCliHost,
-  payloadShape: geminiCliPayload,
+  payloadShape: geminiCliPayloadShape,
   importer: async () => (await import('./importer.ts')).geminiCliImporter,
 }

@@ -9,7 +9,7 @@ import { openclawEvents } from './events.ts'
 import { openclawTools } from './tools.ts'
 
 /** What a hook of an OpenClaw plugin receives: its two arguments, `event` and `ctx`. */
-export const openclawPayload = definePayloadShape({
+export const openclawPayloadShape = definePayloadShape({
   agent: 'openclaw',
   events: openclawEvents,
   usual: { post_tool_use: 'after_tool_call', post_tool_use_failure: 'after_tool_call' },

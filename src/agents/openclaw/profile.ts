@@ -1,10 +1,10 @@
 import type { AgentProfile } from '../agent-profile.ts'
 import { openclawAdapter } from './adapter.ts'
 import { openclawHost } from './host.ts'
-import { openclawPayload } from './payload-shape.ts'
+import { openclawPayloadShape } from './payload-shape.ts'
 
 export const openclaw: AgentProfile = {
   adapter: openclawAdapter,
   host: openclawHost,
-  payloadShape: openclawPayload,
+  payloadShape: openclawPayloadShape,
 }

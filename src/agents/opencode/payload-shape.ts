@@ -6,7 +6,7 @@ import { opencodeEvents } from './events.ts'
 import { opencodeTools } from './tools.ts'
 
 /** What a hook of an OpenCode plugin receives: its two arguments, `input` and `output`. */
-export const opencodePayload = definePayloadShape({
+export const opencodePayloadShape = definePayloadShape({
   agent: 'opencode',
   events: opencodeEvents,
   usual: { post_tool_use_failure: 'tool.execute.after' },

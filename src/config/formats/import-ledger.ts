@@ -37,6 +37,9 @@ export class ImportLedger {
 
   /** A note about an object whose fields are accounted for separately. */
   remark(path: SchemaPath, text: string): void {
+    const pointer = jsonPointer(path)
+    // One hook of the file may become two of ours.
+    if (this.notes.some((note) => note.text === text && jsonPointer(note.path) === pointer)) return
     this.notes.push({ path, text })
   }
 
@@ -48,7 +51,7 @@ export class ImportLedger {
 
   /** Adds a note for each value that was not accounted for: one for the outermost object or list. */
   noteUnused(value: unknown, path: SchemaPath = []): void {
-    if (this.#covered.has(jsonPointer(path)) || isEmpty(value)) return
+    if (this.#covered.has(jsonPointer(path)) || !hasContent(value)) return
     const children = childrenOf(value, path)
     if (children.length > 0 && (path.length === 0 || this.#partlyCovered.has(jsonPointer(path)))) {
       for (const [child, at] of children) this.noteUnused(child, at)
@@ -66,8 +69,9 @@ function childrenOf(value: unknown, path: SchemaPath): readonly (readonly [unkno
   return isRecord(value) ? Object.entries(value).map(([key, item]) => [item, [...path, key]]) : []
 }
 
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+/** Whether there is any value in it that is not an empty object or list. */
+function hasContent(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.values(value).some(hasContent) : true
 }
 
 /** Reads an object of the file and records which of its fields are used. */

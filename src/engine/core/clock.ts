@@ -32,6 +32,11 @@ export const systemClock: Clock = {
   },
 }
 
+/** A time in milliseconds since 1970 as ISO text. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
 /** Resolves in the next turn of the event loop, so that other work can run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

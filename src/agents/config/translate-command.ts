@@ -28,7 +28,7 @@ export type ImportedCommand =
 const windowsOnly = /^\s*"?(?:\S*[\\/])?(?:powershell|cmd)(?:\.exe)?"?\s|\.(?:ps1|bat|cmd)\b/i
 
 /** Translates a command. Folders of plugins are filled in, and variables and folders of its own move into the command. */
-export function importCommand(given: ForeignCommand, origin: CommandOrigin): ImportedCommand {
+export function translateCommand(given: ForeignCommand, origin: CommandOrigin): ImportedCommand {
   const filled = fillPluginRoot(given, origin)
   if (typeof filled === 'string')
     return {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { findAdapter } from '../../agents/table.ts'
+import type { Envelope } from '../../engine/core/context.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { createAgentDoor } from './agent-door.ts'
+
+test('the envelope names the folder where the session began, also after the agent changed its directory', async () => {
+  const seen: (Envelope | undefined)[] = []
+  const dispatcher = {
+    async dispatch(_: unknown, { envelope }: { envelope?: Envelope }) {
+      seen.push(envelope)
+      return { eventId: 'e', decision: { kind: 'allow' } }
+    },
+  }
+  const door = createAgentDoor({ dispatcher: dispatcher as never, clock: fakeClock(), log: () => {} })
+  const caller = { tenant: 't' } as never
+  const call = (cwd: string, isLocal: boolean) => {
+    const native = { session_id: 's', cwd, tool_name: 'Bash', tool_input: { command: 'ls' } }
+    return door.decide(caller, findAdapter('claude-code')!, { event: 'PreToolUse', native }, { isLocal })
+  }
+  await call('/usr', true)
+  await call('/usr/lib', true)
+  await call('/usr/lib', false)
+  expect(seen.map((envelope) => envelope?.project)).toEqual(['/usr', '/usr', undefined])
+})
