@@ -1,20 +1,30 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../../../engine/core/clock.ts'
 import type { AuditStore } from '../../stores/audit-store.ts'
-import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import { type QueryBuilder, readNow, type SqlDatabase } from '../sql-database.ts'
 import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
 
 const STEP = 1_000
 
-type PruneLimits = Parameters<AuditStore['prune']>[0]
+interface PruneTimes {
+  readonly now: number
+  readonly executions_before: number
+  readonly deliveries_before: number
+}
 
 /** Deletes rows older than the limits in many short transactions. Returns how many. */
-export async function pruneAudit(db: SqlDatabase, limits: PruneLimits): Promise<number> {
-  const before = limits.executions_before
+export async function pruneAudit(
+  db: SqlDatabase,
+  { keep_executions_ms, keep_deliveries_ms }: Parameters<AuditStore['prune']>[0],
+  given: number | undefined,
+): Promise<number> {
+  const now = await db.system((trx) => readNow(trx, db, given))
+  const before = now - keep_executions_ms
+  const times = { now, executions_before: before, deliveries_before: now - keep_deliveries_ms }
   let count = 0
   for (const { chain } of await db.system(listChains))
     count += await repeat(() => db.system((trx) => pruneChain(db, trx, { chain, before })))
-  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, limits)))
+  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, times)))
   return count
 }
 
@@ -69,15 +79,13 @@ async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow):
 }
 
 /** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
-const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<number>)[] = [
+const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<number>)[] = [
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'events', key: 'event_id', time: 'created_at', isIndexed: true }, before),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
-  (trx, { answers_before: before }) =>
-    pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, before),
-  (trx, { guards_before: before }) =>
-    pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, before),
+  (trx, { now }) => pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, now),
+  (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
   (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
   (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
 ]
