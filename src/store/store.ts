@@ -2,6 +2,7 @@ import type { AuditStore } from './stores/audit-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
+import type { SessionStore } from './stores/session-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
 
@@ -10,7 +11,14 @@ import type { VaultStore } from './stores/vault-store.ts'
  * or be retried; no caller holds a transaction open. Methods reject with a coded error: `store.unavailable` if the database
  * cannot do it now.
  */
-export interface Store extends HookStore, AuditStore, DeliveryStore, GuardStore, TenantStore, VaultStore {
+export interface Store
+  extends HookStore,
+    AuditStore,
+    DeliveryStore,
+    GuardStore,
+    SessionStore,
+    TenantStore,
+    VaultStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>

@@ -12,6 +12,7 @@ import { deliveryQueries } from './delivery-queries.ts'
 import { hookQueries } from './hook-queries.ts'
 import { countKeyUses } from './key-uses.ts'
 import { resealQueries } from './reseal-queries.ts'
+import { sessionQueries } from './session-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { tenantQueries } from './tenant-queries.ts'
 import { vaultQueries } from './vault-queries.ts'
@@ -50,6 +51,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...budgetQueries(db),
     clampWindows: (longest, now) => clampWindows(db, longest, now),
     takeGuards: (tenant, requests, now) => db.statements.takeGuards(tenant, requests, now),
+    ...sessionQueries(db),
     ...tenants,
     // A deleted tenant takes its recorded events with it.
     ...whenComplete({ deleteTenant: tenants.deleteTenant }),

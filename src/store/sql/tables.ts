@@ -15,6 +15,7 @@ export interface Tables {
   events: Events
   hook_executions: HookExecutions
   sessions: SessionRow
+  session_folders: { tenant_id: string; session: string; folder: string; last_at: number }
   audit_journal: { position: number; id: string; events: number; sealed: string; created_at: number }
   audit_chains: AuditChains
   audit_gaps: AuditGaps

@@ -71,6 +71,8 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     spendBudget: (tenant, tokens, total, now = steadyNow()) => store.spendBudget(tenant, tokens, total, now),
     setBudget: (tenant, total, now = steadyNow()) => store.setBudget(tenant, total, now),
     findAnswer: (tenant, key, now = steadyNow()) => store.findAnswer(tenant, key, now),
+    keepSessionFolder: (tenant, session, folder, now = steadyNow()) =>
+      store.keepSessionFolder(tenant, session, folder, now),
     prune: (limits, now = steadyNow()) => store.prune(limits, now),
     clampWindows: (longest, now = steadyNow()) => store.clampWindows(longest, now),
   } satisfies Partial<Store>

@@ -84,6 +84,8 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
     pruneRows(trx, { table: 'events', key: 'event_id', time: 'created_at', isIndexed: true }, before),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'session_folders', key: 'session', time: 'last_at', isIndexed: true }, before),
   (trx, { now }) => pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, now),
   (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
   (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
