@@ -12,7 +12,7 @@ export interface SessionFolders {
   startOf(session: SessionName, folder: string): Promise<string>
 }
 
-export interface SessionName {
+interface SessionName {
   readonly tenant: string
   readonly agent: string
   readonly session: string
