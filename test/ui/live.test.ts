@@ -51,7 +51,8 @@ test('the filter narrows what is shown and what arrives, and stands in the addre
 test('text that looks like HTML is text', async () => {
   const { page, complaints } = await signIn(gateway())
   await page.goto(`${gateway().url}/ui/live`)
-  const hostile = '<img src=x onerror="window.hacked = true"><script>window.hacked = true</script>\u202egnp.exe'
+  const hostile =
+    '<img src=x onerror="window.hacked = true"><script>window.hacked = true</script>\u202egnp.exe'
   const { body } = await gateway().dispatch('pre_tool_use', call(hostile))
   const row = page.locator(`[data-event="${body.event_id}"]`)
   await row.waitFor()

@@ -1,6 +1,7 @@
 import { type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { createSessionFolders, type SessionFolders } from '../../gateway/agents/session-folders.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
 import { createEventFolders } from '../../gateway/dispatch/event-folders.ts'
@@ -50,9 +51,11 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const audit = createAuditQueue({ store, clock, log })
   cleanup.add(() => audit.close())
   const due = createNotifier<void>()
+  const sessionFolders = createSessionFolders(store, clock)
   const { snapshots, dispatcher } = createDispatch(context, storage, {
     ...runners,
     audit,
+    sessionFolders,
     wakeDeliveries: () => void due.notify(),
   })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
@@ -60,7 +63,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({ dispatcher, clock, log }),
+    agents: createAgentDoor({ dispatcher, sessionFolders, clock, log }),
     audit,
     worker,
     snapshots,
@@ -122,6 +125,7 @@ interface HookDispatch {
 }
 
 interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit'> {
+  readonly sessionFolders: SessionFolders
   wakeDeliveries(): void
 }
 
@@ -129,7 +133,7 @@ interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit
 function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
   { store, settings, defaultTenant }: GatewayStorage,
-  { handlers, host, audit, wakeDeliveries }: DispatchParts,
+  { handlers, host, audit, sessionFolders, wakeDeliveries }: DispatchParts,
 ): HookDispatch {
   const definitionsChanged = createNotifier<string>()
   const makeHooks = tenantHooks({
@@ -152,7 +156,7 @@ function createDispatch(
     audit,
     clock,
     log,
-    eventFolders: createEventFolders({ edition, defaultTenant }),
+    eventFolders: createEventFolders({ edition, defaultTenant }, sessionFolders),
     wakeDeliveries,
   })
   return { snapshots, dispatcher }

@@ -3,6 +3,7 @@ import { findAdapter } from '../../agents/table.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { createAgentDoor } from './agent-door.ts'
+import { createSessionFolders } from './session-folders.ts'
 
 test('the envelope names the folder where the session began, also after the agent changed its directory', async () => {
   const seen: (Envelope | undefined)[] = []
@@ -12,7 +13,13 @@ test('the envelope names the folder where the session began, also after the agen
       return { eventId: 'e', decision: { kind: 'allow' } }
     },
   }
-  const door = createAgentDoor({ dispatcher: dispatcher as never, clock: fakeClock(), log: () => {} })
+  const clock = fakeClock()
+  const door = createAgentDoor({
+    dispatcher: dispatcher as never,
+    sessionFolders: createSessionFolders({ keepSessionFolder: async (_, __, folder) => folder }, clock),
+    clock,
+    log: () => {},
+  })
   const caller = { tenant: 't' } as never
   const call = (cwd: string, isLocal: boolean) => {
     const native = { session_id: 's', cwd, tool_name: 'Bash', tool_input: { command: 'ls' } }

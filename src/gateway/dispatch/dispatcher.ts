@@ -116,8 +116,11 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
       const { payload, idempotency_key } = given
       const now = clock.now()
       const envelope = completeEnvelope(caller, given.envelope ?? {}, request.time ?? now)
-      const folder = request.folder ?? parts.eventFolders?.(caller, envelope, payload)
-      const context = folder === undefined ? request : { ...request, folder }
+      const { eventFolders } = parts
+      const context: RunContext =
+        request.folder !== undefined || eventFolders === undefined
+          ? request
+          : { ...request, findFolder: () => eventFolders(caller, envelope, payload) }
       const key = idempotency_key ?? envelope.id
       if (key === undefined)
         return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
@@ -156,21 +159,27 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
   }
 }
 
+interface RunContext extends RequestContext {
+  /** Finds the folders if the request does not name them. */
+  readonly findFolder?: () => ReturnType<EventFolders>
+}
+
 /** Runs the hooks of one event, and writes the record with the deliveries and answers that it causes. */
 async function runEvent(
   parts: DispatcherParts,
   request: CompleteRequest,
-  context: RequestContext,
+  context: RunContext,
   idempotent?: IdempotentRequest,
 ): Promise<DispatchAnswer> {
-  const { settings, audit, clock } = parts
+  const { settings, audit } = parts
   const { event, payload, envelope } = request
   const { tenant, id } = envelope
   const row: AnyEventRow = catalogue[event]
   const { mode } = row
   if (context.decided !== undefined) return recordDecided(parts, request, context.decided, idempotent)
-  const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
-  if ('reason' in snapshot) return decideWithoutHooks(audit, request, { ...snapshot, text: context.text })
+  const loaded = await loadSnapshot(parts, request, context)
+  if ('reason' in loaded) return decideWithoutHooks(audit, request, { ...loaded, text: context.text })
+  const { snapshot, folder } = loaded
   const observers = snapshot.hooks.has(event)
     ? snapshot.hooks.observers(event, payload as never, envelope)
     : []
@@ -192,10 +201,10 @@ async function runEvent(
   const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
-      ? [keptAnswerOf(idempotent, answer.json, clock.now())]
+      ? [keptAnswerOf(idempotent, answer.json)]
       : []
   // A stored hook must not depend on the files of the folder that its event came from.
-  const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? context.folder : undefined)
+  const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? folder : undefined)
   const deliveries = hookDeliveries(observers, { event, payload, envelope }, folderOf)
   const item = { ...pending.release(), deliveries, answers }
   if (waits || answers.length > 0) return commitRecord(parts, item, answer, row)
@@ -215,7 +224,7 @@ async function recordDecided(
   const answer = answerOf(id, redactDecision(decision))
   const context = { tenant, text: undefined, attempt: 1, find: () => undefined }
   const record = hooklessRecord({ event, id, payload, envelope: { ...envelope, time }, decision }, context)
-  const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json, clock.now())]
+  const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json)]
   await audit.commit({ event: () => record, answers })
   return answer
 }
@@ -262,15 +271,21 @@ function decideWithoutHooks(
   return answerOf(id, decision)
 }
 
-/** The snapshot, or why it cannot be loaded. */
+interface LoadedSnapshot {
+  readonly snapshot: Snapshot
+  readonly folder: AgentFolders | undefined
+}
+
+/** The snapshot for the folder of the event, or why it cannot be loaded. */
 async function loadSnapshot(
   { snapshots, log }: DispatcherParts,
-  tenant: string,
-  event: EventName,
-  folder: AgentFolders | undefined,
-): Promise<Snapshot | LoadFailure> {
+  { event, envelope: { tenant } }: CompleteRequest,
+  context: RunContext,
+): Promise<LoadedSnapshot | LoadFailure> {
   try {
-    return await snapshots.of(tenant, folder)
+    const found = context.folder ?? context.findFolder?.()
+    const folder = found instanceof Promise ? await found : found
+    return { snapshot: await snapshots.of(tenant, folder), folder }
   } catch (thrown) {
     log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
     if (catalogue[event].mode === 'observe') throw thrown

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import { realFolder } from '../agents/agent-door.ts'
+import type { SessionFolders } from '../agents/session-folders.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { AgentFolders } from '../tenancy/snapshot.ts'
 
@@ -25,22 +25,22 @@ export function mayNameFolders({ tenant }: Caller, { edition, defaultTenant }: G
 }
 
 /** Finds the folders whose hook files apply to an event, from its `cwd` and the folder where its session began. */
-export type EventFolders = (caller: Caller, envelope: Envelope, payload: unknown) => AgentFolders | undefined
+export type EventFolders = (
+  caller: Caller,
+  envelope: Envelope,
+  payload: unknown,
+) => AgentFolders | undefined | Promise<AgentFolders>
 
-const MAX_SESSIONS = 10_000
-
-export function createEventFolders(owner: GatewayOwner): EventFolders {
-  const starts = new LRUCache<string, string>({ max: MAX_SESSIONS })
+export function createEventFolders(owner: GatewayOwner, sessionFolders: SessionFolders): EventFolders {
   return (caller, envelope, payload) => {
     if (owner.edition !== 'lite') return undefined
     if (!mayNameFolders(caller, owner)) return NO_FOLDER
     const cwd = realFolder(envelope.cwd ?? folderIn(payload))
     const { session, agent = '' } = envelope
     if (session === undefined) return cwd === '/' ? NO_FOLDER : { cwd, start: cwd }
-    const key = `${caller.tenant}\0${agent}\0${session}`
-    const start = starts.get(key) ?? cwd
-    if (start !== '/') starts.set(key, start)
-    return { cwd: cwd === '/' ? start : cwd, start }
+    return sessionFolders
+      .startOf({ tenant: caller.tenant, agent, session }, cwd)
+      .then((start) => ({ cwd: cwd === '/' ? start : cwd, start }))
   }
 }
 

@@ -11,6 +11,7 @@ import { journalTable } from './007-journal.ts'
 import { momentColumn } from './008-moments.ts'
 import { agentReportTable } from './009-agent-reports.ts'
 import { tripFailureColumns } from './010-trip-failures.ts'
+import { sessionFolderTable } from './011-session-folders.ts'
 import { viewTables } from './012-views.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
@@ -26,6 +27,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '008-moments': momentColumn,
   '009-agent-reports': agentReportTable,
   '010-trip-failures': tripFailureColumns,
+  '011-session-folders': sessionFolderTable,
   '012-views': viewTables,
 }
 

@@ -8,6 +8,7 @@ import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 const uncascadedTables = [
   'sessions',
   'session_lanes',
+  'session_folders',
   'events',
   'event_summaries',
   'decision_minutes',

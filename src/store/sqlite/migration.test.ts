@@ -25,8 +25,9 @@ test.each(stepNames)(
 
 test('4.9 #131 of processes that migrate at once one does it and the others wait', async () => {
   const file = databasePath()
-  const ran = await Promise.all(Array.from({ length: 4 }, () => runChild('migrate', file)))
-  expect(ran.map(({ lines }) => lines)).toEqual(Array.from({ length: 4 }, () => ['migrated']))
+  const argument = '6'
+  const ran = await Promise.all(Array.from({ length: 6 }, () => runChild('migrate', file, { argument })))
+  expect(ran.map(({ lines }) => lines)).toEqual(Array.from({ length: 6 }, () => ['migrated']))
   const store = await openSqliteStore({ file, keyring })
   await newTenant(store)
   await store.close()

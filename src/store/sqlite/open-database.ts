@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
+import { systemClock } from '../../engine/core/clock.ts'
 import { errorText, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { assertKnownSteps, migrate } from '../migrations/migrate.ts'
@@ -9,6 +10,8 @@ import { extendedResultCode, sqliteStoreError } from './sqlite-error.ts'
 import { assertWalPresent, ensurePrivateFile, writeWalMarker } from './wal-marker.ts'
 
 const BUSY_MS = 5_000
+const BUSY_RETRY_MS = 10
+const SQLITE_BUSY = 5
 /** The check reads every page. In larger files, damage shows when it is read. */
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024
 const CACHE_KIB = 16_384
@@ -63,8 +66,25 @@ function assertUndamaged(database: DatabaseSync, file: string): void {
 
 /** `full`: acknowledged writes survive a power failure too. */
 function enableWal(database: DatabaseSync): void {
-  database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  changeJournalMode(database)
+  database.exec('pragma synchronous = full')
   database.exec(`pragma cache_size = -${CACHE_KIB}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+}
+
+/** SQLite applies its busy timeout to statements, but not to a change of the journal mode, so this waits itself. */
+function changeJournalMode(database: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  const until = systemClock.elapsed() + BUSY_MS
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      const isBusy = ((extendedResultCode(error) ?? 0) & 0xff) === SQLITE_BUSY
+      if (!isBusy || systemClock.elapsed() > until) throw error
+      Atomics.wait(pause, 0, 0, BUSY_RETRY_MS)
+    }
+  }
 }
 
 /** File system errors have no SQLite result code. */

@@ -1,5 +1,5 @@
 /** A separate process that uses a database and may be killed: `node store-child.fixture.ts <task> <file> [argument]`. */
-import { writeSync } from 'node:fs'
+import { appendFileSync, statSync, writeSync } from 'node:fs'
 import { isHookError } from '../../engine/core/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
@@ -24,7 +24,11 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
       if (step === argument) process.kill(process.pid, 'SIGKILL')
     })
   },
+  /** Starts when as many processes are ready as the argument says. */
   async migrate() {
+    appendFileSync(`${file}.ready`, '.')
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    while (statSync(`${file}.ready`).size < Number(argument)) Atomics.wait(pause, 0, 0, 1)
     const store = await open()
     await store.close()
     say('migrated')
