@@ -45,6 +45,10 @@ export const opencode: Recipe = {
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: (stage) => configure(stage, {}),
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  subAgent: {
+    tool: 'task',
+    input: { description: 'Look', prompt: 'Look around', subagent_type: 'general' },
+  },
   runUnpermitted(stage) {
     // Nobody is there to be asked, so it rejects.
     configure(stage, { bash: 'ask' })
