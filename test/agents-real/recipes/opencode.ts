@@ -43,7 +43,8 @@ export const opencode: Recipe = {
   cannot: ['stop', 'no client'],
   packages: ['opencode-ai@1.18.33'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
-  prepare: (stage) => configure(stage, {}),
+  // One case moves to a folder next to the project.
+  prepare: (stage) => configure(stage, { external_directory: 'allow' }),
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
   subAgent: {
     tool: 'task',
