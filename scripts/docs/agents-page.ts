@@ -3,6 +3,7 @@ import type { AgentAdapter, Effect, NativeEvent } from '../../src/agents/agent-a
 import { defaultEvents } from '../../src/agents/capability-warnings.ts'
 import { agentAdapters } from '../../src/agents/table.ts'
 import { isGateEvent } from '../../src/connect/hook-command.ts'
+import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { cases as knownCases } from '../../test/agents-real/cases.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 
@@ -14,6 +15,8 @@ export function agentsPage(): Page {
   const parts: Readonly<Record<string, string>> = {
     overview: overview(),
     tools: tools(),
+    unmapped: unmapped(),
+    offline: offline(),
     events: agentAdapters.map(eventsOf).join('\n\n'),
     ran: ran(),
   }
@@ -89,6 +92,55 @@ function tools(): string {
       ),
     ]),
   })
+}
+
+function unmapped(): string {
+  return markdownTable({
+    head: ['agent', 'tools'],
+    rows: agentAdapters
+      .filter(({ unmappedTools }) => unmappedTools.length > 0)
+      .map(({ title, unmappedTools }) => [title, unmappedTools.map(code).join(' ')]),
+  })
+}
+
+/** Which events close without a gateway. The plan of `connect` uses the same function. */
+function offline(): string {
+  const events = [
+    ...new Set(agentAdapters.flatMap((agent) => connectedRows(agent).flatMap(([, row]) => row.event ?? []))),
+  ]
+  const described = events.map((event) => {
+    const closing = agentAdapters.filter((agent) =>
+      connectedRows(agent).some(([, row]) => row.event === event && isGateEvent(row)),
+    )
+    return { event, closing, ...offlineBehaviour(event, closing.length > 0) }
+  })
+  const groups = Map.groupBy(described, ({ does, why, closing }) =>
+    JSON.stringify([does, closing.map(({ title }) => title).join(', '), why]),
+  )
+  return markdownTable({
+    head: ['without a gateway', 'events', 'agents', 'why'],
+    rows: [...groups].map(([key, list]) => {
+      const [does = '', agents = '', why = ''] = JSON.parse(key) as string[]
+      return [does, list.map(({ event }) => code(event)).join(' '), agents || 'all that send them', why]
+    }),
+  })
+}
+
+function offlineBehaviour(event: keyof typeof catalogue, isClosing: boolean) {
+  const { mode, onFailure } = catalogue[event]
+  if (isClosing)
+    return {
+      does: 'blocked',
+      why: 'no hook has seen the call, and the agent honours a block before it happens',
+    }
+  if (mode === 'gate' && onFailure === 'block')
+    return { does: 'passes', why: 'no agent can block it, so the event is only observed' }
+  return mode === 'gate'
+    ? {
+        does: 'passes',
+        why: 'a block would keep the agent working, or stop its housekeeping, and prevent nothing',
+      }
+    : { does: 'passes', why: 'it reports something that has already happened or that no hook decides' }
 }
 
 function eventsOf(agent: AgentAdapter): string {

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findAdapter } from '../../src/agents/table.ts'
+import type { Step } from './fake-servers/all.mjs'
 import type { Ran, Recipe } from './recipe.ts'
 import type { OpenStage, StageHook } from './stage.ts'
 
@@ -12,12 +15,19 @@ const REDACTED = 'HH-REDACTED'
 /** What the agent's model wants to run in every case. */
 export const COMMAND = `echo ${SECRET} > ${FILE}; echo ${SECRET}`
 
+const MOVED = 'HH-MOVED-3'
+const MOVE = `cd ../other; echo ${MOVED}`.replace(MOVED, `"${MOVED.slice(0, 3)}"${MOVED.slice(3)}`)
+/** Above the blocks in a row that every agent allows at the end of a turn. */
+const MAX_REQUESTS = 20
+
 /** Passed, or a sentence that says what was seen instead. */
 type Outcome = true | string
 
 export interface Case {
   readonly name: string
   readonly about: string
+  /** What the model wants instead of `COMMAND`. */
+  steps?(recipe: Recipe): readonly (string | Step)[] | undefined
   run(stage: OpenStage, recipe: Recipe): Promise<Outcome>
 }
 
@@ -50,6 +60,30 @@ const refused = (stage: OpenStage) =>
       (path) => path.endsWith('.json') && /"blocked":true/.test(readFileSync(path, 'utf8').slice(0, 1_000)),
     )
 
+const changeCommand: StageHook['run'] = (payload) => {
+  const { tool_input } = payload as { tool_input: Record<string, unknown> }
+  return { kind: 'allow', input: { ...tool_input, command: `echo yes > ${OTHER}` } }
+}
+
+/** A hook file with one command hook. */
+const commandHook = (event: string, command: string) =>
+  JSON.stringify({ hooks: [{ event, handler_type: 'command', config: { command } }] })
+
+/** The tools in the requests to the model, in the formats of every provider. */
+function offeredTools(stage: OpenStage): readonly string[] {
+  const names = new Set<string>()
+  const collect = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(collect)
+    if (typeof value !== 'object' || value === null) return
+    const { name, type, function: inner, functionDeclarations, tools } = value as Record<string, unknown>
+    if (typeof name === 'string') names.add(name)
+    else if (typeof type === 'string' && type !== 'function') names.add(type)
+    for (const below of [inner, functionDeclarations, tools]) collect(below)
+  }
+  for (const { body } of stage.requests) collect((body as { tools?: unknown } | null)?.tools)
+  return [...names].sort()
+}
+
 export const cases: readonly Case[] = [
   {
     name: 'allow',
@@ -76,11 +110,7 @@ export const cases: readonly Case[] = [
     name: 'rewrite',
     about: 'a hook changes the command: the changed one runs',
     async run(stage, recipe) {
-      const change: StageHook['run'] = (payload) => {
-        const { tool_input } = payload as { tool_input: Record<string, unknown> }
-        return { kind: 'allow', input: { ...tool_input, command: `echo yes > ${OTHER}` } }
-      }
-      await stage.up([on('pre_tool_use', change)])
+      await stage.up([on('pre_tool_use', changeCommand)])
       stage.connect()
       const ran = await recipe.run(stage)
       if (stage.made(FILE)) return seen(ran, 'the original ran')
@@ -224,6 +254,114 @@ export const cases: readonly Case[] = [
       const response = await fetch(`${url}/v1/sessions`, { headers })
       const { sessions } = (await response.json()) as { sessions: { events: number }[] }
       return sessions.some((session) => session.events > 1) || 'no session has its events'
+    },
+  },
+  {
+    name: 'unreadable',
+    about: 'a hook’s answer cannot be read: blocked',
+    async run(stage, recipe) {
+      stage.writeUserHooks(commandHook('pre_tool_use', `printf '{"decision":"block"'`))
+      await stage.up()
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return blocked(stage, ran, modelAsked(stage))
+    },
+  },
+  {
+    name: 'restart',
+    about: 'the gateway restarts after the agent changed its folder: the hooks of the repository still apply',
+    steps: () => [MOVE, `echo yes > "$HOME/project/${FILE}"`],
+    async run(stage, recipe) {
+      mkdirSync(join(stage.home, 'other'))
+      stage.writeRepositoryHooks(commandHook('pre_tool_use', `grep -q ${FILE} && exit 2; exit 0`))
+      await stage.up()
+      stage.connect()
+      stage.onModel(async () => {
+        if (!JSON.stringify(stage.requests.at(-1)?.body ?? '').includes(MOVED)) return
+        await stage.down()
+        await stage.up()
+      })
+      const args = recipe.addFolder?.(join(stage.home, 'other')) ?? []
+      const ran = await recipe.run(stage, { args })
+      return blocked(stage, ran, said(stage, MOVED))
+    },
+  },
+  {
+    name: 'broken file',
+    about:
+      'the gateway restarts with a broken hook file of the user: tool calls are blocked, and the turn ends',
+    async run(stage, recipe) {
+      await stage.up()
+      stage.connect()
+      let isBroken = false
+      stage.onModel(async () => {
+        if (isBroken) return
+        isBroken = true
+        stage.writeUserHooks('hooks: [\n')
+        await stage.down()
+        await stage.up()
+      })
+      const ran = await recipe.run(stage, { timeoutMs: 60_000 })
+      const asked = stage.requests.filter(({ method }) => method === 'POST').length
+      if (asked > MAX_REQUESTS) return seen(ran, `the model was asked ${asked} times`)
+      return blocked(stage, ran, asked > 0)
+    },
+  },
+  {
+    name: 'shared settings',
+    about: 'Copilot CLI runs the project settings of Claude Code: its calls pass the hooks there',
+    async run(stage, recipe) {
+      if (recipe.name !== 'copilot-cli') return 'not tried'
+      await stage.up([on('pre_tool_use', changeCommand)])
+      stage.hookhelm('connect', 'claude-code', '--project')
+      const ran = await recipe.run(stage)
+      if (stage.made(FILE)) return seen(ran, 'the original ran')
+      return stage.made(OTHER) || seen(ran, 'the changed command did not run')
+    },
+  },
+  {
+    name: 'shared, down',
+    about: 'the same without a gateway: blocked, and the person reads how to start it',
+    async run(stage, recipe) {
+      if (recipe.name !== 'copilot-cli') return 'not tried'
+      await stage.up()
+      stage.hookhelm('connect', 'claude-code', '--project')
+      stage.onModel(() => stage.down())
+      const ran = await recipe.run(stage)
+      if (!ran.output.includes('hookhelm up')) return seen(ran, 'the reason was not shown')
+      return blocked(stage, ran, refused(stage))
+    },
+  },
+  {
+    name: 'sub-agent',
+    about: 'a hook bans the tool Agent: no sub-agent starts, and the model is told why',
+    steps: ({ subAgent }) => (subAgent === undefined ? undefined : [subAgent]),
+    async run(stage, recipe) {
+      if (recipe.subAgent === undefined) return 'not tried'
+      await stage.up([on('pre_tool_use', () => ({ kind: 'block', reason: REASON }), { matcher: '^Agent$' })])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return said(stage, REASON) || seen(ran, 'the model was not told why')
+    },
+  },
+  {
+    name: 'tools',
+    about: 'every tool that the agent offers its model has a name in Hookhelm, or is listed as unmapped',
+    async run(stage, recipe) {
+      await stage.up()
+      stage.connect()
+      const ran = await recipe.run(stage)
+      const agent = findAdapter(recipe.name)
+      const known = [
+        ...Object.keys(agent?.tools ?? {}),
+        ...(agent?.unmappedTools ?? []),
+        ...(recipe.unhookedTools ?? []),
+      ]
+      const offered = offeredTools(stage)
+      if (offered.length === 0) return seen(ran, 'no tool was offered')
+      // Hookhelm uses the names of Claude Code.
+      const missing = recipe.name === 'claude-code' ? [] : offered.filter((tool) => !known.includes(tool))
+      return missing.length === 0 || `neither mapped nor listed: ${missing.join(', ')}`
     },
   },
   {

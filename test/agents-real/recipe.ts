@@ -31,6 +31,12 @@ export interface Recipe {
   run(stage: Stage, options?: RunOptions): Promise<Ran>
   /** Cases that this agent has no way to do. */
   readonly cannot?: readonly string[]
+  /** A call of the tool that starts a sub-agent; absent where it needs more than one call. */
+  readonly subAgent?: { readonly tool: string; readonly input: unknown }
+  /** Lets the agent work in another folder too; absent where it always may. */
+  readonly addFolder?: (folder: string) => readonly string[]
+  /** Tools that the agent offers its model and for which it runs no hook under that name. */
+  readonly unhookedTools?: readonly string[]
   /** Where `connect` writes its commands, below the home folder; absent for plugins. */
   readonly config?: string
   /** Without permission for the tool, so that its own rules refuse; absent where that cannot be had offline. */

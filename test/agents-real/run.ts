@@ -46,8 +46,8 @@ let failures = 0
 for (const recipe of wanted) {
   const cli = installed(recipe)
   const seen: Record<string, true | string> = { ...known[recipe.name]?.cases }
-  for (const { name, run } of chosen) {
-    const stage = await openStage(recipe, cli, [COMMAND])
+  for (const { name, run, steps } of chosen) {
+    const stage = await openStage(recipe, cli, steps?.(recipe) ?? [COMMAND])
     const from = performance.now()
     const outcome = await run(stage, recipe).catch((thrown: unknown) => String(thrown))
     await stage.close()
@@ -56,7 +56,7 @@ for (const recipe of wanted) {
     const mark = outcome === true ? 'ok ' : outcome === 'not tried' ? '-  ' : 'NOT'
     const seconds = ((performance.now() - from) / 1_000).toFixed(1)
     console.log(
-      `${mark} ${recipe.name.padEnd(12)} ${name.padEnd(10)} ${seconds} s${outcome === true ? '' : ` ${outcome}`}`,
+      `${mark} ${recipe.name.padEnd(12)} ${name.padEnd(16)} ${seconds} s${outcome === true ? '' : ` ${outcome}`}`,
     )
   }
   known[recipe.name] = { packages: recipe.packages, cases: seen }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
-import { type FakeRequest, startFake } from './fake-servers/all.mjs'
+import { type FakeRequest, type Step, startFake } from './fake-servers/all.mjs'
 import type { Recipe, Stage } from './recipe.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -31,6 +31,12 @@ export interface OpenStage extends Stage {
   up(hooks?: readonly StageHook[]): Promise<RunningGateway>
   down(): Promise<void>
   connect(...options: readonly string[]): void
+  /** Runs `hookhelm` in the project, and throws if it fails. */
+  hookhelm(...args: readonly string[]): void
+  /** Writes the user's own hook file. */
+  writeUserHooks(text: string): void
+  /** Writes the repository's hook file, and trusts it. */
+  writeRepositoryHooks(text: string): void
   /** Lets something that is no gateway listen on its socket; answers how to end it. */
   garbage(): Promise<() => Promise<void>>
   /** As if the client had been uninstalled. */
@@ -43,7 +49,7 @@ export interface OpenStage extends Stage {
 export async function openStage(
   recipe: Recipe,
   cli: string,
-  commands: readonly string[],
+  commands: readonly (string | Step)[],
 ): Promise<OpenStage> {
   const home = mkdtempSync(join(tmpdir(), `hookhelm-${recipe.name}-`))
   const project = join(home, 'project')
@@ -51,7 +57,10 @@ export async function openStage(
   mkdirSync(project)
   mkdirSync(hookhelmHome, { mode: 0o700 })
   const requests: FakeRequest[] = []
-  const steps = [...commands.map((command) => recipe.tool(command)), { text: 'All done.' }]
+  const steps = [
+    ...commands.map((step) => (typeof step === 'string' ? recipe.tool(step) : step)),
+    { text: 'All done.' },
+  ]
   let listener: (() => Promise<void>) | undefined
   const { server, url } = await startFake(steps, async (request) => {
     requests.push(request)
@@ -60,6 +69,11 @@ export async function openStage(
   const stage: Stage = { home, project, url, cli }
   recipe.prepare(stage)
   const env = { PATH: process.env.PATH ?? '', HOME: home, HOOKHELM_HOME: hookhelmHome }
+  const hookhelm = (...args: readonly string[]) => {
+    const options = { env, cwd: project, encoding: 'utf8' } as const
+    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], options)
+    if (status !== 0) throw new Error(`hookhelm ${args.join(' ')} failed: ${stdout}${stderr}`)
+  }
   let gateway: RunningGateway | undefined
   const down = async () => {
     const closing = gateway
@@ -84,17 +98,14 @@ export async function openStage(
       return gateway
     },
     down,
-    connect(...options) {
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [main, 'connect', recipe.name, ...options],
-        {
-          env,
-          cwd: project,
-          encoding: 'utf8',
-        },
-      )
-      if (status !== 0) throw new Error(`connect failed: ${stdout}${stderr}`)
+    connect: (...options) => hookhelm('connect', recipe.name, ...options),
+    hookhelm,
+    writeUserHooks: (text) => writeFileSync(join(hookhelmHome, 'hooks.yaml'), text, { mode: 0o600 }),
+    writeRepositoryHooks(text) {
+      mkdirSync(join(project, '.git'), { recursive: true })
+      mkdirSync(join(project, '.hookhelm'), { recursive: true })
+      writeFileSync(join(project, '.hookhelm', 'hooks.yaml'), text)
+      hookhelm('trust')
     },
     async garbage() {
       const folder = join(hookhelmHome, 'run')

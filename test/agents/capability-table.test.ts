@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Effect, NativeEvent } from '../../src/agents/agent-adapter.ts'
 import { agentAdapters, findAdapter } from '../../src/agents/table.ts'
+import { isGateEvent } from '../../src/connect/hook-command.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
 import { payloadNames } from './payloads.fixture.ts'
 
@@ -49,6 +51,16 @@ test('a tool has a name in Hookhelm or is listed as unmapped, never both', () =>
   for (const { name, tools, unmappedTools } of agentAdapters) {
     expect([name, unmappedTools.filter((tool) => Object.hasOwn(tools, tool))]).toEqual([name, []])
     expect(new Set(unmappedTools).size).toBe(unmappedTools.length)
+  }
+})
+
+test('the events that the docs call closed without a gateway are those that the plugins close', () => {
+  for (const agent of agentAdapters.filter(({ transport }) => transport === 'plugin')) {
+    const file = new URL(`../../src/agents/${agent.name}/plugin.js`, import.meta.url)
+    const source = readFileSync(file, 'utf8')
+    const gated = [...source.matchAll(/(?:link\.gate|askPrompt)\(\s*'([^']+)'/g)].map(([, event]) => event)
+    const closed = Object.entries(agent.events).filter(([, row]) => isGateEvent(row))
+    expect(gated.toSorted()).toEqual(closed.map(([name]) => name).toSorted())
   }
 })
 

@@ -81,12 +81,14 @@ describe('connect', () => {
   test('without a name it lists what is here, and says how', async () => {
     const home = temporaryHome()
     const env = installed(home, 'claude', '2.1.0')
-    home.write('.cursor/x', '')
+    // A folder of an agent does not prove that the agent is there: `connect` itself writes into it.
+    home.write('.cursor/hooks.json', '{}')
+    home.write('.opencode/bin/opencode', '#!/bin/sh\necho 1.18.33\n')
+    chmodSync(home.path('.opencode/bin/opencode'), 0o755)
     const { code, stderr } = await home.hookhelm(['connect'], env)
     expect(code).toBe(0)
     expect(stderr).toContain('  claude-code\n')
-    expect(stderr).toContain('connect with: hookhelm connect claude-code')
-    expect(stderr).toContain('cursor')
+    expect(stderr).toContain('connect with: hookhelm connect claude-code opencode\n')
     expect(home.exists(claude)).toBe(false)
   })
 
@@ -94,7 +96,7 @@ describe('connect', () => {
     const home = temporaryHome()
     const { stderr } = await home.hookhelm(['connect', 'claude-code', '--fail-open'])
     expect(stderr).toContain('! calls pass when the gateway does not answer (--fail-open)')
-    expect(home.read(claude)).toContain('"--fail-open"')
+    expect(home.read(claude)).toMatch(/ --fail-open"/)
     expect(home.read(claude)).not.toContain('onFailure')
   })
 
@@ -155,8 +157,8 @@ describe('agents', () => {
     home.write('.gemini/settings.json', '{ "hooks": ')
     const { code, stdout, stderr } = await home.hookhelm(['agents'], env)
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^codex +0\.166\.0 +user +unknown$/m)
-    expect(stdout).toMatch(/^openclaw +- +- +unknown$/m)
+    expect(stdout).toMatch(/^codex +0\.166\.0 +user +unknown +-$/m)
+    expect(stdout).toMatch(/^openclaw +- +- +unknown +-$/m)
     expect(stderr).toContain('.gemini/settings.json:1:12 is not JSON')
     const { agents } = JSON.parse((await home.hookhelm(['agents', '--json'], env)).stdout)
     expect(agents).toHaveLength(7)

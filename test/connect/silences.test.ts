@@ -113,12 +113,17 @@ describe('Gemini CLI', () => {
 describe('Copilot CLI', () => {
   test('its switch, and a folder that is not trusted', () => {
     const home = temporaryHome()
+    // Copilot CLI ignores it there.
     home.write('.copilot/settings.json', '{ "disableAllHooks": true }')
+    home.write('project/.claude/settings.json', '{ "disableAllHooks": true }')
+    home.write('project/.github/copilot/settings.local.json', '{ "disableAllHooks": true }')
     expect(silences(home, 'copilot-cli', 'project')).toEqual([
-      'disableAllHooks is on in ~/.copilot/settings.json',
+      'disableAllHooks is on in ~/project/.github/copilot/settings.local.json',
+      'disableAllHooks is on in ~/project/.claude/settings.json',
       'Copilot CLI has not trusted ~/project, and does not load its hooks',
     ])
-    home.write('.copilot/settings.json', '{}')
+    home.write('project/.claude/settings.json', '{}')
+    home.write('project/.github/copilot/settings.local.json', '{}')
     home.write('.copilot/config.json', JSON.stringify({ trusted_folders: [home.project] }))
     expect(silences(home, 'copilot-cli', 'project')).toEqual([])
   })

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { CommandHost } from '../agent-host.ts'
-import { claudeCodeHost } from '../claude-code/host.ts'
 import { underHome } from '../config/host-settings.ts'
 
 export const cursorHost: CommandHost = {
@@ -12,8 +11,6 @@ export const cursorHost: CommandHost = {
     { level: 'user', file: join(cursorHost.home(env), 'hooks.json') },
     { level: 'project', file: join(project, '.cursor', 'hooks.json') },
   ],
-  // Only if the user has switched on third-party hooks, which no other program can see.
-  alsoReads: (paths) => claudeCodeHost.configFiles(paths).map(({ file }) => file),
   layout: 'flat',
   syntax: {},
   preamble: { version: 1 },

@@ -24,5 +24,10 @@ export const claudeCode: Recipe = {
   tool: (command) => ({ tool: 'Bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.claude'), { recursive: true }),
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, ['--allowedTools', 'Bash', ...args], timeoutMs),
+  subAgent: {
+    tool: 'Agent',
+    input: { description: 'Look', prompt: 'Look around', subagent_type: 'general-purpose' },
+  },
+  addFolder: (folder) => ['--add-dir', folder],
   runUnpermitted: (stage) => start(stage, []),
 }

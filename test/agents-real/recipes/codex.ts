@@ -39,6 +39,8 @@ export const codex: Recipe = {
   config: '.codex/hooks.json',
   packages: ['@openai/codex@0.166.0'],
   tool: (command) => ({ tool: 'exec_command', input: { cmd: command } }),
+  // Codex reports shell tools as `Bash`, runs web searches on the server, and runs no hook for input to a shell.
+  unhookedTools: ['exec_command', 'write_stdin', 'web_search', 'multi_agent_v1'],
   prepare({ home, url }) {
     mkdirSync(join(home, '.codex'), { recursive: true })
     writeFileSync(join(home, '.codex', 'config.toml'), config(url))

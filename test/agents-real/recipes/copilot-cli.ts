@@ -30,5 +30,9 @@ export const copilotCli: Recipe = {
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.copilot'), { recursive: true }),
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, { COPILOT_ALLOW_ALL: 'true' }, args, timeoutMs),
+  subAgent: {
+    tool: 'task',
+    input: { name: 'look', description: 'Look', prompt: 'Look around', agent_type: 'explore' },
+  },
   runUnpermitted: (stage) => start(stage, {}, []),
 }

@@ -39,5 +39,9 @@ export const geminiCli: Recipe = {
     writeFileSync(join(home, '.gemini', 'settings.json'), `${JSON.stringify(settings, null, 2)}\n`)
   },
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, ['--approval-mode=yolo', ...args], timeoutMs),
+  subAgent: {
+    tool: 'invoke_agent',
+    input: { agent_name: 'codebase_investigator', prompt: 'Look around' },
+  },
   runUnpermitted: (stage) => start(stage, []),
 }

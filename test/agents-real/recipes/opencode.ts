@@ -43,8 +43,13 @@ export const opencode: Recipe = {
   cannot: ['stop', 'no client'],
   packages: ['opencode-ai@1.18.33'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
-  prepare: (stage) => configure(stage, {}),
+  // One case moves to a folder next to the project.
+  prepare: (stage) => configure(stage, { external_directory: 'allow' }),
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  subAgent: {
+    tool: 'task',
+    input: { description: 'Look', prompt: 'Look around', subagent_type: 'general' },
+  },
   runUnpermitted(stage) {
     // Nobody is there to be asked, so it rejects.
     configure(stage, { bash: 'ask' })
