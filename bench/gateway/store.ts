@@ -179,7 +179,7 @@ async function claimed(store: Store): Promise<number> {
         kinds: ['bench'],
         limit: 100,
         now,
-        lease_until: now + 60_000,
+        lease_ms: 60_000,
         worker: name,
       })
       if (batch.length === 0) return

@@ -45,10 +45,11 @@ export interface DeliveryWorker {
 }
 
 const POLL_MS = 1_000
+export const LEASE_MS = 30_000
 
 /** Claims due deliveries in batches and runs them: each at least once, even after a crash. */
 export function startDeliveries(options: WorkerOptions): DeliveryWorker {
-  const { store, kinds, clock, log, maxAttempts = 8, width = 64, leaseMs = 30_000, random } = options
+  const { store, kinds, clock, log, maxAttempts = 8, width = 64, leaseMs = LEASE_MS, random } = options
   const names = Object.keys(kinds)
   const worker = randomUUID()
   const running = new Map<string, { lease: string; work: Promise<void> }>()
@@ -76,15 +77,8 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
 
   const claim = async (): Promise<void> => {
     const limit = width - running.size
-    const now = clock.now()
     try {
-      const claimed = await store.claimDeliveries({
-        kinds: names,
-        limit,
-        now,
-        lease_until: now + leaseMs,
-        worker,
-      })
+      const claimed = await store.claimDeliveries({ kinds: names, limit, lease_ms: leaseMs, worker })
       failure = undefined
       for (const delivery of claimed) begin(delivery)
       if (claimed.length === limit) again = true
@@ -109,7 +103,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
     if (result.end === 'done') return { id, lease, end: 'done' }
     const error = redact(result.error)
     if (result.end === 'retry' && count < maxAttempts)
-      return { id, lease, end: 'retry', error, due_at: clock.now() + backoffMs(count, random) }
+      return { id, lease, end: 'retry', error, retry_ms: backoffMs(count, random) }
     log('delivery.dead', { id, kind, tenant: delivery.tenant, attempts: count, error })
     return { id, lease, end: 'dead', error }
   }
@@ -119,7 +113,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
     const group = ends
     ends = []
     try {
-      if (group.length > 0) await store.endDeliveries(group, clock.now())
+      if (group.length > 0) await store.endDeliveries(group)
     } catch (thrown) {
       reportFailure(thrown)
       ends = [...group, ...ends]
@@ -142,7 +136,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
   })
   const renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
     const leases = [...running].map(([id, { lease }]) => ({ id, lease }))
-    if (leases.length > 0) store.extendLeases(leases, clock.now() + leaseMs).catch(reportFailure)
+    if (leases.length > 0) store.extendLeases(leases, leaseMs).catch(reportFailure)
   })
   poll.hold(false)
   renewal.hold(false)
@@ -192,7 +186,7 @@ async function runAttempt(
 
 const FIRST_RETRY_MS = 1_000
 const FACTOR = 4
-const LONGEST_RETRY_MS = 3_600_000
+export const LONGEST_RETRY_MS = 3_600_000
 
 /** The delay after a failed attempt. Half of it is random, so that deliveries that fail together do not retry together. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {

@@ -171,7 +171,12 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
   const { maxInFlight } = options
   const door: Door = {
     dispatcher,
-    agents: createAgentDoor({ dispatcher, clock, log }),
+    agents: createAgentDoor({
+      dispatcher,
+      sessionFolders: { startOf: async (_, folder) => folder },
+      clock,
+      log,
+    }),
     methods: methodTable([...(options.methods ?? []), ...fixtureMethods]),
     parts,
     tokens: createTokens(parts),

@@ -2,6 +2,7 @@ import type { AuditStore } from './stores/audit-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
+import type { SessionStore } from './stores/session-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
 import type { ViewStore } from './stores/view-store.ts'
@@ -17,6 +18,7 @@ export interface Store
     ViewStore,
     DeliveryStore,
     GuardStore,
+    SessionStore,
     TenantStore,
     VaultStore {
   readonly dialect: 'sqlite' | 'postgres'

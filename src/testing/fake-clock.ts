@@ -6,6 +6,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>
   /** Moves the time forward without running timers, like a blocked event loop. */
   stall(ms: number): void
+  /** Sets the wall clock forward, or back if negative. Elapsed time and timers do not change. */
+  jump(ms: number): void
 }
 
 interface FakeTimer {
@@ -17,11 +19,12 @@ interface FakeTimer {
 /** Creates a clock that starts at `start` (milliseconds since 1970). */
 export function fakeClock(start = 1_700_000_000_000): FakeClock {
   let elapsed = 0
+  let jumped = 0
   const entries = new Set<FakeTimer>()
   const due = (until: number) =>
     [...entries].filter((entry) => entry.next <= until).sort((a, b) => a.next - b.next)[0]
   return {
-    now: () => start + elapsed,
+    now: () => start + jumped + elapsed,
     elapsed: () => elapsed,
     every(ms, tick): Ticker {
       const entry = { ms, tick, next: elapsed + ms }
@@ -30,6 +33,9 @@ export function fakeClock(start = 1_700_000_000_000): FakeClock {
     },
     stall(ms) {
       elapsed += ms
+    },
+    jump(ms) {
+      jumped += ms
     },
     async advance(ms) {
       const end = elapsed + ms

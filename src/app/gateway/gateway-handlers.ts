@@ -54,7 +54,7 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
     ...{ edition, followsSession: false, outbound, models, clock, log },
     decrypt: secretOpener(store, secrets),
   }
-  const budget = storeBudget({ store, settings, clock, log })
+  const budget = storeBudget({ store, settings, log })
   const live = createHandlers({ ...shared, budget, turns: storeTurns(store) })
   // A dry run shows what a command prints, asks the model without charging the tenant, and caches nothing.
   const dryRun = createHandlers({ ...shared, showsOutput: true, cache: noCache })

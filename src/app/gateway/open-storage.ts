@@ -63,10 +63,10 @@ interface OpenedStore {
  * every existing secret would be lost silently.
  */
 async function openStoreWithKeys(context: GatewayContext, database: string): Promise<OpenedStore> {
-  const { options, home, env, edition, log } = context
+  const { options, home, env, edition, clock, log } = context
   const { aroundStore = (opened) => opened } = options
   const open = async (keyring: Keyring): Promise<OpenedStore> => ({
-    store: aroundStore(await openStore({ database, keyring, edition, log })),
+    store: aroundStore(await openStore({ database, keyring, edition, clock, log })),
     keyring,
   })
   assertSupportedDatabase(database)

@@ -1,3 +1,4 @@
+import type { Clock } from '../../engine/core/clock.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -10,6 +11,7 @@ interface OpenStoreOptions {
   readonly database: string
   readonly keyring: Keyring
   readonly edition: Edition
+  readonly clock?: Clock
   readonly log: Log
 }
 
@@ -26,7 +28,8 @@ export function assertSupportedDatabase(database: string): void {
 }
 
 /** Imports only the dialect in use: the other one would cost ten megabytes and a tenth of a second. */
-export async function openStore({ database, keyring, edition, log }: OpenStoreOptions): Promise<Store> {
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const { database, keyring, edition, clock, log } = options
   if (isPostgres(database)) {
     const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts').catch(
       explainMissingPg,
@@ -34,7 +37,7 @@ export async function openStore({ database, keyring, edition, log }: OpenStoreOp
     return openPostgresStore({ url: database, keyring, edition, log })
   }
   const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
-  return openSqliteStore({ file: database, keyring, log })
+  return openSqliteStore({ file: database, keyring, log, ...(clock === undefined ? {} : { clock }) })
 }
 
 /** `pg` is an optional peer. */

@@ -1,6 +1,7 @@
 import { type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { createSessionFolders } from '../../gateway/agents/session-folders.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
 import { deliverHook, HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery.ts'
@@ -59,7 +60,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({ dispatcher, clock, log }),
+    agents: createAgentDoor({ dispatcher, sessionFolders: createSessionFolders(store, clock), clock, log }),
     audit,
     worker,
     snapshots,

@@ -1,4 +1,3 @@
-import type { Clock } from '../../engine/core/clock.ts'
 import type { GuardState } from '../../engine/core/guard-state.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -9,21 +8,20 @@ import type { Store } from '../../store/store.ts'
 interface BudgetParts {
   readonly store: Pick<Store, 'readBudget' | 'spendBudget'>
   readonly settings: Settings
-  readonly clock: Clock
   readonly log: Log
 }
 
 /** The token budget of a tenant, shared by all nodes through the store. */
-export function storeBudget({ store, settings, clock, log }: BudgetParts): TokenBudget {
+export function storeBudget({ store, settings, log }: BudgetParts): TokenBudget {
   const totalOf = (tenant: string) => settings.of(tenant).monthly_tokens
   return {
     async check(tenant) {
-      const { remaining } = await store.readBudget(tenant, clock.now(), totalOf(tenant))
+      const { remaining } = await store.readBudget(tenant, totalOf(tenant))
       return remaining > 0
     },
     async deduct(tenant, tokens) {
       if (!(tokens >= 0)) throw handlerError('prompt.budget', 'tokens used cannot be negative')
-      const { remaining, warn } = await store.spendBudget(tenant, tokens, clock.now(), totalOf(tenant))
+      const { remaining, warn } = await store.spendBudget(tenant, tokens, totalOf(tenant))
       if (warn) log('prompt.budget_low', { tenant, remaining, total: totalOf(tenant) })
     },
   }
@@ -32,9 +30,9 @@ export function storeBudget({ store, settings, clock, log }: BudgetParts): Token
 /** Counts the prompt hooks of a turn across all nodes. The key of a turn contains its tenant. */
 export function storeTurns(store: Pick<Store, 'takeGuards'>): GuardState {
   return {
-    take(requests, now) {
+    take(requests) {
       const [, tenant = ''] = JSON.parse(requests[0]?.key ?? '[]')
-      return store.takeGuards(tenant, requests, now)
+      return store.takeGuards(tenant, requests)
     },
   }
 }

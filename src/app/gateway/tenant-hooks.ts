@@ -41,11 +41,10 @@ export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: 
       host,
       clock,
       guards: {
-        take: (requests, now) =>
+        take: (requests) =>
           store.takeGuards(
             tenant,
             requests.map((request) => inItsPlace(request, placeOf)),
-            now,
           ),
       },
       breaker: settings.of(tenant).breaker ?? {},

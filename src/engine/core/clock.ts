@@ -32,6 +32,15 @@ export const systemClock: Clock = {
   },
 }
 
+/**
+ * Returns a function for the time in whole milliseconds since 1970. It reads the wall clock once and then adds the elapsed
+ * time, so setting the clock of the machine does not move it.
+ */
+export function steadyTime(clock: Clock): () => number {
+  const start = clock.now() - clock.elapsed()
+  return () => Math.floor(start + clock.elapsed())
+}
+
 /** Resolves in the next turn of the event loop, so that other work can run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

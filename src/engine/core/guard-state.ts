@@ -24,7 +24,8 @@ export type Pass = { readonly pass: true } | Skip
 export interface GuardState {
   /**
    * Checks all requests and, if all pass, records all of them in one atomic step. Returns one result per request. With
-   * separate reads and writes two nodes could fire the same hook.
+   * separate reads and writes two nodes could fire the same hook. `now` is in milliseconds since 1970 and never goes back in
+   * this process; state that processes share must use a clock that they share.
    */
   take(requests: readonly GuardRequest[], now: number): readonly Pass[] | Promise<readonly Pass[]>
 }

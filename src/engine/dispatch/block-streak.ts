@@ -8,9 +8,9 @@ const COUNT_TICKS = ticksFor(5_000)
 
 /** Some events may be blocked only so many times in a row: an agent that cannot stop is worse than one that does. */
 export function settleBlockStreak(dispatch: Dispatch): void {
-  const { guards, clock } = dispatch.resolved.engine
+  const { guards } = dispatch.resolved.engine
   try {
-    const passes = guards.take([streakRequest(dispatch)], clock.now())
+    const passes = guards.take([streakRequest(dispatch)])
     if (isThenable(passes)) return dispatch.wait(passes, COUNT_TICKS, awaitingCount)
     applyCount(dispatch, passes)
   } catch {
@@ -51,9 +51,9 @@ const awaitingCount: PendingStep = {
 
 /** The agent was allowed to stop, so the next attempt starts a new count. */
 function resetStreak(dispatch: Dispatch): void {
-  const { guards, clock } = dispatch.resolved.engine
+  const { guards } = dispatch.resolved.engine
   try {
-    const passes = guards.take([{ kind: 'end_streak', key: streakKey(dispatch) }], clock.now())
+    const passes = guards.take([{ kind: 'end_streak', key: streakKey(dispatch) }])
     if (isThenable(passes)) Promise.resolve(passes).catch(() => {})
   } catch {
     // A guard state that cannot count has nothing to reset.

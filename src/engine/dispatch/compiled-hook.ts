@@ -4,6 +4,7 @@ import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
+import type { HookHealth } from '../guard/breaker.ts'
 import { guardsOf } from '../guard/guards.ts'
 import { type HookDefinition, readHandlerConfig } from '../hook-definition.ts'
 import type { Matcher } from '../match/matcher.ts'
@@ -37,7 +38,7 @@ export interface CompiledHook {
   /** Has no condition or guard to evaluate before it runs, as most hooks. */
   readonly plain: boolean
   /** Failures in a row, counted by the breaker. */
-  readonly health: { failures: number; since: number }
+  readonly health: HookHealth
 }
 
 export function compileHook(
@@ -71,7 +72,7 @@ export function compileHook(
     seesFinalInput,
     tripped,
     plain: matcher.when === undefined && guards === undefined && !shadow && !seesFinalInput && !tripped,
-    health: { failures: 0, since: 0 },
+    health: { failures: 0, times: [] },
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Clock, steadyTime, systemClock } from '../core/clock.ts'
 import type { Kind } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
-import type { GuardState } from '../core/guard-state.ts'
+import type { GuardRequest, GuardState } from '../core/guard-state.ts'
 import type { Log, Sink } from '../core/sink.ts'
 import { type BreakerSettings, type CountedOutcome, countFailure, defaultBreaker } from '../guard/breaker.ts'
 import { memoryGuardState } from '../guard/memory-state.ts'
@@ -16,7 +16,7 @@ export interface Engine {
   readonly timer: DeadlineTimer
   readonly sink: Sink | undefined
   readonly log: Log
-  readonly guards: GuardState
+  readonly guards: EngineGuards
   readonly maxDepth: number
   /** How long all hooks of one dispatch may take together. */
   readonly budgetMs: number
@@ -27,6 +27,11 @@ export interface Engine {
   /** Work that continues after the answer. */
   readonly detached: Set<Promise<unknown>>
   newId(): string
+}
+
+/** The guard state, with the time of this process. */
+interface EngineGuards {
+  take(requests: readonly GuardRequest[]): ReturnType<GuardState['take']>
 }
 
 export interface EngineOptions {
@@ -46,12 +51,14 @@ const systemTimer = new DeadlineTimer(systemClock)
 export function createEngine(options: EngineOptions, trip: (hook: CompiledHook) => boolean): Engine {
   const clock = options.clock ?? systemClock
   const log = neverThrows(options.log)
+  const { guards = memoryGuardState() } = options
+  const now = steadyTime(clock)
   return {
     clock,
     timer: clock === systemClock ? systemTimer : new DeadlineTimer(clock),
     sink: options.sink,
     log,
-    guards: options.guards ?? memoryGuardState(),
+    guards: { take: (requests) => guards.take(requests, now()) },
     maxDepth: checkRange('maxDepth', options.maxDepth ?? 3, 0, 1_000),
     budgetMs: checkRange('budgetMs', options.budgetMs ?? 10_000, 1, 600_000),
     ...createBreaker(options.breaker ?? {}, { clock, log, trip }),
@@ -77,7 +84,7 @@ function createBreaker(
   const threshold = checkRange('breaker.threshold', settings.threshold, 1, 1_000_000)
   const windowMs = checkRange('breaker.windowMs', settings.windowMs, 1, 86_400_000)
   const onFailure: Engine['onFailure'] = (hook, because, code) => {
-    if (!counts.includes(because) || !countFailure(hook.health, clock.now(), settings)) return
+    if (!counts.includes(because) || !countFailure(hook.health, clock.elapsed(), settings)) return
     if (!trip(hook)) return
     const { id: hook_id, event } = hook
     log('security.hook.circuit_breaker', { hook_id, event, threshold, window_ms: windowMs, code })

@@ -80,7 +80,7 @@ function askGuards(dispatch: Dispatch, hook: CompiledHook): StepOutcome {
   const { engine, eventHooks } = dispatch.resolved
   try {
     const requests = hook.guards?.(dispatch.payload, dispatch) ?? []
-    const passes = engine.guards.take(requests, engine.clock.now())
+    const passes = engine.guards.take(requests)
     if (!isThenable(passes)) return applyPasses(dispatch, hook, passes)
     if (!eventHooks.row.sync) {
       dispatch.wait(passes, GUARD_TICKS, awaitingGuards)

@@ -54,6 +54,15 @@ describe('five failures in a row within a minute switch a hook off', () => {
     expect(trips()[0]?.fields).toMatchObject({ hook_id: 'h', threshold: 5, window_ms: 60_000 })
   })
 
+  test('it is off even if the wall clock is set ahead between the failures', async () => {
+    const { dispatch, state, clock } = scripted([boom])
+    for (let failure = 0; failure < 5; failure++) {
+      await dispatch()
+      clock.jump(3_600_000)
+    }
+    expect(state()).toMatchObject({ enabled: false, disabled_reason: 'breaker' })
+  })
+
   test('a gate that is closed on errors keeps blocking without running it', async () => {
     const { dispatch, calls, seen } = scripted([boom])
     await dispatch(5)
@@ -100,9 +109,19 @@ describe('it does not trip', () => {
   })
 
   test('when the minute rolls, only what lies outside of it is forgotten', () => {
-    const health = { failures: 0, since: 0 }
+    const health = { failures: 0, times: [] }
     const at = [0, 50, 55, 58, 61, 62].map((second) => countFailure(health, second * 1_000, defaultBreaker))
     expect(at).toEqual([false, false, false, false, false, true])
+  })
+
+  test('when the wall clock is set back between failures of different minutes', async () => {
+    const { dispatch, state, clock } = scripted([boom])
+    for (let failure = 0; failure < 6; failure++) {
+      await dispatch()
+      await clock.advance(61_000)
+      clock.jump(-61_000)
+    }
+    expect(state()?.enabled).toBeUndefined()
   })
 
   test('for a guard that blocks again and again', async () => {

@@ -17,19 +17,18 @@ export const defaultBreaker: BreakerSettings = {
   counts: ['error', 'timeout', 'invalid'],
 }
 
-// The times of the failures in a row: a sliding window needs all of them.
-const failureTimes = new WeakMap<object, readonly number[]>()
+/** The failures of a hook in a row. */
+export interface HookHealth {
+  failures: number
+  /** When they happened: a sliding window needs all of them. */
+  times: readonly number[]
+}
 
 /** Counts a failure and returns whether the hook must be switched off. */
-export function countFailure(
-  health: { failures: number; since: number },
-  now: number,
-  settings: BreakerSettings,
-): boolean {
-  const before = health.failures === 0 ? [] : (failureTimes.get(health) ?? [])
+export function countFailure(health: HookHealth, now: number, settings: BreakerSettings): boolean {
+  const before = health.failures === 0 ? [] : health.times
   const recent = [...before.filter((time) => now - time <= settings.windowMs), now].slice(-settings.threshold)
-  failureTimes.set(health, recent)
+  health.times = recent
   health.failures = recent.length
-  health.since = recent[0] ?? now
   return recent.length >= settings.threshold
 }

@@ -55,6 +55,21 @@ describe.each(Object.entries(stores))('with a guard state %s', (_, makeState) =>
     expect(fired()).toBe(3)
   })
 
+  test.each([-3_600_000, 31_536_000_000])(
+    'setting the wall clock by %d ms neither shortens nor lengthens a cooldown',
+    async (jump) => {
+      const { hooks, clock, last, fired } = guarded({ cooldown_ms: 100 })
+      await hooks.dispatch('pre_tool_use', bash())
+      clock.jump(jump)
+      await clock.advance(40)
+      await hooks.dispatch('pre_tool_use', bash())
+      expect(last()).toMatchObject([{ decision: 'skipped', reason: 'cooldown: 60 ms left' }])
+      await clock.advance(60)
+      await hooks.dispatch('pre_tool_use', bash())
+      expect(fired()).toBe(2)
+    },
+  )
+
   test('another session may repeat an event', async () => {
     const { hooks, fired } = guarded({ dedup_window_ms: 1_000 })
     await hooks.dispatch('pre_tool_use', bash(), { session: 'one' })

@@ -17,7 +17,8 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Dispatcher, RequestContext } from '../dispatch/dispatcher.ts'
-import { createAgentSessions } from './agent-sessions.ts'
+import { createAgentSessions, type EventSource } from './agent-sessions.ts'
+import type { SessionFolders } from './session-folders.ts'
 
 /** The largest native event: payloads hold whole files, and some the conversation. */
 export const AGENT_LIMITS = { maxBytes: 8 * 1_048_576 + 65_536, maxKeys: 200_000, maxDepth: 128 } as const
@@ -52,6 +53,7 @@ export type AgentReply = ProcessReply | PluginReply
 
 interface AgentDoorParts {
   readonly dispatcher: Dispatcher
+  readonly sessionFolders: SessionFolders
   readonly clock: Clock
   readonly log: Log
 }
@@ -60,7 +62,7 @@ const MAX_UNKNOWN = 1_000
 /** Events before a tool call: a block prevents the call. */
 const beforeCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
 
-export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): AgentDoor {
+export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: AgentDoorParts): AgentDoor {
   const sessions = createAgentSessions()
   const unknown = new Set<string>()
 
@@ -77,9 +79,13 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
   }
 
   /** Without a folder, the hook files of the administrator and the user still apply. */
-  const agentFoldersOf = (where: Parameters<typeof sessions.join>[0], envelope: Envelope) => {
-    const cwd = realFolder(envelope.cwd)
-    return { cwd, start: sessions.startOf(where, envelope, cwd) }
+  const agentFoldersOf = async (where: EventSource, { cwd: given, session }: Envelope, own?: string) => {
+    const cwd = realFolder(given)
+    if (session === undefined) return { cwd, start: cwd }
+    const start = await sessionFolders.startOf({ ...where, session }, cwd)
+    // After a restart the gateway no longer knows the parent of a sub-agent's session, so that session has a start too.
+    if (own !== undefined && own !== session) await sessionFolders.startOf({ ...where, session: own }, start)
+    return { cwd, start }
   }
 
   return {
@@ -97,7 +103,9 @@ export function createAgentDoor({ dispatcher, clock, log }: AgentDoorParts): Age
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        isLocal ? { ...options, folder: agentFoldersOf(where, envelope) } : options,
+        isLocal
+          ? { ...options, folder: await agentFoldersOf(where, envelope, reading.envelope.session) }
+          : options,
       )
       const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)

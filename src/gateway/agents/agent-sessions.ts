@@ -9,13 +9,11 @@ import { timeUuid } from '../../safe/time-uuid.ts'
 export interface AgentSessions {
   /** Completes the envelope with values from earlier events of the session. */
   join(source: EventSource, event: string, reading: NativeReading): Envelope
-  /** Returns the folder in which the session began; `/` if it is unknown. */
-  startOf(source: EventSource, envelope: Envelope, folder: string): string
   /** Records that a tool call was blocked, so it starts no sub-agent. */
   refuseCall(source: EventSource, envelope: Envelope): void
 }
 
-interface EventSource {
+export interface EventSource {
   readonly tenant: string
   readonly agent: string
   readonly now: number
@@ -29,7 +27,6 @@ interface Lane {
 
 interface Session {
   turn: string | undefined
-  start: string | undefined
   readonly lanes: Map<string, Lane>
   /** Tool calls that start a sub-agent which has not started yet. */
   spawning: readonly Spawning[]
@@ -61,7 +58,6 @@ export function createAgentSessions(): AgentSessions {
     if (known !== undefined) return known
     const fresh: Session = {
       turn: undefined,
-      start: undefined,
       lanes: new Map(),
       spawning: [],
       call: undefined,
@@ -107,12 +103,6 @@ export function createAgentSessions(): AgentSessions {
         ...(lane === undefined ? {} : { lane, parentAgent: parent ?? agent, depth }),
         ...(toolCall === undefined ? {} : { toolCall }),
       }
-    },
-    startOf(source, { session: id }, folder) {
-      if (id === undefined) return folder
-      const session = sessionOf(keyIn(source)(id), undefined)
-      if (folder !== '/') session.start ??= folder
-      return session.start ?? folder
     },
     refuseCall(source, { session: id, lane, toolCall }) {
       const session = id === undefined ? undefined : sessions.get(keyIn(source)(id))

@@ -3,7 +3,7 @@ import type { Clock, Ticker } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Store } from '../../store/store.ts'
-import type { EventRecord, KeptAnswer } from '../../store/stores/audit-store.ts'
+import type { EventRecord, NewAnswer } from '../../store/stores/audit-store.ts'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { StatusPart } from '../status.ts'
 
@@ -12,7 +12,7 @@ export interface AuditItem {
   /** Built when the group is written, so that the dispatch does not wait for it. */
   readonly event?: () => EventRecord
   readonly deliveries?: readonly NewDelivery[]
-  readonly answers?: readonly KeptAnswer[]
+  readonly answers?: readonly NewAnswer[]
 }
 
 /** Group commit: dispatches add their records here and continue. */

@@ -44,14 +44,14 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
   function take(code: string): boolean {
     let found: string | undefined
     for (const [key, { hash, expiresAt }] of codes) {
-      if (sameToken(code, hash) && clock.now() < expiresAt) found = key
+      if (sameToken(code, hash) && clock.elapsed() < expiresAt) found = key
     }
     return found !== undefined && codes.delete(found)
   }
 
   function live(key: string): Session | undefined {
     const session = sessions.get(key)
-    if (session !== undefined && clock.now() < session.expiresAt) return session
+    if (session !== undefined && clock.elapsed() < session.expiresAt) return session
     sessions.delete(key)
     return undefined
   }
@@ -61,7 +61,7 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
     const key = keyOf(fresh)
     makeRoom(sessions, MAX_SESSIONS)
     const admitted = { caller, key, ...(token === undefined ? {} : { token }) }
-    sessions.set(key, { admitted, expiresAt: clock.now() + SESSION_MS })
+    sessions.set(key, { admitted, expiresAt: clock.elapsed() + SESSION_MS })
     return fresh
   }
 
@@ -69,7 +69,7 @@ export function createLogins(clock: Clock, caller: Caller): Logins {
     issue() {
       const code = secret()
       makeRoom(codes, MAX_CODES)
-      codes.set(keyOf(code), { hash: hashToken(code), expiresAt: clock.now() + CODE_MS })
+      codes.set(keyOf(code), { hash: hashToken(code), expiresAt: clock.elapsed() + CODE_MS })
       return `/login?code=${code}`
     },
     redeem(code, source) {

@@ -151,7 +151,7 @@ async function runEvent(
   context: RequestContext,
   idempotent?: IdempotentRequest,
 ): Promise<DispatchAnswer> {
-  const { settings, audit, clock } = parts
+  const { settings, audit } = parts
   const { event, payload, envelope } = request
   const { tenant, id } = envelope
   const { mode } = catalogue[event]
@@ -175,7 +175,7 @@ async function runEvent(
   const answer = answerOf(id, redactDecision(request.trace ? decision : withoutTrace(decision)))
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
-      ? [keptAnswerOf(idempotent, answer.json, clock.now())]
+      ? [keptAnswerOf(idempotent, answer.json)]
       : []
   // A stored hook must not depend on the files of the folder that its event came from.
   const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? context.folder : undefined)

@@ -28,15 +28,13 @@ export function hookDeliveries(
   folderOf: (hook: string) => AgentFolders | undefined = () => undefined,
 ): readonly NewDelivery[] {
   const { envelope } = cause
-  const now = envelope.time ?? 0
   return observers.map(({ id: hook = '' }) => ({
     id: randomUUID(),
     tenant: envelope.tenant,
     kind: HOOK_DELIVERY,
     dedup_key: `${hook}:${envelope.id}`,
     payload: JSON.stringify({ hook, ...cause, ...withFolder(folderOf(hook)) } satisfies HookDelivery),
-    due_at: now,
-    created_at: now,
+    created_at: envelope.time ?? 0,
   }))
 }
 

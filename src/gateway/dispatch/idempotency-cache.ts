@@ -6,10 +6,10 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Store } from '../../store/store.ts'
-import type { KeptAnswer } from '../../store/stores/audit-store.ts'
+import type { NewAnswer } from '../../store/stores/audit-store.ts'
 import type { DispatchAnswer } from './dispatcher.ts'
 
-const DAY_MS = 86_400_000
+export const KEPT_ANSWER_MS = 86_400_000
 const MAX_REMEMBERED = 20_000
 const REMEMBERED_MS = 600_000
 
@@ -35,9 +35,9 @@ export function requestHash(event: string, payload: unknown, envelope: Envelope)
     .digest('hex')
 }
 
-export function keptAnswerOf(what: IdempotentRequest, json: string, now: number): KeptAnswer {
+export function keptAnswerOf(what: IdempotentRequest, json: string): NewAnswer {
   const { tenant, key, hash } = what
-  return { tenant, key, request_hash: hash, answer: json, expires_at: now + DAY_MS }
+  return { tenant, key, request_hash: hash, answer: json, keep_ms: KEPT_ANSWER_MS }
 }
 
 export function createIdempotencyCache(store: Pick<Store, 'findAnswer'>, clock: Clock): IdempotencyCache {
@@ -64,7 +64,7 @@ export function createIdempotencyCache(store: Pick<Store, 'findAnswer'>, clock: 
       return answer
     },
     async kept(what) {
-      const found = await store.findAnswer(what.tenant, what.key, clock.now())
+      const found = await store.findAnswer(what.tenant, what.key)
       if (found === undefined) return undefined
       requireSame(found.request_hash, what)
       const { event_id, decision } = JSON.parse(found.answer)

@@ -12,11 +12,8 @@ export const budgetSchema = z.object({
   last_warned_at: z.number().nullable(),
 })
 
-export function readBudget(
-  tenant: string,
-  { store, clock, settings }: Pick<MethodParts, 'store' | 'clock' | 'settings'>,
-) {
-  return store.readBudget(tenant, clock.now(), settings.of(tenant).monthly_tokens)
+export function readBudget(tenant: string, { store, settings }: Pick<MethodParts, 'store' | 'settings'>) {
+  return store.readBudget(tenant, settings.of(tenant).monthly_tokens)
 }
 
 const get = defineCall({
@@ -26,7 +23,7 @@ const get = defineCall({
   rest: { verb: 'GET', path: '/v1/budget' },
   params: noParams,
   result: z.object({ budget: budgetSchema }),
-  needs: ['store', 'clock', 'settings'],
+  needs: ['store', 'settings'],
   async run({ caller, parts }) {
     return { budget: await readBudget(caller.tenant, parts) }
   },
@@ -39,9 +36,9 @@ const set = defineCall({
   rest: { verb: 'PUT', path: '/v1/budget' },
   params: z.strictObject({ total: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
   result: z.object({ budget: budgetSchema }),
-  needs: ['store', 'clock'],
+  needs: ['store'],
   async run({ params, caller, parts }) {
-    return { budget: await parts.store.setBudget(caller.tenant, params.total, parts.clock.now()) }
+    return { budget: await parts.store.setBudget(caller.tenant, params.total) }
   },
 })
 

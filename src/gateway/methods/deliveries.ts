@@ -49,11 +49,11 @@ const replay = defineCall({
     all: z.boolean().describe('Every dead delivery of the tenant.').exactOptional(),
   }),
   result: z.object({ replayed: z.number() }),
-  needs: ['store', 'clock', 'wakeDeliveries'],
+  needs: ['store', 'wakeDeliveries'],
   async run({ params, caller, parts }) {
     const { ids = [], all = false } = params
     if (all === ids.length > 0) throw serverError('gateway.request', 'send either ids or all')
-    const replayed = await parts.store.replayDeliveries(caller.tenant, all ? 'all' : ids, parts.clock.now())
+    const replayed = await parts.store.replayDeliveries(caller.tenant, all ? 'all' : ids)
     parts.wakeDeliveries()
     return { replayed }
   },

@@ -123,7 +123,7 @@ describe('budgets', () => {
     const viewer = { ...admin, role: 'viewer' } as const
     const { budget } = await methods.call('budgets.get', {}, viewer)
     expect(budget).toMatchObject({ budget_total: 1_000_000, remaining: 1_000_000 })
-    await methods.store.spendBudget(ACME, 400, methods.clock.now(), 1_000_000)
+    await methods.store.spendBudget(ACME, 400, 1_000_000, methods.clock.now())
     const raised = await methods.call('budgets.set', { total: 2_000_000 })
     expect(raised.budget).toMatchObject({ budget_total: 2_000_000, remaining: 1_999_600 })
     await expect(methods.call('budgets.set', { total: -1 })).rejects.toMatchObject({ code: 'config.range' })
@@ -145,7 +145,7 @@ describe('deliveries', () => {
       kinds: ['hook'],
       limit: 10,
       now,
-      lease_until: now + 1_000,
+      lease_ms: 1_000,
       worker: 'test',
     })
     await methods.store.endDeliveries(

@@ -42,7 +42,7 @@ const status = defineCall({
     deadDeliveries: z.object({ count: z.number(), more: z.boolean() }),
     budget: budgetSchema,
   }),
-  needs: ['store', 'status', 'settings', 'edition', 'version', 'clock'],
+  needs: ['store', 'status', 'settings', 'edition', 'version'],
   async run({ caller, parts }) {
     const { store, edition, version } = parts
     const { tenant } = caller

@@ -52,8 +52,8 @@ export async function openTestMethods({
 } = {}): Promise<TestMethods> {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-methods-'))
   const file = join(folder, 'hookhelm.db')
-  const store = await openSqliteStore({ file, keyring })
   const clock = fakeClock()
+  const store = await openSqliteStore({ file, keyring, clock })
   for (const [id, name] of [
     [ACME, 'acme'],
     [GLOBEX, 'globex'],

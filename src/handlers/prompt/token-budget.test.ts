@@ -119,6 +119,14 @@ describe('GC-75 the budget of a month', () => {
     expect(budget.remaining('t')).toBe(1_000_000)
   })
 
+  test('is not new because somebody set the wall clock a month ahead', () => {
+    const clock = fakeClock()
+    const budget = memoryTokenBudget({ total: 100, clock })
+    budget.deduct('t', 100)
+    clock.jump(31 * 86_400_000)
+    expect(budget.check('t')).toBe(false)
+  })
+
   test('GC-78 warns once when less than a fifth is left', () => {
     const seen = recorder()
     const budget = memoryTokenBudget({ total: 100, clock: fakeClock(), log: seen.log })

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../engine/core/clock.ts'
+import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -32,10 +32,11 @@ export function memoryTokenBudget(
   options: MemoryBudgetOptions = {},
 ): TokenBudget & { remaining(tenant: string): number } {
   const { total = MONTHLY_TOKENS, clock = systemClock, log } = options
+  const now = steadyTime(clock)
   const accounts = new Map<string, Account>()
   const accountOf = (tenant: string): Account => {
     if (tenant === '') throw handlerError('prompt.budget', 'a token budget needs a tenant')
-    const month = monthOf(clock.now())
+    const month = monthOf(now())
     const known = accounts.get(tenant)
     if (known?.month === month) return known
     const fresh = { month, used: 0, warned: false }

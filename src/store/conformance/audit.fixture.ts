@@ -206,23 +206,23 @@ export function auditConformance(open: OpenStoreUnderTest): void {
     test('an answer is kept until it ends; the first one stays', async () => {
       const tenant = await newTenant(at.store)
       const first = kept(tenant, { key: 'k', answer: 'first' })
-      await at.store.recordEvents([], [], [first])
-      await at.store.recordEvents(
-        [event(tenant, { time: NOON })],
-        [],
-        [kept(tenant, { key: 'k', answer: 'second' })],
-      )
-      expect(await at.store.findAnswer(tenant, 'k', NOON)).toEqual(first)
-      expect(await at.store.findAnswer(tenant, 'k', first.expires_at)).toBeUndefined()
+      await at.store.recordEvents([], [], [first], NOON)
+      await at.store.recordEvents([event(tenant)], [], [kept(tenant, { key: 'k', answer: 'second' })], NOON)
+      const { keep_ms: _, ...found } = { ...first, expires_at: NOON + 1_000 }
+      expect(await at.store.findAnswer(tenant, 'k', NOON)).toEqual(found)
+      expect(await at.store.findAnswer(tenant, 'k', NOON + 1_000)).toBeUndefined()
       expect(await at.store.findAnswer(tenant, 'other', NOON)).toBeUndefined()
     })
 
     test('an answer that has ended gives way to a new one', async () => {
       const tenant = await newTenant(at.store)
-      await at.store.recordEvents([], [], [kept(tenant, { key: 'k', answer: 'first' })])
-      const second = kept(tenant, { key: 'k', answer: 'second', expires_at: NOON + 9_000 })
-      await at.store.recordEvents([event(tenant, { time: NOON + 1_000 })], [], [second])
-      expect(await at.store.findAnswer(tenant, 'k', NOON + 2_000)).toEqual(second)
+      await at.store.recordEvents([], [], [kept(tenant, { key: 'k', answer: 'first' })], NOON)
+      const second = kept(tenant, { key: 'k', answer: 'second', keep_ms: 8_000 })
+      await at.store.recordEvents([], [], [second], NOON + 1_000)
+      expect(await at.store.findAnswer(tenant, 'k', NOON + 2_000)).toMatchObject({
+        answer: 'second',
+        expires_at: NOON + 9_000,
+      })
     })
 
     test('4.11 #152 under another keyring what was sealed is undefined, and everything else is there', async () => {
@@ -230,7 +230,7 @@ export function auditConformance(open: OpenStoreUnderTest): void {
       try {
         const tenant = await newTenant(database.store)
         const given = event(tenant, { hooks: [{ error_detail: 'secret' }] })
-        await database.store.recordEvents([given], [], [kept(tenant, { key: 'k' })])
+        await database.store.recordEvents([given], [], [kept(tenant, { key: 'k' })], NOON)
         await database.store.holdsSealed()
         const other = await database.reopen(otherKeyring)
         const found = await other.findEvent(tenant, given.event_id)
@@ -288,6 +288,6 @@ export function auditConformance(open: OpenStoreUnderTest): void {
   })
 }
 
-function kept(tenant: string, fields: { key: string; answer?: string; expires_at?: number }) {
-  return { tenant, request_hash: 'h', answer: '{}', expires_at: NOON + 1_000, ...fields }
+function kept(tenant: string, fields: { key: string; answer?: string; keep_ms?: number }) {
+  return { tenant, request_hash: 'h', answer: '{}', keep_ms: 1_000, ...fields }
 }

@@ -4,6 +4,7 @@ import type { ClaimedDelivery, NewDelivery } from '../stores/delivery-store.ts'
 import { coded, delivery, NOON, newTenant, type OpenStoreUnderTest, otherKeyring } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
+const HOUR_MS = 3_600_000
 const held = ({ id, lease }: ClaimedDelivery) => ({ id, lease })
 
 export function deliveryConformance(open: OpenStoreUnderTest): void {
@@ -15,7 +16,7 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
         kinds: [kind],
         limit: 100,
         worker: 'w',
-        lease_until: now + 1_000,
+        lease_ms: 1_000,
         ...fields,
         now,
       })
@@ -41,7 +42,7 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
     test('the oldest due come first, those not yet due not at all, of any kind asked for', async () => {
       const { kind, jobs } = await queue({ due_at: NOON }, { due_at: NOON - 5 }, { due_at: NOON + 1 })
       const other = await queue({ due_at: NOON - 3 })
-      const both = { kinds: [kind, other.kind], now: NOON, lease_until: NOON + 9, worker: 'w' }
+      const both = { kinds: [kind, other.kind], now: NOON, lease_ms: 9, worker: 'w' }
       const first = await at.store.claimDeliveries({ ...both, limit: 2 })
       expect(first.map((row) => row.id)).toEqual([jobs[1]?.id, other.jobs[0]?.id])
       const rest = await at.store.claimDeliveries({ ...both, limit: 9 })
@@ -61,7 +62,7 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
     test('4.9 #128 what two workers take at once is taken by exactly one of them', async () => {
       const { kind } = await queue(...Array.from({ length: 60 }, () => ({})))
       const second = await at.database.reopen()
-      const ask = { kinds: [kind], limit: 10, now: NOON, lease_until: NOON + 1_000 }
+      const ask = { kinds: [kind], limit: 10, now: NOON, lease_ms: 1_000 }
       const taken = await Promise.all(
         Array.from({ length: 8 }, (_, n) =>
           (n % 2 === 0 ? at.store : second).claimDeliveries({ ...ask, worker: `w${n}` }),
@@ -89,8 +90,8 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
     test('a lease can be made longer by whoever holds it', async () => {
       const { kind } = await queue({}, {})
       const claimed = await claim(kind)
-      await at.store.extendLeases([held(claimed[0] as ClaimedDelivery)], NOON + 5_000)
-      await at.store.extendLeases([{ id: claimed[1]?.id ?? '', lease: 'forged' }], NOON + 5_000)
+      await at.store.extendLeases([held(claimed[0] as ClaimedDelivery)], 5_000, NOON)
+      await at.store.extendLeases([{ id: claimed[1]?.id ?? '', lease: 'forged' }], 5_000, NOON)
       const again = await claim(kind, { now: NOON + 2_000 })
       expect(again.map((row) => row.id)).toEqual([claimed[1]?.id])
     })
@@ -98,7 +99,7 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
     test('a retry waits until it is due and remembers the error', async () => {
       const { tenant, kind } = await queue({})
       const one = only(await claim(kind))
-      const end = { ...held(one), end: 'retry', due_at: NOON + 50, error: 'HTTP 500 \u0000' } as const
+      const end = { ...held(one), end: 'retry', retry_ms: 49, error: 'HTTP 500 \u0000' } as const
       expect(await at.store.endDeliveries([end], NOON + 1)).toEqual([one.id])
       expect(await at.store.nextDelivery([kind], NOON)).toBe(NOON + 50)
       expect(await claim(kind, { now: NOON + 49 })).toEqual([])
@@ -117,6 +118,49 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
         },
       ])
       expect(only(await claim(kind, { now: NOON + 50 })).attempt).toBe(2)
+    })
+
+    test('without a time the store asks its own clock, for claims, leases, retries and replays', async () => {
+      const { tenant, kind } = await queue({ due_at: Date.now() - HOUR_MS }, { due_at: Date.now() + HOUR_MS })
+      const own = { kinds: [kind], limit: 9, lease_ms: HOUR_MS, worker: 'w' }
+      const one = only(await at.store.claimDeliveries(own))
+      expect(await at.store.claimDeliveries(own)).toEqual([])
+      const dueAt = async () =>
+        (await at.store.listDeliveries(tenant, {}, { limit: 9 })).rows.find(({ id }) => id === one.id)?.due_at
+      const aboutAnHour = () => expect.closeTo((Date.now() + HOUR_MS) / 60_000, -0.5)
+      expect(((await dueAt()) ?? 0) / 60_000).toEqual(aboutAnHour())
+      await at.store.extendLeases([held(one)], 2 * HOUR_MS)
+      expect(((await dueAt()) ?? 0) / 60_000 - 60).toEqual(aboutAnHour())
+      await at.store.endDeliveries([{ ...held(one), end: 'retry', retry_ms: HOUR_MS, error: 'x' }])
+      expect(((await dueAt()) ?? 0) / 60_000).toEqual(aboutAnHour())
+      const fresh = delivery(tenant, kind)
+      const { due_at: _, ...dueAtOnce } = fresh
+      await at.store.recordEvents([], [dueAtOnce], [])
+      expect(only(await at.store.claimDeliveries(own)).id).toBe(fresh.id)
+    })
+
+    test('leases, retries and kept answers from a clock that was ahead are shortened to their length', async () => {
+      const year = 365 * 24 * HOUR_MS
+      const { tenant, kind } = await queue({ due_at: NOON }, { due_at: NOON + 1 }, { due_at: NOON + 2 })
+      const [leased, retried] = await claim(kind, { limit: 2, now: NOON + year })
+      if (leased === undefined || retried === undefined) throw new TypeError('nothing was claimed')
+      await at.store.endDeliveries([{ ...held(retried), end: 'retry', retry_ms: 1, error: 'x' }], NOON + year)
+      await at.store.recordEvents(
+        [],
+        [],
+        [{ tenant, key: 'k', request_hash: 'h', answer: 'a', keep_ms: 1 }],
+        NOON + year,
+      )
+      const longest = { lease_ms: 10, retry_ms: 20, answer_ms: 30, guard_ms: 40 }
+      expect(await at.store.clampWindows(longest, NOON + 1)).toBeGreaterThanOrEqual(3)
+      expect(await at.store.clampWindows(longest, NOON + 1)).toBe(0)
+      const claimedAt = async (now: number) => (await claim(kind, { now })).map(({ id }) => id)
+      expect(await claimedAt(NOON + 10)).toHaveLength(1)
+      expect(await claimedAt(NOON + 11)).toEqual([leased.id])
+      expect(await claimedAt(NOON + 20)).toEqual([])
+      expect(await claimedAt(NOON + 21)).toEqual([retried.id])
+      expect(await at.store.findAnswer(tenant, 'k', NOON + 30)).toBeDefined()
+      expect(await at.store.findAnswer(tenant, 'k', NOON + 31)).toBeUndefined()
     })
 
     test('4.9 #130 a dead letter is kept, and replayed from the first attempt on', async () => {
@@ -180,7 +224,7 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
       const { tenant, kind, jobs } = await queue({ due_at: NOON - 2 })
       const other = await at.database.reopen(otherKeyring)
       await other.recordEvents([], [delivery(tenant, kind, { payload: 'mine' })], [])
-      const ask = { kinds: [kind], limit: 1, now: NOON, lease_until: NOON + 9, worker: 'w' }
+      const ask = { kinds: [kind], limit: 1, now: NOON, lease_ms: 9, worker: 'w' }
       expect((await other.claimDeliveries(ask)).map((row) => row.payload)).toEqual(['mine'])
       const { rows } = await other.listDeliveries(tenant, { state: 'dead' }, { limit: 9 })
       expect(rows).toMatchObject([

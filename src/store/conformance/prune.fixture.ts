@@ -8,7 +8,7 @@ import {
   type StoreUnderTest,
 } from './samples.fixture.ts'
 
-const NEVER = { executions_before: 0, answers_before: 0, guards_before: 0, deliveries_before: 0 }
+const AGE_MS = { keep_executions_ms: 0, keep_deliveries_ms: NOON }
 
 export function pruneConformance(open: OpenStoreUnderTest): void {
   describe('pruning', () => {
@@ -30,7 +30,7 @@ export function pruneConformance(open: OpenStoreUnderTest): void {
             [],
           )
         // 4 events, their executions and their sessions.
-        expect(await store.prune({ ...NEVER, executions_before: NOON + 4 })).toBe(16)
+        expect(await store.prune(AGE_MS, NOON + 4)).toBe(16)
         expect((await store.history(tenant, {}, { limit: 100 })).rows).toHaveLength(4)
         expect(await store.findEvent(tenant, 'e3')).toBeUndefined()
         expect(await store.findEvent(tenant, 'e4')).toBeDefined()
@@ -45,7 +45,7 @@ export function pruneConformance(open: OpenStoreUnderTest): void {
     test('everything may go, and the chain goes on', () =>
       on(async ({ store }, tenant) => {
         await store.recordEvents([event(tenant, { hooks: [{}, {}] })], [], [])
-        await store.prune({ ...NEVER, executions_before: NOON + 1 })
+        await store.prune(AGE_MS, NOON + 1)
         expect(await store.verifyAudit()).toEqual({ checked: 0 })
         await store.recordEvents([event(tenant, { hooks: [{}] })], [], [])
         expect(await store.verifyAudit()).toEqual({ checked: 1 })
@@ -59,20 +59,20 @@ export function pruneConformance(open: OpenStoreUnderTest): void {
             [],
             [],
           )
-        expect(await store.prune({ ...NEVER, executions_before: NOON + 1 })).toBe(2_400)
+        expect(await store.prune(AGE_MS, NOON + 1)).toBe(2_400)
       }))
 
     test('kept answers, guards and done deliveries go by their own times; dead ones stay with the history', () =>
       on(async ({ store }, tenant) => {
-        const answer = { tenant, key: 'k', request_hash: 'h', answer: 'a', expires_at: NOON + 10 }
+        const answer = { tenant, key: 'k', request_hash: 'h', answer: 'a', keep_ms: 10 }
         const jobs = [delivery(tenant, 'k'), delivery(tenant, 'k'), delivery(tenant, 'k')]
-        await store.recordEvents([], jobs, [answer])
+        await store.recordEvents([], jobs, [answer], NOON)
         await store.takeGuards(tenant, [{ kind: 'cooldown', key: 'c', windowMs: 10 }], NOON)
         const claimed = await store.claimDeliveries({
           kinds: ['k'],
           limit: 2,
           now: NOON,
-          lease_until: NOON + 5,
+          lease_ms: 5,
           worker: 'w',
         })
         const [one, two] = claimed.map(({ id, lease }) => ({ id, lease }))
@@ -84,29 +84,15 @@ export function pruneConformance(open: OpenStoreUnderTest): void {
           ],
           NOON,
         )
-        expect(
-          await store.prune({
-            ...NEVER,
-            answers_before: NOON + 10,
-            guards_before: NOON + 10,
-            deliveries_before: NOON,
-          }),
-        ).toBe(0)
-        expect(
-          await store.prune({
-            ...NEVER,
-            answers_before: NOON + 11,
-            guards_before: NOON + 11,
-            deliveries_before: NOON + 1,
-          }),
-        ).toBe(3)
+        expect(await store.prune({ keep_executions_ms: NOON, keep_deliveries_ms: 10 }, NOON + 10)).toBe(0)
+        expect(await store.prune({ keep_executions_ms: NOON, keep_deliveries_ms: 10 }, NOON + 11)).toBe(3)
         const { rows } = await store.listDeliveries(tenant, {}, { limit: 9 })
         expect(rows.map((row) => row.state).toSorted()).toEqual(['dead', 'waiting'])
         // Its dedup key is free again.
         const done = jobs.find((job) => job.id === one.id)
         if (done !== undefined) await store.recordEvents([], [done], [])
         expect((await store.listDeliveries(tenant, {}, { limit: 9 })).rows).toHaveLength(3)
-        expect(await store.prune({ ...NEVER, executions_before: NOON + 1 })).toBe(1)
+        expect(await store.prune(AGE_MS, NOON + 1)).toBe(1)
       }))
   })
 }

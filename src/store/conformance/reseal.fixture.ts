@@ -47,7 +47,8 @@ async function filled({ store }: StoreUnderTest) {
       event(tenant, { event_id: 'e/2' }),
     ],
     [delivery(tenant, 'k', { payload: 'payload' })],
-    [{ tenant, key: 'k', request_hash: 'h', answer: 'answer', expires_at: NOON + 1 }],
+    [{ tenant, key: 'k', request_hash: 'h', answer: 'answer', keep_ms: 1 }],
+    NOON,
   )
   // Into rows, by this node and with its key.
   await store.holdsSealed()
@@ -126,7 +127,7 @@ export function resealConformance(open: OpenStoreUnderTest): void {
         const alone = await database.reopen({ current })
         expect(await readable(alone, what)).toEqual(everything)
         expect(await alone.verifyAudit()).toEqual({ checked: 2 })
-        const claim = { kinds: ['k'], limit: 9, now: NOON, lease_until: NOON + 9, worker: 'w' }
+        const claim = { kinds: ['k'], limit: 9, now: NOON, lease_ms: 9, worker: 'w' }
         expect((await alone.claimDeliveries(claim)).map((row) => row.payload)).toEqual(['payload'])
       }))
 

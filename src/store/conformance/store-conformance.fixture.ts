@@ -8,6 +8,7 @@ import { hookConformance } from './hooks.fixture.ts'
 import { pruneConformance } from './prune.fixture.ts'
 import { resealConformance } from './reseal.fixture.ts'
 import type { OpenStoreUnderTest } from './samples.fixture.ts'
+import { sessionConformance } from './sessions.fixture.ts'
 import { tenancyConformance } from './tenancy.fixture.ts'
 import { tenantConformance } from './tenants.fixture.ts'
 import { vaultConformance } from './vault.fixture.ts'
@@ -25,6 +26,7 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     pruneConformance(open)
     deliveryConformance(open)
     guardConformance(open)
+    sessionConformance(open)
     vaultConformance(open)
     resealConformance(open)
     tenancyConformance(open)

@@ -29,7 +29,8 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       await at.store.recordEvents(
         [given],
         [job],
-        [{ tenant: b, key: 'k', request_hash: 'h', answer: 'a', expires_at: NOON + 9 }],
+        [{ tenant: b, key: 'k', request_hash: 'h', answer: 'a', keep_ms: 9 }],
+        NOON,
       )
       await at.store.putSecret({ tenant_id: b, name: 'n', sealed: 's', updated_at: 1 })
       await at.store.putProvider({
@@ -87,7 +88,7 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
         kinds: [job.kind],
         limit: 1,
         now: NOON,
-        lease_until: NOON + 1,
+        lease_ms: 1,
         worker: 'w',
       })
       await store.endDeliveries([{ id: job.id, lease: claimed?.lease ?? '', end: 'dead', error: 'x' }], NOON)
@@ -106,12 +107,13 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       const guard = [{ kind: 'cooldown', key: 'same', windowMs: 1_000 }] as const
       expect(await store.takeGuards(b, guard, NOON)).toEqual([{ pass: true }])
       expect(await store.takeGuards(a, guard, NOON)).toEqual([{ pass: true }])
-      await store.spendBudget(b, 70, NOON, 100)
-      expect(await store.readBudget(a, NOON, 100)).toMatchObject({ remaining: 100 })
+      await store.spendBudget(b, 70, 100, NOON)
+      expect(await store.readBudget(a, 100, NOON)).toMatchObject({ remaining: 100 })
       await store.recordEvents(
         [{ ...given, tenant: a }],
         [delivery(a, job.kind, { dedup_key: job.dedup_key })],
-        [{ tenant: a, key: 'k', request_hash: 'other', answer: 'other', expires_at: NOON + 9 }],
+        [{ tenant: a, key: 'k', request_hash: 'other', answer: 'other', keep_ms: 9 }],
+        NOON,
       )
       expect((await store.history(a, {}, { limit: 9 })).rows).toHaveLength(1)
       expect((await store.listDeliveries(a, {}, { limit: 9 })).rows).toHaveLength(1)

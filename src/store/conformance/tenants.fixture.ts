@@ -52,7 +52,7 @@ export function tenantConformance(open: OpenStoreUnderTest): void {
         await at.store.createToken(token(tenant, `t ${tenant}`))
         await at.store.putSecret({ tenant_id: tenant, name: 'n', sealed: 'aes-gcm:k1:x', updated_at: 1 })
         await at.store.writeSettings(tenant, { a: 1 }, NOON)
-        await at.store.spendBudget(tenant, 5, NOON, 100)
+        await at.store.spendBudget(tenant, 5, 100, NOON)
         await at.store.recordEvents(
           [event(tenant, { event_id: 'e', session_id: 's', hooks: [{}, {}] })],
           [delivery(tenant, 'k')],
@@ -80,7 +80,7 @@ export function tenantConformance(open: OpenStoreUnderTest): void {
         deliveries: 1,
         secrets: 1,
       })
-      expect(await at.store.readBudget(kept, NOON, 100)).toMatchObject({ remaining: 95 })
+      expect(await at.store.readBudget(kept, 100, NOON)).toMatchObject({ remaining: 95 })
       // What remains can still be verified.
       expect((await at.store.verifyAudit()).broken).toBeUndefined()
     })

@@ -6,7 +6,8 @@ import { shareStore } from './shared-store.fixture.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const NO_LIMITS = { executions_before: 0, answers_before: 0, guards_before: 0, deliveries_before: 0 }
+/** Everything older than the given time goes. */
+const KEEP_NOTHING = { keep_executions_ms: 0, keep_deliveries_ms: 0 }
 const viewTables = [
   'event_summaries',
   'decision_minutes',
@@ -458,10 +459,10 @@ export function viewConformance(open: OpenStoreUnderTest): void {
           [],
           [],
         )
-        await store.prune({ ...NO_LIMITS, executions_before: NOON + 1 })
+        await store.prune(KEEP_NOTHING, NOON + 1)
         expect((await store.listEvents(tenant, {}, { limit: 9 })).rows).toMatchObject([{ event_id: 'new' }])
         expect(await store.countFacets(tenant, {})).toMatchObject({ total: 2 })
-        await store.prune({ ...NO_LIMITS, executions_before: NOON + 2 * HOUR })
+        await store.prune(KEEP_NOTHING, NOON + 2 * HOUR)
         expect(await store.countFacets(tenant, {})).toMatchObject({ total: 1 })
         for (const table of viewTables) expect(await execute(`select 1 as n from ${table}`)).toHaveLength(1)
       } finally {

@@ -9,6 +9,7 @@ import { guardTables } from './005-guards.ts'
 import { vaultTables } from './006-vault.ts'
 import { journalTable } from './007-journal.ts'
 import { momentColumn } from './008-moments.ts'
+import { sessionFolderTable } from './009-session-folders.ts'
 import { viewTables } from './010-views.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
@@ -22,6 +23,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '006-vault': vaultTables,
   '007-journal': journalTable,
   '008-moments': momentColumn,
+  '009-session-folders': sessionFolderTable,
   '010-views': viewTables,
 }
 

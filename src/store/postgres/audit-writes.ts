@@ -17,7 +17,7 @@ import {
 import { isUuid } from '../sql/column-values.ts'
 import { type LaterFailure, laterFailures, mergeClause, type RollUp, rollUp } from '../sql/views/roll-up.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { columnArrays } from './postgres-dialect.ts'
+import { columnArrays, nowOr } from './postgres-dialect.ts'
 import { escapeJson } from './stored-text.ts'
 
 /** Writes the rows of a group, one statement per table. Independent statements are pipelined. */
@@ -95,7 +95,7 @@ export async function appendGroup(
 ): Promise<void> {
   const statements = [
     ...(entry === undefined ? [] : [appendEntry(entry)]),
-    ...(deliveries.length > 0 ? [insertDeliveries(deliveries)] : []),
+    ...(deliveries.length > 0 ? [insertDeliveries(deliveries, now)] : []),
     ...(answers.length > 0 ? [insertAnswers(answers, now)] : []),
   ]
   const [only, second] = statements
@@ -186,38 +186,41 @@ function lockHooks(ids: readonly string[]): pg.QueryConfig {
   }
 }
 
-function insertDeliveries(deliveries: readonly SealedDelivery[]): pg.QueryConfig {
+function insertDeliveries(deliveries: readonly SealedDelivery[], now: number | undefined): pg.QueryConfig {
   return {
     text: `insert into deliveries
         (id, tenant_id, kind, dedup_key, payload, state, attempts, due_at, created_at, updated_at)
-      select id, tenant_id, kind, dedup_key, payload, 'waiting', 0, due_at, created_at, created_at
+      select id, tenant_id, kind, dedup_key, payload, 'waiting', 0, coalesce(due_at, ${nowOr('$8')}), created_at, created_at
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[])
         as given (id, tenant_id, kind, dedup_key, payload, due_at, created_at)
       order by tenant_id, dedup_key on conflict do nothing`,
-    values: columnArrays(deliveries, [
-      'id',
-      'tenant_id',
-      'kind',
-      'dedup_key',
-      'payload',
-      'due_at',
-      'created_at',
-    ]),
+    values: [
+      ...columnArrays(deliveries, [
+        'id',
+        'tenant_id',
+        'kind',
+        'dedup_key',
+        'payload',
+        'due_at',
+        'created_at',
+      ]),
+      now,
+    ],
   }
 }
 
 /** Replaces expired answers. One statement cannot write a row twice, so the first of equal keys counts. */
-function insertAnswers(answers: readonly SealedAnswer[], now: number): pg.QueryConfig {
+function insertAnswers(answers: readonly SealedAnswer[], now: number | undefined): pg.QueryConfig {
   return {
     text: `insert into idempotency as kept (tenant_id, key, request_hash, answer, expires_at)
-      select distinct on (tenant_id, key) tenant_id, key, request_hash, answer, expires_at
+      select distinct on (tenant_id, key) tenant_id, key, request_hash, answer, ${nowOr('$6')} + keep_ms
       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int8[]) with ordinality
-        as given (tenant_id, key, request_hash, answer, expires_at, place)
+        as given (tenant_id, key, request_hash, answer, keep_ms, place)
       order by tenant_id, key, place
       on conflict (tenant_id, key) do update set request_hash = excluded.request_hash, answer = excluded.answer,
         expires_at = excluded.expires_at
-      where kept.expires_at <= $6`,
-    values: [...columnArrays(answers, ['tenant_id', 'key', 'request_hash', 'answer', 'expires_at']), now],
+      where kept.expires_at <= ${nowOr('$6')}`,
+    values: [...columnArrays(answers, ['tenant_id', 'key', 'request_hash', 'answer', 'keep_ms']), now],
   }
 }
 

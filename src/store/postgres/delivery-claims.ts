@@ -4,7 +4,7 @@ import type { Secrets } from '../../safe/secret.ts'
 import { deliveryPayloadPath } from '../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../stores/delivery-store.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { columnArrays } from './postgres-dialect.ts'
+import { columnArrays, nowOr } from './postgres-dialect.ts'
 
 /**
  * One subquery per kind, because only then the index returns the oldest first. Skips rows that another worker is claiming;
@@ -13,11 +13,12 @@ import { columnArrays } from './postgres-dialect.ts'
 const CLAIM = `with due as (
     select d.id, d.due_at from unnest($1::text[]) as wanted (kind), lateral (
       select id, due_at from deliveries
-      where kind = wanted.kind and state in ('waiting', 'leased') and due_at <= $2
+      where kind = wanted.kind and state in ('waiting', 'leased') and due_at <= ${nowOr('$2')}
       order by due_at, id limit $3 for update skip locked) d
     order by d.due_at, d.id limit $3),
   claimed as (
-    update deliveries d set state = 'leased', attempts = d.attempts + 1, due_at = $4, lease = $5, updated_at = $2
+    update deliveries d set state = 'leased', attempts = d.attempts + 1, due_at = ${nowOr('$2')} + $4::int8,
+      lease = $5, updated_at = ${nowOr('$2')}
     from due where d.id = due.id
     returning d.id, d.tenant_id as tenant, d.kind, d.dedup_key, d.payload, d.attempts as attempt, d.lease, d.created_at,
       due.due_at as was_due)
@@ -25,16 +26,17 @@ const CLAIM = `with due as (
 
 /** Locks in the order of ids, so that two workers cannot deadlock. */
 const END = `with given as (
-    select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int8[], $5::text[]) as e (id, lease, state, due_at, error)),
+    select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int8[], $5::text[]) as e (id, lease, state, retry_ms, error)),
   held as (
     select d.id from deliveries d join given using (id)
     where d.lease = given.lease and d.state = 'leased' order by d.id for update of d)
-  update deliveries d set state = given.state, payload = case given.state when 'done' then '' else d.payload end, due_at = coalesce(given.due_at, d.due_at), lease = null,
-    last_error = given.error, updated_at = $6
+  update deliveries d set state = given.state, payload = case given.state when 'done' then '' else d.payload end,
+    due_at = coalesce(${nowOr('$6')} + given.retry_ms, d.due_at), lease = null, last_error = given.error,
+    updated_at = ${nowOr('$6')}
   from given join held using (id) where d.id = given.id returning d.id`
 
 const MARK_DEAD = `update deliveries set state = 'dead', attempts = attempts - 1, lease = null,
-    last_error = 'secret.unreadable', updated_at = $3
+    last_error = 'secret.unreadable', updated_at = ${nowOr('$3')}
   where id = any($1::uuid[]) and lease = $2`
 
 type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
@@ -56,7 +58,7 @@ export function deliveryClaims(
     },
     async endDeliveries(ends, now) {
       if (ends.length === 0) return []
-      const values = [...columnArrays(ends.map(endedRow), ['id', 'lease', 'state', 'due_at', 'error']), now]
+      const values = [...columnArrays(ends.map(endedRow), ['id', 'lease', 'state', 'retry_ms', 'error']), now]
       const { rows } = await pool.query({ text: END, values })
       return rows.map((row) => row.id)
     },
@@ -64,8 +66,8 @@ export function deliveryClaims(
 }
 
 async function claimRows(pool: ConnectionPool, claim: Claim): Promise<readonly ClaimedDelivery[]> {
-  const { kinds, limit, now, lease_until, worker } = claim
-  const values = [kinds, now, limit, lease_until, `${worker}/${randomUUID()}`]
+  const { kinds, limit, now, lease_ms, worker } = claim
+  const values = [kinds, now, limit, lease_ms, `${worker}/${randomUUID()}`]
   const { rows } = await pool.query({ text: CLAIM, values })
   return rows.map(({ was_due: _, ...row }) => row)
 }
@@ -83,7 +85,7 @@ function openRow(secrets: Secrets, row: ClaimedDelivery): ClaimedDelivery | unde
 async function markDead(
   pool: ConnectionPool,
   rows: readonly ClaimedDelivery[],
-  { opened, now }: { opened: readonly ClaimedDelivery[]; now: number },
+  { opened, now }: { opened: readonly ClaimedDelivery[]; now: number | undefined },
 ): Promise<void> {
   const good = new Set(opened.map((row) => row.id))
   const bad = rows.filter((row) => !good.has(row.id))
@@ -92,7 +94,7 @@ async function markDead(
 
 function endedRow(end: DeliveryEnd) {
   const { id, lease } = end
-  if (end.end === 'done') return { id, lease, state: 'done', due_at: null, error: null }
-  const due_at = end.end === 'retry' ? end.due_at : null
-  return { id, lease, state: end.end === 'retry' ? 'waiting' : 'dead', due_at, error: end.error }
+  if (end.end === 'done') return { id, lease, state: 'done', retry_ms: null, error: null }
+  const retry_ms = end.end === 'retry' ? end.retry_ms : null
+  return { id, lease, state: end.end === 'retry' ? 'waiting' : 'dead', retry_ms, error: end.error }
 }

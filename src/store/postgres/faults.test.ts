@@ -151,7 +151,7 @@ describe('4.9 #126 a server that stays up', () => {
   })
 })
 
-const claim = { kinds: ['hook'], limit: 10, now: 1, lease_until: 2, worker: 'w' }
+const claim = { kinds: ['hook'], limit: 10, now: 1, lease_ms: 1, worker: 'w' }
 
 async function hold(db: TestDatabase, table: string): Promise<{ release(): Promise<void> }> {
   const client = new pg.Client(db.superUrl)

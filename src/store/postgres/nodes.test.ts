@@ -49,7 +49,7 @@ describe('deliveries on two nodes', () => {
           kinds: ['hook'],
           limit: 7,
           now: 1_000,
-          lease_until: 9_000,
+          lease_ms: 8_000,
           worker: `w${worker}`,
         }),
       )
@@ -63,10 +63,10 @@ describe('deliveries on two nodes', () => {
     const delivery = deliveryOf(tenant, { kind: 'late' })
     await one.recordEvents([], [delivery], [])
     const claim = { kinds: ['late'], limit: 5, worker: 'w' }
-    const [first] = await one.claimDeliveries({ ...claim, now: 10, lease_until: 20 })
+    const [first] = await one.claimDeliveries({ ...claim, now: 10, lease_ms: 10 })
     expect(first).toMatchObject({ id: delivery.id, attempt: 1 })
-    expect(await two.claimDeliveries({ ...claim, now: 19, lease_until: 30 })).toEqual([])
-    const [second] = await two.claimDeliveries({ ...claim, now: 20, lease_until: 30 })
+    expect(await two.claimDeliveries({ ...claim, now: 19, lease_ms: 11 })).toEqual([])
+    const [second] = await two.claimDeliveries({ ...claim, now: 20, lease_ms: 10 })
     expect(second).toMatchObject({ id: delivery.id, attempt: 2 })
     const ends = [first, second].map((claimed) => ({
       id: claimed?.id ?? '',
@@ -75,7 +75,7 @@ describe('deliveries on two nodes', () => {
     }))
     expect(await one.endDeliveries(ends.slice(0, 1), 21)).toEqual([])
     expect(await two.endDeliveries(ends.slice(1), 21)).toEqual([delivery.id])
-    expect(await two.claimDeliveries({ ...claim, now: 99, lease_until: 100 })).toEqual([])
+    expect(await two.claimDeliveries({ ...claim, now: 99, lease_ms: 1 })).toEqual([])
   })
 
   test('4.9 #128 both nodes record the same group at once: everything is there once, and the chains hold', async () => {

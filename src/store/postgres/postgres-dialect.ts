@@ -87,6 +87,14 @@ export const postgresColumnTypes: ColumnTypes = {
   position: 'bigint generated always as identity primary key',
 }
 
+/** The clock of the database in milliseconds. Stable within a statement, so that an index serves a comparison with it. */
+const DATABASE_NOW = '(extract(epoch from statement_timestamp()) * 1000)::int8'
+
+/** The time in this parameter, or the clock of the database if it is null. */
+export function nowOr(parameter: string): string {
+  return `coalesce(${parameter}::int8, ${DATABASE_NOW})`
+}
+
 export const postgresCodec: Codec = {
   json: writeJson,
   // The connection parses JSON columns by their type.
@@ -95,6 +103,7 @@ export const postgresCodec: Codec = {
   list: (ids) => ids,
   readList: (stored) => (Array.isArray(stored) ? stored.map(String) : []),
   unindexed: (column) => sql.ref(column),
+  now: (given) => (given === undefined ? sql.raw(DATABASE_NOW) : sql`${given}::int8`),
   stamp: sql<number>`pg_current_xact_id()::text::bigint`,
   horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
 }

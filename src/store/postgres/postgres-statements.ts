@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
 import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
 import type { Secrets } from '../../safe/secret.ts'
+import { clampGuardEntry } from '../sql/clamp-windows.ts'
 import { readUnion } from '../sql/column-values.ts'
 import { type DialectStatements, isUniqueViolation } from '../sql/sql-database.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
@@ -9,7 +10,7 @@ import { roles, type TenantStore } from '../stores/tenant-store.ts'
 import { appendGroup, writeGroup } from './audit-writes.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { deliveryClaims } from './delivery-claims.ts'
-import { toParameter } from './postgres-dialect.ts'
+import { nowOr, toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
 import { tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
 
@@ -44,9 +45,11 @@ function findToken(pool: ConnectionPool): TenantStore['findToken'] {
 
 type GuardEntries = ReadonlyMap<string, GuardEntry>
 
-/** Locks in the order of keys, so that two nodes cannot deadlock. */
-const LOCK_GUARDS = `select key, until, count from guard_state where tenant_id = $1 and key = any($2::text[])
-  order by key for update`
+/** Reads the time and the entries. Locks in the order of keys, so that two nodes cannot deadlock. */
+const LOCK_GUARDS = `select clock.now, held.key, held.until, held.count from (select ${nowOr('$3')} as now) clock
+  left join lateral (
+    select key, until, count from guard_state where tenant_id = $1 and key = any($2::text[])
+    order by key for update) held on true`
 
 const ARM_GUARDS = `with changed as (
     update guard_state g set until = e.until, count = e.count
@@ -71,33 +74,41 @@ function takeGuards(pool: ConnectionPool): GuardStore['takeGuards'] {
 interface GuardRequests {
   readonly tenant: string
   readonly requests: readonly GuardRequest[]
-  readonly now: number
+  readonly now: number | undefined
 }
 
-async function checkAndArm(
-  client: pg.PoolClient,
-  { tenant, requests, now }: GuardRequests,
-): Promise<readonly Pass[]> {
-  const before = await lockEntries(client, tenant, new Set(requests.map(entryKey)))
-  const passes = requests.map((request) => checkEntry(request, before.get(entryKey(request)), now))
-  if (!passes.every((pass) => pass.pass)) return passes
+async function checkAndArm(client: pg.PoolClient, given: GuardRequests): Promise<readonly Pass[]> {
+  const { tenant, requests } = given
+  const { now, entries: before } = await lockEntries(client, given)
   const after = new Map<string, GuardEntry | undefined>(before)
   for (const request of requests) {
-    const key = entryKey(request)
-    after.set(key, armEntry(request, after.get(key), now))
+    const entry = before.get(entryKey(request))
+    if (entry !== undefined) after.set(entryKey(request), clampGuardEntry(request, entry, now))
   }
-  await client.query({ text: ARM_GUARDS, values: [tenant, ...changedColumns(before, after)] })
+  const passes = requests.map((request) => checkEntry(request, after.get(entryKey(request)), now))
+  if (passes.every((pass) => pass.pass))
+    for (const request of requests) {
+      const key = entryKey(request)
+      after.set(key, armEntry(request, after.get(key), now))
+    }
+  const changed = [...after].filter(([key, entry]) => entry !== before.get(key))
+  if (changed.length > 0)
+    await client.query({ text: ARM_GUARDS, values: [tenant, ...changedColumns(before, new Map(changed))] })
   return passes
 }
 
 async function lockEntries(
   client: pg.PoolClient,
-  tenant: string,
-  keys: ReadonlySet<string>,
-): Promise<GuardEntries> {
-  const values = [tenant, [...keys].map(toParameter)]
+  { tenant, requests, now }: GuardRequests,
+): Promise<{ readonly now: number; readonly entries: GuardEntries }> {
+  const keys = new Set(requests.map(entryKey))
+  const values = [tenant, [...keys].map(toParameter), now]
   const { rows } = await client.query({ text: LOCK_GUARDS, values })
-  return new Map(rows.map(({ key, until, count }) => [key, { until, count }]))
+  const held = rows.filter(({ key }) => key !== null)
+  return {
+    now: rows[0].now,
+    entries: new Map(held.map(({ key, until, count }) => [key, { until, count }])),
+  }
 }
 
 /** The array parameters of `ARM_GUARDS`: updated rows, removed keys, inserted rows. */

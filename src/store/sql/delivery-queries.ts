@@ -8,16 +8,17 @@ const listedStates = ['waiting', 'leased', 'dead'] as const satisfies readonly D
 
 // States are literals in the SQL text: a partial index over states cannot serve a parameter.
 export function deliveryQueries(db: SqlDatabase): DeliveryStore {
+  const { codec } = db
   return {
     claimDeliveries: (claim) => db.statements.claimDeliveries(claim),
     endDeliveries: (ends, now) => db.statements.endDeliveries(ends, now),
 
-    extendLeases: (leases, until) =>
+    extendLeases: (leases, lease_ms, now) =>
       db.system(async (trx) => {
         for (const { id, lease } of leases)
           await trx
             .updateTable('deliveries')
-            .set({ due_at: until })
+            .set({ due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
             .where('id', '=', id)
             .where('lease', '=', lease)
             .where('state', '=', 'leased')
@@ -57,7 +58,8 @@ export function deliveryQueries(db: SqlDatabase): DeliveryStore {
         if (wanted.length === 0) return 0
         const rows = await trx
           .updateTable('deliveries')
-          .set({ state: 'waiting', attempts: 0, due_at: now, lease: null, last_error: null, updated_at: now })
+          .set({ state: 'waiting', attempts: 0, due_at: codec.now(now), lease: null, last_error: null })
+          .set({ updated_at: codec.now(now) })
           .where('tenant_id', '=', tenant)
           .where('state', '=', 'dead')
           .$if(wanted !== 'all', (query) => query.where('id', 'in', wanted === 'all' ? [] : wanted))

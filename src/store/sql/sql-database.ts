@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { isHookError } from '../../engine/core/error.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import type { AuditStore } from '../stores/audit-store.ts'
@@ -34,6 +34,8 @@ export interface Codec {
   readList(stored: unknown): readonly string[]
   /** A column in a filter that must not choose the index: SQLite has no statistics to choose by. */
   unindexed(column: string): RawBuilder<unknown>
+  /** The given time, or the clock of the store. */
+  now(given: number | undefined): RawBuilder<number>
   /** The stamp of a definition change in this transaction. */
   readonly stamp: RawBuilder<number>
   /** All changes with a lower stamp are visible now, and no later change gets a lower one. */
@@ -54,6 +56,17 @@ export interface DialectStatements
   writeGroup(group: AuditGroup): Promise<void>
   /** Appends a journal entry with its deliveries and answers, in one transaction. */
   appendGroup(group: AppendedGroup): Promise<void>
+}
+
+/** The given time, or the clock of the store, in milliseconds since 1970. */
+export async function readNow(
+  trx: QueryBuilder,
+  { codec }: Pick<SqlDatabase, 'codec'>,
+  given: number | undefined,
+): Promise<number> {
+  if (given !== undefined) return given
+  const { rows } = await sql<{ now: number }>`select ${codec.now(undefined)} as now`.execute(trx)
+  return Number(rows[0]?.now)
 }
 
 /** Whether a statement failed because the name or key already exists. */

@@ -7,10 +7,12 @@ import { createProjector, type Projector } from './audit/projector.ts'
 import { pruneAudit } from './audit/remove-audit.ts'
 import { verifyChains } from './audit/verify-audit.ts'
 import { budgetQueries } from './budget-queries.ts'
+import { clampWindows } from './clamp-windows.ts'
 import { deliveryQueries } from './delivery-queries.ts'
 import { hookQueries } from './hook-queries.ts'
 import { countKeyUses } from './key-uses.ts'
 import { resealQueries } from './reseal-queries.ts'
+import { sessionQueries } from './session-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { tenantQueries } from './tenant-queries.ts'
 import { vaultQueries } from './vault-queries.ts'
@@ -49,12 +51,14 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     findAnswer: events.findAnswer,
     ...whenComplete({
       verifyAudit: () => verifyAudit(db, projector),
-      prune: (limits: Parameters<Store['prune']>[0]) => pruneAudit(db, limits),
+      prune: (limits: Parameters<Store['prune']>[0], now?: number) => pruneAudit(db, limits, now),
       ...resealQueries(db),
     }),
     ...deliveryQueries(db),
     ...budgetQueries(db),
+    clampWindows: (longest, now) => clampWindows(db, longest, now),
     takeGuards: (tenant, requests, now) => db.statements.takeGuards(tenant, requests, now),
+    ...sessionQueries(db),
     ...tenants,
     // A deleted tenant takes its recorded events with it.
     ...whenComplete({ deleteTenant: tenants.deleteTenant }),

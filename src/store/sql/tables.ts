@@ -21,6 +21,7 @@ export interface Tables {
   decision_minutes: { tenant_id: string; minute: number }
   event_hours: EventHours
   hook_hours: { tenant_id: string; hour: number; hook_id: string; hook_name: string | null }
+  session_folders: { tenant_id: string; session: string; folder: string; last_at: number }
   audit_journal: { position: number; id: string; events: number; sealed: string; created_at: number }
   audit_chains: AuditChains
   audit_gaps: AuditGaps

@@ -7,6 +7,7 @@ import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 /** Tables without a foreign key to `tenants`, from which deleting a tenant would not cascade. */
 const uncascadedTables = [
   'sessions',
+  'session_folders',
   'session_lanes',
   'events',
   'event_summaries',

@@ -10,6 +10,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { systemClock } from '../../engine/core/clock.ts'
 import type { ColumnTypes } from '../migrations/migration-step.ts'
 import type { Codec } from '../sql/sql-database.ts'
 
@@ -90,6 +91,7 @@ export const sqliteCodec: Codec = {
     return Array.isArray(list) ? list.map(String) : []
   },
   unindexed: (column) => sql`+${sql.ref(column)}`,
+  now: (given) => sql`${given ?? systemClock.now()}`,
   // Only one process writes, so a counter is enough.
   stamp: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
   horizon: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,

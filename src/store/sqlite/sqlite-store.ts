@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring } from '../../safe/secret.ts'
@@ -24,10 +25,12 @@ interface SqliteOptions {
   readonly file: string
   readonly keyring: Keyring
   readonly log?: Log
+  readonly clock?: Clock
 }
 
 /** Opens the embedded store: one file, and one worker thread that accesses it. */
-export async function openSqliteStore({ file, keyring, log }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { file, keyring, log, clock = systemClock } = options
   const worker = new WorkerConnection({ file, keyring }, log)
   await worker.ready
   // `workerMethods` lists every method of `WorkerStore`.
@@ -37,14 +40,16 @@ export async function openSqliteStore({ file, keyring, log }: SqliteOptions): Pr
       (...args: readonly unknown[]) => worker.call(method, args),
     ]),
   ) as unknown as WorkerStore
+  const steadyNow = steadyTime(clock)
   return {
     ...forwarded,
-    recordEvents(batch, deliveries, answers) {
+    ...atSteadyTime(forwarded, steadyNow),
+    recordEvents(batch, deliveries, answers, now = steadyNow()) {
       const bytes = encodeBatch(batch)
       // Transferred rather than copied.
       return worker.call(
         'recordBytes',
-        [bytes, summarizeBatch(batch), deliveries, answers],
+        [bytes, summarizeBatch(batch), deliveries, answers, now],
         [bytes.buffer],
       ) as Promise<void>
     },
@@ -52,6 +57,25 @@ export async function openSqliteStore({ file, keyring, log }: SqliteOptions): Pr
     onHint: () => () => {},
     close: () => worker.close(),
   }
+}
+
+/** The methods with windows. Only this process uses the file, so its own elapsed time measures them. */
+function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
+  return {
+    claimDeliveries: (claim) => store.claimDeliveries({ now: steadyNow(), ...claim }),
+    endDeliveries: (ends, now = steadyNow()) => store.endDeliveries(ends, now),
+    extendLeases: (leases, lease_ms, now = steadyNow()) => store.extendLeases(leases, lease_ms, now),
+    replayDeliveries: (tenant, ids, now = steadyNow()) => store.replayDeliveries(tenant, ids, now),
+    takeGuards: (tenant, requests, now = steadyNow()) => store.takeGuards(tenant, requests, now),
+    readBudget: (tenant, total, now = steadyNow()) => store.readBudget(tenant, total, now),
+    spendBudget: (tenant, tokens, total, now = steadyNow()) => store.spendBudget(tenant, tokens, total, now),
+    setBudget: (tenant, total, now = steadyNow()) => store.setBudget(tenant, total, now),
+    findAnswer: (tenant, key, now = steadyNow()) => store.findAnswer(tenant, key, now),
+    keepSessionFolder: (tenant, session, folder, now = steadyNow()) =>
+      store.keepSessionFolder(tenant, session, folder, now),
+    prune: (limits, now = steadyNow()) => store.prune(limits, now),
+    clampWindows: (longest, now = steadyNow()) => store.clampWindows(longest, now),
+  } satisfies Partial<Store>
 }
 
 interface PendingCall {

@@ -157,12 +157,26 @@ export interface KeptAnswer {
   readonly expires_at: number
 }
 
+/** An answer to keep for `keep_ms`. */
+export interface NewAnswer extends Omit<KeptAnswer, 'expires_at'> {
+  readonly keep_ms: number
+}
+
 export interface AuditVerdict {
   readonly checked: number
   /** The first row that was changed, removed or inserted. */
   readonly broken?: { readonly chain: string; readonly seq: number; readonly why: string }
 }
 
+/** The longest window of each kind, in milliseconds. */
+export interface LongestWindows {
+  readonly lease_ms: number
+  readonly retry_ms: number
+  readonly answer_ms: number
+  readonly guard_ms: number
+}
+
+/** Without `now` a method uses the clock of the store, which all nodes share. */
 export interface AuditStore {
   /**
    * Records a group of dispatches with their deliveries and the answers to keep, all or nothing, and updates their sessions.
@@ -171,7 +185,8 @@ export interface AuditStore {
   recordEvents(
     batch: readonly EventRecord[],
     deliveries: readonly NewDelivery[],
-    answers: readonly KeptAnswer[],
+    answers: readonly NewAnswer[],
+    now?: number,
   ): Promise<void>
   /** Newest first, in pages. */
   history(
@@ -197,14 +212,17 @@ export interface AuditStore {
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<SessionRow>>
   findSession(tenant: string, session: string): Promise<SessionRow | undefined>
-  findAnswer(tenant: string, key: string, now: number): Promise<KeptAnswer | undefined>
+  findAnswer(tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined>
   /** Verifies the chain of MACs over all recorded executions. */
   verifyAudit(): Promise<AuditVerdict>
-  /** Deletes rows older than the given times, in small steps. Returns how many. */
-  prune(limits: {
-    readonly executions_before: number
-    readonly answers_before: number
-    readonly guards_before: number
-    readonly deliveries_before: number
-  }): Promise<number>
+  /** Deletes executions and done deliveries that are older, and everything that has expired, in small steps. Returns how many. */
+  prune(
+    limits: { readonly keep_executions_ms: number; readonly keep_deliveries_ms: number },
+    now?: number,
+  ): Promise<number>
+  /**
+   * Shortens windows that end later than their length allows, because the clock was ahead when they began: leases, retries,
+   * kept answers and guards. Returns how many.
+   */
+  clampWindows(longest: LongestWindows, now?: number): Promise<number>
 }

@@ -8,7 +8,8 @@ export interface NewDelivery {
   readonly dedup_key: string
   /** JSON; sealed. */
   readonly payload: string
-  readonly due_at: number
+  /** At once if omitted. */
+  readonly due_at?: number
   readonly created_at: number
 }
 
@@ -46,25 +47,28 @@ export type DeliveryEnd =
       readonly id: string
       readonly lease: string
       readonly end: 'retry'
-      readonly due_at: number
+      /** How long it waits until the next attempt. */
+      readonly retry_ms: number
       readonly error: string
     }
   | { readonly id: string; readonly lease: string; readonly end: 'dead'; readonly error: string }
 
+/** Without `now` a method uses the clock of the store, which all nodes share. */
 export interface DeliveryStore {
   /** Claims the oldest due deliveries of all tenants that no worker holds. An expired lease does not hold. */
   claimDeliveries(claim: {
     readonly kinds: readonly string[]
     readonly limit: number
-    readonly now: number
-    readonly lease_until: number
+    readonly lease_ms: number
     readonly worker: string
+    readonly now?: number
   }): Promise<readonly ClaimedDelivery[]>
   /** Returns the ids that were ended; a lost lease ends nothing. A done delivery keeps its dedup key until it is pruned. */
-  endDeliveries(ends: readonly DeliveryEnd[], now: number): Promise<readonly string[]>
+  endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
   extendLeases(
     leases: readonly { readonly id: string; readonly lease: string }[],
-    until: number,
+    lease_ms: number,
+    now?: number,
   ): Promise<void>
   listDeliveries(
     tenant: string,
@@ -72,7 +76,7 @@ export interface DeliveryStore {
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly nextCursor: string }>
   /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
-  replayDeliveries(tenant: string, ids: readonly string[] | 'all', now: number): Promise<number>
+  replayDeliveries(tenant: string, ids: readonly string[] | 'all', now?: number): Promise<number>
   /** When the next delivery is due; undefined if none waits. */
   nextDelivery(kinds: readonly string[], now: number): Promise<number | undefined>
 }

@@ -3,7 +3,7 @@ import { stableJson } from '../../../engine/core/stable-json.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { timeUuid } from '../../../safe/time-uuid.ts'
 import { deliveryPayloadPath, errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
-import type { EventRecord, ExecutionRecord, ExecutionTally, KeptAnswer } from '../../stores/audit-store.ts'
+import type { EventRecord, ExecutionRecord, ExecutionTally, NewAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { Tables } from '../tables.ts'
 import { summaryRow } from '../views/summary-row.ts'
@@ -25,8 +25,8 @@ export interface AppendedGroup {
   readonly entry: NewJournalEntry | undefined
   readonly deliveries: readonly SealedDelivery[]
   readonly answers: readonly SealedAnswer[]
-  /** Answers that have expired by then are replaced. */
-  readonly now: number
+  /** The clock of the store if undefined. Answers that have expired by then are replaced. */
+  readonly now: number | undefined
 }
 
 export type NewJournalEntry = Readonly<Omit<Tables['audit_journal'], 'position'>>
@@ -93,12 +93,18 @@ export const linkedColumns = [
 ] as const satisfies readonly (keyof LinkedExecution)[]
 
 /** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
-export type SealedDelivery = Readonly<
-  Omit<Tables['deliveries'], 'state' | 'attempts' | 'lease' | 'last_error' | 'updated_at'>
->
+export interface SealedDelivery
+  extends Readonly<
+    Omit<Tables['deliveries'], 'state' | 'attempts' | 'due_at' | 'lease' | 'last_error' | 'updated_at'>
+  > {
+  /** Null if it is due at once. */
+  readonly due_at: number | null
+}
 
 /** Replaces an expired answer with the same key; an answer that is still valid stays. */
-export type SealedAnswer = Readonly<Tables['idempotency']>
+export interface SealedAnswer extends Readonly<Omit<Tables['idempotency'], 'expires_at'>> {
+  readonly keep_ms: number
+}
 
 /** Seals the texts that may hold secrets, hashes the inputs, and assigns ids. Does not touch the database. */
 export function sealRows(
@@ -168,12 +174,13 @@ function sealExecution(
 export function sealDelivery(secrets: Secrets, { tenant, ...delivery }: NewDelivery): SealedDelivery {
   return {
     ...delivery,
+    due_at: delivery.due_at ?? null,
     tenant_id: tenant,
     payload: secrets.encrypt(delivery.payload, deliveryPayloadPath(delivery.id)),
   }
 }
 
-export function sealAnswer(secrets: Secrets, { tenant, ...kept }: KeptAnswer): SealedAnswer {
+export function sealAnswer(secrets: Secrets, { tenant, ...kept }: NewAnswer): SealedAnswer {
   return {
     ...kept,
     tenant_id: tenant,

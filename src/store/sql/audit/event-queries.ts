@@ -112,7 +112,7 @@ export function eventQueries(db: SqlDatabase): EventQueries {
           .select(['request_hash', 'answer', 'expires_at'])
           .where('tenant_id', '=', tenant)
           .where('key', '=', key)
-          .where('expires_at', '>', now)
+          .where('expires_at', '>', db.codec.now(now))
           .executeTakeFirst()
         if (row === undefined) return undefined
         const answer = open(row.answer, keptAnswerPath(tenant, key))

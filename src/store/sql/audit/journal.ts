@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../../engine/core/error.ts'
 import { journalEntryPath } from '../../paths.ts'
-import type { AuditStore, EventRecord, KeptAnswer } from '../../stores/audit-store.ts'
+import type { AuditStore, EventRecord, NewAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { type NewJournalEntry, sealAnswer, sealDelivery } from './audit-group.ts'
@@ -14,7 +14,7 @@ import type { Projector } from './projector.ts'
 interface BatchSummary {
   readonly events: number
   /** The time of the latest event. */
-  readonly now: number
+  readonly latest: number
 }
 
 export interface RecordMethods extends Pick<AuditStore, 'recordEvents'> {
@@ -23,7 +23,8 @@ export interface RecordMethods extends Pick<AuditStore, 'recordEvents'> {
     bytes: Uint8Array,
     summary: BatchSummary,
     deliveries: readonly NewDelivery[],
-    answers: readonly KeptAnswer[],
+    answers: readonly NewAnswer[],
+    now?: number,
   ): Promise<void>
 }
 
@@ -34,9 +35,10 @@ export function recordMethods(
   countSealed: (texts: number) => Promise<void>,
 ): RecordMethods {
   const { secrets } = db
-  const recordBytes: RecordMethods['recordBytes'] = async (bytes, { events, now }, deliveries, answers) => {
+  const recordBytes: RecordMethods['recordBytes'] = async (bytes, summary, deliveries, answers, now) => {
+    const { events } = summary
     await db.statements.appendGroup({
-      entry: events === 0 ? undefined : sealJournalEntry(db, bytes, { events, now }),
+      entry: events === 0 ? undefined : sealJournalEntry(db, bytes, summary),
       deliveries: deliveries.map((delivery) => sealDelivery(secrets, delivery)),
       answers: answers.map((answer) => sealAnswer(secrets, answer)),
       now,
@@ -47,13 +49,13 @@ export function recordMethods(
   }
   return {
     recordBytes,
-    recordEvents: (batch, deliveries, answers) =>
-      recordBytes(encodeBatch(batch), summarizeBatch(batch), deliveries, answers),
+    recordEvents: (batch, deliveries, answers, now) =>
+      recordBytes(encodeBatch(batch), summarizeBatch(batch), deliveries, answers, now),
   }
 }
 
 export function summarizeBatch(batch: readonly EventRecord[]): BatchSummary {
-  return { events: batch.length, now: batch.reduce((latest, { time }) => Math.max(latest, time), 0) }
+  return { events: batch.length, latest: batch.reduce((latest, { time }) => Math.max(latest, time), 0) }
 }
 
 /** An entry that the projector has not written yet. */
@@ -67,10 +69,10 @@ export interface JournalEntry {
 function sealJournalEntry(
   db: SqlDatabase,
   bytes: Uint8Array,
-  { events, now }: BatchSummary,
+  { events, latest }: BatchSummary,
 ): NewJournalEntry {
   const id = randomUUID()
-  return { id, events, sealed: db.secrets.encrypt(bytes, journalEntryPath(id)), created_at: now }
+  return { id, events, sealed: db.secrets.encrypt(bytes, journalEntryPath(id)), created_at: latest }
 }
 
 /** The oldest entry whose position is not in `skipped`. */

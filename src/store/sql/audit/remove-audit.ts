@@ -1,22 +1,32 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../../../engine/core/clock.ts'
 import type { AuditStore } from '../../stores/audit-store.ts'
-import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import { type QueryBuilder, readNow, type SqlDatabase } from '../sql-database.ts'
 import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
 
 const STEP = 1_000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-type PruneLimits = Parameters<AuditStore['prune']>[0]
+interface PruneTimes {
+  readonly now: number
+  readonly executions_before: number
+  readonly deliveries_before: number
+}
 
 /** Deletes rows older than the limits in many short transactions. Returns how many. */
-export async function pruneAudit(db: SqlDatabase, limits: PruneLimits): Promise<number> {
-  const before = limits.executions_before
+export async function pruneAudit(
+  db: SqlDatabase,
+  { keep_executions_ms, keep_deliveries_ms }: Parameters<AuditStore['prune']>[0],
+  given: number | undefined,
+): Promise<number> {
+  const now = await db.system((trx) => readNow(trx, db, given))
+  const before = now - keep_executions_ms
+  const times = { now, executions_before: before, deliveries_before: now - keep_deliveries_ms }
   let count = 0
   for (const { chain } of await db.system(listChains))
     count += await repeat(() => db.system((trx) => pruneChain(db, trx, { chain, before })))
-  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, limits)))
+  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, times)))
   return count
 }
 
@@ -71,10 +81,12 @@ async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow):
 }
 
 /** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
-const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<number>)[] = [
+const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<number>)[] = [
   (trx, { executions_before: before }) => pruneEvents(trx, before),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'session_folders', key: 'session', time: 'last_at', isIndexed: true }, before),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'session_lanes', key: 'session_id', time: 'created_at' }, before),
   // Whole spans only: the rest of a span still belongs to events that are kept.
@@ -84,10 +96,8 @@ const pruneSteps: readonly ((trx: QueryBuilder, limits: PruneLimits) => Promise<
     pruneRows(trx, { table: 'event_hours', key: 'hour', time: 'hour' }, before - HOUR),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'hook_hours', key: 'hour', time: 'hour' }, before - HOUR),
-  (trx, { answers_before: before }) =>
-    pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, before),
-  (trx, { guards_before: before }) =>
-    pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, before),
+  (trx, { now }) => pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, now),
+  (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
   (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
   (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
 ]
@@ -96,17 +106,20 @@ interface PrunedTable {
   readonly table: string
   readonly key: string
   readonly time: string
+  /** An index over the time alone finds the oldest rows first; without one a sort would read the whole table. */
+  readonly isIndexed?: boolean
 }
 
 async function pruneRows(
   trx: QueryBuilder,
-  { table, key, time }: PrunedTable,
+  { table, key, time, isIndexed = false }: PrunedTable,
   before: number,
 ): Promise<number> {
   const [from, name, at] = [sql.table(table), sql.ref(key), sql.ref(time)]
+  const order = isIndexed ? sql`order by ${at}` : sql``
   const { numAffectedRows } = await sql`
     delete from ${from} where (tenant_id, ${name}) in (
-      select tenant_id, ${name} from ${from} where ${at} < ${before} limit ${STEP})`.execute(trx)
+      select tenant_id, ${name} from ${from} where ${at} < ${before} ${order} limit ${STEP})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }
 

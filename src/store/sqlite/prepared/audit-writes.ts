@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../../engine/core/clock.ts'
 import type { AuditChain } from '../../sql/audit/audit-chain.ts'
 import {
   type AppendedGroup,
@@ -122,12 +123,12 @@ export function prepareAppendGroup(database: DatabaseSync): (group: AppendedGrou
        request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at
      where expires_at <= ?`,
   )
-  return ({ entry, deliveries, answers, now }) =>
+  return ({ entry, deliveries, answers, now = systemClock.now() }) =>
     transaction(() => {
       if (entry !== undefined) append.run(entry.id, entry.events, entry.sealed, entry.created_at)
       for (const { id, tenant_id, kind, dedup_key, payload, due_at, created_at } of deliveries)
-        deliver.run(id, tenant_id, kind, dedup_key, payload, due_at, created_at, created_at)
-      for (const { tenant_id, key, request_hash, answer, expires_at } of answers)
-        keep.run(tenant_id, key, request_hash, answer, expires_at, now)
+        deliver.run(id, tenant_id, kind, dedup_key, payload, due_at ?? now, created_at, created_at)
+      for (const { tenant_id, key, request_hash, answer, keep_ms } of answers)
+        keep.run(tenant_id, key, request_hash, answer, now + keep_ms, now)
     })
 }

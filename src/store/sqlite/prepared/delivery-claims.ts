@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../../engine/core/clock.ts'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { deliveryPayloadPath } from '../../paths.ts'
 import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../../stores/delivery-store.ts'
 import { numberColumn, prepareTransaction, type SqliteRow, textColumn } from './prepared-statement.ts'
 
-type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
+type Claim = Required<Parameters<DeliveryStore['claimDeliveries']>[0]>
 
 export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) {
   const transaction = prepareTransaction(database)
@@ -46,7 +47,7 @@ export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) 
       markDead.run('secret.unreadable', claim.now, id)
       return undefined
     }
-    lease.run(claim.lease_until, held, claim.now, id)
+    lease.run(claim.now + claim.lease_ms, held, claim.now, id)
     return {
       id,
       tenant: textColumn(row.tenant_id),
@@ -64,13 +65,14 @@ export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) 
       ended.end === 'done'
         ? done.run(now, id, held)
         : ended.end === 'retry'
-          ? failed.run('waiting', ended.due_at, ended.error, now, id, held)
+          ? failed.run('waiting', now + ended.retry_ms, ended.error, now, id, held)
           : failed.run('dead', null, ended.error, now, id, held)
     return changes === 1
   }
   return {
-    claim: (claim: Claim): readonly ClaimedDelivery[] =>
+    claim: (given: Parameters<DeliveryStore['claimDeliveries']>[0]): readonly ClaimedDelivery[] =>
       transaction(() => {
+        const claim = { now: systemClock.now(), ...given }
         const held = `${claim.worker}/${randomUUID()}`
         const claimed: ClaimedDelivery[] = []
         for (;;) {
@@ -82,7 +84,7 @@ export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) 
           if (rows.length === 0 || claimed.length >= claim.limit) return claimed
         }
       }),
-    end: (ends: readonly DeliveryEnd[], now: number): readonly string[] =>
+    end: (ends: readonly DeliveryEnd[], now = systemClock.now()): readonly string[] =>
       transaction(() => ends.filter((ended) => end(ended, now)).map((ended) => ended.id)),
   }
 }

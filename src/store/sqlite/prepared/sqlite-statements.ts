@@ -1,9 +1,11 @@
 /** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
 import type { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../../engine/core/clock.ts'
 import type { GuardRequest } from '../../../engine/core/guard-state.ts'
 import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../../engine/guard/guard-entry.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { type ExecutionColumns, executionColumns, readExecution } from '../../sql/audit/history-queries.ts'
+import { clampGuardEntry } from '../../sql/clamp-windows.ts'
 import { readUnion } from '../../sql/column-values.ts'
 import { invalidCursor } from '../../sql/page-cursor.ts'
 import type { DialectStatements } from '../../sql/sql-database.ts'
@@ -60,19 +62,25 @@ function prepareTakeGuards(database: DatabaseSync): SyncStatement<'takeGuards'> 
   )
   const remove = database.prepare('delete from guard_state where tenant_id = ? and key = ?')
 
-  const find = (tenant: string, key: string): GuardEntry | undefined => {
+  /** Finds the entry of a request, and stores it again if its window was too long. */
+  const find = (tenant: string, request: GuardRequest, now: number): GuardEntry | undefined => {
+    const key = entryKey(request)
     const row = select.get(tenant, key)
-    return row && { until: numberColumn(row.until), count: numberColumn(row.count) }
+    if (row === undefined) return undefined
+    const stored = { until: numberColumn(row.until), count: numberColumn(row.count) }
+    const entry = clampGuardEntry(request, stored, now)
+    if (entry !== stored) upsert.run(tenant, key, entry.until, entry.count)
+    return entry
   }
   const arm = (tenant: string, request: GuardRequest, now: number) => {
     const key = entryKey(request)
-    const armed = armEntry(request, find(tenant, key), now)
+    const armed = armEntry(request, find(tenant, request, now), now)
     if (armed === undefined) remove.run(tenant, key)
     else upsert.run(tenant, key, armed.until, armed.count)
   }
-  return (tenant, requests, now) =>
+  return (tenant, requests, now = systemClock.now()) =>
     transaction(() => {
-      const passes = requests.map((request) => checkEntry(request, find(tenant, entryKey(request)), now))
+      const passes = requests.map((request) => checkEntry(request, find(tenant, request, now), now))
       if (passes.every((pass) => pass.pass)) for (const request of requests) arm(tenant, request, now)
       return passes
     })

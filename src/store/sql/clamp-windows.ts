@@ -1,0 +1,43 @@
+/** Windows that began while the clock was ahead: without a limit they would last until the clock is there again. */
+import { sql } from 'kysely'
+import type { GuardRequest } from '../../engine/core/guard-state.ts'
+import { DAY_MS } from '../../engine/guard/guard.ts'
+import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
+import type { LongestWindows } from '../stores/audit-store.ts'
+import { readNow, type SqlDatabase } from './sql-database.ts'
+
+/** The entry of a guard, with at most one whole window left. */
+export function clampGuardEntry(request: GuardRequest, entry: GuardEntry, now: number): GuardEntry {
+  const latest = now + guardWindowMs(request)
+  return entry.until > latest ? { ...entry, until: latest } : entry
+}
+
+/** A budget has no window: it never expires. */
+function guardWindowMs(request: GuardRequest): number {
+  if (request.kind === 'budget') return Number.POSITIVE_INFINITY
+  return 'windowMs' in request ? request.windowMs : DAY_MS
+}
+
+/** Shortens the windows of every tenant. Returns how many. */
+export async function clampWindows(
+  db: SqlDatabase,
+  longest: LongestWindows,
+  given: number | undefined,
+): Promise<number> {
+  return db.system(async (trx) => {
+    const now = await readNow(trx, db, given)
+    const clamp = async (table: string, time: string, latest: number, where = sql`true`) => {
+      const column = sql.ref(time)
+      const { numAffectedRows } =
+        await sql`update ${sql.table(table)} set ${column} = ${latest} where ${column} > ${latest} and ${where}`.execute(
+          trx,
+        )
+      return Number(numAffectedRows ?? 0)
+    }
+    const leases = await clamp('deliveries', 'due_at', now + longest.lease_ms, sql`state = 'leased'`)
+    const retries = await clamp('deliveries', 'due_at', now + longest.retry_ms, sql`state = 'waiting'`)
+    const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
+    const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
+    return leases + retries + answers + guards
+  })
+}
