@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -15,7 +15,13 @@ describe('the command table', () => {
   test('has a verb for every method of the gateway, and no other', () => {
     const remote = commands
       .filter(({ isRemote }) => isRemote)
-      .flatMap(({ name, verbs }) => verbs?.map((verb) => `${name}.${verb}`) ?? [name])
+      .flatMap(({ name, verbs, localVerbs = [], replaced = {} }) =>
+        verbs === undefined
+          ? [name]
+          : [...verbs.filter((verb) => !localVerbs.includes(verb)), ...Object.keys(replaced)].map(
+              (verb) => `${name}.${verb}`,
+            ),
+      )
     expect(remote.sort()).toEqual(methods.map(({ name }) => name).sort())
   })
 
@@ -29,6 +35,12 @@ describe('the command table', () => {
       expect(verbs?.sort()).toEqual(row.verbs?.toSorted())
     },
   )
+
+  test('names a command that exists in place of every replaced one', () => {
+    const names = commands.map(({ name }) => name)
+    for (const { replaced = {} } of commands)
+      expect(names).toEqual(expect.arrayContaining(Object.values(replaced)))
+  })
 
   test('is what --help lists', () => {
     const lines = hookhelm('--help')
@@ -47,6 +59,40 @@ describe('the command table', () => {
       ?.split('## ')[0]
       ?.match(/^\| \d \|/gm)
     expect(rows).toEqual(Object.values(exitCodes).map((code) => `| ${code} |`))
+  })
+})
+
+describe('a command that does not exist', () => {
+  const refused = (...args: readonly string[]) => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
+    expect(stdout).toBe('')
+    return { status, stderr: stderr.trim() }
+  }
+
+  test.each([
+    [['lst'], 'there is no command lst. Did you mean list?'],
+    [['xyzzy'], 'there is no command xyzzy. Run `hookhelm --help` to list the commands.'],
+    [['hooks', 'lst'], 'there is no command hooks lst. Did you mean list?'],
+    [['hooks', 'toggel', 'x'], 'there is no command hooks toggel. Did you mean hooks toggle?'],
+    [['sessions', 'xyzzy'], 'there is no command sessions xyzzy. There are: hookhelm sessions list|timeline'],
+    [['sessions'], 'a subcommand is missing: hookhelm sessions list|timeline'],
+    [['secret', 'rotat'], 'there is no command secrets rotat. Did you mean secrets rotate?'],
+    [['hooks', 'list'], 'use `hookhelm list` instead of `hookhelm hooks list`'],
+    [['hooks', 'test', 'x'], 'use `hookhelm test` instead of `hookhelm hooks test`'],
+    [['hooks', 'effective'], 'use `hookhelm list` instead of `hookhelm hooks effective`'],
+    [['--json', 'list'], 'flags come after the command: hookhelm <command> --json'],
+  ])('%j is answered with the one that was meant', (args, stderr) => {
+    expect(refused(...args)).toEqual({ status: 1, stderr })
+  })
+
+  test('a flag that does not exist is answered with the one that was meant', () => {
+    expect(refused('list', '--foldr', 'x').stderr).toContain('Did you mean --folder?')
+    expect(refused('sessions', 'list', '--sinse', '2h').stderr).toContain('Did you mean --since?')
+  })
+
+  test('the former name of a command still works, and help does not list it', () => {
+    expect(hookhelm('secret', 'rotate', '--help')).toContain('Encrypts all stored secrets')
+    expect(hookhelm('--help')).not.toMatch(/^ {2}secret /m)
   })
 })
 

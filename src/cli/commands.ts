@@ -12,6 +12,12 @@ export interface CommandRow {
   readonly isRemote?: true
   /** The subcommands, in the order that help lists them. */
   readonly verbs?: readonly string[]
+  /** Those of its subcommands that are no methods of the gateway. */
+  readonly localVerbs?: readonly string[]
+  /** Methods whose command has another name, and that name: `list` in place of `hooks list`. */
+  readonly replaced?: Readonly<Record<string, string>>
+  /** A former name with the same meaning. Help does not list it. */
+  readonly alias?: string
   /** Absent for `completion`, which the entry answers from this table. */
   readonly load?: () => Promise<LoadedCommand>
 }
@@ -37,14 +43,15 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'list',
-    about: 'List the hooks of each event in the order they run, and the file each comes from',
-    usage: '[--event e]',
+    about:
+      'List the hooks in force: the chain of each event, where each hook comes from, and what keeps it from running',
+    usage: '[event] [--agent a] [--folder dir]',
     load: async () => (await import('./list.ts')).listCommand,
   },
   {
     name: 'test',
-    about: 'Run one hook on its own: does it match, and what does it answer',
-    usage: "<hook> --tool t --input '{…}'",
+    about: 'Run one hook of a file or of the gateway on its own: does it match, and what does it answer',
+    usage: "[hook] [--file hook.yaml] --tool t --input '{…}'",
     load: async () => (await import('./test.ts')).testCommand,
   },
   {
@@ -108,29 +115,24 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./mcp-proxy.ts')).mcpProxyCommand,
   },
   {
-    name: 'secret',
-    about: 'Manage the key that encrypts stored secrets',
-    verbs: ['rotate'],
-    load: async () => (await import('./secret.ts')).secretCommand,
-  },
-  {
     name: 'status',
     isRemote: true,
     about: 'Show gateway health, and every disabled or failing hook',
     load: async () => (await import('./remote/method-command.ts')).singleCommand('status'),
   },
   ...[
-    noun('hooks', 'Manage stored hooks, and show what they did', [
-      'list',
-      'get',
-      'create',
-      'update',
-      'delete',
-      'toggle',
-      'test',
-      'preview',
-      'history',
-    ]),
+    {
+      ...noun('hooks', 'Manage stored hooks, and show what they did', [
+        'get',
+        'create',
+        'update',
+        'delete',
+        'toggle',
+        'preview',
+        'history',
+      ]),
+      replaced: { list: 'list', effective: 'list', test: 'test' },
+    },
     noun('executions', 'Show recorded executions of hooks', ['tail', 'get']),
     noun('events', 'Show recorded events, and explain their decisions', ['list', 'tail', 'get', 'explain']),
     noun('sessions', 'Show the sessions of agents', ['list', 'get', 'timeline']),
@@ -139,7 +141,17 @@ export const commands: readonly CommandRow[] = [
     noun('budgets', 'Show and set the token budget', ['get', 'set']),
     noun('tenants', 'Manage tenants', ['list', 'get', 'create', 'delete']),
     noun('tokens', 'Manage access tokens', ['list', 'create', 'delete']),
-    noun('secrets', 'Manage secrets for hooks; values are write-only', ['list', 'set', 'delete']),
+    {
+      ...noun('secrets', 'Manage secrets for hooks, and the key that encrypts them; values are write-only', [
+        'list',
+        'set',
+        'delete',
+        'rotate',
+      ]),
+      localVerbs: ['rotate'],
+      alias: 'secret',
+      load: async () => (await import('./secrets.ts')).secretsCommand(),
+    },
     noun('providers', 'Manage model providers; keys are write-only', ['list', 'set', 'delete']),
     noun('settings', 'Show and change settings', ['get', 'set']),
     noun('deliveries', 'Show and replay deliveries', ['list', 'replay']),
@@ -152,13 +164,13 @@ export const commands: readonly CommandRow[] = [
   },
 ]
 
-/** The methods of one part of the gateway's API: `hookhelm hooks list`, `hookhelm hooks create`, … */
+/** The methods of one part of the gateway's API: `hookhelm hooks get`, `hookhelm hooks create`, … */
 function noun(name: string, about: string, verbs: readonly string[]): CommandRow {
   return {
     name,
     about,
     isRemote: true,
     verbs,
-    load: async () => (await import('./remote/method-command.ts')).nounCommand(name),
+    load: async () => (await import('./remote/method-command.ts')).nounCommand(name, verbs),
   }
 }

@@ -6,18 +6,21 @@ import { formatTable } from './output.ts'
 /** Formats a decision and its trace for people. */
 export function explainDecision(decision: Decision): string {
   const { trace, kind, by, reason, steps = [], context = [], opened = [] } = decision
+  const nameOf = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
   const rows = (trace?.hooks ?? []).map((hook) => [symbolOf(hook), hook.name ?? hook.hook, explainHook(hook)])
   return [
-    `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${by}`}`,
+    `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${nameOf(by)}`}`,
     ...(reason === undefined ? [] : [`  ${reason}`]),
     '',
     rows.length === 0 ? 'no hook listens to this event' : formatTable(rows),
     ...steps.map(
       ({ hook, before, after }) =>
-        `\n${hook} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
+        `\n${nameOf(hook)} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
     ),
     ...context.map((text) => `\nadded context: ${text}`),
-    ...opened.map(({ hook, because, code }) => `\nallowed although ${hook} failed (${because}, ${code})`),
+    ...opened.map(
+      ({ hook, because, code }) => `\nallowed although ${nameOf(hook)} failed (${because}, ${code})`,
+    ),
   ].join('\n')
 }
 

@@ -7,24 +7,29 @@ import { type CommandRow, commands } from './commands.ts'
 import { formatTable, printMessage, printOutput } from './output.ts'
 import { packageVersion } from './package-version.ts'
 
-const args = process.argv.slice(2)
-const [name = '', ...rest] = args
-const row = commands.find((each) => each.name === name)
+const [name = '', ...rest] = process.argv.slice(2)
+const row = commands.find((each) => each.name === name || each.alias === name)
+const wrongVerb = row === undefined ? undefined : await explainVerb(row)
 
 if (name === '--version' || name === '-v') printOutput(packageVersion())
 else if (name === '--help' || name === '-h') printOutput(helpText())
 else if (row === undefined) await rejectCommand()
+else if (wrongVerb !== undefined) failWith(wrongVerb)
 else if (row.load === undefined) await printCompletion()
-else await run(row.about, row.load)
+else await run(row, row.load)
 
-async function run(about: string, load: NonNullable<CommandRow['load']>): Promise<void> {
+async function run(
+  { name: command, about }: CommandRow,
+  load: NonNullable<CommandRow['load']>,
+): Promise<void> {
   cacheCompiledCode()
   const [{ runCommand, runMain }, loaded] = await Promise.all([import('citty'), load()])
-  const command = typeof loaded === 'function' ? await loaded() : await loaded
+  const definition = typeof loaded === 'function' ? await loaded() : await loaded
   const main = {
     meta: { name: 'hookhelm', version: packageVersion() },
-    subCommands: { [name]: { ...command, meta: { name, description: about } } },
+    subCommands: { [command]: { ...definition, meta: { name: command, description: about } } },
   }
+  const args = [command, ...rest]
   // Words after `--` belong to another program, including its `-h`.
   const end = rest.indexOf('--')
   const help = rest.findIndex((word) => word === '-h' || word === '--help')
@@ -55,25 +60,57 @@ async function printCompletion(): Promise<void> {
   const { completionScript } = await import('./completion.ts')
   const script = completionScript(rest[0] ?? '', commands)
   if (script !== undefined) return printOutput(script)
-  process.exitCode = 1
-  printMessage(`usage: hookhelm completion ${row?.verbs?.join('|')}`)
+  failWith(`usage: hookhelm completion ${row?.verbs?.join('|')}`)
 }
 
 async function rejectCommand(): Promise<void> {
-  process.exitCode = 1
-  if (name === '') {
-    printMessage(helpText())
-    return
-  }
-  const { nearest } = await import('../engine/core/nearest.ts')
-  const near = nearest(
+  if (name === '') return failWith(helpText())
+  if (name.startsWith('-'))
+    return failWith(`flags come after the command: hookhelm <command> ${name.slice(0, 80)}`)
+  const hint = await didYouMean(
     name,
     commands.map((each) => each.name),
   )
-  const hint = near === undefined ? 'Run `hookhelm --help` to list the commands.' : `Did you mean ${near}?`
-  printMessage(
-    name.startsWith('-')
-      ? `flags come after the command: hookhelm <command> ${name.slice(0, 80)}`
-      : `there is no command ${name.slice(0, 80)}. ${hint}`,
+  failWith(
+    `there is no command ${name.slice(0, 80)}. ${hint ?? 'Run `hookhelm --help` to list the commands.'}`,
   )
+}
+
+/** What is wrong with the subcommand; nothing if it exists, or if help answers. */
+async function explainVerb({
+  name: command,
+  verbs,
+  replaced = {},
+  load,
+}: CommandRow): Promise<string | undefined> {
+  // `completion` explains its own argument.
+  if (verbs === undefined || load === undefined) return undefined
+  const verb = rest.find((word) => !word.startsWith('-'))
+  if (rest.includes('--help') || rest.includes('-h') || (verb !== undefined && verbs.includes(verb)))
+    return undefined
+  const all = `hookhelm ${command} ${verbs.join('|')}`
+  if (verb === undefined) return `a subcommand is missing: ${all}`
+  if (Object.hasOwn(replaced, verb))
+    return `use \`hookhelm ${replaced[verb]}\` instead of \`hookhelm ${command} ${verb}\``
+  const hint = await didYouMean(
+    verb,
+    verbs.concat(Object.keys(replaced)),
+    (near) => replaced[near] ?? `${command} ${near}`,
+  )
+  return `there is no command ${command} ${verb.slice(0, 80)}. ${hint ?? `There are: ${all}`}`
+}
+
+async function didYouMean(
+  given: string,
+  names: readonly string[],
+  toCommand = (near: string) => near,
+): Promise<string | undefined> {
+  const { nearest } = await import('../engine/core/nearest.ts')
+  const near = nearest(given, names)
+  return near === undefined ? undefined : `Did you mean ${toCommand(near)}?`
+}
+
+function failWith(message: string): void {
+  process.exitCode = 1
+  printMessage(message)
 }

@@ -8,7 +8,6 @@ import { HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { socketPath } from '../gateway/socket/socket-path.ts'
-import { untrustedText } from './output.ts'
 import { connection } from './remote/connection.ts'
 
 /** The default time for a decision. MCP clients wait longer for a call. */
@@ -65,7 +64,7 @@ function checkSocket(path: string): void {
 
 function warnUntrusted(warn: (line: string) => void): Log {
   return (name, fields) => {
-    if (name === 'trust.needed') warn(untrustedText(fields.file))
+    if (name === 'trust.needed') warn(String(fields.text))
   }
 }
 

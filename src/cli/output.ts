@@ -28,7 +28,3 @@ export function replaceControlCharacters(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
 }
-
-export function untrustedText(file: unknown): string {
-  return `${String(file)} has no effect until you trust it: run \`hookhelm trust\``
-}

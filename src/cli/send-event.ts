@@ -24,7 +24,8 @@ export const eventArgs = {
   agent: { type: 'string', description: 'agent name' },
 } as const
 
-interface EventArgs {
+/** The values of these flags. */
+export interface EventArgs {
   readonly payload?: string | undefined
   readonly tool?: string | undefined
   readonly input?: string | undefined
@@ -39,7 +40,12 @@ export function sendEvent(
   event: string,
   args: EventArgs & { readonly options?: DispatchOptions },
 ): Promise<Decision> {
-  return hooks.dispatch(event as 'pre_tool_use', readPayload(args) as never, envelopeOf(args), args.options)
+  return hooks.dispatch(
+    event as 'pre_tool_use',
+    readPayloadArgs(args) as never,
+    envelopeOf(args),
+    args.options,
+  )
 }
 
 export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {
@@ -48,7 +54,7 @@ export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {
 }
 
 /** Reads `--payload` or else stdin; `--tool` and `--input` override its fields. */
-function readPayload({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
+export function readPayloadArgs({ payload: given, tool, input }: EventArgs): Record<string, unknown> {
   const text = given ?? (tool === undefined ? readStdin() : '{}')
   const payload = requireObject(parseJson(text), 'the payload')
   return {

@@ -1,10 +1,13 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { formatProblem } from '../config/file-problem.ts'
 import { findHookFolders, hookFileIn, trustFile } from '../config/hook-folders.ts'
+import { lineDiff } from '../config/line-diff.ts'
 import { loadFile } from '../config/read/load-file.ts'
 import { readHookText } from '../config/read/read-hook-file.ts'
-import { trustStore } from '../config/trust.ts'
+import { type TrustedFile, type TrustStore, trustStore } from '../config/trust.ts'
+import { changedScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 
@@ -18,44 +21,100 @@ export const trustCommand = command({
   },
   run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
-    const found = findHookFolders({ cwd })
-      .filter(({ level }) => level === 'repository')
-      .flatMap(({ folder }) => hookFileIn(folder) ?? [])
+    const store = trustStore(trustFile())
+    const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
     if (paths.length === 0) printMessage('this directory is in no repository with a hook file')
     const codes = paths.map((path) =>
-      args.revoke ? revokeTrust(path) : reviewFile(path, args.show === true),
+      args.revoke ? revokeTrust(path, store) : reviewFile(path, store, args.show === true),
     )
     return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok
   },
 })
 
-function reviewFile(path: string, onlyShow: boolean): ExitCode {
-  const store = trustStore(trustFile())
+/** The hook files around a directory, and those that were trusted there and are gone. */
+function repositoryFiles(cwd: string, store: TrustStore): string[] {
+  return repositoryFolders(cwd).flatMap(
+    (folder) => hookFileIn(folder) ?? store.findInFolder(folder)?.path ?? [],
+  )
+}
+
+function trustedFiles(cwd: string, store: TrustStore): string[] {
+  return repositoryFolders(cwd).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
+}
+
+function repositoryFolders(cwd: string): string[] {
+  return findHookFolders({ cwd })
+    .filter(({ level }) => level === 'repository')
+    .map(({ folder }) => folder)
+}
+
+function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+  const trusted = store.find(path) ?? store.findInFolder(dirname(path))
   const loaded = loadFile(path, 'repository')
-  if (loaded === undefined) throw handlerError('config.unreadable', `there is no file ${path}`)
+  if (loaded === undefined) return reviewMissing(path, trusted)
   const { text } = loaded
-  const state = store.state(path, text)
-  if (state === 'trusted') {
+  const isSame = trusted?.text === text && trusted.path === path
+  if (isSame && coversScripts(trusted, path)) {
     printMessage(`already trusted: ${path}`)
     return exitCodes.ok
   }
-  printOutput(store.pendingDiff(path, text))
+  if (!isSame) printOutput(lineDiff(trusted?.text ?? '', text))
+  for (const line of scriptChanges(trusted)) printMessage(line)
   if (onlyShow) return exitCodes.untrusted
   const read = readHookText(text, path)
   if (read.kind === 'bad') {
     for (const problem of read.problems) printMessage(formatProblem(problem))
     return exitCodes.failed
   }
-  store.trust(path, text)
-  printMessage(
-    `trusted: ${path} (${read.file.hooks.length} hooks). Trust does not cover the scripts that it runs.`,
-  )
+  const scripts = trustHooks(path, text, read.file.hooks)
+  printMessage(`trusted: ${path} (${read.file.hooks.length} hooks)`)
+  for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }
 
-function revokeTrust(path: string): ExitCode {
-  const wasTrusted = trustStore(trustFile()).revoke(path)
+/** Trusts a hook file and the scripts that it names at present. */
+export function trustHooks(path: string, text: string, hooks: readonly HookDefinition[]): TrustedScripts {
+  const scripts = recordScripts(hooks, dirname(path))
+  trustStore(trustFile()).trust(path, text, scripts)
+  return scripts
+}
+
+function reviewMissing(path: string, trusted: TrustedFile | undefined): ExitCode {
+  if (trusted === undefined) throw handlerError('config.unreadable', `there is no file ${path}`)
+  printOutput(lineDiff(trusted.text, ''))
+  printMessage(
+    `${path} no longer exists; the content that you trusted stays in force. Restore it, or run \`hookhelm trust --revoke\``,
+  )
+  return exitCodes.untrusted
+}
+
+function coversScripts({ scripts, text }: TrustedFile, path: string): boolean {
+  if (scripts !== undefined) return changedScripts(scripts).length === 0
+  const read = readHookText(text, path)
+  return read.kind === 'good' && Object.keys(recordScripts(read.file.hooks, dirname(path))).length === 0
+}
+
+function scriptChanges(trusted: TrustedFile | undefined): string[] {
+  if (trusted === undefined) return []
+  if (trusted.scripts === undefined)
+    return [`the trust in ${trusted.path} was given before Hookhelm recorded the scripts that a file names`]
+  const states = { changed: 'changed', missing: 'missing', link: 'now a symbolic link', appeared: 'new' }
+  return changedScripts(trusted.scripts).map(({ path, state }) => `script ${states[state]}: ${path}`)
+}
+
+function scriptLines(scripts: TrustedScripts): string[] {
+  const lines = Object.entries(scripts).map(([path, { sha256 }]) =>
+    sha256 === undefined
+      ? `  does not exist, and is not run until you trust it: ${path}`
+      : `  trusted script: ${path}`,
+  )
+  const rest = 'Trust does not cover files that these scripts load, nor programs outside of the repository.'
+  return lines.length === 0 ? [] : [...lines, rest]
+}
+
+function revokeTrust(path: string, store: TrustStore): ExitCode {
+  const wasTrusted = store.revoke(store.find(path)?.path ?? store.findInFolder(dirname(path))?.path ?? path)
   printMessage(wasTrusted ? `no longer trusted: ${path}` : `was not trusted: ${path}`)
   return exitCodes.ok
 }

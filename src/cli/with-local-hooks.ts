@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Local, openLocal } from '../app/local.ts'
-import { printMessage, untrustedText } from './output.ts'
+import { printMessage } from './output.ts'
 
 /** Opens the hooks of a directory for `use`, and closes them when it returns or throws. */
 export async function withLocalHooks<T>(
@@ -16,6 +16,6 @@ export async function withLocalHooks<T>(
 }
 
 function printWarning(name: string, fields: Readonly<Record<string, unknown>>): void {
-  if (name === 'trust.needed') printMessage(untrustedText(fields.file))
+  if (name === 'trust.needed') printMessage(String(fields.text))
   else if (name.startsWith('security.')) printMessage(`${name} ${JSON.stringify(fields)}`)
 }

@@ -167,7 +167,8 @@ test('while a person decides the deadline moves', async () => {
 })
 
 describe('a subscription', () => {
-  const row = (id: string) => ({ id, tenant_id: 'tenant-a' }) as ExecutionRow
+  const row = (id: string) =>
+    ({ id, tenant_id: 'tenant-a', hook_id: null, session_id: null, metadata: {} as object }) as ExecutionRow
 
   test('yields executions as they are recorded, and goes on from its cursor after a loss', async () => {
     const gateway = await startGateway()

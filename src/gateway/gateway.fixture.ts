@@ -64,6 +64,11 @@ class FakeStore {
     return this.tenants.find(({ id, name }) => id === idOrName || name === idOrName)
   }
 
+  /** It stores no hooks, so executions have no names of hooks. */
+  async findHook(): Promise<undefined> {
+    return undefined
+  }
+
   async tail(tenant: string, cursor: string | undefined, limit: number) {
     const all = this.executions.filter((row) => row.tenant_id === tenant)
     if (cursor === undefined) return { rows: [], nextCursor: String(all.length) }

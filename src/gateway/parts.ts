@@ -3,6 +3,7 @@ import type { Edition } from '../engine/core/edition.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
+import type { HooksInForce } from './hooks/effective-hooks.ts'
 import type { Settings } from './settings.ts'
 import type { StatusPart } from './status.ts'
 import type { HookChange } from './tenancy/snapshots.ts'
@@ -22,6 +23,8 @@ export interface MethodParts {
   readonly host: Host
   /** Makes the next dispatch of the tenant see its changed definitions; with the changed hook, without loading the others. */
   changed(tenant: string, change?: HookChange): Promise<void>
+  /** The hooks that the next dispatch of a tenant sees, in a folder if one is given. */
+  hooksInForce(tenant: string, folder: string | undefined): Promise<HooksInForce>
   /** Makes every token be read from the store again. */
   forgetTokens(): void
   /** Calls the listener after this node has written executions; returns its undo. */

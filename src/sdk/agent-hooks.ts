@@ -65,7 +65,10 @@ const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 export function createAgentHooks(options: AgentHooksOptions, host: string): AgentHooks {
   const { hooks, client, log = () => {}, ...envelope } = options
   const decider = createDecider(hooks === undefined ? { client } : { hooks })
-  return hooksAt({ decider, log, observing: new Set() }, { session: randomUUID(), ...envelope, host })
+  // A gateway on this machine applies the hook files of the folder that an event names.
+  const folder = client === undefined ? {} : { cwd: process.cwd() }
+  const context = { session: randomUUID(), ...folder, ...envelope, host }
+  return hooksAt({ decider, log, observing: new Set() }, context)
 }
 
 interface SharedState {

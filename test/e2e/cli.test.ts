@@ -89,10 +89,13 @@ describe('the first five minutes', () => {
   test('list shows the chain of each event and the files', async () => {
     await hookhelm(['init'])
     const { stdout } = await hookhelm(['list'])
-    expect(stdout).toMatch(/pre_tool_use\n {2}1\. {2}no-recursive-delete +script +Bash\(rm -rf\*\)/)
-    expect(stdout).toMatch(/good +.*hooks\.yaml +3 hooks in use/)
-    const data = JSON.parse((await hookhelm(['list', '--json', '--event', 'post_tool_use'])).stdout)
-    expect(data.events).toMatchObject([{ event: 'post_tool_use', hooks: [{ id: 'journal' }] }])
+    expect(stdout).toMatch(/^No gateway is running/)
+    expect(stdout).toMatch(
+      /pre_tool_use \(gate\)\n {2}1\. {2}no-recursive-delete +script +Bash\(rm -rf\*\) +\.hookhelm\/hooks\.yaml:7/,
+    )
+    expect(stdout).toMatch(/in force +\.hookhelm\/hooks\.yaml +3 hooks in force/)
+    const data = JSON.parse((await hookhelm(['list', '--json', 'PostToolUse'])).stdout)
+    expect(data).toMatchObject({ gateway: null, hooks: [{ event: 'post_tool_use', id: 'journal' }] })
   })
 
   test('explain says why, down to the part of a matcher that did not hold', async () => {

@@ -265,7 +265,13 @@ test('4.12 #160 what agents left on disk is recorded as it happened, once, and t
   const { body } = await gateway.call('GET', '/v1/sessions/s1/timeline')
   expect(body.events).toMatchObject([
     { event: 'session_end', created_at: 1_700_000_000_000 },
-    { event: 'agent_event', created_at: 1_700_000_000_000 },
+    {
+      event: 'pre_tool_use',
+      created_at: 1_700_000_000_000,
+      kind: 'block',
+      code: 'gateway.unreachable',
+      moment: { tool: 'Bash' },
+    },
   ])
   expect(gateway.logged.map(({ name }) => name)).toContain('agent.spool_overflow')
   const seen = await gateway.until(
@@ -273,6 +279,47 @@ test('4.12 #160 what agents left on disk is recorded as it happened, once, and t
     ({ body: found }) => found.executions.length === 1,
   )
   expect(seen.body.executions).toMatchObject([{ decision: 'allow' }])
+})
+
+test('a call that was blocked or let through during an outage is recorded with that decision', async () => {
+  const gateway = await running()
+  const spool = join(gateway.home, 'spool')
+  mkdirSync(spool, { recursive: true })
+  const left = {
+    agent: 'claude-code',
+    event: 'PreToolUse',
+    why: 'no gateway listens at /x.sock; start it with "hookhelm up"',
+  }
+  const native = (command: string) => ({ ...bash(command), session_id: 'outage' })
+  const files = {
+    '1700000000000-1.json': { ...left, at: 1_700_000_000_000, blocked: true, native: native('rm -rf /') },
+    '1700000000001-1.json': { ...left, at: 1_700_000_000_001, opened: true, native: native('ls') },
+    '1700000000002-1.json': {
+      ...left,
+      at: 1_700_000_000_002,
+      blocked: true,
+      native: { ...native(''), tool_input: 7 },
+    },
+  }
+  for (const [name, value] of Object.entries(files)) writeFileSync(join(spool, name), JSON.stringify(value))
+  await gateway.until(
+    async () => readdirSync(spool),
+    (names) => names.length === 0,
+  )
+  const { body } = await gateway.call('GET', '/v1/sessions/outage/timeline')
+  expect(body.events.map(({ kind, event }: { kind: string; event: string }) => [event, kind])).toEqual([
+    ['pre_tool_use', 'block'],
+    ['pre_tool_use', 'allow'],
+    ['agent_event', 'block'],
+  ])
+  const reasons = await Promise.all(
+    body.events.map(
+      async ({ event_id }: { event_id: string }) =>
+        (await gateway.call('GET', `/v1/events/${event_id}`)).body.decision.reason,
+    ),
+  )
+  expect(reasons[0]).toMatch(/^gateway was down: no gateway listens/)
+  expect(reasons[1]).toContain('let through because of --fail-open')
 })
 
 test('an agent with hooks over HTTP sends its payload as it is, and needs a token', async () => {

@@ -119,6 +119,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('hooks.update', { hookId, updates: { name: 'renamed' } })
   await call('hooks.toggle', { hookId, enabled: true })
   await call('hooks.list', { event: 'PreToolUse' })
+  await call('hooks.effective', { event: 'PreToolUse', agent: 'codex' })
   await call('hooks.get', { hookId })
   await call('hooks.test', { config: hook, sampleEvent: { toolName: 'exec', toolInput: { cmd: 'ls' } } })
   const { body } = await running.dispatch('pre_tool_use', exec('ls'), { envelope: { session: 'one' } })

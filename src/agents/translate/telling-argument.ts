@@ -64,8 +64,15 @@ function firstText(input: Input, keys: readonly string[]): string | undefined {
   return undefined
 }
 
+/** The first text of an unknown tool; the first value of any kind if it has no text. */
 function firstOfAll(input: Input): string | undefined {
-  return firstText(input, Object.keys(input))
+  const keys = Object.keys(input)
+  return (
+    firstText(
+      input,
+      keys.filter((key) => typeof input[key] === 'string'),
+    ) ?? firstText(input, keys)
+  )
 }
 
 function toText(value: unknown): string | undefined {

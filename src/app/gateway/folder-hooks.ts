@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
 import { trustStore } from '../../config/trust.ts'
 import { watchHookFiles } from '../../config/watch/watch-hook-files.ts'
@@ -26,7 +28,8 @@ export function folderHooks({
     const files = watchHookFiles({
       folders: findHookFolders({ cwd, start, env }),
       apply(group, definitions) {
-        const placed = definitions.map((definition) => inFolder(definition, cwd))
+        const folder = existingFolder(cwd)
+        const placed = definitions.map((definition) => inFolder(definition, folder))
         hooks.replace(group, placed)
         inUse.set(group, placed)
       },
@@ -46,14 +49,15 @@ export function folderHooks({
         }
         return undefined
       },
-      problems: () =>
-        files.status().flatMap(({ file, state, problems }) => {
-          if (state === 'untrusted') return [`${file} is not trusted: hookhelm trust`]
-          return state === 'red' ? problems.map(({ message }) => `${file}: ${message}`) : []
-        }),
+      status: () => files.status(),
       close: () => files.close(),
     }
   }
+}
+
+/** The nearest folder around a path that exists: the path itself may be on the machine of the caller. */
+function existingFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingFolder(dirname(path))
 }
 
 /** A command of a file runs where the agent works, and not where the gateway happened to be started. */

@@ -2,6 +2,7 @@ import type { DeliveryWorker } from '../../delivery/delivery-worker.ts'
 import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
+import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
 import type { StatusPart } from '../../gateway/status.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Store } from '../../store/store.ts'
@@ -48,13 +49,26 @@ export function hookHealth(snapshots: Snapshots): StatusPart {
   }
 }
 
-/** An invalid file keeps its last valid hooks; an untrusted file has none. Both must be visible here. */
-export function fileHealth(snapshots: Snapshots): StatusPart {
-  return () => {
-    const problems = snapshots.fileProblems()
+/**
+ * Every hook file that is not in use as it is written must be visible here. `isUsed` is false in an edition that reads
+ * no hook files.
+ */
+export function fileHealth(snapshots: Snapshots, isUsed: boolean): StatusPart {
+  const name = 'hook files'
+  return async (tenant) => {
+    if (!isUsed) return { name, state: 'ok', text: 'not used in this edition' }
+    try {
+      await snapshots.of(tenant, NO_FOLDER)
+    } catch (thrown) {
+      // The files of the administrator and the user belong to every event, so all gates block.
+      const text = `gates block: ${errorText(thrown)}`
+      return { name, state: 'bad', text, details: { problems: [errorText(thrown)] } }
+    }
+    const problems = (await snapshots.fileNotices(tenant)).map(({ text }) => text)
     const [first] = problems
-    if (first === undefined) return { name: 'hook files', state: 'ok', text: 'all valid' }
-    return { name: 'hook files', state: 'warn', text: first, details: { problems } }
+    if (first === undefined) return { name, state: 'ok', text: 'all valid' }
+    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
+    return { name, state: 'warn', text: `${first}${more}`, details: { problems } }
   }
 }
 

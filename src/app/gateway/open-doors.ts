@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { errorText } from '../../engine/core/error.ts'
+import type { Log } from '../../engine/core/sink.ts'
 import { startSpool } from '../../gateway/agents/spool.ts'
 import { localCaller } from '../../gateway/auth/caller.ts'
 import type { ListenAddress } from '../../gateway/auth/site.ts'
 import { createTokens } from '../../gateway/auth/tokens.ts'
 import { methodTable } from '../../gateway/call-method.ts'
 import { createCapacity } from '../../gateway/capacity.ts'
+import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
 import type { Door } from '../../gateway/door.ts'
 import { methods } from '../../gateway/methods/table.ts'
 import { createGatewayServer } from '../../gateway/server/gateway-server.ts'
@@ -13,6 +16,7 @@ import { socketPath } from '../../gateway/socket/socket-path.ts'
 import { createSocketServer } from '../../gateway/socket/socket-server.ts'
 import type { Store } from '../../store/store.ts'
 import { publishAddress } from './gateway-home.ts'
+import { readHooksInForce } from './hooks-in-force.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { GatewayEngine } from './start-engine.ts'
@@ -53,6 +57,7 @@ export async function openDoors(
   engine.ownAddresses.push(...addresses.map(({ host, port }) => ({ address: host, port })))
   await engine.snapshots.of(defaultTenant)
   if (edition === 'lite') {
+    await loadOwnFiles(engine, defaultTenant, log)
     const caller = localCaller(defaultTenant)
     const spool = startSpool({ folder: home.spool, agents: engine.agents, caller, clock, log })
     cleanup.add(() => spool.stop())
@@ -63,13 +68,23 @@ export async function openDoors(
   return { url, socket: local?.path, issueLogin: server.issueLogin }
 }
 
+/** Reads the files of the administrator and the user. One that is broken blocks gates, and the gateway runs to say so. */
+async function loadOwnFiles({ snapshots }: GatewayEngine, tenant: string, log: Log): Promise<void> {
+  try {
+    await snapshots.of(tenant, NO_FOLDER)
+  } catch (thrown) {
+    log('security.hook.resolve_error', { tenant, error: errorText(thrown) })
+  }
+}
+
 function createDoor(
-  { edition, clock, log }: GatewayContext,
+  { edition, env, clock, log }: GatewayContext,
   storage: GatewayStorage,
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status } = engine
+  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status, snapshots } =
+    engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
   return {
@@ -86,6 +101,7 @@ function createDoor(
       dryHandlers,
       host,
       changed,
+      hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       wakeDeliveries: worker.wake,
@@ -108,6 +124,7 @@ function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
     findEvent: (...args) => audit.flushed().then(() => store.findEvent(...args)),
     errorDetail: (...args) => audit.flushed().then(() => store.errorDetail(...args)),
     sessionEvents: (...args) => audit.flushed().then(() => store.sessionEvents(...args)),
+    eventTexts: (...args) => audit.flushed().then(() => store.eventTexts(...args)),
     listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
     verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
   }

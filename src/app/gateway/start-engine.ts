@@ -4,6 +4,7 @@ import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createSessionFolders } from '../../gateway/agents/session-folders.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
+import { createEventFolders } from '../../gateway/dispatch/event-folders.ts'
 import { deliverHook, HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery.ts'
 import type { Door } from '../../gateway/door.ts'
 import type { StatusPart } from '../../gateway/status.ts'
@@ -68,7 +69,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
       storeHealth(store, clock),
       follow.status,
       hookHealth(snapshots),
-      fileHealth(snapshots),
+      fileHealth(snapshots, context.edition === 'lite'),
       audit.status,
       deliveryHealth(worker),
     ],
@@ -128,7 +129,7 @@ interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit
 /** The hooks of every tenant, and the dispatcher that sends events through them. */
 function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
-  { store, settings }: GatewayStorage,
+  { store, settings, defaultTenant }: GatewayStorage,
   { handlers, host, audit, wakeDeliveries }: DispatchParts,
 ): HookDispatch {
   const definitionsChanged = createNotifier<string>()
@@ -152,6 +153,7 @@ function createDispatch(
     audit,
     clock,
     log,
+    eventFolders: createEventFolders({ edition, defaultTenant }),
     wakeDeliveries,
   })
   return { snapshots, dispatcher }

@@ -1,9 +1,11 @@
 import type { ArgsDef } from 'citty'
 import { z } from 'zod'
+import { systemClock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { Method } from '../../gateway/methods/method.ts'
 import { parseJson } from '../../safe/json.ts'
 import { fromStdin } from './data.ts'
+import { readInstant } from './read-instant.ts'
 
 type Schema = z.core.JSONSchema._JSONSchema
 
@@ -12,7 +14,7 @@ interface Flag {
   readonly param: string
   /** `hook-id` for `hookId`. */
   readonly name: string
-  readonly kind: 'text' | 'number' | 'flag' | 'list' | 'json'
+  readonly kind: 'text' | 'number' | 'time' | 'flag' | 'list' | 'json'
   /** Path parameters are positional; all others are flags. */
   readonly isPositional: boolean
   readonly about: string
@@ -38,10 +40,16 @@ export function argsOf(flags: readonly Flag[]): ArgsDef {
     flags.map(({ name, kind, isPositional, about }) => {
       if (isPositional) return [name, { type: 'positional', description: about, required: true }]
       const type = kind === 'flag' ? 'boolean' : 'string'
-      const form = kind === 'json' ? 'JSON' : kind === 'list' ? 'separated by commas' : ''
-      return [name, { type, description: [about, form].filter((part) => part !== '').join(' ') }]
+      const description = [kind === 'time' ? '' : about, forms[kind] ?? '']
+      return [name, { type, description: description.filter((part) => part !== '').join(' ') }]
     }),
   )
+}
+
+const forms: Readonly<Partial<Record<Flag['kind'], string>>> = {
+  json: 'JSON',
+  list: 'separated by commas',
+  time: '30m, 2h or 3d ago, or an instant such as 2026-08-01T12:30',
 }
 
 /** The given values, keyed by parameter name. */
@@ -62,6 +70,7 @@ function typed({ name, kind }: Flag, value: unknown): unknown {
   if (typeof value !== 'string') return value
   const text = value === '-' ? fromStdin().replace(/\r?\n$/, '') : value
   if (kind === 'json') return jsonOf(text, name)
+  if (kind === 'time') return readInstant(name, text, systemClock.now())
   if (kind === 'list') return text.split(',').map((item) => item.trim())
   // Text that is not a number stays text, and the gateway rejects it with a reason.
   return kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
@@ -84,7 +93,8 @@ const kinds: Readonly<Record<string, Flag['kind']>> = {
 
 function kindOf(schema: Schema): Flag['kind'] {
   if (typeof schema !== 'object') return 'json'
-  const { type, items, anyOf = [] } = schema
+  const { type, items, format, anyOf = [] } = schema
+  if (format === 'unix-ms') return 'time'
   if (type === 'array')
     return typeof items === 'object' && !Array.isArray(items) && items.type === 'string' ? 'list' : 'json'
   const simple = [type, ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined))]

@@ -4,7 +4,7 @@ import { formatAnswer } from './format-answer.ts'
 describe('answers as a person reads them', () => {
   test('a list has a head and its columns', () => {
     const text = formatAnswer('tenants.list', { tenants: [{ id: 'a', name: 'acme', created_at: 0 }] })
-    expect(text).toMatch(/^id {2}name {2}created_at\na {3}acme {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    expect(text).toMatch(/^name {2}created_at\nacme {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     expect(formatAnswer('tenants.list', { tenants: [] })).toBe('none')
   })
 
@@ -60,16 +60,30 @@ test('a session is told as it went, with what was not simply allowed', () => {
     events: [
       row('session_start', {}),
       row('user_prompt_submit', { turn: 't1' }),
-      row('pre_tool_use', { turn: 't1', tool: 'Bash' }, { kind: 'block', by_hook: 'no-rm' }),
+      row(
+        'pre_tool_use',
+        { turn: 't1', tool: 'Bash' },
+        { kind: 'block', by_hook: 'u-u-i-d', by_hook_name: 'no-rm', argument: 'rm -rf /', reason: 'no rm' },
+      ),
+      row(
+        'pre_tool_use',
+        { turn: 't1', tool: 'Bash' },
+        {
+          argument: 'ls',
+          changes: [{ hook: 'safe', hook_name: null, field: 'command', before: 'ls', after: 'ls -1' }],
+        },
+      ),
       row('pre_tool_use', { turn: 't1', tool: 'Read\u001b[2J', lane: 'a1', depth: 1 }),
     ],
     nextCursor: '',
   })
   expect(text.replaceAll(/\d\d:\d\d:\d\d/g, 'T').split('\n')).toEqual([
     '  T session_start   e',
-    'turn t1',
+    'turn 1',
     '  T user_prompt_submit   e',
-    '  T pre_tool_use Bash → block by no-rm   e',
+    '  T pre_tool_use Bash: rm -rf / → block by no-rm: no rm   e',
+    '  T pre_tool_use Bash: ls   e',
+    '    safe changed command: ls → ls -1',
     '    T [a1] pre_tool_use Read\ufffd[2J   e',
   ])
   expect(formatAnswer('sessions.timeline', { events: [], nextCursor: '' })).toBe('none')

@@ -1,20 +1,31 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { agentName } from '../../gateway/tenancy/agent-names.ts'
 import { explainDecision } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The columns that each list shows; `--json` prints all fields. */
+/** The columns that each list shows, with names in place of ids; `--json` prints all fields. */
 const columns: Readonly<Record<string, readonly string[]>> = {
-  hooks: ['id', 'event', 'handler_type', 'scope', 'enabled', 'priority', 'name'],
-  executions: ['created_at', 'event', 'decision', 'hook_id', 'duration_ms', 'event_id', 'error'],
+  hooks: ['hook', 'event', 'handler_type', 'scope', 'enabled', 'priority'],
+  executions: ['created_at', 'event', 'decision', 'hook', 'duration_ms', 'event_id', 'error'],
   events: ['created_at', 'agent', 'event', 'tool', 'what', 'kind', 'hook_name', 'duration_ms', 'event_id'],
   sessions: ['session_id', 'agent', 'project', 'title', 'events', 'blocked', 'last_at'],
-  tenants: ['id', 'name', 'created_at'],
-  tokens: ['id', 'name', 'role', 'agent_id', 'expires_at'],
+  tenants: ['name', 'created_at'],
+  tokens: ['name', 'role', 'agent', 'expires_at'],
   secrets: ['name', 'updated_at'],
   providers: ['name', 'baseUrl', 'defaultModel', 'apiKey'],
   deliveries: ['id', 'kind', 'state', 'attempts', 'due_at', 'last_error'],
+}
+
+/** Columns that are made of several fields: the name if there is one, else the id. */
+const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
+  hook: ({ hook_name, name, hook_id, id }) => hook_name ?? name ?? hook_id ?? id,
+  agent: ({ agent, agent_id, tenant_id }) => agent ?? agentText(tenant_id, agent_id),
+}
+
+function agentText(tenant: unknown, id: unknown): unknown {
+  return typeof tenant === 'string' && typeof id === 'string' ? agentName(tenant, id) : id
 }
 
 /** Methods whose answer is neither a list nor a few fields. */
@@ -45,17 +56,27 @@ export function formatAnswer(method: string, answer: unknown): string {
 export function formatItem(method: string, item: unknown): string {
   const fields = asFields(item)
   const [noun = ''] = method.split('.')
-  return (columns[noun] ?? Object.keys(fields)).map((name) => cellText(fields[name], name)).join('  ')
+  return (columns[noun] ?? Object.keys(fields)).map((name) => columnText(fields, name)).join('  ')
+}
+
+function columnText(row: Fields, name: string): string {
+  return cellText(combined[name]?.(row) ?? row[name], name)
 }
 
 function listText(rows: readonly unknown[], names?: readonly string[]): string {
   if (rows.length === 0) return 'none'
   const shown = names ?? Object.keys(asFields(rows[0]))
-  return formatTable([shown, ...rows.map((row) => shown.map((name) => cellText(asFields(row)[name], name)))])
+  return formatTable([shown, ...rows.map((row) => shown.map((name) => columnText(asFields(row), name)))])
 }
 
-function fieldsText(fields: Fields): string {
-  return formatTable(Object.entries(fields).map(([name, value]) => [name, cellText(value, name)]))
+/** The id of the tenant tells people nothing; agents have names. */
+function fieldsText({ tenant_id: tenant, ...fields }: Fields): string {
+  return formatTable(
+    Object.entries(fields).map(([name, value]) => {
+      const isAgents = name === 'agent_ids' && Array.isArray(value)
+      return [name, cellText(isAgents ? value.map((id) => agentText(tenant, id)).join(', ') : value, name)]
+    }),
+  )
 }
 
 function settingsText(settings: Fields): string {
@@ -78,7 +99,7 @@ function statusText(status: Fields): string {
     `${total} hooks`,
     ...Object.entries(others).flatMap(([state, list]) =>
       asList(list).map(({ hookId, event, name, reason }) =>
-        [`  ${state}`, hookId, event, name, reason].filter((part) => part !== undefined).join('  '),
+        [`  ${state}`, name ?? hookId, event, reason].join('  '),
       ),
     ),
     `${count}${more ? ' or more' : ''} dead deliveries`,
@@ -86,35 +107,51 @@ function statusText(status: Fields): string {
   ].join('\n')
 }
 
-/** One line per event: a heading for each turn, sub-agents indented, and each decision other than `allow`. */
+/** One line per event: a heading for each turn, sub-agents indented, decisions other than `allow`, and rewrites. */
 function timelineText({ events }: Fields): string {
   const rows = asList(events)
   if (rows.length === 0) return 'none'
   const lines: string[] = []
   let turn: unknown
+  let count = 0
   for (const row of rows) {
     const moment = asFields(row.moment)
-    if (moment.turn !== undefined && moment.turn !== turn)
-      lines.push(replaceControlCharacters(`turn ${String(moment.turn)}`))
+    if (moment.turn !== undefined && moment.turn !== turn) lines.push(`turn ${++count}`)
     turn = moment.turn ?? turn
-    lines.push(timelineLine(row, moment))
+    lines.push(...timelineLines(row, moment))
   }
-  return lines.join('\n')
+  return lines.map(replaceControlCharacters).join('\n')
 }
 
-function timelineLine(row: Fields, { depth, lane, tool }: Fields): string {
+function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly string[] {
   const indent = '  '.repeat(1 + (typeof depth === 'number' ? depth : 0))
+  const about = [tool, row.argument].filter((part) => part !== undefined).join(': ')
   const parts = [
     typeof row.created_at === 'number' ? timeFormat.format(row.created_at) : '',
     lane === undefined ? '' : `[${String(lane)}]`,
     String(row.event),
-    tool === undefined ? '' : String(tool),
-    row.kind === 'allow' ? '' : `→ ${String(row.kind)}`,
-    row.by_hook === null || row.by_hook === undefined ? '' : `by ${String(row.by_hook)}`,
-    row.code === null || row.code === undefined ? '' : `(${String(row.code)})`,
+    about,
+    decisionText(row),
     `  ${String(row.event_id)}`,
   ]
-  return indent + replaceControlCharacters(parts.filter((part) => part !== '').join(' '))
+  const changes = asList(row.changes).map(
+    ({ hook, hook_name, field, before, after }) =>
+      `${indent}  ${hook_name ?? hook} changed ${field}: ${before} → ${after}`,
+  )
+  return [indent + parts.filter((part) => part !== '').join(' '), ...changes]
+}
+
+/** A plain allow needs no words. */
+function decisionText({ kind, by_hook, by_hook_name, code, reason }: Fields): string {
+  if (kind === 'allow' && typeof code !== 'string') return ''
+  const by = by_hook_name ?? by_hook
+  const parts = [
+    `→ ${String(kind)}`,
+    typeof by === 'string' ? ` by ${by}` : '',
+    typeof code === 'string' ? ` (${code})` : '',
+    typeof reason === 'string' ? `: ${reason}` : '',
+  ]
+  return parts.join('')
 }
 
 /** `2026-08-01 12:30:45`, in the user's time zone. */

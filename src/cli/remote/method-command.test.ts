@@ -88,8 +88,9 @@ describe('commands that talk to a gateway', () => {
     ).toBe(0)
     const { hookId } = JSON.parse(out) as { hookId: string }
     await hookhelm('hooks', 'list', '--event', 'PreToolUse')
-    expect(out).toContain(hookId)
-    expect(out).toMatch(/^id +event +handler_type +scope/)
+    expect(out).toMatch(/^hook +event +handler_type +scope/)
+    expect(out).toMatch(/^guard +pre_tool_use/m)
+    expect(out).not.toContain(hookId)
     await hookhelm('hooks', 'update', hookId, '--data', 'matcher: ^exec$')
     await hookhelm('hooks', 'get', hookId, '--json')
     expect(JSON.parse(out)).toMatchObject({
@@ -99,7 +100,8 @@ describe('commands that talk to a gateway', () => {
     expect(out).toContain('false')
     await hookhelm('hooks', 'list', '--enabled=false', '--json')
     expect(JSON.parse(out)).toMatchObject({ hooks: [{ id: hookId }] })
-    expect(await hookhelm('hooks', 'delete', hookId)).toBe(0)
+    expect(await hookhelm('hooks', 'delete', 'guard')).toBe(0)
+    expect(out).toContain(hookId)
   })
 
   test('a hook is tried out', async () => {

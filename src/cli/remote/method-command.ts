@@ -1,20 +1,18 @@
 import { defineCommand } from 'citty'
-import { type ClientOptions, createClient } from '../../client/client.ts'
+import type { ClientOptions } from '../../client/client.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Method, SubscriptionMethod } from '../../gateway/methods/method.ts'
 import { findMethod, type Methods, methods, type Subscriptions } from '../../gateway/methods/table.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
-import { connection } from './connection.ts'
+import { clientOptions, connectionArgs, withGateway } from './connection.ts'
 import { readData } from './data.ts'
 import { argsOf, flagsOf, paramsOf } from './flags.ts'
 import { formatAnswer, formatItem } from './format-answer.ts'
 
-const connectionArgs = {
-  url: { type: 'string', description: 'address of the gateway (default: HOOKHELM_URL)' },
-  'token-file': { type: 'string', description: 'file with a token (default: HOOKHELM_TOKEN)' },
-  tenant: { type: 'string', description: 'act for this tenant; needs a master token' },
+const requestArgs = {
+  ...connectionArgs,
   file: { type: 'string', description: 'parameters from a YAML or JSON file, - for stdin' },
   data: { type: 'string', description: 'parameters as YAML or JSON' },
 } as const
@@ -23,7 +21,7 @@ const followFlag = {
   follow: { type: 'boolean', description: 'keep printing new items until interrupted' },
 } as const
 
-const reservedNames = [...Object.keys(connectionArgs), 'json', 'cwd']
+const reservedNames = [...Object.keys(requestArgs), 'json', 'cwd']
 
 /** Methods whose `--file` and `--data` give one parameter instead of all. */
 const dataParam: Readonly<Record<string, string>> = {
@@ -32,12 +30,13 @@ const dataParam: Readonly<Record<string, string>> = {
   'settings.set': 'settings',
 }
 
-/** The methods of one noun as subcommands: `hookhelm hooks list`, `hookhelm hooks create`, … */
-export function nounCommand(noun: string) {
-  const rows = methods.filter(({ name }) => name.startsWith(`${noun}.`))
-  return defineCommand({
-    subCommands: Object.fromEntries(rows.map((row) => [row.name.slice(noun.length + 1), methodCommand(row)])),
+/** Methods of one noun as subcommands: `hookhelm hooks get`, `hookhelm hooks create`, … */
+export function nounCommand(noun: string, verbs?: readonly string[]) {
+  const rows = methods.flatMap((row) => {
+    const [, verb = ''] = row.name.startsWith(`${noun}.`) ? row.name.split('.') : []
+    return verb !== '' && verbs?.includes(verb) !== false ? [[verb, methodCommand(row)] as const] : []
   })
+  return defineCommand({ subCommands: Object.fromEntries(rows) })
 }
 
 /** A method without a noun, such as `hookhelm status`. */
@@ -51,7 +50,7 @@ export function singleCommand(name: string) {
 function methodCommand(row: Method) {
   const flags = flagsOf(row).filter(({ name }) => !reservedNames.includes(name))
   const called = command({
-    args: { ...argsOf(flags), ...connectionArgs, ...(row.kind === 'subscription' ? followFlag : {}) },
+    args: { ...argsOf(flags), ...requestArgs, ...(row.kind === 'subscription' ? followFlag : {}) },
     async run(args) {
       const data = readData(args)
       const param = dataParam[row.name]
@@ -59,29 +58,19 @@ function methodCommand(row: Method) {
         ...(param === undefined ? data : Object.keys(data).length > 0 ? { [param]: data } : {}),
         ...paramsOf(flags, args),
       }
-      const { url, tenant, json } = args
-      const options = {
-        ...connection({ url, tokenFile: args['token-file'] }),
-        ...(tenant === undefined ? {} : { tenant }),
-      }
+      const { json } = args
+      const options = clientOptions(args)
       if (row.kind === 'subscription' && 'follow' in args && args.follow === true)
         return printItems(row, params, { options, json: json === true })
-      const answer = await callMethod(row, params, options)
+      // The gateway checks the parameters and reports what is wrong with them.
+      const answer = await withGateway(options, (client) =>
+        client.call(row.name as keyof Methods, params as never),
+      )
       printAnswer(row.name, answer, json === true)
       return isFailedCheck(answer) ? exitCodes.failed : exitCodes.ok
     },
   })
   return { ...called, meta: { name: row.name.split('.').at(-1) ?? row.name, description: row.about } }
-}
-
-async function callMethod(row: Method, params: unknown, options: ClientOptions): Promise<unknown> {
-  const client = createClient(options)
-  try {
-    // The gateway checks the parameters and reports what is wrong with them.
-    return await client.call(row.name as keyof Methods, params as never)
-  } finally {
-    await client.close()
-  }
 }
 
 /** Prints items until the process is interrupted; with `--json`, one object per line. */
@@ -90,17 +79,18 @@ async function printItems(
   params: Record<string, unknown>,
   { options, json }: { readonly options: ClientOptions; readonly json: boolean },
 ): Promise<ExitCode> {
-  const client = createClient(options)
   const interrupted = new AbortController()
   const stop = () => interrupted.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
   try {
-    const items = client.subscribe(row.name as keyof Subscriptions, params, { signal: interrupted.signal })
-    for await (const { item } of items) printOutput(json ? JSON.stringify(item) : formatItem(row.name, item))
+    await withGateway(options, async (client) => {
+      const items = client.subscribe(row.name as keyof Subscriptions, params, { signal: interrupted.signal })
+      for await (const { item } of items)
+        printOutput(json ? JSON.stringify(item) : formatItem(row.name, item))
+    })
     return exitCodes.ok
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)
-    await client.close()
   }
 }
 

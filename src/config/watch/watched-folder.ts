@@ -4,7 +4,9 @@ import { type FileProblem, wholeFileProblem } from '../file-problem.ts'
 import type { HookFolder } from '../hook-folders.ts'
 import { prepareFileHooks } from '../prepare-file-hooks.ts'
 import type { HookFile } from '../schema/hook-file.ts'
+import { namesScripts, pinScripts, type TrustedScripts } from '../trusted-scripts.ts'
 import { folderFingerprint } from './folder-changes.ts'
+import { hookFileNotices } from './hook-file-notices.ts'
 import {
   type HookFileState,
   type HookFolderReading,
@@ -22,6 +24,10 @@ export interface HookFileStatus {
   /** How many hooks of this file are in use. */
   readonly hooks: number
   readonly problems: readonly FileProblem[]
+  /** The scripts that trusted commands name, as they were trusted. */
+  readonly scripts?: TrustedScripts
+  /** False if trust was given before scripts were recorded, and the hooks name some. */
+  readonly coversScripts?: false
 }
 
 export interface WatchedFolderOptions extends ReadHookFolderOptions {
@@ -52,8 +58,10 @@ export class WatchedFolder {
   /** Reads the folder for the first time and returns the problems, which the caller reports. */
   load(): readonly FileProblem[] {
     this.#apply(this.#read())
-    if (this.#status.state === 'untrusted') this.#report()
-    return this.#status.problems
+    const { state, problems } = this.#status
+    if (state !== 'good' && state !== 'red') this.#report()
+    // The trusted hooks of a file that cannot be read stay in force, so the start goes on.
+    return state === 'red' ? problems : []
   }
 
   /**
@@ -87,11 +95,14 @@ export class WatchedFolder {
     return this.#ids.every((id) => ids.has(id))
   }
 
-  #apply({ content, file, state, use, problems = [] }: HookFolderReading): void {
+  #apply(reading: HookFolderReading): void {
+    const { content, file, state, use, problems = [], scripts } = reading
     this.#content = content
     try {
-      if (use !== undefined) this.#replaceHooks(use)
-      this.#status = { ...this.#status, state, file, hooks: this.#ids.length, problems }
+      if (use !== undefined) this.#replaceHooks(use, scripts)
+      const { level, folder } = this.#status
+      const covered = this.#coverage(reading)
+      this.#status = { level, folder, state, file, hooks: this.#ids.length, problems, ...covered }
     } catch (error) {
       // Registration refuses hooks too, for example one with an id of another file.
       const problem = wholeFileProblem(file ?? this.folder.folder, toHookError(error))
@@ -99,8 +110,15 @@ export class WatchedFolder {
     }
   }
 
-  #replaceHooks(file: HookFile): void {
-    const hooks = prepareFileHooks(file.hooks, this.folder, this.#options.resolve)
+  #coverage({ state, use, scripts }: HookFolderReading): Pick<HookFileStatus, 'scripts' | 'coversScripts'> {
+    if (scripts !== undefined) return { scripts }
+    const isTrusted = this.folder.level === 'repository' && state !== 'untrusted' && use !== undefined
+    return isTrusted && namesScripts(use.hooks, this.folder.folder) ? { coversScripts: false } : {}
+  }
+
+  #replaceHooks(file: HookFile, scripts: TrustedScripts = {}): void {
+    const prepared = prepareFileHooks(file.hooks, this.folder, this.#options.resolve)
+    const hooks = pinScripts(prepared, scripts, this.folder.folder)
     this.#options.apply(this.folder.folder, hooks, file)
     this.#ids = hooks.map(({ id }) => id)
   }
@@ -110,6 +128,7 @@ export class WatchedFolder {
     const { log } = this.#options
     if (state === 'good') log('reload.applied', { file, hooks })
     if (state === 'red') log('reload.kept_previous', { ...problems[0], hooks, problems })
-    if (state === 'untrusted') log('trust.needed', { file, hooks })
+    if (state === 'untrusted' || state === 'changed' || state === 'gone')
+      log('trust.needed', { file, state, hooks, text: hookFileNotices(this.#status)[0]?.text })
   }
 }

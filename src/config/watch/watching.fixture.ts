@@ -29,6 +29,7 @@ export function workshop() {
     lines,
     clock,
     trust,
+    folderOf,
     file: (level: HookFolder['level'], name = 'hooks.yaml') => join(folder, level, name),
     ids: () => hooks.list().map(({ id }) => id),
     /** Whom the next call is blocked by. */

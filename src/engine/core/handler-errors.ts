@@ -102,6 +102,8 @@ export const handlerErrors = {
 
   /** A hook file of a repository is new or has changed, and this content is not trusted yet. */
   'trust.needed': 'Review it and run `hookhelm trust`.',
+  /** A script that a trusted command names has changed, is gone or is new, so the command did not run. */
+  'trust.script': 'Review the script, then run `hookhelm trust` in the repository.',
   /** The store of trusted hook files cannot be used, so no repository is trusted. */
   'trust.store': 'You must own the file, and only you may write it; remove it to start afresh.',
 } as const satisfies Record<string, string>

@@ -5,6 +5,10 @@ import { HookError, type HookErrorOptions } from './error.ts'
  * that embed the library do not contain their hints.
  */
 export const serverErrors = {
+  /** A hook file cannot be used, so every gate that it applies to blocks. */
+  'config.hook_file':
+    'The message has the file and the line; `hookhelm status` and `hookhelm validate` show it too.',
+
   /** The database did not answer, or cannot take the request now: no space, read-only, restarting. */
   'store.unavailable': 'Look at the disk or the database server; nothing that was acknowledged is lost.',
   /** The database file is damaged or is not a database. It was not changed. */

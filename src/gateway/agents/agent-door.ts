@@ -12,6 +12,7 @@ import { deliverDecision } from '../../agents/translate/outcome.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -29,8 +30,8 @@ export interface AgentEventRequest {
   readonly native: unknown
 }
 
-interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text'> {
-  /** The agent runs on this machine as the gateway's user, so the hook files of its folder apply. */
+interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided'> {
+  /** The agent belongs to the gateway's user, so the hook files of the folder that it names apply. */
   readonly isLocal: boolean
   /** The idempotency key of the event. */
   readonly key?: string
@@ -93,23 +94,22 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
       if (!isRecord(native))
         throw serverError('gateway.request', 'native must be an object', { at: 'native' })
       const row = rowOf(agent, name)
-      const isObserved = row.event === undefined || isPast !== undefined
-      const reading = isObserved
-        ? readObserved(agent, name, { ...native, ...isPast })
-        : agent.read(name, native)
+      const reading = readNative(agent, name, { native, row, isPast: isPast !== undefined })
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
       const envelope = sessions.join(where, event, reading)
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
-        isLocal
-          ? { ...options, folder: await agentFoldersOf(where, envelope, reading.envelope.session) }
-          : options,
+        {
+          ...options,
+          ...(isLocal ? { folder: await agentFoldersOf(where, envelope, reading.envelope.session) } : {}),
+          ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
+        },
       )
       const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
       if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
-      if (undelivered.length > 0)
+      if (undelivered.length > 0 && isPast === undefined)
         log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
       return agent.reply(name, outcome, native)
     },
@@ -120,7 +120,7 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
 const MAX_PATH = 4_096
 
 /** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
-function realFolder(cwd: string | undefined): string {
+export function realFolder(cwd: string | undefined): string {
   if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
   if (cwd.length > MAX_PATH)
     throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
@@ -132,6 +132,37 @@ function realFolder(cwd: string | undefined): string {
   }
 }
 
+/** The decision that a client made by itself because the gateway did not answer. */
+function pastDecision({ why, blocked }: { readonly why: string; readonly blocked: boolean }): Decision {
+  const isOutage = /^no gateway listens|cannot be reached|ended the connection/.test(why)
+  const cause = isOutage ? 'gateway was down' : 'the client got no answer of the gateway'
+  const reason = `${cause}: ${why || 'it gave no reason'}`
+  return blocked
+    ? { kind: 'block', reason, message: reason, code: 'gateway.unreachable' }
+    : {
+        kind: 'allow',
+        reason: `${reason}; let through because of --fail-open`,
+        code: 'gateway.unreachable',
+      }
+}
+
+interface NativeRequest {
+  readonly native: NativePayload
+  readonly row: NativeEvent
+  readonly isPast: boolean
+}
+
+/** A past event is recorded even if its payload cannot be read: the call was made, and the client decided it. */
+function readNative(agent: AgentAdapter, name: string, { native, row, isPast }: NativeRequest) {
+  if (row.event === undefined) return readObserved(agent, name, native)
+  try {
+    return agent.read(name, native)
+  } catch (thrown) {
+    if (!isPast) throw thrown
+    return readObserved(agent, name, native)
+  }
+}
+
 /** Reads an event that the gateway has no event for, with its session if the payload names one. */
 function readObserved(agent: AgentAdapter, name: string, native: NativePayload) {
   try {
@@ -139,7 +170,14 @@ function readObserved(agent: AgentAdapter, name: string, native: NativePayload) 
     const parent = parentSession === undefined ? {} : { parentSession }
     return { event: 'agent_event' as const, payload: { ...native, name }, envelope, ...parent }
   } catch {
-    return { event: 'agent_event' as const, payload: { ...native, name }, envelope: { raw: native } }
+    const { session_id: session } = native
+    // An unreadable session would make the event unreadable as well.
+    const named = typeof session === 'string' && /^.{1,500}$/s.test(session) ? { session } : {}
+    return {
+      event: 'agent_event' as const,
+      payload: { ...native, name },
+      envelope: { raw: native, ...named },
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ProcessReply } from '../../agents/agent-adapter.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { parseJson } from '../../safe/json.ts'
+import { mayNameFolders } from '../dispatch/event-folders.ts'
 import type { Door } from '../door.ts'
 import type { EventRoute } from '../server/event-route.ts'
 import { AGENT_LIMITS, type AgentReply, requireAgent } from './agent-door.ts'
@@ -12,7 +13,7 @@ export function isAgentPath(url: string | undefined): boolean {
   return url?.startsWith(PREFIX) === true
 }
 
-export function agentRoute({ agents }: Pick<Door, 'agents'>): EventRoute {
+export function agentRoute({ agents, parts }: Pick<Door, 'agents' | 'parts'>): EventRoute {
   return {
     maxBytes: AGENT_LIMITS.maxBytes,
     async reply({ caller, text, url, signal }) {
@@ -20,8 +21,8 @@ export function agentRoute({ agents }: Pick<Door, 'agents'>): EventRoute {
       if (event === undefined || !/^[\w.]{1,64}$/.test(event) || rest.length > 0)
         throw serverError('gateway.not_found', 'the path is /v1/agents/<agent>/<event>')
       const request = { event, native: parseJson(text, AGENT_LIMITS) }
-      // An HTTP client may run on another machine, so hook files of local folders do not apply.
-      const options = { isLocal: false, ...(signal === undefined ? {} : { signal }) }
+      const isLocal = mayNameFolders(caller, parts)
+      const options = { isLocal, ...(signal === undefined ? {} : { signal }) }
       return bodyOf(await agents.decide(caller, requireAgent(name), request, options))
     },
   }

@@ -67,6 +67,20 @@ export function toEventRecord(
   }
 }
 
+/** The record of an event that its client decided without the gateway: no hook ran. */
+export function decidedRecord(
+  dispatch: Omit<DispatchRecord, 'executions' | 'trace'>,
+  tenant: string,
+): EventRecord {
+  const { event, id, time, payload } = dispatch
+  const tool = isRecord(payload) && typeof payload.tool_name === 'string' ? payload.tool_name : ''
+  const trace = { event, id, time, subject: tool, hooks: [], merges: [], durationMs: 0 }
+  return toEventRecord(
+    { ...dispatch, executions: () => [], trace: () => trace },
+    { tenant, text: undefined, attempt: 1, find: () => undefined },
+  )
+}
+
 /** The row of a result that came too late. The record of the event itself stays as it is. */
 export function lateRecord(
   execution: Execution,
@@ -96,7 +110,7 @@ export function lateRecord(
 
 /** The position in the session, as far as the caller or earlier events give it. */
 function sessionPosition(envelope: Envelope, payload: unknown): { moment?: SessionPosition } {
-  const { session, host, turn, lane, parentAgent, depth, toolCall } = envelope
+  const { session, agent, host, turn, lane, parentAgent, depth, toolCall } = envelope
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined
   return {
@@ -108,6 +122,7 @@ function sessionPosition(envelope: Envelope, payload: unknown): { moment?: Sessi
       ...(depth === undefined || depth === 0 ? {} : { depth }),
       ...(toolCall === undefined ? {} : { tool_call: toolCall }),
       ...(typeof tool === 'string' ? { tool } : {}),
+      ...(agent === undefined || agent === host ? {} : { name: agent }),
     },
   }
 }

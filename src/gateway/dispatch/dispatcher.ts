@@ -1,19 +1,22 @@
+import { hookFileNotices } from '../../config/watch/hook-file-notices.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { errorText, isHookError } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
 import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
+import { decidedRecord } from '../audit/event-record.ts'
 import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
 import type { AgentFolders, Snapshot } from '../tenancy/snapshot.ts'
-import type { Snapshots } from '../tenancy/snapshots.ts'
+import { isHookFileError, type Snapshots } from '../tenancy/snapshots.ts'
 import { completeEnvelope } from './complete-envelope.ts'
+import type { EventFolders } from './event-folders.ts'
 import { type HookDelivery, hookDeliveries } from './hook-delivery.ts'
 import {
   createIdempotencyCache,
@@ -49,8 +52,10 @@ export interface RequestContext {
   readonly text?: string
   /** When it happened, if that is not now: milliseconds since 1970. */
   readonly time?: number
-  /** The folder whose hook files apply too; only callers on this machine have one. */
+  /** The folders whose hook files apply, if the door knows them. */
   readonly folder?: AgentFolders
+  /** The client made this decision without the gateway. The event is recorded with it, and no hook runs. */
+  readonly decided?: Decision
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -83,6 +88,8 @@ interface DispatcherParts {
   readonly audit: AuditQueue
   readonly clock: Clock
   readonly log: Log
+  /** The folders whose hook files apply to an event of a door that names none. */
+  readonly eventFolders?: EventFolders
   /** Called when a delivery was queued. */
   wakeDeliveries(): void
 }
@@ -101,25 +108,27 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
   const { snapshots, audit, clock } = parts
   const idempotencyCache = createIdempotencyCache(parts.store, clock)
   return {
-    async dispatch(caller, given, context = {}) {
+    async dispatch(caller, given, request = {}) {
       const event = resolveName(given.event) as EventName
       const { payload, idempotency_key } = given
       const now = clock.now()
-      const envelope = completeEnvelope(caller, given.envelope ?? {}, context.time ?? now)
+      const envelope = completeEnvelope(caller, given.envelope ?? {}, request.time ?? now)
+      const folder = request.folder ?? parts.eventFolders?.(caller, envelope, payload)
+      const context = folder === undefined ? request : { ...request, folder }
       const key = idempotency_key ?? envelope.id
       if (key === undefined)
         return runEvent(parts, { ...given, event, envelope: { ...envelope, id: timeUuid(now) } }, context)
       const hash = requestHash(event, payload, envelope)
       // Two events with the same id need two records, so the hash becomes part of the id.
       const id = envelope.id === undefined ? timeUuid(now) : `${envelope.id}:${hash.slice(0, 12)}`
-      const request = { ...given, event, envelope: { ...envelope, id } }
+      const complete = { ...given, event, envelope: { ...envelope, id } }
       const idempotent = { tenant: caller.tenant, key, hash }
       return idempotencyCache.once(idempotent, async () => {
         const isDurable = idempotency_key !== undefined || catalogue[event].mode === 'observe'
         const kept = isDurable ? await idempotencyCache.kept(idempotent) : undefined
         // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
         const { signal: _, ...lasting } = context
-        return kept ?? runEvent(parts, request, lasting, idempotent)
+        return kept ?? runEvent(parts, complete, lasting, idempotent)
       })
     },
     async deliver(tenant, { hook, event, payload, envelope, folder }, attempt) {
@@ -155,8 +164,9 @@ async function runEvent(
   const { event, payload, envelope } = request
   const { tenant, id } = envelope
   const { mode } = catalogue[event]
+  if (context.decided !== undefined) return recordDecided(parts, request, context.decided, idempotent)
   const snapshot = await loadSnapshot(parts, tenant, event, context.folder)
-  if (typeof snapshot === 'string') return answerOf(id, unresolved(mode, snapshot))
+  if ('unloaded' in snapshot) return answerOf(id, unresolved(mode, snapshot.unloaded))
   const observers = snapshot.hooks.has(event)
     ? snapshot.hooks.observers(event, payload as never, envelope)
     : []
@@ -172,7 +182,8 @@ async function runEvent(
     ...(context.signal === undefined ? {} : { signal: context.signal }),
     ...(waits || request.trace ? { trace: true } : {}),
   })
-  const answer = answerOf(id, redactDecision(request.trace ? decision : withoutTrace(decision)))
+  const told = event === 'session_start' ? withFileNotices(decision, snapshot) : decision
+  const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
       ? [keptAnswerOf(idempotent, answer.json)]
@@ -184,6 +195,21 @@ async function runEvent(
   if (waits || answers.length > 0) return commitRecord(parts, item, answer, mode)
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
+  return answer
+}
+
+/** Records an event that its client decided. Rejects if that fails: the client keeps the event and sends it again. */
+async function recordDecided(
+  { audit, clock }: DispatcherParts,
+  { event, payload, envelope }: CompleteRequest,
+  decision: Decision,
+  idempotent: IdempotentRequest | undefined,
+): Promise<DispatchAnswer> {
+  const { id, tenant, time = clock.now() } = envelope
+  const answer = answerOf(id, redactDecision(decision))
+  const record = decidedRecord({ event, id, time, payload, envelope, decision }, tenant)
+  const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json)]
+  await audit.commit({ event: () => record, answers })
   return answer
 }
 
@@ -210,15 +236,24 @@ async function loadSnapshot(
   tenant: string,
   event: EventName,
   folder: AgentFolders | undefined,
-): Promise<Snapshot | string> {
+): Promise<Snapshot | { readonly unloaded: Pick<Decision, 'reason' | 'code'> }> {
   try {
     return await snapshots.of(tenant, folder)
   } catch (thrown) {
     log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
     if (catalogue[event].mode === 'observe') throw thrown
-    const isFile = isHookError(thrown) && thrown.code.startsWith('config.')
-    return isFile ? thrown.message : 'the hooks of this tenant cannot be loaded'
+    if (isHookFileError(thrown)) return { unloaded: { reason: thrown.message, code: thrown.code } }
+    const reason = 'the hooks of this tenant cannot be loaded'
+    return { unloaded: { reason, code: 'store.unavailable' } }
   }
+}
+
+/** Tells the agent about hook files that need its user, because the agent is what the user looks at. */
+function withFileNotices(decision: Decision, { files }: Snapshot): Decision {
+  const notices = files()
+    .flatMap(hookFileNotices)
+    .map(({ text }) => `Hookhelm: ${text}. Tell the user. Only the user may do this.`)
+  return notices.length === 0 ? decision : { ...decision, context: [...(decision.context ?? []), ...notices] }
 }
 
 function withoutTrace({ trace: _, ...decision }: Decision): Decision {
@@ -226,10 +261,9 @@ function withoutTrace({ trace: _, ...decision }: Decision): Decision {
 }
 
 /** The hooks are unknown: a gate blocks, a transform keeps its input. */
-function unresolved(mode: string, reason: string): Decision {
-  return mode === 'gate'
-    ? { kind: 'block', reason, message: reason, code: 'store.unavailable' }
-    : { kind: 'allow', reason, code: 'store.unavailable' }
+function unresolved(mode: string, why: Pick<Decision, 'reason' | 'code'>): Decision {
+  const { reason = '' } = why
+  return mode === 'gate' ? { kind: 'block', message: reason, ...why } : { kind: 'allow', ...why }
 }
 
 function unrecorded(): Decision {

@@ -7,6 +7,7 @@ import type { Caller } from '../auth/caller.ts'
 import type { HookParts } from '../parts.ts'
 import { toDefinition } from '../tenancy/definition.ts'
 import { type CompleteHook, completeHook, sealHook } from './complete-hook.ts'
+import { findHookByIdOrName } from './find-hook.ts'
 import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -47,14 +48,14 @@ export async function updateHook(
     const hook = merged(row, updates, caller, parts)
     const { tenant_id: tenant, ...definition } = hook
     const change = { version: row.version, hook: definition }
-    const saved = await parts.store.updateHook(tenant, hookId, change, parts.clock.now())
+    const saved = await parts.store.updateHook(tenant, row.id, change, parts.clock.now())
     if (saved === 'missing') throw notFound(hookId)
     if (saved === 'stale') continue
     // Only enabling a hook clears the trips of its breaker. Any tenant may have tripped a global hook.
     const mayBeTripped = row.disabled_reason !== undefined || row.scope === 'global'
     if (updates.enabled === true && mayBeTripped) await toggleHook(row, true, parts)
-    else await parts.changed(tenant, { hookId, row: saved })
-    return { hookId }
+    else await parts.changed(tenant, { hookId: row.id, row: saved })
+    return { hookId: row.id }
   }
   throw serverError('gateway.conflict', `hook ${hookId} is being changed by others`, {
     hint: 'Read it again and repeat the change.',
@@ -79,14 +80,14 @@ export async function deleteHook(
 ): Promise<{ hookId: string }> {
   const row = await reachableHook(hookId, caller, parts)
   if (row.source === 'builtin') throw builtin()
-  if (!(await parts.store.deleteHook(row.tenant_id, hookId))) throw notFound(hookId)
-  await parts.changed(row.tenant_id, { hookId })
-  return { hookId }
+  if (!(await parts.store.deleteHook(row.tenant_id, row.id))) throw notFound(hookId)
+  await parts.changed(row.tenant_id, { hookId: row.id })
+  return { hookId: row.id }
 }
 
 /** A hook that this caller may change. Others get "not found", although they can read global hooks. */
 export async function reachableHook(hookId: string, caller: Caller, parts: HookParts): Promise<HookRow> {
-  const row = await parts.store.findHook(caller.tenant, hookId)
+  const row = await findHookByIdOrName(parts.store, caller.tenant, hookId)
   if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
   // A tenant cannot unlock what is locked for it.
   if (row.locked && !caller.master)

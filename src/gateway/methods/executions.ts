@@ -1,16 +1,29 @@
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { Store } from '../../store/store.ts'
+import type { ExecutionRow } from '../../store/stores/audit-store.ts'
+import { findHookByIdOrName, hookNames } from '../hooks/find-hook.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import {
+  isProbe,
+  pageFields,
+  probeField,
+  readonlyList,
+  requestedPage,
+  shortText,
+  timeFields,
+  withoutProbes,
+} from './method-fields.ts'
 
 const decision = z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
 
 const execution = z.object({
   id: z.string(),
   tenant_id: z.string(),
-  hook_id: z.string().nullable().describe('null if the hook was deleted.'),
+  hook_id: z.string().nullable().describe('null if the hook was deleted or is in a file.'),
+  hook_name: z.string().nullable().describe('The name of a stored hook; the id of a hook in a file.'),
   event_id: z.string(),
   event: z.string(),
   handler_type: z.string(),
@@ -36,31 +49,37 @@ const history = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions' },
   params: z.strictObject({
-    hookId: shortText.exactOptional(),
+    hookId: shortText.describe('Id or name of a stored hook.').exactOptional(),
     event: shortText.describe('Any name of the event.').exactOptional(),
     eventId: shortText.exactOptional(),
     decision: decision.exactOptional(),
     sessionId: shortText.exactOptional(),
     agentId: shortText.describe('Id or name.').exactOptional(),
     shadow: z.boolean().exactOptional(),
-    since: z.number().describe('Milliseconds since 1970.').exactOptional(),
-    until: z.number().describe('Milliseconds since 1970.').exactOptional(),
+    ...timeFields,
+    ...probeField,
     ...pageFields,
   }),
   result: page,
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { hookId, event, eventId, sessionId, agentId: agent, cursor, limit, ...rest } = params
+    const { hookId, event, eventId, sessionId, agentId: agent, probes, cursor, limit, ...rest } = params
+    const { store } = parts
+    const { tenant } = caller
+    const hook = hookId === undefined ? undefined : await findHookByIdOrName(store, tenant, hookId)
+    // A caller that names an event or a session wants it, even if the doctor made it.
+    const isNamed = eventId !== undefined || sessionId !== undefined
     const filter = {
       ...rest,
-      ...(hookId === undefined ? {} : { hook_id: hookId }),
+      ...(isNamed ? {} : withoutProbes(probes)),
+      ...(hookId === undefined ? {} : { hook_id: hook?.id ?? hookId }),
       ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
       ...(eventId === undefined ? {} : { event_id: eventId }),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
-      ...(agent === undefined ? {} : { agent_id: agentId(caller.tenant, agent) }),
+      ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
     }
-    const { rows, nextCursor } = await parts.store.history(caller.tenant, filter, requestedPage(params))
-    return { executions: rows, nextCursor }
+    const { rows, nextCursor } = await store.history(tenant, filter, requestedPage(params))
+    return { executions: await withHookNames(rows, tenant, store), nextCursor }
   },
 })
 
@@ -78,18 +97,32 @@ const get = defineCall({
     const row = found.rows.find(({ id }) => id === executionId)
     if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
     const detail = await parts.store.errorDetail(caller.tenant, executionId)
-    return { execution: { ...row, error_detail: detail ?? null } }
+    const [named = { ...row, hook_name: null }] = await withHookNames([row], caller.tenant, parts.store)
+    return { execution: { ...named, error_detail: detail ?? null } }
   },
 })
 
 const MAX_PER_EVENT = 1_000
+
+/** Adds the names that people know the hooks by. */
+async function withHookNames(rows: readonly ExecutionRow[], tenant: string, store: Pick<Store, 'findHook'>) {
+  const names = await hookNames(
+    store,
+    tenant,
+    rows.map(({ hook_id }) => hook_id),
+  )
+  return rows.map((row) => {
+    const inFile = typeof row.metadata.hook === 'string' ? row.metadata.hook : null
+    return { ...row, hook_name: (row.hook_id === null ? inFile : names.get(row.hook_id)) ?? null }
+  })
+}
 
 const tail = defineSubscription({
   name: 'executions.tail',
   about: 'Executions as they are recorded, oldest first, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions/tail' },
-  params: z.strictObject(pageFields),
+  params: z.strictObject({ ...probeField, ...pageFields }),
   result: page,
   event: 'execution',
   endedBy: 'executions.untail',
@@ -100,48 +133,9 @@ const tail = defineSubscription({
   async run({ params, caller, parts }) {
     const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
     const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
-    return { executions: rows, nextCursor }
+    const shown = params.probes === true ? rows : rows.filter(({ session_id }) => !isProbe(session_id))
+    return { executions: await withHookNames(shown, caller.tenant, parts.store), nextCursor }
   },
 })
 
-const timeline = defineCall({
-  name: 'sessions.timeline',
-  about: 'The events of one session in order: turns, tool calls, sub-agents and decisions.',
-  role: 'viewer',
-  rest: { verb: 'GET', path: '/v1/sessions/:sessionId/timeline' },
-  params: z.strictObject({ sessionId: shortText, ...pageFields }),
-  result: z.object({
-    events: readonlyList(
-      z.object({
-        event_id: z.string(),
-        event: z.string(),
-        kind: z.enum(['allow', 'ask', 'block']),
-        by_hook: z.string().nullable(),
-        code: z.string().nullable(),
-        duration_ms: z.number(),
-        created_at: z.number(),
-        moment: z.object({
-          agent: z.string().exactOptional(),
-          turn: z.string().exactOptional(),
-          lane: z.string().describe('The sub-agent; absent for the main agent.').exactOptional(),
-          parent: z.string().exactOptional(),
-          depth: z.number().exactOptional(),
-          tool_call: z.string().exactOptional(),
-          tool: z.string().exactOptional(),
-        }),
-      }),
-    ),
-    nextCursor: z.string(),
-  }),
-  needs: ['store'],
-  async run({ params: { sessionId, ...page }, caller, parts }) {
-    const { rows, nextCursor } = await parts.store.sessionEvents(
-      caller.tenant,
-      sessionId,
-      requestedPage(page),
-    )
-    return { events: rows, nextCursor }
-  },
-})
-
-export const executionMethods = [history, get, tail, timeline] as const
+export const executionMethods = [history, get, tail] as const

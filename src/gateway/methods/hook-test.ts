@@ -6,6 +6,7 @@ import { type Caller, reaches } from '../auth/caller.ts'
 import { mergedHookInput } from '../hooks/change-hook.ts'
 import { completeHook } from '../hooks/complete-hook.ts'
 import { dryRun } from '../hooks/dry-run.ts'
+import { findHookByIdOrName } from '../hooks/find-hook.ts'
 import { type HookInput, hookInput } from '../hooks/hook-input.ts'
 import { hookParts } from '../parts.ts'
 import { defineCall, type MethodCall } from './method.ts'
@@ -15,7 +16,7 @@ const params = z.strictObject({
   config: hookInput
     .describe('The hook to try; with hookId, the fields to change in the stored hook.')
     .exactOptional(),
-  hookId: shortText.describe('A stored hook; it runs with its secrets.').exactOptional(),
+  hookId: shortText.describe('Id or name of a stored hook; it runs with its secrets.').exactOptional(),
   sampleEvent: z
     .looseObject({
       toolName: z.string().exactOptional(),
@@ -85,7 +86,7 @@ type StoredHookCall = MethodCall<z.output<typeof params>, 'store'>
 
 async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined
-  const row = await parts.store.findHook(caller.tenant, params.hookId)
+  const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
   if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
   // Every tenant can read a global hook, but it would send secrets of the master scope.
   if (row.tenant_id === MASTER_TENANT && !caller.master)

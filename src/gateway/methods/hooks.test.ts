@@ -347,9 +347,27 @@ describe('hooks.toggle and hooks.delete', () => {
       enabled: true,
     })
     expect((await stored(id)).enabled).toBe(true)
-    await expect(methods.call('hooks.toggle', { hookId: 'x' })).rejects.toMatchObject({
+    await expect(methods.call('hooks.toggle', { hookId: 'no such hook' })).rejects.toMatchObject({
       code: 'gateway.not_found',
     })
+  })
+
+  test('a hook is also found by its name, unless several have it', async () => {
+    const id = await create({ ...guard, name: 'the only one' })
+    expect(await methods.call('hooks.get', { hookId: 'the only one' })).toMatchObject({ hook: { id } })
+    expect(await methods.call('hooks.toggle', { hookId: 'the only one' })).toEqual({
+      hookId: id,
+      enabled: false,
+    })
+    expect(await methods.call('hooks.update', { hookId: 'the only one', updates: { priority: 3 } })).toEqual({
+      hookId: id,
+    })
+    await create({ ...guard, name: 'the only one' })
+    await expect(methods.call('hooks.delete', { hookId: 'the only one' })).rejects.toMatchObject({
+      code: 'gateway.request',
+      hint: expect.stringContaining(id),
+    })
+    expect(await methods.call('hooks.delete', { hookId: id })).toEqual({ hookId: id })
   })
 
   test('GC-115 toggle does not check the definition: an old hook can be switched off', async () => {

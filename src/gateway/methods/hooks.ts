@@ -1,7 +1,16 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { mayNameFolders } from '../dispatch/event-folders.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
+import {
+  effectiveFile,
+  effectiveHook,
+  listEffectiveFiles,
+  listEffectiveHooks,
+} from '../hooks/effective-hooks.ts'
+import { findHookByIdOrName } from '../hooks/find-hook.ts'
 import { hookInput } from '../hooks/hook-input.ts'
 import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'
 import { hookParts } from '../parts.ts'
@@ -10,6 +19,7 @@ import { defineCall } from './method.ts'
 import { readonlyList, shortText } from './method-fields.ts'
 
 const changed = z.object({ hookId: z.string() })
+const hookId = shortText.describe('Id or name.')
 
 const list = defineCall({
   name: 'hooks.list',
@@ -40,13 +50,58 @@ const get = defineCall({
   about: 'One hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: shortText }),
+  params: z.strictObject({ hookId }),
   result: z.object({ hook: hookResponse }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const row = await parts.store.findHook(caller.tenant, params.hookId)
+    const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
     if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
     return { hook: toHookResponse(row) }
+  },
+})
+
+const effective = defineCall({
+  name: 'hooks.effective',
+  about:
+    'The hooks in force for an event, agent and folder, in the order of running, with what keeps each from running, ' +
+    'and the state of every hook file.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/effective-hooks' },
+  params: z.strictObject({
+    event: shortText.describe('Any name of the event; all events if omitted.').exactOptional(),
+    agent: shortText.describe('Id or name of the agent.').exactOptional(),
+    folder: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(4_096, 'must have at most 4096 characters')
+      .describe('The folder in which the agent works, as an absolute path; lite edition only.')
+      .exactOptional(),
+  }),
+  result: z.object({
+    event: z.string().nullable(),
+    agent: z.string().nullable(),
+    folder: z.string().nullable().describe('null if hook files of folders do not count for this caller.'),
+    problem: z.string().describe('Why every gate blocks here; empty if the hooks are loaded.'),
+    hooks: readonlyList(effectiveHook),
+    files: readonlyList(effectiveFile),
+  }),
+  needs: ['hooksInForce', 'edition', 'defaultTenant'],
+  async run({ params, caller, parts }) {
+    const { agent, folder: given } = params
+    if (given !== undefined && !isAbsolute(given))
+      throw serverError('gateway.request', 'folder must be an absolute path', { at: 'folder' })
+    const folder = mayNameFolders(caller, parts) ? given : undefined
+    const event = params.event === undefined ? undefined : resolveCatalogueName(params.event)
+    const inForce = await parts.hooksInForce(caller.tenant, folder)
+    const request = { tenant: caller.tenant, edition: parts.edition, event, agent }
+    return {
+      event: event ?? null,
+      agent: agent ?? null,
+      folder: folder ?? null,
+      problem: inForce.problem,
+      hooks: listEffectiveHooks(inForce, request),
+      files: listEffectiveFiles(inForce),
+    }
   },
 })
 
@@ -67,7 +122,7 @@ const update = defineCall({
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/hooks/:hookId' },
   params: z.strictObject({
-    hookId: shortText,
+    hookId,
     updates: z.record(z.string(), z.unknown()).describe('Hook fields with their new values.'),
   }),
   result: changed,
@@ -80,7 +135,7 @@ const remove = defineCall({
   about: 'Deletes a hook; its executions are kept.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId: shortText }),
+  params: z.strictObject({ hookId }),
   result: changed,
   needs: hookParts,
   run: ({ params, caller, parts }) => deleteHook(params.hookId, caller, parts),
@@ -92,7 +147,7 @@ const toggle = defineCall({
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/hooks/:hookId/toggle' },
   params: z.strictObject({
-    hookId: shortText,
+    hookId,
     enabled: z.boolean().describe('false if omitted.').exactOptional(),
   }),
   result: z.object({ hookId: z.string(), enabled: z.boolean() }),
@@ -104,4 +159,4 @@ const toggle = defineCall({
   },
 })
 
-export const hookMethods = [list, get, create, update, remove, toggle] as const
+export const hookMethods = [list, get, effective, create, update, remove, toggle] as const

@@ -81,6 +81,7 @@ export async function openTestMethods({
     changed: async (tenant) => {
       changed.push(tenant)
     },
+    hooksInForce: async () => ({ snapshot: undefined, problem: '', files: [] }),
     forgetTokens: () => changed.push('tokens'),
     onRecorded: () => () => {},
     wakeDeliveries: () => changed.push('deliveries'),

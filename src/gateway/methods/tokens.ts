@@ -80,22 +80,33 @@ const remove = defineCall({
   about: 'Revokes a token.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/tokens/:tokenId' },
-  params: z.strictObject({ tokenId: shortText, ...masterField }),
+  params: z.strictObject({ tokenId: shortText.describe('Id or name.'), ...masterField }),
   result: z.object({ tokenId: z.string() }),
   needs: ['store', 'forgetTokens'],
   async run({ params, caller, parts }) {
     const { tokenId } = params
     const tenant = ownerOf(params, caller)
     const tokens = await parts.store.listTokens(tenant)
-    const row = tokens.find(({ id }) => id === tokenId)
-    if (row === undefined) throw notFound(tokenId)
+    const row = findToken(tokens, tokenId)
     assertReaches(caller, row.role)
     assertNotLastOwner(tenant, tokens, row)
-    if (!(await parts.store.deleteToken(tenant, tokenId))) throw notFound(tokenId)
+    if (!(await parts.store.deleteToken(tenant, row.id))) throw notFound(tokenId)
     parts.forgetTokens()
-    return { tokenId }
+    return { tokenId: row.id }
   },
 })
+
+/** The token with this id, or the only one with this name. */
+function findToken(tokens: readonly TokenRow[], idOrName: string): TokenRow {
+  const byId = tokens.find(({ id }) => id === idOrName)
+  const [named, ...others] = byId === undefined ? tokens.filter(({ name }) => name === idOrName) : [byId]
+  if (named === undefined) throw notFound(idOrName)
+  if (others.length > 0)
+    throw serverError('gateway.request', `${others.length + 1} tokens are named ${idOrName}`, {
+      hint: `Use an id: ${[named, ...others].map(({ id, role }) => `${id} (${role})`).join(', ')}.`,
+    })
+  return named
+}
 
 function ownerOf({ master = false }: { master?: boolean }, caller: Caller): string {
   if (!master) return caller.tenant

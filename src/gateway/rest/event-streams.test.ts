@@ -4,7 +4,7 @@ import { fakeClock } from '../../testing/fake-clock.ts'
 import { type GatewayFixture, OTHER_TENANT, OWN_TENANT, startGateway } from '../gateway.fixture.ts'
 
 function row(id: string, tenant = OWN_TENANT): ExecutionRow {
-  return { id, tenant_id: tenant } as ExecutionRow
+  return { id, tenant_id: tenant, hook_id: null, session_id: null, metadata: {} as object } as ExecutionRow
 }
 
 interface Stream {
@@ -52,13 +52,14 @@ test.each([
   'the route %s of a subscription sends %s events, each with the cursor to resume from',
   async (path, name) => {
     const gateway = await startGateway()
+    const sent = (id: string) => (name === 'execution' ? { ...row(id), hook_name: null } : row(id))
     gateway.store.executions.push(row('before'))
     const stream = await openStream(gateway, path)
     expect(await stream.next()).toBe('id: 1')
     gateway.store.executions.push(row('1'), row('foreign', OTHER_TENANT), row('2'))
     gateway.recorded()
-    expect(await stream.next()).toBe(`event: ${name}\nid: 1\ndata: ${JSON.stringify(row('1'))}`)
-    expect(await stream.next()).toBe(`event: ${name}\nid: 3\ndata: ${JSON.stringify(row('2'))}`)
+    expect(await stream.next()).toBe(`event: ${name}\nid: 1\ndata: ${JSON.stringify(sent('1'))}`)
+    expect(await stream.next()).toBe(`event: ${name}\nid: 3\ndata: ${JSON.stringify(sent('2'))}`)
   },
 )
 

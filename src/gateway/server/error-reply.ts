@@ -50,6 +50,8 @@ const rows: Readonly<
   'auth.origin': { status: 403, seed: 'UNAUTHORIZED' },
   'auth.blocked': { status: 429, seed: 'RESOURCE_EXHAUSTED', retryable: true },
 
+  'config.hook_file': { status: 503, seed: 'UNAVAILABLE' },
+
   'gateway.request': invalid,
   'gateway.not_found': { status: 404, seed: 'NOT_FOUND' },
   'gateway.conflict': { status: 409, seed: 'FAILED_PRECONDITION' },

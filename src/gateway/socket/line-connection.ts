@@ -6,6 +6,7 @@ import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import { LineSplitter } from '../../safe/line-splitter.ts'
 import { AGENT_LIMITS, requireAgent } from '../agents/agent-door.ts'
 import { type Caller, localCaller } from '../auth/caller.ts'
+import { mayNameFolders } from '../dispatch/event-folders.ts'
 import type { Door } from '../door.ts'
 import {
   agentReplyLine,
@@ -35,8 +36,6 @@ export class LineConnection {
   #agent: AgentAdapter | undefined
   /** LineSplitter received while the token of the first line is looked up. */
   #early: Buffer[] | undefined
-  /** A client without a token is the user of this machine. */
-  #isLocal = false
   #inFlight = 0
   #ending = false
 
@@ -81,7 +80,6 @@ export class LineConnection {
     try {
       const { token, agent } = readHelloLine(parseJson(decodeUtf8(line)))
       const { parts, tokens } = this.#door
-      this.#isLocal = token === undefined
       if (agent !== undefined) {
         this.#agent = requireAgent(agent)
         this.#maxLine = AGENT_LIMITS.maxBytes
@@ -147,7 +145,7 @@ export class LineConnection {
       return async () => decisionLine(id, (await dispatcher.dispatch(caller, request, { signal, text })).json)
     }
     const request = readAgentLine(value)
-    const isLocal = this.#isLocal && parts.edition === 'lite'
+    const isLocal = mayNameFolders(caller, parts)
     return async () => agentReplyLine(id, await agents.decide(caller, agent, request, { signal, isLocal }))
   }
 

@@ -1,3 +1,4 @@
+import type { HookFileStatus } from '../../config/watch/watched-folder.ts'
 import type { HookId } from '../../engine/core/decision.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
@@ -14,6 +15,8 @@ export interface Snapshot {
   readonly rows: ReadonlyMap<HookId, HookRow>
   /** Details of a hook, stored or in a file. */
   find(hook: HookId): KnownHook | undefined
+  /** The state of the hook files that were looked for; empty if none apply. */
+  files(): readonly HookFileStatus[]
   /** Hooks that cannot be loaded, and why. Each has a replacement that fails. */
   readonly broken: ReadonlyMap<HookId, string>
 }
@@ -38,8 +41,7 @@ export interface AgentFolders {
 /** The hook files of one folder, attached to the stored hooks. */
 export interface AttachedFiles {
   find(hook: HookId): KnownHook | undefined
-  /** Files that are invalid or not trusted. */
-  problems(): readonly string[]
+  status(): readonly HookFileStatus[]
   close(): void
 }
 

@@ -25,7 +25,15 @@ function made(maxFolders = 2) {
     makeHooks: () => createHooks(),
     attachFiles(_, { cwd: folder }) {
       open.add(folder)
-      return { find: () => undefined, problems: () => [`${folder} is red`], close: () => open.delete(folder) }
+      const untrusted = {
+        level: 'repository',
+        folder,
+        file: folder,
+        state: 'untrusted',
+        hooks: 0,
+        problems: [],
+      } as const
+      return { find: () => undefined, status: () => [untrusted], close: () => open.delete(folder) }
     },
     maxFolders,
   })
@@ -46,7 +54,8 @@ test('so many folders are followed, and no more', async () => {
   const { snapshots, open } = made()
   for (const folder of ['/a', '/b', '/a', '/c']) await snapshots.of(TENANT, at(folder))
   expect([...open].toSorted()).toEqual(['/a', '/c'])
-  expect(snapshots.fileProblems().toSorted()).toEqual(['/a is red', '/c is red'])
+  const notices = await snapshots.fileNotices(TENANT)
+  expect(notices.map(({ file }) => file).toSorted()).toEqual(['/a', '/c'])
   await snapshots.of(TENANT)
   expect(snapshots.loaded()).toHaveLength(3)
   snapshots.close()

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { isHookError } from '../../engine/core/error.ts'
+import { type HookFileNotice, hookFileNotices } from '../../config/watch/hook-file-notices.ts'
+import { type HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
@@ -31,8 +32,8 @@ export interface Snapshots {
   applyChange(tenant: string, change: HookChange): Promise<void>
   /** The loaded snapshots. */
   loaded(): readonly Snapshot[]
-  /** Problems of hook files in use. */
-  fileProblems(): readonly string[]
+  /** What a person should know about the hook files of a tenant. Loads folders that failed again: their files may be mended. */
+  fileNotices(tenant: string): Promise<readonly HookFileNotice[]>
   close(): void
 }
 
@@ -81,6 +82,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   }
   const tenants = new LRUCache<string, Entry>({ max, dispose })
   const folders = new LRUCache<string, Entry>({ max: maxFolders, dispose })
+  /** Folders that could not be loaded, so that their files stay visible. */
+  const failed = new LRUCache<string, FailedFolder>({ max: maxFolders })
   const all = () => [...tenants, ...folders]
   const rememberGlobal = definitionMemory()
   let globals: Promise<readonly HookRow[]> | undefined
@@ -97,7 +100,11 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const attach = (hooks: Hooks, entry: Entry): AttachedFiles | undefined => {
     if (entry.folder === undefined || attachFiles === undefined) return undefined
     const before = entry.files
-    entry.files = attachFiles(hooks, entry.folder)
+    try {
+      entry.files = attachFiles(hooks, entry.folder)
+    } catch (thrown) {
+      throw isHookError(thrown) ? unusableFile(thrown) : thrown
+    }
     before?.close()
     if (entry.isGone) entry.files.close()
     return entry.files
@@ -138,7 +145,14 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
   const reload = (key: string, entry: Entry): Promise<Snapshot> => {
     entry.loading ??= load(entry)
+      .then((snapshot) => {
+        failed.delete(key)
+        return snapshot
+      })
       .catch((thrown) => {
+        const { tenant, folder } = entry
+        if (folder !== undefined && isHookFileError(thrown))
+          failed.set(key, { tenant, folder, error: thrown })
         if (isFinal(thrown, entry)) forget(key, entry)
         throw thrown
       })
@@ -187,12 +201,27 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     )
   }
 
+  const of = (tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot> => {
+    const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
+    const entry = entryOf(key, tenant, folder)
+    return entry.snapshot ?? reload(key, entry)
+  }
+
+  const fileNotices = async (tenant: string): Promise<readonly HookFileNotice[]> => {
+    const broken = [...failed.values()].filter((failure) => failure.tenant === tenant)
+    await Promise.allSettled(broken.map(async ({ folder }) => of(tenant, folder)))
+    const notices = [
+      ...[...failed.values()].filter((failure) => failure.tenant === tenant).map(failureNotice),
+      ...all().flatMap(([, { tenant: owner, files }]) =>
+        owner === tenant ? (files?.status() ?? []).flatMap(hookFileNotices) : [],
+      ),
+    ]
+    return [...new Map(notices.map((notice) => [notice.text, notice])).values()]
+  }
+
   return {
-    of(tenant, folder) {
-      const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
-      const entry = entryOf(key, tenant, folder)
-      return entry.snapshot ?? reload(key, entry)
-    },
+    of,
+    fileNotices,
     async applyChange(tenant, change) {
       if (tenant === MASTER_TENANT) return refresh(tenant)
       const concerned = all().filter(([, entry]) => entry.tenant === tenant)
@@ -205,7 +234,6 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       )
     },
     refresh,
-    fileProblems: () => [...new Set(all().flatMap(([, { files }]) => files?.problems() ?? []))],
     close() {
       tenants.clear()
       folders.clear()
@@ -220,7 +248,13 @@ function snapshotOf(
   stored: Pick<Snapshot, 'rows' | 'broken'>,
   files: AttachedFiles | undefined,
 ): Snapshot {
-  return { tenant, hooks, ...stored, find: (hook) => stored.rows.get(hook) ?? files?.find(hook) }
+  return {
+    tenant,
+    hooks,
+    ...stored,
+    find: (hook) => stored.rows.get(hook) ?? files?.find(hook),
+    files: () => files?.status() ?? [],
+  }
 }
 
 /** Whether these hooks keep their order and new ones follow them, because an engine keeps the order of creation. */
@@ -266,6 +300,29 @@ function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
   // The change raised the stored version by one. If another change came in between, the next poll finds it.
   entry.version = version + 1
   return true
+}
+
+interface FailedFolder {
+  readonly tenant: string
+  readonly folder: AgentFolders
+  readonly error: HookError
+}
+
+/** The code says that a file is at fault; the message keeps the code, file and line of every problem. */
+function unusableFile(error: HookError): HookError {
+  const at = error.at === undefined ? {} : { at: error.at }
+  return serverError('config.hook_file', error.message, { cause: error, ...at })
+}
+
+/** Whether hooks could not be loaded because of a hook file. */
+export function isHookFileError(thrown: unknown): thrown is HookError {
+  return isHookError(thrown) && thrown.code === 'config.hook_file'
+}
+
+/** The message of the error lists every problem with its file and line. */
+function failureNotice({ error }: FailedFolder): HookFileNotice {
+  const { message, at = '' } = error
+  return { file: at.replace(/:\d+:\d+$/, ''), effect: 'closed', text: message }
 }
 
 /** Whether the old snapshot is useless: the tenant is deleted, or the folder's files no longer fit its hooks. */

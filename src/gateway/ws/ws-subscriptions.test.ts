@@ -5,7 +5,7 @@ import { OTHER_TENANT, OWN_TENANT, startGateway } from '../gateway.fixture.ts'
 import { openWs } from './ws-client.fixture.ts'
 
 function row(id: string, tenant = OWN_TENANT): ExecutionRow {
-  return { id, tenant_id: tenant } as ExecutionRow
+  return { id, tenant_id: tenant, hook_id: null, session_id: null, metadata: {} as object } as ExecutionRow
 }
 
 test('executions arrive as they are recorded, with the cursor to go on from', async () => {

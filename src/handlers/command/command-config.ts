@@ -1,5 +1,6 @@
 import { HookError } from '../../engine/core/error.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import type { PinnedFile } from '../../safe/pinned-file.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
 import { shellArgv } from '../../safe/process/process-spec.ts'
 import type { Placeholder } from '../placeholders.ts'
@@ -23,6 +24,17 @@ export const commandSchema = schema.object({
     formats,
     'How the exit code and the output are read: `hookhelm` (default), or as OpenHarness and its older form do.',
   ),
+  pinned_files: schema.list(
+    schema.object(
+      {
+        path: schema.text('Absolute, or relative to the working directory.', { minLength: 1 }),
+        sha256: schema.text('SHA-256 of the content in hex. Without it the file must not exist.'),
+        link: schema.boolean('The path may be a symbolic link.'),
+      },
+      ['path'],
+    ),
+    'Files that must be unchanged, otherwise the hook fails with `trust.script` and runs nothing. `hookhelm trust` pins the scripts of a repository.',
+  ),
   block_on_failure: schema.boolean('OpenHarness formats only: a failed command blocks.'),
   can_block: schema.boolean('Another spelling of `block_on_failure`.'),
 })
@@ -37,6 +49,7 @@ export interface CommandConfig {
   readonly inArgv: readonly Placeholder[]
   readonly cwd: string | undefined
   readonly allowedEnv: readonly string[]
+  readonly pinnedFiles: readonly PinnedFile[]
   readonly worker: boolean
   readonly format: Format
   /** OpenHarness: a failure of this hook blocks. */
@@ -51,6 +64,7 @@ const placeholders: Readonly<Record<Format, readonly Placeholder[]>> = {
 
 export function readCommandConfig(settings: CommandSettings): CommandConfig {
   const { format = 'hookhelm', worker = false, allowed_env_vars: allowedEnv = [], cwd } = settings
+  const { pinned_files: pinnedFiles = [] } = settings
   assertPassableVariables(allowedEnv, 'config.allowed_env_vars')
   const program = readProgram(settings, format)
   if (worker && format !== 'hookhelm')
@@ -58,7 +72,7 @@ export function readCommandConfig(settings: CommandSettings): CommandConfig {
   if (worker && (Object.keys(program.variables).length > 0 || program.inArgv.length > 0))
     throw commandError('worker', '$ARGUMENTS is one event, and a worker reads many events from stdin')
   const mayBlock = settings.can_block === true || settings.block_on_failure === true
-  return { ...program, cwd, allowedEnv, worker, format, mayBlock }
+  return { ...program, cwd, allowedEnv, pinnedFiles, worker, format, mayBlock }
 }
 
 type Program = Pick<CommandConfig, 'argv' | 'variables' | 'inArgv'>

@@ -4,6 +4,7 @@ import type { HookContext } from '../../engine/core/context.ts'
 import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { assertPinnedFiles } from '../../safe/pinned-file.ts'
 import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { type Processes, processes as sharedProcesses } from '../../safe/process/run-process.ts'
@@ -55,10 +56,12 @@ export const commandHandler = defineHandlerType({
         assertEdition(edition)
         const event = toWireEvent(call.payload, call.context)
         if (call.config.worker) {
+          assertPinnedFiles(call.config.pinnedFiles, call.config.cwd ?? workspaceRoot ?? process.cwd())
           const worker = await workers.get(call.config, call.hook)
           return readAnswerObject(await worker.ask(event, call.context.signal), call)
         }
         const cwd = await findDirectory(call, workspaceRoot, followsSession)
+        assertPinnedFiles(call.config.pinnedFiles, cwd)
         const sent = JSON.stringify(event)
         const spec = {
           argv: fillArgv(call.config, event),

@@ -165,9 +165,9 @@ export class Workers {
     this.#options = options
   }
 
-  async get({ argv, cwd, allowedEnv }: CommandConfig, { id }: BaseHook): Promise<Worker> {
+  async get({ argv, cwd, allowedEnv, pinnedFiles }: CommandConfig, { id }: BaseHook): Promise<Worker> {
     // The key is the content, so a hook that was reloaded unchanged keeps its worker.
-    const key = JSON.stringify([id, argv, cwd, allowedEnv])
+    const key = JSON.stringify([id, argv, cwd, allowedEnv, pinnedFiles])
     const known = this.#workers.get(key)
     if (known !== undefined) return known
     const directory = cwd === undefined ? {} : { cwd: await resolveDirectory(cwd, this.#root) }

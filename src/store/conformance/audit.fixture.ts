@@ -170,15 +170,65 @@ export function auditConformance(open: OpenStoreUnderTest): void {
           tenant_id: tenant,
           session_id: 'b',
           agent_id: 'agent',
+          agent: null,
           first_at: NOON + 1,
           last_at: NOON + 9,
           events: 2,
         },
-        { tenant_id: tenant, session_id: 'a', agent_id: null, first_at: NOON, last_at: NOON + 5, events: 2 },
+        {
+          tenant_id: tenant,
+          session_id: 'a',
+          agent_id: null,
+          agent: null,
+          first_at: NOON,
+          last_at: NOON + 5,
+          events: 2,
+        },
       ])
       const rest = await at.store.listSessions(tenant, {}, { limit: 2, cursor: first.nextCursor })
       expect(rest.rows.map((row) => row.session_id)).toEqual(['c'])
       expect(rest.nextCursor).toBe('')
+    })
+
+    test('sessions may be narrowed down, and have the name of their agent', async () => {
+      const tenant = await newTenant(at.store)
+      const of = (session_id: string, time: number, moment = {}) =>
+        event(tenant, { session_id, time, moment: { agent: 'sdk', ...moment } })
+      await at.store.recordEvents(
+        [of('a', NOON), of('a', NOON + 4, { name: 'ada' }), of('probe-1', NOON + 5), of('b', NOON + 9)],
+        [],
+        [],
+      )
+      const list = async (filter: Parameters<typeof at.store.listSessions>[1]) =>
+        (await at.store.listSessions(tenant, filter, { limit: 9 })).rows.map((row) => [
+          row.session_id,
+          row.agent,
+        ])
+      expect(await list({})).toEqual([
+        ['b', 'sdk'],
+        ['probe-1', 'sdk'],
+        ['a', 'ada'],
+      ])
+      expect(await list({ except_sessions: 'probe-' })).toEqual([
+        ['b', 'sdk'],
+        ['a', 'ada'],
+      ])
+      expect(await list({ since: NOON + 5 })).toHaveLength(2)
+      expect(await list({ until: NOON + 4 })).toEqual([['a', 'ada']])
+    })
+
+    test('the texts of events are read together, the smallest first, up to a limit', async () => {
+      const tenant = await newTenant(at.store)
+      const large = event(tenant, { request: JSON.stringify('x'.repeat(20_000)) })
+      const small = event(tenant, { request: '"small"' })
+      await at.store.recordEvents([large, small], [], [])
+      const ids = [large.event_id, small.event_id, 'other']
+      const read = async (maxLength: number) =>
+        (await at.store.eventTexts(tenant, ids, maxLength)).map(({ request }) => request?.length).toSorted()
+      expect(await read(100_000)).toEqual([20_002, 7].toSorted())
+      expect(await read(10_000)).toEqual([7])
+      expect(await read(0)).toEqual([])
+      expect(await at.store.eventTexts(await newTenant(at.store), ids, 100_000)).toEqual([])
     })
 
     test('the events of a session come in their order, with where they stand, and only its own', async () => {

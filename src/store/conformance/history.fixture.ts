@@ -48,6 +48,7 @@ export function historyConformance(open: OpenStoreUnderTest): void {
       [{ event_id: 'nothing' }, 0],
       [{ hook_id: randomUUID() }, 0],
       [{ hook_id: 'no id' }, 0],
+      [{ except_sessions: 'ear' }, 6],
       [{ shadow: true }, 1],
       [{ shadow: false }, 11],
       [{ since: NOON + 1 }, 9],

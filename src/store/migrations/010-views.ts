@@ -142,7 +142,9 @@ function fillFromRecordedEvents(types: ColumnTypes): readonly MigrationStatement
      where session_id is not null and lane is not null group by tenant_id, session_id, lane`,
     `update sessions set tool_calls = ${inSession('count(*)', "and e.event = 'pre_tool_use'")},
        blocked = ${inSession('count(*)', "and e.kind = 'block'")}, asked = ${inSession('count(*)', "and e.kind = 'ask'")},
-       hook_ms = ${inSession('sum(e.duration_ms)')}`,
+       hook_ms = ${inSession('sum(e.duration_ms)')},
+       agent = (select max(s.agent) from event_summaries s
+         where s.tenant_id = sessions.tenant_id and s.session_id = sessions.session_id)`,
   ]
   return statements.map((text) => ({ kind: 'sql', text }))
 }

@@ -35,6 +35,8 @@ export interface SessionPosition {
   readonly depth?: number
   readonly tool_call?: string
   readonly tool?: string
+  /** The name of the agent, if it differs from `agent`. */
+  readonly name?: string
 }
 
 export interface ExecutionRecord {
@@ -86,6 +88,8 @@ export interface HistoryFilter {
   readonly shadow?: boolean
   readonly since?: number
   readonly until?: number
+  /** Leaves out executions of sessions whose id begins with this text. */
+  readonly except_sessions?: string
 }
 
 /** Which sessions to list, by the time of their events. */
@@ -147,6 +151,13 @@ export interface SessionRow {
   readonly ended: boolean
 }
 
+/** The decrypted texts of one event; undefined if the key is gone. */
+export interface EventTexts {
+  readonly event_id: string
+  readonly request: string | undefined
+  readonly answer: string | undefined
+}
+
 /** The answer that an idempotency key received. */
 export interface KeptAnswer {
   readonly tenant: string
@@ -205,6 +216,8 @@ export interface AuditStore {
     session: string,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<Page<TimelineRow>>
+  /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
+  eventTexts(tenant: string, eventIds: readonly string[], maxLength: number): Promise<readonly EventTexts[]>
   /** Latest first, in pages. */
   listSessions(
     tenant: string,

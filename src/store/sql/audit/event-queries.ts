@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
@@ -11,7 +12,14 @@ const kinds = ['allow', 'ask', 'block'] as const
 
 type EventQueries = Pick<
   AuditStore,
-  'errorDetail' | 'findEvent' | 'sessionEvents' | 'listSessions' | 'findSession' | 'findAnswer' | 'tail'
+  | 'errorDetail'
+  | 'findEvent'
+  | 'sessionEvents'
+  | 'eventTexts'
+  | 'listSessions'
+  | 'findSession'
+  | 'findAnswer'
+  | 'tail'
 >
 
 export function eventQueries(db: SqlDatabase): EventQueries {
@@ -71,6 +79,30 @@ export function eventQueries(db: SqlDatabase): EventQueries {
           key: row.event_id,
         }))
         return { rows: found.map(readTimelineRow), nextCursor }
+      }),
+
+    eventTexts: (tenant, eventIds, maxLength) =>
+      db.tenant(tenant, async (trx) => {
+        if (eventIds.length === 0) return []
+        const sizes = await trx
+          .selectFrom('events')
+          .select(['event_id', sql<number>`length(request) + length(answer)`.as('size')])
+          .where('tenant_id', '=', tenant)
+          .where('event_id', 'in', eventIds)
+          .execute()
+        const ids = smallestWithin(sizes, maxLength)
+        if (ids.length === 0) return []
+        const rows = await trx
+          .selectFrom('events')
+          .select(['event_id', 'request', 'answer'])
+          .where('tenant_id', '=', tenant)
+          .where('event_id', 'in', ids)
+          .execute()
+        return rows.map(({ event_id, request, answer }) => ({
+          event_id,
+          request: open(request, eventPath(tenant, event_id, 'request')),
+          answer: open(answer, eventPath(tenant, event_id, 'answer')),
+        }))
       }),
 
     listSessions: (tenant, { since, until, except_sessions }, { cursor, limit }) =>
@@ -147,13 +179,32 @@ async function withSubAgents(
   }))
 }
 
+/** The ids of the smallest texts whose sum stays within the limit. */
+function smallestWithin(
+  sizes: readonly { readonly event_id: string; readonly size: number }[],
+  maxLength: number,
+): readonly string[] {
+  let left = maxLength
+  return sizes
+    .toSorted((a, b) => a.size - b.size)
+    .filter(({ size }) => {
+      left -= size
+      return left >= 0
+    })
+    .map(({ event_id }) => event_id)
+}
+
+function readPosition(moment: string): SessionPosition {
+  return JSON.parse(moment) as SessionPosition
+}
+
 type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
 
 function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
   return {
     ...row,
     kind: readUnion(kinds, kind),
-    moment: moment === null ? {} : (JSON.parse(moment) as SessionPosition),
+    moment: moment === null ? {} : readPosition(moment),
   }
 }
 

@@ -40,6 +40,8 @@ export function historyQueries(db: SqlDatabase): Pick<AuditStore, 'history'> {
         for (const [index, [column, value]] of equalities(filter).entries())
           query = query.where(index === 0 ? sql.ref(column) : db.codec.unindexed(column), '=', value)
         if (filter.shadow !== undefined) query = query.where(shadowIs(db, filter.shadow))
+        if (filter.except_sessions !== undefined)
+          query = query.where(isOtherSession(db, filter.except_sessions))
         if (span.since !== undefined) query = query.where('created_at', '>=', span.since)
         if (span.until !== undefined) query = query.where('created_at', '<=', span.until)
         if (from !== undefined)
@@ -91,6 +93,12 @@ async function spanOf(
   if (times === undefined) return undefined
   const { created_at: time } = times
   return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
+}
+
+/** Events without a session are never left out. */
+function isOtherSession(db: SqlDatabase, prefix: string) {
+  const session = db.codec.unindexed('session_id')
+  return sql<boolean>`(${session} is null or ${session} not like ${`${prefix}%`})`
 }
 
 /** A literal, so that the partial index over shadow executions serves it. */

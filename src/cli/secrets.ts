@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import { rotateKeys } from '../app/gateway/encryption-keys.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
+import { nounCommand } from './remote/method-command.ts'
 
 const rotate = command({
   args: { database: { type: 'string', description: 'postgres://… instead of the embedded database' } },
@@ -16,7 +17,12 @@ const rotate = command({
   },
 })
 
-export const secretCommand = defineCommand({
-  meta: { name: 'secret', description: 'The key that stored secrets are encrypted with' },
-  subCommands: { rotate },
-})
+/** The secrets of the gateway, and the key of the database on this machine. */
+export function secretsCommand() {
+  const { subCommands } = nounCommand('secrets', ['list', 'set', 'delete'])
+  const described = {
+    ...rotate,
+    meta: { name: 'rotate', description: 'Encrypts all stored secrets under a new key.' },
+  }
+  return defineCommand({ subCommands: { ...subCommands, rotate: described } })
+}

@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+import { isRecord } from '../../engine/core/check.ts'
+import type { Envelope } from '../../engine/core/context.ts'
+import type { Edition } from '../../engine/core/edition.ts'
+import { realFolder } from '../agents/agent-door.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { AgentFolders } from '../tenancy/snapshot.ts'
+
+/** Whose gateway this is. */
+interface GatewayOwner {
+  readonly edition: Edition
+  /** The tenant of the machine's user. */
+  readonly defaultTenant: string
+}
+
+/** No repository: only the files of the administrator and the user apply. */
+export const NO_FOLDER: AgentFolders = { cwd: '/', start: '/' }
+
+/**
+ * Whether events of this caller may name a folder of this machine. Only a lite gateway reads hook files, and only the
+ * tenant of its user may choose whose: another tenant's token must not start commands in a folder of its choice.
+ */
+export function mayNameFolders({ tenant }: Caller, { edition, defaultTenant }: GatewayOwner): boolean {
+  return edition === 'lite' && tenant === defaultTenant
+}
+
+/** Finds the folders whose hook files apply to an event, from its `cwd` and the folder where its session began. */
+export type EventFolders = (caller: Caller, envelope: Envelope, payload: unknown) => AgentFolders | undefined
+
+const MAX_SESSIONS = 10_000
+
+export function createEventFolders(owner: GatewayOwner): EventFolders {
+  const starts = new LRUCache<string, string>({ max: MAX_SESSIONS })
+  return (caller, envelope, payload) => {
+    if (owner.edition !== 'lite') return undefined
+    if (!mayNameFolders(caller, owner)) return NO_FOLDER
+    const cwd = realFolder(envelope.cwd ?? folderIn(payload))
+    const { session, agent = '' } = envelope
+    if (session === undefined) return cwd === '/' ? NO_FOLDER : { cwd, start: cwd }
+    const key = `${caller.tenant}\0${agent}\0${session}`
+    const start = starts.get(key) ?? cwd
+    if (start !== '/') starts.set(key, start)
+    return { cwd: cwd === '/' ? start : cwd, start }
+  }
+}
+
+function folderIn(payload: unknown): string | undefined {
+  return isRecord(payload) && typeof payload.cwd === 'string' ? payload.cwd : undefined
+}
