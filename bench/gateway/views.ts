@@ -15,13 +15,13 @@ const EVENTS = 1_000_000
 /** Recorded as a gateway would; the rest are copies of these with other times, made inside the database. */
 const SEED = 20_000
 const DAYS = 30
-const ROUNDS = 5
+const ROUNDS = 9
 const GOAL_MS = 50
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const keyring = { current: { id: 'k', key: 'ab'.repeat(32) } }
 
-/** How long each method of the web app takes over a million events, the slowest of several calls. */
+/** How long each method of the web app takes over a million events, the median of several calls. */
 export async function viewFigures(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-bench-views-'))
   const postgres = await startServer()
@@ -89,7 +89,7 @@ async function measure(target: Target): Promise<Figure[]> {
   }))
     figures.push({
       name: `${method} over ${EVENTS / 1_000_000} million events on ${name}`,
-      value: await slowest(call),
+      value: await median(call),
       unit: 'ms',
       goal: GOAL_MS,
       better: 'at most',
@@ -98,7 +98,7 @@ async function measure(target: Target): Promise<Figure[]> {
 }
 
 /** The first call, which prepares the statement and fills caches, does not count. */
-async function slowest(call: () => Promise<unknown>): Promise<number> {
+async function median(call: () => Promise<unknown>): Promise<number> {
   await call()
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
@@ -106,7 +106,7 @@ async function slowest(call: () => Promise<unknown>): Promise<number> {
     await call()
     times.push(performance.now() - began)
   }
-  return Math.max(...times)
+  return times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
 }
 
 async function fill({ store, run, name }: Target, tenant: string, end: number): Promise<void> {
@@ -141,6 +141,9 @@ function copyStatements(copies: number, span: number): readonly string[] {
     `insert into decision_minutes (tenant_id, minute, allow, rewrite, ask, block, opened, failed, ${histogram})
      select tenant_id, ${minutes}, allow, rewrite, ask, block, opened, failed, ${histogram}
      from decision_minutes, ${numbers} where true on conflict do nothing`,
+    `insert into decision_hours (tenant_id, minute, allow, rewrite, ask, block, opened, failed, ${histogram})
+     select tenant_id, ${hours('minute')}, allow, rewrite, ask, block, opened, failed, ${histogram}
+     from decision_hours, ${numbers} where true on conflict do nothing`,
     `insert into event_hours (tenant_id, hour, event, agent_id, tool, kind, by_hook, rewritten, opened, failed, agent,
        hook_name, events)
      select tenant_id, ${hours('hour')}, event, agent_id, tool, kind, by_hook, rewritten, opened, failed, agent, hook_name,

@@ -11,6 +11,7 @@ const KEEP_NOTHING = { keep_executions_ms: 0, keep_deliveries_ms: 0 }
 const viewTables = [
   'event_summaries',
   'decision_minutes',
+  'decision_hours',
   'event_hours',
   'hook_hours',
   'session_lanes',
@@ -230,6 +231,8 @@ export function viewConformance(open: OpenStoreUnderTest): void {
         { ...none, at: NOON + step, ask: 1, opened: 1, failed: 1, p50_ms: 350, p95_ms: 485 },
         { ...none, at: NOON + 2 * step },
       ])
+      const hour = await at.store.countDecisions(tenant, { since: NOON, until: NOON + HOUR, step: HOUR })
+      expect(hour).toMatchObject([{ at: NOON, allow: 1, rewrite: 1, ask: 1, block: 1, opened: 1 }])
       expect(buckets[0]?.p50_ms).toBeGreaterThan(20)
       expect(buckets[0]?.p95_ms).toBeLessThanOrEqual(50)
     })

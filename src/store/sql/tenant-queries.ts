@@ -12,6 +12,7 @@ const uncascadedTables = [
   'events',
   'event_summaries',
   'decision_minutes',
+  'decision_hours',
   'event_hours',
   'hook_hours',
   'idempotency',

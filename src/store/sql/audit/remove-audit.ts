@@ -93,6 +93,8 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'decision_minutes', key: 'minute', time: 'minute' }, before - MINUTE),
   (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'decision_hours', key: 'minute', time: 'minute' }, before - HOUR),
+  (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'event_hours', key: 'hour', time: 'hour' }, before - HOUR),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'hook_hours', key: 'hour', time: 'hour' }, before - HOUR),
