@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   route: async () => (await import('./gateway/route.ts')).routeFigures(),
   'many-hooks': async () => (await import('./gateway/many-hooks.ts')).manyHooksFigures(),
   store: async () => (await import('./gateway/store.ts')).storeFigures(),
+  views: async () => (await import('./gateway/views.ts')).viewFigures(),
   neighbour: async () => (await import('./gateway/neighbour.ts')).neighbourFigures(),
   life: async () => (await import('./gateway/life.ts')).lifeFigures(),
   client: async () => (await import('./client.ts')).clientFigures(),

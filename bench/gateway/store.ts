@@ -139,6 +139,7 @@ function sample(): EventRecord {
       payload: { tool_name: 'Bash', tool_input: { command: 'x'.repeat(800) } },
     }),
     answer: '{"decision":{"kind":"allow"}}',
+    summary: { agent: 'claude-code', folder: '/home/ada/work/shop-api', tool: 'Bash', what: 'x'.repeat(800) },
     executions: Array.from({ length: 3 }, (_, index) => ({
       hook_id: randomUUID(),
       handler_type: 'function',
@@ -151,6 +152,7 @@ function sample(): EventRecord {
       error_detail: null,
       shadow: false,
       metadata: { matcher_matched: true },
+      tally: { hook_name: 'Guard', rewrote: false, repeated: false },
     })),
   }
 }

@@ -74,8 +74,11 @@ describe('a command that does not exist', () => {
     [['xyzzy'], 'there is no command xyzzy. Run `hookhelm --help` to list the commands.'],
     [['hooks', 'lst'], 'there is no command hooks lst. Did you mean list?'],
     [['hooks', 'toggel', 'x'], 'there is no command hooks toggel. Did you mean hooks toggle?'],
-    [['sessions', 'xyzzy'], 'there is no command sessions xyzzy. There are: hookhelm sessions list|timeline'],
-    [['sessions'], 'a subcommand is missing: hookhelm sessions list|timeline'],
+    [
+      ['sessions', 'xyzzy'],
+      'there is no command sessions xyzzy. There are: hookhelm sessions list|get|timeline',
+    ],
+    [['sessions'], 'a subcommand is missing: hookhelm sessions list|get|timeline'],
     [['secret', 'rotat'], 'there is no command secrets rotat. Did you mean secrets rotate?'],
     [['hooks', 'list'], 'use `hookhelm list` instead of `hookhelm hooks list`'],
     [['hooks', 'test', 'x'], 'use `hookhelm test` instead of `hookhelm hooks test`'],

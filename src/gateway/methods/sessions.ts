@@ -38,8 +38,10 @@ const session = z.object({
   ended: z.boolean(),
 })
 
-function toSession(row: SessionRow, { tenant }: Caller): z.output<typeof session> {
-  const agent = row.agent ?? (row.agent_id === null ? null : agentName(tenant, row.agent_id))
+function toSession(row: SessionRow): z.output<typeof session> {
+  const { tenant_id: tenant, agent_id: id } = row
+  // Sessions of older versions have no name of their agent.
+  const agent = row.agent ?? (id === null ? null : agentName(tenant, id))
   return { ...row, agent, project: projectOf(row.folder) }
 }
 
@@ -59,7 +61,7 @@ const list = defineCall({
       ...(until === undefined ? {} : { until }),
     }
     const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, filter, requestedPage(params))
-    return { sessions: rows.map((row) => toSession(row, caller)), nextCursor }
+    return { sessions: rows.map(toSession), nextCursor }
   },
 })
 
@@ -74,7 +76,7 @@ const get = defineCall({
   async run({ params, caller, parts }) {
     const row = await parts.store.findSession(caller.tenant, params.sessionId)
     if (row === undefined) throw serverError('gateway.not_found', `session not found: ${params.sessionId}`)
-    return { session: toSession(row, caller) }
+    return { session: toSession(row) }
   },
 })
 

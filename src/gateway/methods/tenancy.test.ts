@@ -52,8 +52,8 @@ describe('roles', () => {
     },
   )
 
-  test('4.10 #143 an agent token may do none of this', () => {
-    expect(table.filter(({ role }) => role === 'agent')).toEqual([])
+  test('4.10 #143 an agent token may ask who it is, and nothing else', () => {
+    expect(table.filter(({ role }) => role === 'agent').map(({ name }) => name)).toEqual(['caller.get'])
   })
 })
 

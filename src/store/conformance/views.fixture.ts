@@ -6,9 +6,12 @@ import { shareStore } from './shared-store.fixture.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+/** Everything older than the given time goes. */
+const KEEP_NOTHING = { keep_executions_ms: 0, keep_deliveries_ms: 0 }
 const viewTables = [
   'event_summaries',
   'decision_minutes',
+  'decision_hours',
   'event_hours',
   'hook_hours',
   'session_lanes',
@@ -228,6 +231,8 @@ export function viewConformance(open: OpenStoreUnderTest): void {
         { ...none, at: NOON + step, ask: 1, opened: 1, failed: 1, p50_ms: 350, p95_ms: 485 },
         { ...none, at: NOON + 2 * step },
       ])
+      const hour = await at.store.countDecisions(tenant, { since: NOON, until: NOON + HOUR, step: HOUR })
+      expect(hour).toMatchObject([{ at: NOON, allow: 1, rewrite: 1, ask: 1, block: 1, opened: 1 }])
       expect(buckets[0]?.p50_ms).toBeGreaterThan(20)
       expect(buckets[0]?.p95_ms).toBeLessThanOrEqual(50)
     })
@@ -457,10 +462,10 @@ export function viewConformance(open: OpenStoreUnderTest): void {
           [],
           [],
         )
-        await store.prune({ keep_executions_ms: 0, keep_deliveries_ms: 0 }, NOON + 1)
+        await store.prune(KEEP_NOTHING, NOON + 1)
         expect((await store.listEvents(tenant, {}, { limit: 9 })).rows).toMatchObject([{ event_id: 'new' }])
         expect(await store.countFacets(tenant, {})).toMatchObject({ total: 2 })
-        await store.prune({ keep_executions_ms: 0, keep_deliveries_ms: 0 }, NOON + 2 * HOUR)
+        await store.prune(KEEP_NOTHING, NOON + 2 * HOUR)
         expect(await store.countFacets(tenant, {})).toMatchObject({ total: 1 })
         for (const table of viewTables) expect(await execute(`select 1 as n from ${table}`)).toHaveLength(1)
       } finally {

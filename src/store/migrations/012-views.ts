@@ -61,13 +61,15 @@ function rollUpTables(types: ColumnTypes): readonly MigrationStatement[] {
   const histogram = histogramColumns.map((column) => `${column} ${types.number} not null`).join(', ')
   const counts = (...names: string[]) => names.map((name) => `${name} ${types.number} not null`).join(', ')
   return [
-    {
-      kind: 'keyed table',
-      name: 'decision_minutes',
-      columns: `tenant_id ${types.id} not null, minute ${types.number} not null,
+    ...['decision_minutes', 'decision_hours'].map(
+      (name): MigrationStatement => ({
+        kind: 'keyed table',
+        name,
+        columns: `tenant_id ${types.id} not null, minute ${types.number} not null,
         ${counts('allow', 'rewrite', 'ask', 'block', 'opened', 'failed')}, ${histogram},
         primary key (tenant_id, minute)`,
-    },
+      }),
+    ),
     {
       // An empty text means none, because a key takes no null.
       kind: 'keyed table',
@@ -123,10 +125,18 @@ function fillFromRecordedEvents(types: ColumnTypes): readonly MigrationStatement
      select tenant_id, event_id, event, session_id, agent_id, ${position('agent')}, ${position('lane')}, ${position('tool')},
        kind, ${falseOf(types)}, 0, 0, by_hook, code, duration_ms, created_at, ${falseOf(types)}
      from events order by created_at, event_id`,
-    `insert into decision_minutes (tenant_id, minute, allow, rewrite, ask, block, opened, failed, ${histogramColumns.join(', ')})
-     select tenant_id, created_at / ${MINUTE} * ${MINUTE} as minute, ${count("kind = 'allow'")}, 0, ${count("kind = 'ask'")},
+    ...(
+      [
+        ['decision_minutes', MINUTE],
+        ['decision_hours', HOUR],
+      ] as const
+    ).map(
+      ([table, unit]) =>
+        `insert into ${table} (tenant_id, minute, allow, rewrite, ask, block, opened, failed, ${histogramColumns.join(', ')})
+     select tenant_id, created_at / ${unit} * ${unit}, ${count("kind = 'allow'")}, 0, ${count("kind = 'ask'")},
        ${count("kind = 'block'")}, 0, 0, ${histogram}
-     from event_summaries group by tenant_id, created_at / ${MINUTE} * ${MINUTE}`,
+     from event_summaries group by tenant_id, created_at / ${unit} * ${unit}`,
+    ),
     `insert into event_hours (tenant_id, hour, event, agent_id, tool, kind, by_hook, rewritten, opened, failed, agent, events)
      select tenant_id, created_at / ${HOUR} * ${HOUR}, event, coalesce(agent_id, ''), coalesce(tool, ''), kind,
        coalesce(by_hook, ''), 0, 0, 0, max(agent), count(*)
@@ -142,7 +152,9 @@ function fillFromRecordedEvents(types: ColumnTypes): readonly MigrationStatement
      where session_id is not null and lane is not null group by tenant_id, session_id, lane`,
     `update sessions set tool_calls = ${inSession('count(*)', "and e.event = 'pre_tool_use'")},
        blocked = ${inSession('count(*)', "and e.kind = 'block'")}, asked = ${inSession('count(*)', "and e.kind = 'ask'")},
-       hook_ms = ${inSession('sum(e.duration_ms)')}`,
+       hook_ms = ${inSession('sum(e.duration_ms)')},
+       agent = (select max(s.agent) from event_summaries s
+         where s.tenant_id = sessions.tenant_id and s.session_id = sessions.session_id)`,
   ]
   return statements.map((text) => ({ kind: 'sql', text }))
 }

@@ -19,6 +19,7 @@ export interface Tables {
   session_lanes: { tenant_id: string; session_id: string; lane: string; created_at: number }
   event_summaries: EventSummaries
   decision_minutes: { tenant_id: string; minute: number }
+  decision_hours: { tenant_id: string; minute: number }
   event_hours: EventHours
   hook_hours: { tenant_id: string; hour: number; hook_id: string; hook_name: string | null }
   session_folders: { tenant_id: string; session: string; folder: string; last_at: number }

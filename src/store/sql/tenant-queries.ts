@@ -7,11 +7,12 @@ import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 /** Tables without a foreign key to `tenants`, from which deleting a tenant would not cascade. */
 const uncascadedTables = [
   'sessions',
-  'session_lanes',
   'session_folders',
+  'session_lanes',
   'events',
   'event_summaries',
   'decision_minutes',
+  'decision_hours',
   'event_hours',
   'hook_hours',
   'idempotency',

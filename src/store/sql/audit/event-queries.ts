@@ -153,25 +153,6 @@ export function eventQueries(db: SqlDatabase): EventQueries {
   }
 }
 
-/** The ids of the smallest texts whose sum stays within the limit. */
-function smallestWithin(
-  sizes: readonly { readonly event_id: string; readonly size: number }[],
-  maxLength: number,
-): readonly string[] {
-  let left = maxLength
-  return sizes
-    .toSorted((a, b) => a.size - b.size)
-    .filter(({ size }) => {
-      left -= size
-      return left >= 0
-    })
-    .map(({ event_id }) => event_id)
-}
-
-function readPosition(moment: string): SessionPosition {
-  return JSON.parse(moment) as SessionPosition
-}
-
 async function withSubAgents(
   trx: QueryBuilder,
   tenant: string,
@@ -196,6 +177,25 @@ async function withSubAgents(
     // A session that goes on after its end is open again.
     ended: ended_at !== null && ended_at >= row.last_at,
   }))
+}
+
+/** The ids of the smallest texts whose sum stays within the limit. */
+function smallestWithin(
+  sizes: readonly { readonly event_id: string; readonly size: number }[],
+  maxLength: number,
+): readonly string[] {
+  let left = maxLength
+  return sizes
+    .toSorted((a, b) => a.size - b.size)
+    .filter(({ size }) => {
+      left -= size
+      return left >= 0
+    })
+    .map(({ event_id }) => event_id)
+}
+
+function readPosition(moment: string): SessionPosition {
+  return JSON.parse(moment) as SessionPosition
 }
 
 type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }

@@ -86,16 +86,18 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
   (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'session_folders', key: 'session', time: 'last_at', isIndexed: true }, before),
+  (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'session_lanes', key: 'session_id', time: 'created_at' }, before),
   // Whole spans only: the rest of a span still belongs to events that are kept.
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'decision_minutes', key: 'minute', time: 'minute' }, before - MINUTE),
   (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'decision_hours', key: 'minute', time: 'minute' }, before - HOUR),
+  (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'event_hours', key: 'hour', time: 'hour' }, before - HOUR),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'hook_hours', key: 'hour', time: 'hour' }, before - HOUR),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'session_folders', key: 'session', time: 'last_at', isIndexed: true }, before),
   (trx, { now }) => pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, now),
   (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
   (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),

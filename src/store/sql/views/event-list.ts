@@ -38,7 +38,7 @@ export function readSummary({ position: _, ...row }: SummaryColumns): EventSumma
 }
 
 /** How many events one call examines if an index does not answer every filter. */
-const MAX_EXAMINED = 10_000
+export const MAX_EXAMINED = 10_000
 /** A larger sealed request is not read for trying conditions. */
 const MAX_TRIED_BYTES = 262_144
 

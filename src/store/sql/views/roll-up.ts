@@ -77,6 +77,9 @@ const decisionMinutes: RollUpTable = {
   ],
 }
 
+/** The same per hour, for longer spans; `minute` is the first of the hour. */
+const decisionHours: RollUpTable = { ...decisionMinutes, name: 'decision_hours' }
+
 const eventHours: RollUpTable = {
   name: 'event_hours',
   columns: [
@@ -99,7 +102,14 @@ const hookHours: RollUpTable = {
 }
 
 /** Every table that recording merges into, in the order in which both dialects write them. */
-export const allRollUpTables = [sessions, sessionLanes, decisionMinutes, eventHours, hookHours] as const
+export const allRollUpTables = [
+  sessions,
+  sessionLanes,
+  decisionMinutes,
+  decisionHours,
+  eventHours,
+  hookHours,
+] as const
 
 /** Counts events and executions that were just inserted. */
 export function rollUp(
@@ -112,7 +122,14 @@ export function rollUp(
   return [
     mergeRows(sessions, inSessions.map(sessionRow)),
     mergeRows(sessionLanes, inSessions.filter((event) => event.lane !== null).map(laneRow)),
-    mergeRows(decisionMinutes, real.map(minuteRow)),
+    mergeRows(
+      decisionMinutes,
+      real.map((event) => decisionRow(event, MINUTE)),
+    ),
+    mergeRows(
+      decisionHours,
+      real.map((event) => decisionRow(event, HOUR)),
+    ),
     mergeRows(eventHours, real.map(eventHourRow)),
     mergeRows(hookHours, executions.filter((each) => each.decision !== 'late').map(hookHourRow)),
   ].filter(({ rows }) => rows.length > 0)
@@ -144,12 +161,12 @@ function laneRow({ tenant_id, session_id, lane, created_at }: SealedSummary): Ro
   return { tenant_id, session_id, lane, created_at }
 }
 
-function minuteRow(event: SealedSummary): RollUpRow {
+function decisionRow(event: SealedSummary, unit: number): RollUpRow {
   const outcome = isRewrite(event) ? 'rewrite' : event.kind
   return {
     ...emptyHistogram,
     tenant_id: event.tenant_id,
-    minute: floorTo(event.created_at, MINUTE),
+    minute: floorTo(event.created_at, unit),
     ...{ allow: 0, rewrite: 0, ask: 0, block: 0, [outcome]: 1 },
     opened: oneIf(event.opened !== null),
     failed: oneIf(event.failed > 0),

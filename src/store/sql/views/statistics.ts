@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { EventFilter, FacetCount, Facets, ViewStore } from '../../stores/view-store.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
-import { examinedEvents } from './event-list.ts'
+import { examinedEvents, MAX_EXAMINED } from './event-list.ts'
 import { histogramColumns, histogramQuantile } from './latency-histogram.ts'
 
 const HOUR = 3_600_000
@@ -22,7 +22,8 @@ export function statisticQueries(
         const from = since - (since % step)
         const { rows } = await sql<Sums>`
           select minute - minute % cast(${step} as bigint) as at, ${sumsOf([...outcomes, ...histogramColumns])}
-          from decision_minutes where tenant_id = ${tenant} and minute >= ${from} and minute < ${until}
+          from ${sql.table(step % HOUR === 0 ? 'decision_hours' : 'decision_minutes')}
+          where tenant_id = ${tenant} and minute >= ${from} and minute < ${until}
           group by 1`.execute(trx)
         const found = new Map(rows.map((row) => [Number(row.at), row]))
         const count = Math.max(0, Math.ceil((until - from) / step))
@@ -152,7 +153,14 @@ async function countEvents(
   // Facets count values that the filter excludes too, so its values are applied later.
   const { event: _, agent_id: __, tool: ___, kind: ____, by_hook: _____, ...others } = filter
   const { events, last } = await examinedEvents(db, trx, { tenant, filter: others, isLimited: true })
-  const rows = await events
+  // In the order of time, so that the index over the time finds the examined events.
+  const examined = events
+    .select(['event', 'agent_id', 'tool', 'kind', 'by_hook', 'agent', 'hook_name'])
+    .orderBy('created_at', 'desc')
+    .orderBy('position', 'desc')
+    .limit(MAX_EXAMINED)
+  const rows = await trx
+    .selectFrom(examined.as('examined'))
     .select(['event', 'agent_id', 'tool', 'kind', 'by_hook'])
     .select((eb) => [
       eb.fn.max('agent').as('agent'),

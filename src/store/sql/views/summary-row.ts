@@ -39,7 +39,8 @@ export function summaryRow(record: EventRecord): SealedSummary {
 
 /** Records of older versions have no summary, so only their position in the session is known. */
 function olderSummary({ moment = {}, by_hook }: EventRecord): RecordedSummary {
-  const { agent, lane, tool } = moment
+  const { lane, tool } = moment
+  const agent = moment.name ?? moment.agent
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(lane === undefined ? {} : { lane }),
