@@ -1,6 +1,6 @@
+import { describeAbilities } from '../agents/agent-abilities.ts'
 import type { AgentAdapter } from '../agents/agent-adapter.ts'
 import type { AgentConfigFile, AgentHost } from '../agents/agent-host.ts'
-import { describeAbilities } from '../connect/agent-abilities.ts'
 import type { FileChange } from '../connect/connection.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { type ConnectSettings, planHookCommands } from '../connect/hook-command.ts'

@@ -10,6 +10,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   hooks: ['hook', 'event', 'handler_type', 'scope', 'enabled', 'priority'],
   executions: ['created_at', 'event', 'decision', 'hook', 'duration_ms', 'event_id', 'error'],
   events: ['created_at', 'agent', 'event', 'tool', 'what', 'kind', 'hook_name', 'duration_ms', 'event_id'],
+  capabilities: ['title', 'last_at', 'can', 'cannot'],
   sessions: ['session_id', 'agent', 'project', 'title', 'events', 'blocked', 'last_at'],
   tenants: ['name', 'created_at'],
   tokens: ['name', 'role', 'agent', 'expires_at'],

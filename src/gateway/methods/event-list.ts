@@ -72,14 +72,14 @@ export function toEventFilter(given: z.output<typeof filterSchema>, { tenant }: 
 }
 
 /** The last part of a folder, also of a Windows path. */
-export function projectOf(folder: string | null): string | null {
+export function projectName(folder: string | null): string | null {
   return folder === null ? null : basename(folder.replaceAll('\\', '/')) || folder
 }
 
 const eventPage = z.object({ events: readonlyList(eventSummary), nextCursor: z.string() })
 
 function toItem(row: EventSummary): z.output<typeof eventSummary> {
-  return { ...row, project: projectOf(row.folder) }
+  return { ...row, project: projectName(row.folder) }
 }
 
 const list = defineCall({

@@ -6,7 +6,7 @@ import { timelineDetails } from '../audit/timeline-details.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { hookNames } from '../hooks/find-hook.ts'
 import { agentName } from '../tenancy/agent-names.ts'
-import { projectOf } from './event-list.ts'
+import { projectName } from './event-list.ts'
 import { defineCall } from './method.ts'
 import {
   pageFields,
@@ -42,7 +42,7 @@ function toSession(row: SessionRow): z.output<typeof session> {
   const { tenant_id: tenant, agent_id: id } = row
   // Sessions of older versions have no name of their agent.
   const agent = row.agent ?? (id === null ? null : agentName(tenant, id))
-  return { ...row, agent, project: projectOf(row.folder) }
+  return { ...row, agent, project: projectName(row.folder) }
 }
 
 const list = defineCall({

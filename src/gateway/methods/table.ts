@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { auditMethods } from './audit.ts'
 import { budgetMethods } from './budgets.ts'
 import { callerMethods } from './caller.ts'
+import { capabilityMethods } from './capabilities.ts'
 import { deliveryMethods } from './deliveries.ts'
 import { eventListMethods } from './event-list.ts'
 import { eventMethods } from './events.ts'
@@ -31,6 +32,7 @@ export const methods = [
   ...sessionMethods,
   ...statMethods,
   ...callerMethods,
+  ...capabilityMethods,
   ...statusMethods,
   ...budgetMethods,
   ...tenantMethods,

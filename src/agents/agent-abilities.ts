@@ -1,4 +1,4 @@
-import type { AgentAdapter, Effect } from '../agents/agent-adapter.ts'
+import type { AgentAdapter, Effect } from './agent-adapter.ts'
 
 /** Our event → its subject in the report, and the effects that matter there. */
 const subjects = {

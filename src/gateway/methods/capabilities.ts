@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { describeAbilities } from '../../agents/agent-abilities.ts'
+import { agentAdapters } from '../../agents/table.ts'
+import { agentId } from '../tenancy/agent-id.ts'
+import { defineCall } from './method.ts'
+import { noParams, readonlyList } from './method-fields.ts'
+
+const capability = z.object({
+  agent: z.string(),
+  title: z.string(),
+  can: readonlyList(z.string()).describe('What hooks can do there, for example `tool calls: blocked`.'),
+  cannot: readonlyList(z.string()).describe('What the agent does not honour.'),
+  last_at: z.number().nullable().describe('When its last event came; null if none is recorded.'),
+})
+
+const list = defineCall({
+  name: 'capabilities.list',
+  about: 'What hooks can do with each coding agent, and when it was last seen.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/capabilities' },
+  params: noParams,
+  result: z.object({ capabilities: readonlyList(capability) }),
+  needs: ['store'],
+  async run({ caller: { tenant }, parts: { store } }) {
+    const capabilities = agentAdapters.map(async (adapter) => {
+      const filter = { agent_id: agentId(tenant, adapter.name) }
+      const { rows } = await store.listEvents(tenant, filter, { limit: 1 })
+      return {
+        agent: adapter.name,
+        title: adapter.title,
+        ...describeAbilities(adapter),
+        last_at: rows[0]?.created_at ?? null,
+      }
+    })
+    return { capabilities: await Promise.all(capabilities) }
+  },
+})
+
+export const capabilityMethods = [list] as const
