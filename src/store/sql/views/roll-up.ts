@@ -215,7 +215,7 @@ function hookHourRow({
   }
 }
 
-export function hasFailed(decision: string): boolean {
+function hasFailed(decision: string): boolean {
   return decision === 'error' || decision === 'timeout'
 }
 
