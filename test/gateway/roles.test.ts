@@ -19,7 +19,9 @@ test('GC-109 the methods of the seed need the roles it names', () => {
     'hooks.delete': 'admin',
     'hooks.toggle': 'admin',
   })
-  expect(methods.filter(({ role }) => order.indexOf(role) < order.indexOf('viewer'))).toEqual([])
+  // Every caller may ask who it is.
+  const below = methods.filter(({ role }) => order.indexOf(role) < order.indexOf('viewer'))
+  expect(below.map(({ name }) => name)).toEqual(['caller.get'])
 })
 
 // Every row of the table, so that a new method cannot be forgotten.

@@ -234,6 +234,36 @@ describe('a tail across nodes', () => {
     expect(seen).toEqual([...before, 'late'])
   })
 
+  test('of events shows what a slow node commits late, once, and nothing twice', async () => {
+    const watched = await newTenant(one)
+    const options = { limit: 2, probes: false }
+    const { nextCursor: start } = await two.tailEvents(watched, undefined, options)
+    const slow = await slowNode()
+    await slow.client.query(
+      `insert into event_summaries (tenant_id, event_id, event, kind, rewritten, failed, shadow, duration_ms, created_at, probe)
+       values ($1, 'late', 'stop', 'allow', false, 0, 0, 1, 1, false)`,
+      [watched],
+    )
+    const events = Array.from({ length: 5 }, () => eventOf(watched))
+    await two.recordEvents(events, [], [])
+    const seen: string[] = []
+    let cursor = start
+    const read = async () => {
+      for (let page = 0; page < 10; page++) {
+        const { rows, nextCursor } = await two.tailEvents(watched, cursor, options)
+        seen.push(...rows.map((row) => row.event_id))
+        cursor = nextCursor
+        if (rows.length === 0) return
+      }
+    }
+    await read()
+    const before = events.map((event) => event.event_id)
+    expect(seen).toEqual(before)
+    await slow.end('commit')
+    await read()
+    expect(seen).toEqual([...before, 'late'])
+  })
+
   test('4.10 #142 shows nothing of another tenant', async () => {
     const other = await newTenant(one)
     const { nextCursor } = await one.tail(other, undefined, 10)
