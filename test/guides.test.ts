@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { handlerErrors } from '../src/engine/core/handler-errors.ts'
 import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
@@ -283,12 +284,13 @@ test.each(written)('%s names no file that is not there', (page) => {
 
 test('docs/lifecycle.md has a place for every code that a dispatch can meet', () => {
   const page = readFileSync('docs/lifecycle.md', 'utf8')
-  const met = Object.keys(errorTable).filter((code) => /^(input|guard|handler|engine)\./.test(code))
+  const known = { ...errorTable, ...handlerErrors }
+  const met = Object.keys(known).filter((code) => /^(input|guard|handler|engine)\./.test(code))
   expect(met.filter((code) => !page.includes(code))).toEqual([])
   const codes = [...page.matchAll(/\b(?:input|match|guard|handler|engine)\.[a-z0-9_]+/g)].map(
     ([code]) => code,
   )
-  expect(codes.filter((code) => !Object.hasOwn(errorTable, code))).toEqual([])
+  expect(codes.filter((code) => !Object.hasOwn(known, code))).toEqual([])
 })
 
 function withoutTrailingSpace(text: string): string {

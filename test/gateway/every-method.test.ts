@@ -164,6 +164,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('deliveries.replay', { all: true })
   await call('reports.set', { agent: 'codex', checks: [{ state: 'bad', text: 'PreToolUse: not connected' }] })
   await call('reports.list')
+  await call('capabilities.list')
   await call('audit.verify')
   await call('hooks.delete', { hookId })
   return answers

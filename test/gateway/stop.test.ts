@@ -92,8 +92,8 @@ describe('an agent may stop although its hooks cannot be loaded', () => {
       (answer) => answer.body.events?.length === 2,
     )
     expect(body.events).toMatchObject([
-      { event: 'stop', kind: 'allow', code: 'store.unavailable' },
-      { event: 'pre_tool_use', kind: 'block', code: 'store.unavailable' },
+      { event: 'stop', kind: 'allow', code: 'config.hook_file' },
+      { event: 'pre_tool_use', kind: 'block', code: 'config.hook_file' },
     ])
     const explained = await gateway.call('GET', `/v1/events/${body.events[0].event_id}/explain`)
     expect(explained.body.decision.reason).toContain('hooks.yaml')

@@ -52,7 +52,8 @@ test.each([
   'the route %s of a subscription sends %s events, each with the cursor to resume from',
   async (path, name) => {
     const gateway = await startGateway()
-    const sent = (id: string) => (name === 'execution' ? { ...row(id), hook_name: null } : row(id))
+    const sent = (id: string) =>
+      name === 'execution' ? { ...row(id), hook_name: null, unreadable: false } : row(id)
     gateway.store.executions.push(row('before'))
     const stream = await openStream(gateway, path)
     expect(await stream.next()).toBe('id: 1')
