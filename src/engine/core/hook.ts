@@ -17,7 +17,7 @@ const match = schema.object(
     names: schema.list(schema.text(), 'Exact names, or `Tool(pattern)`; one must match.'),
     fields: schema.map(
       schema.scalar(),
-      'Dot path into the payload → the value it must have: `tool_input.path: /etc/hosts`.',
+      'Dot path into the payload → its value: `tool_input.path: /etc/hosts`.',
     ),
     outcome: schema.union(
       [outcome, schema.list(outcome)],
@@ -66,10 +66,10 @@ export const baseHookFields = {
   enabled: schema.boolean('false switches it off.'),
   disabled_reason: schema.text('Why the hook is off.'),
   tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
-  locked: schema.boolean('Managed by an administrator: runs first, and sees every rewrite.'),
+  locked: schema.boolean('Managed: runs first, and sees every rewrite.'),
   recheck: schema.boolean('Runs again if a later hook changes the input.'),
   shadow: schema.boolean('Runs and is recorded, but changes nothing.'),
-  transform: schema.boolean('The hook may change the event, so the event waits for it.'),
+  transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
 } as const
 
