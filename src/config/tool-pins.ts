@@ -1,19 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import { errorText } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { stableJson } from '../engine/core/stable-json.ts'
+import { writePrivateFile } from '../safe/write-private-file.ts'
 import { trustFile } from './hook-folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load-file.ts'
@@ -183,24 +175,13 @@ function isDefinition(value: unknown): value is Readonly<Record<string, unknown>
   return isRecord(value) && typeof value.sha256 === 'string' && typeof value.definition === 'string'
 }
 
-/** Writes a new file and renames it, so that concurrent readers see either the old or the new content. */
 function writePins(file: string, stored: StoredPins): void {
-  const folder = dirname(file)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const text = `${JSON.stringify(stored, undefined, 2)}\n`
   if (text.length > MAX_BYTES) throw handlerError('trust.store', `the server has too many tools for ${file}`)
-  const fresh = join(folder, `.pins-${randomUUID()}`)
   try {
-    const handle = openSync(fresh, 'wx', 0o600)
-    try {
-      writeSync(handle, text)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
-    renameSync(fresh, file)
+    writePrivateFile(file, text)
   } catch (error) {
-    rmSync(fresh, { force: true })
     throw handlerError('trust.store', `${file} cannot be written: ${errorText(error)}`, { cause: error })
   }
 }

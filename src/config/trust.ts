@@ -1,18 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isRecord } from '../engine/core/check.ts'
 import { errorText } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
+import { writePrivateFile } from '../safe/write-private-file.ts'
 import { hookFileNames, outermostRepository } from './hook-folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { loadFile } from './read/load-file.ts'
@@ -173,22 +165,11 @@ function hasOnly(value: Readonly<Record<string, unknown>>, keys: readonly string
   return Object.keys(value).every((key) => keys.includes(key))
 }
 
-/** Writes a new file and renames it, so that concurrent readers see either the old or the new content. */
 function write(file: string, stored: Stored): void {
-  const folder = dirname(file)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const fresh = join(folder, `.trust-${randomUUID()}`)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
-    const handle = openSync(fresh, 'wx', 0o600)
-    try {
-      writeSync(handle, `${JSON.stringify(stored, undefined, 2)}\n`)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
-    renameSync(fresh, file)
+    writePrivateFile(file, `${JSON.stringify(stored, undefined, 2)}\n`)
   } catch (error) {
-    rmSync(fresh, { force: true })
     throw handlerError('trust.store', `${file} cannot be written: ${errorText(error)}`, { cause: error })
   }
 }

@@ -3,8 +3,9 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { createSecrets, type Keyring, type Secrets } from '../../safe/secret.ts'
+import { writePrivateFile } from '../../safe/write-private-file.ts'
 import type { Store } from '../../store/store.ts'
-import { gatewayHome, lockGatewayHome, readPrivateFile, writePrivateFile } from './gateway-home.ts'
+import { gatewayHome, lockGatewayHome, readPrivateFile } from './gateway-home.ts'
 import { assertSupportedDatabase, isPostgres, openStore } from './open-store.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

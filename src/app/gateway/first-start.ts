@@ -4,9 +4,10 @@ import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
+import { writePrivateFile } from '../../safe/write-private-file.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
-import { type GatewayHome, readPrivateFile, writePrivateFile } from './gateway-home.ts'
+import { type GatewayHome, readPrivateFile } from './gateway-home.ts'
 
 const DEFAULT_TENANT = 'default'
 

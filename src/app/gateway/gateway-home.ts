@@ -1,20 +1,10 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { dataFolder } from '../../config/hook-folders.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { writePrivateFile } from '../../safe/write-private-file.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -65,20 +55,6 @@ export function readPrivateFile(path: string): string | undefined {
   if (!found.isFile() || (found.mode & 0o077) !== 0)
     throw serverError('gateway.setting', `${path} must be a file that only you can read (chmod 600)`)
   return readFileSync(path, 'utf8')
-}
-
-/** Replaces a file atomically, readable by its owner only: a crash leaves the old text or the new one. */
-export function writePrivateFile(path: string, text: string): void {
-  const fresh = `${path}.new`
-  rmSync(fresh, { force: true })
-  const file = openSync(fresh, 'wx', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(fresh, path)
 }
 
 /** Publishes the URL of the gateway and its process id to programs of the same user. Returns the undo. */
