@@ -75,3 +75,13 @@ test('files come from the directory alone', async () => {
   for (const path of ['assets/link.js', '..%2fsecret.js', 'assets/%2e%2e/%2e%2e/secret.js', 'assets/no.js'])
     expect((await fetch(`${url}/ui/${path}`)).status).toBe(404)
 })
+
+test('a file of the build is compressed for those who accept it, and is the same for those who do not', async () => {
+  const { url } = await startGateway({ ui: uiDirectory() })
+  const read = async (encoding: string) => {
+    const answer = await fetch(`${url}/ui/assets/app.js`, { headers: { 'accept-encoding': encoding } })
+    return { encoding: answer.headers.get('content-encoding'), text: await answer.text() }
+  }
+  expect(await read('gzip, br')).toEqual({ encoding: 'gzip', text: 'app()' })
+  expect(await read('identity')).toEqual({ encoding: null, text: 'app()' })
+})

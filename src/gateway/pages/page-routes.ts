@@ -42,7 +42,7 @@ export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) 
   app.get('/', () => redirect('/ui/'))
   app.get('/ui', () => redirect('/ui/'))
   app.get('/ui/*', async (c) => {
-    const page = await findPage(c.req.path.slice('/ui/'.length))
+    const page = await findPage(c.req.path.slice('/ui/'.length), c.req.header('accept-encoding'))
     if (page === undefined) throw serverError('gateway.not_found', 'there is no such page')
     return page
   })

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, realpath } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 
 /** `index.html` contains this placeholder wherever a page needs its nonce. */
 const NONCE_MARK = '__HOOKHELM_NONCE__'
@@ -17,13 +19,26 @@ const types: Readonly<Record<string, string>> = {
   '.map': 'application/json',
 }
 
-/** Returns the page or file at a path below `/ui/`, or undefined. */
-export type FindUiFile = (path: string) => Promise<Response | undefined>
+const compress = promisify(gzip)
+/** Files of these kinds shrink to a third; fonts and pictures are compressed already. */
+const compressible = new Set(['.js', '.css', '.svg', '.json', '.map'])
+
+/** Returns the page or file at a path below `/ui/`, or undefined. `accepts` is the request's Accept-Encoding. */
+export type FindUiFile = (path: string, accepts?: string) => Promise<Response | undefined>
 
 /** Serves the files of a directory. Paths without a file extension are routes of the single-page app. */
 export function uiFiles(directory: string | undefined): FindUiFile {
   if (directory === undefined) return async (path) => (path === '' ? page(PLACEHOLDER) : undefined)
-  return async (path) => {
+  const compressed = new Map<string, Promise<Buffer>>()
+
+  /** Compressed once: the build names files in `assets` by their content. */
+  function compressedFile(path: string, bytes: Buffer): Promise<Buffer> {
+    const known = compressed.get(path) ?? compress(bytes)
+    compressed.set(path, known)
+    return known
+  }
+
+  return async (path, accepts = '') => {
     const extension = extname(path)
     if (extension === '' || path === 'index.html') {
       const html = await fileBelow(directory, 'index.html')
@@ -31,7 +46,10 @@ export function uiFiles(directory: string | undefined): FindUiFile {
     }
     const type = types[extension]
     const bytes = type === undefined ? undefined : await fileBelow(directory, path)
-    return bytes === undefined || type === undefined ? undefined : file(bytes, { type, path })
+    if (bytes === undefined || type === undefined) return undefined
+    if (!compressible.has(extension) || !path.startsWith('assets/') || !/\bgzip\b/.test(accepts))
+      return file(bytes, { type, path })
+    return file(await compressedFile(path, bytes), { type, path, encoding: 'gzip' })
   }
 }
 
@@ -69,10 +87,22 @@ function page(html: string): Response {
   })
 }
 
-function file(bytes: Buffer, { type, path }: { readonly type: string; readonly path: string }): Response {
+interface ServedFile {
+  readonly type: string
+  readonly path: string
+  readonly encoding?: string
+}
+
+function file(bytes: Buffer, { type, path, encoding }: ServedFile): Response {
   // The build names files in `assets` by their content hash, so they never change.
   const caching = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
-  const headers = { ...pageHeaders(newNonce()), 'Content-Type': type, 'Cache-Control': caching }
+  const headers = {
+    ...pageHeaders(newNonce()),
+    'Content-Type': type,
+    'Cache-Control': caching,
+    Vary: 'Accept-Encoding',
+    ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+  }
   return new Response(new Uint8Array(bytes), { headers })
 }
 
