@@ -1,6 +1,6 @@
 import '@fontsource-variable/inter/wght.css'
-import '@fontsource-variable/jetbrains-mono/wght.css'
-import '@mantine/core/styles.css'
+import '@fontsource/jetbrains-mono/400.css'
+import './mantine.css'
 import './theme.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'

@@ -2,15 +2,18 @@ import { ActionIcon, Menu, Tooltip, useComputedColorScheme, useMantineColorSchem
 import { useDisclosure } from '@mantine/hooks'
 import { IconCommand, IconMoon, IconSun } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { chooseTenant, logOut } from '../gateway/call.ts'
 import { useConnectionState } from '../gateway/live.ts'
 import styles from './app-frame.module.css'
 import { useCaller } from './caller.ts'
-import { CommandPalette } from './command-palette.tsx'
-import { KeyboardHelp } from './keyboard-help.tsx'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
 import { useShortcuts } from './shortcuts.ts'
+
+/** Loaded when they are opened first. */
+const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
+const KeyboardHelp = lazy(async () => ({ default: (await import('./keyboard-help.tsx')).KeyboardHelp }))
 
 /** Sidebar, header, and the view between them. On a phone the sidebar is a bar at the bottom. */
 export function AppFrame() {
@@ -30,8 +33,10 @@ export function AppFrame() {
           <Outlet />
         </main>
       </div>
-      <CommandPalette opened={isPaletteOpen} onClose={palette.close} />
-      <KeyboardHelp opened={isHelpOpen} onClose={help.close} />
+      <Suspense>
+        {isPaletteOpen ? <CommandPalette opened onClose={palette.close} /> : null}
+        {isHelpOpen ? <KeyboardHelp opened onClose={help.close} /> : null}
+      </Suspense>
     </div>
   )
 }
