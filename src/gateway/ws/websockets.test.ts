@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { startGateway, toolCall } from '../gateway.fixture.ts'
+import { OTHER_TENANT, startGateway, toolCall } from '../gateway.fixture.ts'
 import { defineCall, type Method } from '../methods/method.ts'
 import { openWs } from './ws-client.fixture.ts'
 
@@ -47,6 +48,18 @@ test('GC-108 a request is answered with its id, its payload or its error', async
   expect(await client.call('dispatch', { event: 'pre_tol_use' })).toMatchObject({
     error: { code: 'INVALID_REQUEST', details: { code: 'input.unknown_event' } },
   })
+})
+
+test('the address names the tenant for a master token, and for no other', async () => {
+  const { url, store } = await startGateway()
+  const master = store.addToken({ role: 'owner', tenant_id: MASTER_TENANT })
+  const client = await openWs(url, master, `?tenant=${OTHER_TENANT}`)
+  await client.next()
+  expect(await client.call('things.echo', { thingId: 'x' })).toMatchObject({
+    payload: { tenant: OTHER_TENANT },
+  })
+  const own = store.addToken({ role: 'owner' })
+  await expect(openWs(url, own, `?tenant=${OTHER_TENANT}`)).rejects.toThrow('403')
 })
 
 test('GC-109 4.10 #143 a role too low is UNAUTHORIZED; an agent may only dispatch', async () => {

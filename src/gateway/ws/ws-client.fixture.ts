@@ -24,8 +24,8 @@ export interface WsClient {
   call(method: string, params?: unknown): Promise<Frame>
 }
 
-export async function openWs(url: string, token: string): Promise<WsClient> {
-  const ws = new WebSocket(`${url.replace('http', 'ws')}/ws`, {
+export async function openWs(url: string, token: string, query = ''): Promise<WsClient> {
+  const ws = new WebSocket(`${url.replace('http', 'ws')}/ws${query}`, {
     headers: { authorization: `Bearer ${token}` },
   })
   const frames: Frame[] = []
