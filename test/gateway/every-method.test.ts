@@ -157,6 +157,8 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('reports.set', { agent: 'codex', checks: [{ state: 'bad', text: 'PreToolUse: not connected' }] })
   await call('reports.list')
   await call('audit.verify')
+  await call('demo.play')
+  await call('demo.remove')
   await call('hooks.delete', { hookId })
   return answers
 }
