@@ -148,6 +148,9 @@ describe.each([
     const { total } = await call('stats.facets')
     await own('demo.play')
     expect(await call('stats.facets')).toMatchObject({ total })
+    // An event whose record is not written yet goes too.
+    const late = { event: 'pre_tool_use', payload: { tool_name: 'Bash', tool_input: { command: 'ls' } } }
+    await gateway.call('POST', '/v1/dispatch', late, { 'x-hookhelm-tenant': 'demo' })
     await own('demo.remove')
     expect(await tablesWithDemo(raw)).toEqual(['definition_versions'])
     expect(await own('demo.play')).toMatchObject({ played: true })
