@@ -109,7 +109,12 @@ function createDoor(
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       wakeDeliveries: worker.wake,
-      demo: createDemo({ ...hookParts, dispatcher, recorded: audit.flushed }),
+      demo: createDemo({
+        ...hookParts,
+        dispatcher,
+        forgetTokens: tokens.forget,
+        recorded: audit.flushed,
+      }),
       status,
       version,
     },

@@ -22,6 +22,8 @@ export interface Demo {
 
 interface DemoParts extends HookParts {
   readonly dispatcher: Dispatcher
+  /** Makes callers of a removed tenant be refused at once. */
+  forgetTokens(): void
   /** Resolves when every earlier event is written. */
   recorded(): Promise<void>
 }
@@ -54,6 +56,7 @@ export function createDemo(parts: DemoParts): Demo {
         const removed: boolean[] = []
         for (const { id } of Object.values(demoTenants)) {
           removed.push(await store.deleteTenant(id))
+          parts.forgetTokens()
           await parts.changed(id)
         }
         return removed.includes(true)
