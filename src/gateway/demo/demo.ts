@@ -48,20 +48,27 @@ export function createDemo(parts: DemoParts): Demo {
         if ((await store.findTenant(demoTenants.main.id)) !== undefined) return false
         const keys = tenantKeys.filter((key) => key === 'main' || edition === 'standard')
         for (const key of keys) await assertNameIsFree(demoTenants[key].name, store)
-        for (const key of keys) await playTenant(key, parts)
+        try {
+          for (const key of keys) await playTenant(key, parts)
+        } catch (thrown) {
+          // Half a demo would keep it from being played again. Its first error says more than one of the removal.
+          await removeTenants(parts).catch(() => {})
+          throw thrown
+        }
         return true
       }),
-    remove: () =>
-      inTurn(async () => {
-        const removed: boolean[] = []
-        for (const { id } of Object.values(demoTenants)) {
-          removed.push(await store.deleteTenant(id))
-          parts.forgetTokens()
-          await parts.changed(id)
-        }
-        return removed.includes(true)
-      }),
+    remove: () => inTurn(() => removeTenants(parts)),
   }
+}
+
+async function removeTenants({ store, forgetTokens, changed }: DemoParts): Promise<boolean> {
+  const removed: boolean[] = []
+  for (const { id } of Object.values(demoTenants)) {
+    removed.push(await store.deleteTenant(id))
+    forgetTokens()
+    await changed(id)
+  }
+  return removed.includes(true)
 }
 
 /** A person may have a tenant of that name, and both could not be told apart. */
