@@ -121,6 +121,14 @@ export const commands: readonly CommandRow[] = [
     about: 'Show gateway health, and every disabled or failing hook',
     load: async () => (await import('./remote/method-command.ts')).singleCommand('status'),
   },
+  {
+    name: 'demo',
+    isRemote: true,
+    about: 'Play scripted agents in a tenant of their own, without any model, or remove them again',
+    usage: '[--remove]',
+    replaced: { play: 'demo', remove: 'demo' },
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
   ...[
     {
       ...noun('hooks', 'Manage stored hooks, and show what they did', [

@@ -3,6 +3,7 @@ import type { Edition } from '../engine/core/edition.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
+import type { Demo } from './demo/demo.ts'
 import type { HooksInForce } from './hooks/effective-hooks.ts'
 import type { Settings } from './settings.ts'
 import type { StatusPart } from './status.ts'
@@ -31,6 +32,7 @@ export interface MethodParts {
   onRecorded(listener: () => void): () => void
   /** Makes the delivery worker look for due deliveries now. */
   wakeDeliveries(): void
+  readonly demo: Demo
   /** One entry per part that reports its health. */
   readonly status: readonly StatusPart[]
   readonly clock: Clock

@@ -166,6 +166,8 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('reports.list')
   await call('capabilities.list')
   await call('audit.verify')
+  await call('demo.play')
+  await call('demo.remove')
   await call('hooks.delete', { hookId })
   return answers
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../engine/core/clock.ts'
 import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { isDemoTenant } from '../../gateway/demo/demo-tenants.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
 import { writePrivateFile } from '../../safe/write-private-file.ts'
 import type { Store } from '../../store/store.ts'
@@ -13,8 +14,9 @@ const DEFAULT_TENANT = 'default'
 
 /** Returns the tenant of callers that name none; creates it at the first start. */
 export async function defaultTenant(store: Store, edition: Edition, clock: Clock): Promise<string> {
-  const tenants = await store.listTenants({ limit: 2 })
-  const own = tenants.filter(({ id }) => id !== MASTER_TENANT)
+  // Two of them may be tenants of the demo.
+  const tenants = await store.listTenants({ limit: 4 })
+  const own = tenants.filter(({ id }) => id !== MASTER_TENANT && !isDemoTenant(id))
   if (edition === 'lite' && own.length > 1)
     throw serverError(
       'gateway.setting',

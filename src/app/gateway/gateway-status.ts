@@ -1,8 +1,9 @@
 import type { DeliveryWorker } from '../../delivery/delivery-worker.ts'
 import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
+import type { Edition } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
-import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
+import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
 import type { StatusPart } from '../../gateway/status.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Store } from '../../store/store.ts'
@@ -50,13 +51,14 @@ export function hookHealth(snapshots: Snapshots): StatusPart {
 }
 
 /**
- * Every hook file that is not in use as it is written must be visible here. `isUsed` is false in an edition that reads
- * no hook files.
+ * Every hook file that is not in use as it is written must be visible here. The standard edition and the demo read no
+ * hook files.
  */
-export function fileHealth(snapshots: Snapshots, isUsed: boolean): StatusPart {
+export function fileHealth(snapshots: Snapshots, edition: Edition): StatusPart {
   const name = 'hook files'
   return async (tenant) => {
-    if (!isUsed) return { name, state: 'ok', text: 'not used in this edition' }
+    if (!usesHookFiles(tenant, edition))
+      return { name, state: 'ok', text: `not used in ${edition === 'lite' ? 'the demo' : 'this edition'}` }
     try {
       await snapshots.of(tenant, NO_FOLDER)
     } catch (thrown) {

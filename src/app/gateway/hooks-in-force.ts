@@ -7,7 +7,7 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Handler } from '../../engine/core/handler.ts'
 import { realFolder } from '../../gateway/agents/agent-door.ts'
-import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
+import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
 import type { MethodParts } from '../../gateway/parts.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 
@@ -27,7 +27,8 @@ export function readHooksInForce({
 }: HooksInForceParts): MethodParts['hooksInForce'] {
   const trust = trustStore(trustFile(env))
   return async (tenant, given) => {
-    if (edition !== 'lite') return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
+    if (!usesHookFiles(tenant, edition))
+      return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
     const cwd = realFolder(given)
     const folders = findHookFolders({ cwd, env }).filter(
       ({ level }) => level !== 'repository' || given !== undefined,

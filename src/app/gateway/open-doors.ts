@@ -8,6 +8,7 @@ import type { ListenAddress } from '../../gateway/auth/site.ts'
 import { createTokens } from '../../gateway/auth/tokens.ts'
 import { methodTable } from '../../gateway/call-method.ts'
 import { createCapacity } from '../../gateway/capacity.ts'
+import { createDemo } from '../../gateway/demo/demo.ts'
 import { NO_FOLDER } from '../../gateway/dispatch/event-folders.ts'
 import type { Door } from '../../gateway/door.ts'
 import { methods } from '../../gateway/methods/table.ts'
@@ -95,26 +96,26 @@ function createDoor(
     engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
+  const hookParts = { store, secrets, edition, handlers, dryHandlers, host, changed, clock }
   return {
     dispatcher,
     agents,
     methods: methodTable(methods),
     parts: {
-      store,
-      secrets,
+      ...hookParts,
       settings,
-      edition,
       defaultTenant,
-      handlers,
-      dryHandlers,
-      host,
-      changed,
       hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       wakeDeliveries: worker.wake,
+      demo: createDemo({
+        ...hookParts,
+        dispatcher,
+        forgetTokens: tokens.forget,
+        recorded: audit.flushed,
+      }),
       status,
-      clock,
       version,
     },
     tokens,
@@ -124,7 +125,7 @@ function createDoor(
   }
 }
 
-/** The store for methods: reads of records wait until the audit queue has written every earlier decision. */
+/** The store for methods: reads of records and deletions of tenants wait until the audit queue has written every earlier decision. */
 function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
   return {
     ...store,
@@ -135,6 +136,8 @@ function readAfterWrite(store: Store, audit: GatewayEngine['audit']): Store {
     eventTexts: (...args) => audit.flushed().then(() => store.eventTexts(...args)),
     listSessions: (...args) => audit.flushed().then(() => store.listSessions(...args)),
     verifyAudit: () => audit.flushed().then(() => store.verifyAudit()),
+    // A record that is written after the deletion would stay.
+    deleteTenant: (...args) => audit.flushed().then(() => store.deleteTenant(...args)),
   }
 }
 

@@ -71,7 +71,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
       storeHealth(store, clock),
       follow.status,
       hookHealth(snapshots),
-      fileHealth(snapshots, context.edition === 'lite'),
+      fileHealth(snapshots, context.edition),
       audit.status,
       deliveryHealth(worker),
     ],

@@ -116,14 +116,24 @@ function tenantOfUpgrade({ headers, url = '' }: IncomingMessage): string | undef
   return new URLSearchParams(url.slice(url.indexOf('?'))).get('tenant') ?? undefined
 }
 
-/** Finds tenants by id or name, with a short cache: a master caller may dispatch for many. */
-function createTenantFinder({ store, clock }: Pick<AdmissionOptions, 'store' | 'clock'>) {
-  const found = new LRUCache<string, { readonly id: string; readonly at: number }>({ max: 1_000 })
+interface FoundTenant {
+  readonly id: string
+  readonly at: number
+  readonly epoch: number
+}
+
+/**
+ * Finds tenants by id or name, with a short cache: a master caller may dispatch for many. A deletion begins a new epoch,
+ * because a call for a tenant that is gone would write rows that no deletion finds.
+ */
+function createTenantFinder({ store, clock, tokens }: Pick<AdmissionOptions, 'store' | 'clock' | 'tokens'>) {
+  const found = new LRUCache<string, FoundTenant>({ max: 1_000 })
   return async (idOrName: string): Promise<string | undefined> => {
     const known = found.get(idOrName)
-    if (known !== undefined && clock.elapsed() - known.at < FRESH_MS) return known.id
+    const epoch = tokens.epoch()
+    if (known !== undefined && known.epoch === epoch && clock.elapsed() - known.at < FRESH_MS) return known.id
     const row = await store.findTenant(idOrName)
-    if (row !== undefined) found.set(idOrName, { id: row.id, at: clock.elapsed() })
+    if (row !== undefined) found.set(idOrName, { id: row.id, at: clock.elapsed(), epoch })
     return row?.id
   }
 }

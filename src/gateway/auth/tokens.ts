@@ -36,6 +36,8 @@ export interface Tokens {
   isStillValid(key: string): Promise<boolean>
   /** Reads every token again, after one was deleted. */
   forget(): void
+  /** Changes with `forget`. What else is cached about callers is valid for one epoch only. */
+  epoch(): number
 }
 
 /** A token that another node deleted stays valid here for at most this time. */
@@ -121,6 +123,7 @@ export function createTokens({ store, clock, defaultTenant }: TokensOptions): To
       epoch += 1
       reading.clear()
     },
+    epoch: () => epoch,
   }
 }
 

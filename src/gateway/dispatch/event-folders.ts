@@ -4,6 +4,7 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { realFolder } from '../agents/agent-door.ts'
 import type { SessionFolders } from '../agents/session-folders.ts'
 import type { Caller } from '../auth/caller.ts'
+import { isDemoTenant } from '../demo/demo-tenants.ts'
 import type { AgentFolders } from '../tenancy/snapshot.ts'
 
 /** Whose gateway this is. */
@@ -24,6 +25,11 @@ export function mayNameFolders({ tenant }: Caller, { edition, defaultTenant }: G
   return edition === 'lite' && tenant === defaultTenant
 }
 
+/** Whether hook files of this machine apply to the tenant. Scripted agents of the demo must not start their commands. */
+export function usesHookFiles(tenant: string, edition: Edition): boolean {
+  return edition === 'lite' && !isDemoTenant(tenant)
+}
+
 /** Finds the folders whose hook files apply to an event, from its `cwd` and the folder where its session began. */
 export type EventFolders = (
   caller: Caller,
@@ -33,7 +39,7 @@ export type EventFolders = (
 
 export function createEventFolders(owner: GatewayOwner, sessionFolders: SessionFolders): EventFolders {
   return (caller, envelope, payload) => {
-    if (owner.edition !== 'lite') return undefined
+    if (!usesHookFiles(caller.tenant, owner.edition)) return undefined
     if (!mayNameFolders(caller, owner)) return NO_FOLDER
     const cwd = realFolder(envelope.cwd ?? folderIn(payload))
     const { session, agent = '' } = envelope

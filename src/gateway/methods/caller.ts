@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { roles } from '../../store/stores/tenant-store.ts'
+import { isDemoTenant } from '../demo/demo-tenants.ts'
 import { defineCall } from './method.ts'
 import { noParams, readonlyList } from './method-fields.ts'
 
 /** Lists no more tenants than this. */
 const MAX_TENANTS = 1_000
 
-const tenant = z.object({ id: z.string(), name: z.string() })
+const tenant = z.object({ id: z.string(), name: z.string(), demo: z.boolean() })
 
 const get = defineCall({
   name: 'caller.get',
@@ -19,6 +20,7 @@ const get = defineCall({
     role: z.enum(roles),
     tenant: z.string(),
     tenant_name: z.string(),
+    demo: z.boolean().describe('The tenant belongs to the demo.'),
     master: z.boolean().describe('It may act for every tenant.'),
     edition: z.enum(['lite', 'standard']),
     version: z.string(),
@@ -38,10 +40,13 @@ const get = defineCall({
       role,
       tenant,
       tenant_name: found?.name ?? tenant,
+      demo: isDemoTenant(tenant),
       master,
       edition,
       version,
-      ...(rows === undefined ? {} : { tenants: rows.map((row) => ({ id: row.id, name: row.name })) }),
+      ...(rows === undefined
+        ? {}
+        : { tenants: rows.map(({ id, name }) => ({ id, name, demo: isDemoTenant(id) })) }),
     }
   },
 })

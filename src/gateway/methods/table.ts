@@ -4,6 +4,7 @@ import { budgetMethods } from './budgets.ts'
 import { callerMethods } from './caller.ts'
 import { capabilityMethods } from './capabilities.ts'
 import { deliveryMethods } from './deliveries.ts'
+import { demoMethods } from './demo.ts'
 import { eventListMethods } from './event-list.ts'
 import { eventMethods } from './events.ts'
 import { executionMethods } from './executions.ts'
@@ -43,6 +44,7 @@ export const methods = [
   ...deliveryMethods,
   ...auditMethods,
   ...reportMethods,
+  ...demoMethods,
 ] as const
 
 type Row = (typeof methods)[number]

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT, type TenantRow } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
+import { isDemoTenant } from '../demo/demo-tenants.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
 import { readonlyList, shortText } from './method-fields.ts'
@@ -101,9 +102,9 @@ async function assertEditionAllows({
   store,
 }: Pick<MethodParts, 'edition' | 'store'>): Promise<void> {
   if (edition === 'standard') return
-  // The master tenant may be one of the two.
-  const rows = await store.listTenants({ limit: 2 })
-  if (rows.some(isNotMaster))
+  // Neither the tenants of the demo nor the master tenant count.
+  const rows = await store.listTenants({ limit: 4 })
+  if (rows.some((row) => isNotMaster(row) && !isDemoTenant(row.id)))
     throw serverError('gateway.edition', 'a second tenant needs the standard edition')
 }
 

@@ -85,6 +85,7 @@ export async function openTestMethods({
     forgetTokens: () => changed.push('tokens'),
     onRecorded: () => () => {},
     wakeDeliveries: () => changed.push('deliveries'),
+    demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],
     clock,
     version: '0.0.0-test',

@@ -205,6 +205,7 @@ describe('sessions and the caller', () => {
       role: 'agent',
       tenant: ACME,
       tenant_name: 'acme',
+      demo: false,
       master: false,
       edition: 'lite',
       version: '0.0.0-test',

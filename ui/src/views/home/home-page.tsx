@@ -1,7 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { call } from '../../gateway/call.ts'
+import { useCaller, useMay } from '../../frame/caller.ts'
+import { call, chooseTenant } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import type { EventSummary } from '../../parts/filter.ts'
@@ -17,6 +19,7 @@ const DAY = 24 * HOUR
 
 /** Whether anything is wrong, what was stopped, how much, and which agents work. */
 export function HomePage() {
+  const { demo } = useCaller()
   const status = useQuery({
     queryKey: ['status'],
     queryFn: ({ signal }) => call('status', {}, signal),
@@ -38,6 +41,7 @@ export function HomePage() {
       title="Home"
       heading={<Headline lines={status.data?.lines} />}
       purpose="What happened in the last hour, and what needs you."
+      actions={demo ? <DemoNote /> : undefined}
     >
       <div className={layout.stack}>
         <Loaded query={status} rows={1}>
@@ -52,6 +56,33 @@ export function HomePage() {
         </div>
       </div>
     </Page>
+  )
+}
+
+/** Says that nothing here is real, and removes it. */
+function DemoNote() {
+  const { master } = useCaller()
+  const mayRemove = useMay('admin') && master
+  const remove = useMutation({
+    mutationFn: () => call('demo.remove', {}),
+    onSuccess: ({ defaultTenantId }) => chooseTenant(defaultTenantId),
+  })
+  return (
+    <>
+      <span className={styles.muted} role={remove.error === null ? undefined : 'alert'}>
+        {remove.error?.message ?? 'This is demo data'}
+      </span>
+      {mayRemove ? (
+        <Button
+          variant="default"
+          size="compact-xs"
+          loading={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          Remove it
+        </Button>
+      ) : null}
+    </>
   )
 }
 

@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { call } from '../../gateway/call.ts'
+import { useCaller, useMay } from '../../frame/caller.ts'
+import { call, chooseTenant } from '../../gateway/call.ts'
 import { layout, Page } from '../../parts/layout.tsx'
 import styles from './set-up.module.css'
 
@@ -16,7 +17,7 @@ export function SetUp() {
   })
   const hasHooks = (hooks.data?.hooks.length ?? 0) > 0
   return (
-    <Page title="Set up" purpose="Three steps. Each turns green by itself.">
+    <Page title="Set up" purpose="Three steps. Each turns green by itself." actions={<PlayDemo />}>
       <ol className={`${layout.panel} ${styles.steps}`}>
         <Step number={1} isDone={false} title="Connect an agent">
           Run this where the agent runs, then let it do anything.
@@ -34,6 +35,25 @@ export function SetUp() {
         </Step>
       </ol>
     </Page>
+  )
+}
+
+/** Plays the demo and shows its tenant. Only a caller who may change tenants sees it. */
+function PlayDemo() {
+  const { master, demo, tenants = [] } = useCaller()
+  const mayPlay = useMay('admin') && master && !demo
+  const play = useMutation({
+    mutationFn: () => call('demo.play', {}),
+    onSuccess: ({ tenantId }) => chooseTenant(tenantId),
+  })
+  if (!mayPlay) return null
+  return (
+    <>
+      {play.error === null ? null : <span role="alert">{play.error.message}</span>}
+      <Button variant="default" size="xs" loading={play.isPending} onClick={() => play.mutate()}>
+        {tenants.some((tenant) => tenant.demo) ? 'Open the demo' : 'Play the demo'}
+      </Button>
+    </>
   )
 }
 

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { shared } from '../gateway/running.fixture.ts'
+import { browser, screenshot } from './browser.fixture.ts'
+
+const gateway = shared()
+const { signIn } = browser()
+
+test('a fresh Home plays the demo with one click, says that it is one, and removes it with another', async () => {
+  const { page, complaints } = await signIn(gateway())
+  await page.getByRole('button', { name: 'Play the demo' }).click()
+  await page.getByText('This is demo data').waitFor()
+  await page.getByText('git push --force origin fix-cart').waitFor()
+  await page.getByText('1 hook switched off by the circuit breaker').waitFor()
+  await screenshot(page, 'demo-home')
+  for (const view of ['live', 'sessions', 'sessions/demo-claude-shop-api', 'hooks', 'guards', 'audit']) {
+    await page.goto(`${gateway().url}/ui/${view}`)
+    await page
+      .getByText(/demo: |demo-|shop-api/)
+      .first()
+      .waitFor()
+    await screenshot(page, `demo-${view.replace('/', '-')}`)
+  }
+  await page.goto(`${gateway().url}/ui/`)
+  await page.getByRole('button', { name: 'Remove it' }).click()
+  await page.getByRole('button', { name: 'Play the demo' }).waitFor()
+  const { body } = await gateway().call('GET', '/v1/caller')
+  expect(body.tenants.map(({ name }: { name: string }) => name)).toEqual(['default'])
+  expect(complaints).toEqual([])
+})
