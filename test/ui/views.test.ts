@@ -1,0 +1,79 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { shared } from '../gateway/running.fixture.ts'
+import { browser, screenshot } from './browser.fixture.ts'
+import { seed } from './seed.fixture.ts'
+
+const gateway = shared()
+const { signIn } = browser()
+
+let seeded: Awaited<ReturnType<typeof seed>>
+beforeAll(async () => {
+  seeded = await seed(gateway())
+})
+
+/** Every view with its address. The name is that of its screenshots. */
+function views(): readonly (readonly [name: string, path: string])[] {
+  const { eventIds, hookIds, sessionId } = seeded
+  const event = (kind: keyof typeof eventIds) => [`event-${kind}`, `/events/${eventIds[kind]}`] as const
+  const hook = (tab: string) => [`hook-${tab}`, `/hooks/${hookIds.noForce}?tab=${tab}`] as const
+  const settings = (tab: string) => [`settings-${tab}`, `/settings?tab=${tab}`] as const
+  return [
+    ['home', '/'],
+    ['live', '/live'],
+    ['sessions', '/sessions'],
+    ['session', `/sessions/${sessionId}`],
+    ['session-hostile', '/sessions/hostile'],
+    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile'] as const).map(event),
+    ['hooks', '/hooks'],
+    ['hook-new', '/hooks/new'],
+    ...['overview', 'config', 'test', 'history'].map(hook),
+    ['agents', '/agents'],
+    ['guards', '/guards'],
+    ['audit', '/audit'],
+    ...['appearance', 'tokens', 'secrets', 'providers', 'limits', 'tenants'].map(settings),
+    ['api', '/api'],
+    ['not-found', '/nowhere'],
+  ]
+}
+
+describe.each(['light', 'dark'] as const)('in the %s theme', (scheme) => {
+  test.each([
+    ['desktop', false],
+    ['phone', true],
+  ] as const)('every view fits a %s, is accessible, and the browser has no complaint', async (size, isPhone) => {
+    const { page, complaints } = await signIn(gateway(), { scheme, isPhone })
+    const problems: string[] = []
+    for (const [name, path] of views()) {
+      await page.goto(`${gateway().url}/ui${path}`)
+      await isFilled(page)
+      await screenshot(page, `${name}-${size}-${scheme}`)
+      problems.push(...(await problemsOf(page)).map((problem) => `${name}: ${problem}`))
+      problems.push(...complaints.splice(0).map((complaint) => `${name}: ${complaint}`))
+    }
+    expect(problems).toEqual([])
+  })
+})
+
+/** Waits until the view shows its data: a title, and nothing that still loads. */
+async function isFilled(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor()
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  await page.evaluate('document.fonts.ready')
+}
+
+async function problemsOf(page: Page): Promise<readonly string[]> {
+  const overflow: unknown = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'])
+    .analyze()
+  return [
+    ...(overflow === 0 ? [] : [`is ${overflow} px wider than the screen`]),
+    ...violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ''}`).join(' | ')}`,
+    ),
+  ]
+}
