@@ -31,7 +31,6 @@ export function Chain({ trace, by, rewriters, opened }: ChainProps) {
   return (
     <ol className={styles.chain} aria-label="Hooks in their order">
       <li className={styles.scale} aria-hidden>
-        <span />
         {[0, 0.25, 0.5, 0.75, 1].map((part) => (
           <small key={part}>{part === 0 ? '0' : formatDuration(total * part)}</small>
         ))}
@@ -43,11 +42,13 @@ export function Chain({ trace, by, rewriters, opened }: ChainProps) {
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name}>
+          <span className={styles.name} title={hook.name ?? hook.hook}>
             {hook.name ?? hook.hook}
-            {opened.has(hook.hook) ? <Tag>let pass by policy</Tag> : null}
           </span>
-          <span className={styles.text}>{text}</span>
+          <span className={styles.text}>
+            {text.replaceAll(hook.hook, hook.name ?? hook.hook)}{' '}
+            {opened.has(hook.hook) ? <Tag>its policy lets the call pass</Tag> : null}
+          </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
               className={styles[outcome]}
