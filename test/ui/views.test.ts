@@ -65,7 +65,7 @@ test('every view fits both sizes in both themes, is accessible, and the browser 
     problems.push(...complaints.splice(0).map((complaint) => `${name}: ${complaint}`))
   }
   expect(problems).toEqual([])
-})
+}, 600_000)
 
 /** Waits until the view shows its data: a title, and nothing that still loads. */
 async function isFilled(page: Page): Promise<void> {

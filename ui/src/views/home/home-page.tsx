@@ -67,7 +67,7 @@ interface HeadlineProps {
 
 function Headline({ lines = [], tripped }: HeadlineProps) {
   if (lines.some(({ state }) => state === 'bad')) return 'Something is wrong'
-  if (tripped > 0) return `${plural(tripped, 'hook')} cannot do its work`
+  if (tripped > 0) return `Guarded, with ${plural(tripped, 'hook')} switched off`
   return lines.some(({ state }) => state === 'warn') ? 'Guarded, with remarks' : 'Your agents are guarded'
 }
 
