@@ -4,6 +4,8 @@ import { browser } from './browser.fixture.ts'
 import { cuttableDoor } from './cut-connection.fixture.ts'
 
 const gateway = shared(() => ({
+  // A test reaches it through another port.
+  hosts: ['127.0.0.1'],
   functions: { refuse: () => ({ kind: 'block', reason: 'Push without --force.' }) },
 }))
 const { signIn, open } = browser()

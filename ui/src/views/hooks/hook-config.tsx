@@ -44,7 +44,8 @@ const more = Object.keys(hookFields).filter((name) => !shown.has(name))
 /** The form on the left, live proof on the right. */
 export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
   const [isText, setText] = useState(false)
-  const preview = usePreview(draft)
+  const mayPreview = useMay('operator')
+  const preview = usePreview(draft, mayPreview)
   const problem = preview.error instanceof GatewayError ? preview.error : undefined
   return (
     <div className={layout.columns}>
@@ -72,7 +73,7 @@ export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
         </div>
       </Panel>
       <div className={layout.stack}>
-        <Proof preview={preview} />
+        {mayPreview ? <Proof preview={preview} /> : null}
         <AsFile draft={draft} />
       </div>
     </div>
@@ -202,14 +203,14 @@ function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
   )
 }
 
-function usePreview(draft: HookDraft) {
+function usePreview(draft: HookDraft, isEnabled: boolean) {
   const [settled] = useDebouncedValue(draft, 300)
   const hook = { scope: 'tenant', ...toInput(settled) }
   return useQuery({
     queryKey: ['hooks', 'preview', hook],
     queryFn: ({ signal }) =>
       call('hooks.preview', { hook, limit: 500 } as unknown as Methods['hooks.preview']['params'], signal),
-    enabled: useMay('operator'),
+    enabled: isEnabled,
     placeholderData: (previous) => previous,
     staleTime: 10_000,
   })
