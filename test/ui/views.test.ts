@@ -1,12 +1,12 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { shared } from '../gateway/running.fixture.ts'
-import { browser, screenshot } from './browser.fixture.ts'
+import { type Running, running, shared } from '../gateway/running.fixture.ts'
+import { browser, type OpenedPage, screenshot } from './browser.fixture.ts'
 import { seed } from './seed.fixture.ts'
 
 const gateway = shared()
-const { signIn } = browser()
+const { signIn, open } = browser()
 
 let seeded: Awaited<ReturnType<typeof seed>>
 beforeAll(async () => {
@@ -46,10 +46,28 @@ const looks = [
 ] as const
 
 test('every view fits both sizes in both themes, is accessible, and the browser has no complaint', async () => {
-  const { page, complaints } = await signIn(gateway())
+  const opened = await signIn(gateway())
+  expect(await inspect(opened, gateway(), views())).toEqual([])
+}, 600_000)
+
+test('so do the sign-in and the views of a gateway without any event', async () => {
+  const fresh = await running()
+  const signedOut = await open()
+  expect(await inspect(signedOut, fresh, [['sign-in', '/']])).toEqual([])
+  const empty = ['live', 'sessions', 'audit'].map((view) => [`empty-${view}`, `/${view}`] as const)
+  const opened = await signIn(fresh)
+  expect(await inspect(opened, fresh, [['set-up', '/'], ...empty])).toEqual([])
+}, 600_000)
+
+/** Opens each view in every look, takes its picture, and returns what is wrong. */
+async function inspect(
+  { page, complaints }: OpenedPage,
+  at: Running,
+  wanted: ReturnType<typeof views>,
+): Promise<readonly string[]> {
   const problems: string[] = []
-  for (const [name, path] of views()) {
-    await page.goto(`${gateway().url}/ui${path}`)
+  for (const [name, path] of wanted) {
+    await page.goto(`${at.url}/ui${path}`)
     for (const [size, colorScheme, viewport] of looks) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.setViewportSize(viewport)
@@ -64,8 +82,8 @@ test('every view fits both sizes in both themes, is accessible, and the browser 
     }
     problems.push(...complaints.splice(0).map((complaint) => `${name}: ${complaint}`))
   }
-  expect(problems).toEqual([])
-}, 600_000)
+  return problems
+}
 
 /** Waits until the view shows its data: a title, and nothing that still loads. */
 async function isFilled(page: Page): Promise<void> {

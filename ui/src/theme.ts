@@ -34,6 +34,7 @@ export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 5 },
   autoContrast: true,
+  respectReducedMotion: true,
   colors: { accent, dark },
   defaultRadius: 6,
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
