@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { shared } from '../gateway/running.fixture.ts'
 import { browser } from './browser.fixture.ts'
+import { cuttableDoor } from './cut-connection.fixture.ts'
 
 const gateway = shared(() => ({
+  // A test reaches it through another port.
+  hosts: ['127.0.0.1'],
   functions: { refuse: () => ({ kind: 'block', reason: 'Push without --force.' }) },
 }))
 const { signIn, open } = browser()
@@ -71,14 +74,20 @@ test('whoever has no session is asked to sign in, and sees nothing', async () =>
 })
 
 test('after a lost connection the events in between appear', async () => {
-  const { page } = await signIn(gateway())
-  await page.goto(`${gateway().url}/ui/live`)
+  const door = await cuttableDoor(gateway().url)
+  const { page } = await open()
+  await page.goto(gateway().loginLink().replace(gateway().url, door.url))
+  await page.goto(`${door.url}/ui/live`)
   const first = await gateway().dispatch('pre_tool_use', call('echo one'))
   await page.locator(`[data-event="${first.body.event_id}"]`).waitFor()
-  await page.context().setOffline(true)
-  await page.getByText('The connection to the gateway is lost.').waitFor()
+  door.cut()
+  const bar = page.getByText('The connection to the gateway is lost.')
+  await bar.waitFor()
   const second = await gateway().dispatch('pre_tool_use', call('echo two'))
-  await page.context().setOffline(false)
+  const third = await gateway().dispatch('pre_tool_use', call('echo three'))
+  expect(await page.locator(`[data-event="${first.body.event_id}"]`).count()).toBe(1)
+  door.restore()
+  await page.locator(`[data-event="${third.body.event_id}"]`).waitFor()
   await page.locator(`[data-event="${second.body.event_id}"]`).waitFor()
-  await page.getByText('The connection to the gateway is lost.').waitFor({ state: 'detached' })
+  await bar.waitFor({ state: 'detached' })
 })

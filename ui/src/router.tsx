@@ -61,7 +61,11 @@ const hooks = createRoute({
 const hook = createRoute({
   getParentRoute: () => root,
   path: '/hooks/$hookId',
-  validateSearch: withTab,
+  // `from` is a recorded event: a sample for the test, or the call that a new hook is about.
+  validateSearch: (search: Record<string, unknown>): { tab?: string; from?: string } => ({
+    ...withTab(search),
+    ...(search.from === undefined ? {} : { from: text(search.from) }),
+  }),
   component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
 })
 

@@ -14,13 +14,28 @@ const accent = [
   '#183480',
 ] as const
 
+/** Fields, menus and dialogs of the dark scheme are drawn from these shades. */
+const dark = [
+  '#ececea',
+  '#c9cacc',
+  '#a2a4ab',
+  '#898c94',
+  '#3a3d43',
+  '#2a2c30',
+  '#16171a',
+  '#1a1b1e',
+  '#131416',
+  '#0e0f11',
+] as const
+
 export const theme = createTheme({
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--mono)',
   primaryColor: 'accent',
-  primaryShade: { light: 6, dark: 3 },
+  primaryShade: { light: 6, dark: 5 },
   autoContrast: true,
-  colors: { accent },
+  respectReducedMotion: true,
+  colors: { accent, dark },
   defaultRadius: 6,
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
   cursorType: 'pointer',

@@ -5,6 +5,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { chooseTenant, logOut } from '../gateway/call.ts'
 import { useConnectionState } from '../gateway/live.ts'
+import { shortenId } from '../parts/format.ts'
 import styles from './app-frame.module.css'
 import { useCaller } from './caller.ts'
 import { Mark } from './mark.tsx'
@@ -98,7 +99,7 @@ function Breadcrumbs() {
       {view === undefined ? null : <Link to={view.to}>{view.title}</Link>}
       {second === undefined ? null : (
         <>
-          <span aria-hidden>/</span> <code>{decodeURIComponent(second).slice(0, 40)}</code>
+          <span aria-hidden>/</span> <code>{shortenId(decodeURIComponent(second))}</code>
         </>
       )}
     </div>
@@ -122,16 +123,18 @@ function ThemeSwitch() {
 }
 
 function CallerMenu() {
-  const { name, role, tenant, tenants = [] } = useCaller()
+  const { name, role, tenant, tenant_name, tenants = [] } = useCaller()
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
         <button type="button" className={styles.caller}>
-          {name}
+          {role}@{tenant_name}
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Signed in as {role}</Menu.Label>
+        <Menu.Label>
+          Signed in as {role} with the token {name}
+        </Menu.Label>
         {tenants.length < 2
           ? null
           : tenants.map(({ id, name: title }) => (

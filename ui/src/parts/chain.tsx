@@ -27,15 +27,16 @@ interface Step {
 /** The hooks of an event in their order, each with what it did, why, and when. */
 export function Chain({ trace, by, rewriters, opened }: ChainProps) {
   const steps = readSteps(trace.hooks, by, rewriters, opened)
-  const total = Math.max(...steps.map(({ start, ms }) => start + ms), 0.1)
+  const total = Math.max(...steps.map(({ start, ms }) => start + ms), 0)
   return (
     <ol className={styles.chain} aria-label="Hooks in their order">
-      <li className={styles.scale} aria-hidden>
-        <span />
-        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
-          <small key={part}>{part === 0 ? '0' : formatDuration(total * part)}</small>
-        ))}
-      </li>
+      {total === 0 ? null : (
+        <li className={styles.scale} aria-hidden>
+          {[0, 0.5, 1].map((part) => (
+            <small key={part}>{part === 0 ? '0' : formatDuration(total * part)}</small>
+          ))}
+        </li>
+      )}
       {steps.map(({ hook, outcome, word, text, start, ms }, index) => (
         <li
           key={hook.hook}
@@ -43,15 +44,17 @@ export function Chain({ trace, by, rewriters, opened }: ChainProps) {
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name}>
+          <span className={styles.name} title={hook.name ?? hook.hook}>
             {hook.name ?? hook.hook}
-            {opened.has(hook.hook) ? <Tag>let pass by policy</Tag> : null}
           </span>
-          <span className={styles.text}>{text}</span>
+          <span className={styles.text}>
+            {text.replaceAll(hook.hook, hook.name ?? hook.hook)}{' '}
+            {opened.has(hook.hook) ? <Tag>its policy lets the call pass</Tag> : null}
+          </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
               className={styles[outcome]}
-              x={(start / total) * 100}
+              x={ms === 0 ? 0 : (start / total) * 100}
               width={ms === 0 ? 0 : Math.max((ms / total) * 100, 0.8)}
               y="0"
               height="8"

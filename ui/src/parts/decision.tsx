@@ -1,6 +1,6 @@
 import {
-  IconArrowUpCircle,
   IconCheck,
+  IconCircleArrowUp,
   IconCircleDashed,
   IconCircleHalf2,
   IconExclamationCircle,
@@ -22,7 +22,7 @@ const icons = {
   skip: IconCircleDashed,
   failed: IconExclamationCircle,
   shadow: IconCircleHalf2,
-  opened: IconArrowUpCircle,
+  opened: IconCircleArrowUp,
 } as const
 
 interface DecisionProps {

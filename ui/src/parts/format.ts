@@ -44,6 +44,14 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
+/** Writes out characters that reorder or hide text, so that a command reads as it runs. */
+export function showControls(text: string): string {
+  return text.replace(
+    /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 /** The first and last characters of an id: enough to recognise it. */
 export function shortenId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-4)}`

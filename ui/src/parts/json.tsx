@@ -1,3 +1,4 @@
+import { showControls } from './format.ts'
 import styles from './json.module.css'
 import { diffLines } from './line-diff.ts'
 
@@ -18,7 +19,7 @@ export function Text({ text }: { readonly text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <pre className={styles.text} tabIndex={0}>
-      {text.slice(0, MAX_CHARS)}
+      {showControls(text.slice(0, MAX_CHARS))}
       {left > 0 ? <span className={styles.cut}>{`\n… ${left} more characters`}</span> : null}
     </pre>
   )
@@ -59,7 +60,7 @@ function Side({ lines, mark, sign }: SideProps) {
           <span className={styles.sign} aria-hidden>
             {differs ? sign : ' '}
           </span>
-          {text}
+          {showControls(text)}
         </div>
       ))}
     </pre>

@@ -123,6 +123,26 @@ export function Failed({ error, onRetry }: FailedProps) {
   )
 }
 
+interface MeterProps {
+  readonly value: number
+  readonly max: number
+  readonly label: string
+  readonly look?: 'block' | 'ask' | 'rewrite' | 'shadow' | 'accent'
+}
+
+/** A thin bar: how much of the whole. */
+export function Meter({ value, max, label, look = 'accent' }: MeterProps) {
+  return (
+    <meter
+      className={`${styles.meter} ${styles[look]}`}
+      min={0}
+      max={Math.max(max, 1)}
+      value={value}
+      aria-label={label}
+    />
+  )
+}
+
 export function Tag({ children }: { readonly children: ReactNode }) {
   return <span className={styles.tag}>{children}</span>
 }

@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useSyncExternalStore } from 'react'
-import { formatAge, formatDuration, formatInstant, shortenId } from './format.ts'
+import { formatAge, formatDuration, formatInstant, shortenId, showControls } from './format.ts'
 import styles from './values.module.css'
 
 /** One clock for every age on the page. */
@@ -27,7 +27,11 @@ export function Age({ at }: { readonly at: number }) {
 }
 
 export function Duration({ ms }: { readonly ms: number }) {
-  return <span title={`${ms} ms`}>{formatDuration(ms)}</span>
+  return (
+    <span className="tabular" title={`${ms} ms`}>
+      {formatDuration(ms)}
+    </span>
+  )
 }
 
 /** A shortened id that copies itself as a whole. */
@@ -39,7 +43,7 @@ export function Id({ value }: { readonly value: string }) {
         type="button"
         className={styles.id}
         onClick={() => copy(value)}
-        aria-label={`Copy the id ${value}`}
+        aria-label={`${shortenId(value)}: copy the whole id`}
       >
         {shortenId(value)}
       </button>
@@ -49,9 +53,10 @@ export function Id({ value }: { readonly value: string }) {
 
 /** Code on one line, cut at the end of the space, whole on hover. */
 export function Code({ text }: { readonly text: string }) {
+  const shown = showControls(text.slice(0, 2_000))
   return (
-    <code className={styles.code} title={text.slice(0, 2_000)}>
-      {text.slice(0, 2_000)}
+    <code className={styles.code} title={shown}>
+      {shown}
     </code>
   )
 }

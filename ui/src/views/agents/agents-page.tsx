@@ -75,7 +75,7 @@ function Agent({ capability, report }: AgentProps) {
           ))}
           {cannot.map((line) => (
             <li key={line}>
-              <Decision outcome="skip">{`not possible: ${line}`}</Decision>
+              <Decision outcome="skip">{`not possible here: ${line}`}</Decision>
             </li>
           ))}
         </ul>

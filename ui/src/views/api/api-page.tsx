@@ -119,8 +119,14 @@ function Try({ operation }: { readonly operation: Operation }) {
               validationError="This is not JSON"
             />
           ) : null}
-          <Button loading={send.isPending} onClick={() => send.mutate()}>
-            {method === 'GET' ? 'Call it' : `Call it: this really does ${method}`}
+          <Button
+            size="xs"
+            justify="center"
+            className={styles.send ?? ''}
+            loading={send.isPending}
+            onClick={() => send.mutate()}
+          >
+            {method === 'GET' ? 'Call it' : `Call it (a real ${method})`}
           </Button>
         </div>
       </Panel>

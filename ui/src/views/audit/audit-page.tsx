@@ -25,7 +25,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit"
-      purpose="Every recorded event: narrow it down, take it away, and prove that nobody changed it."
+      purpose="Every recorded event: narrow it down, take it away, and prove that no one changed it."
       actions={<AuditActions filter={params} />}
       wide
     >
@@ -105,11 +105,13 @@ function Events({ params }: { readonly params: EventFilter }) {
                 params={{ eventId: event.event_id }}
                 className={`${layout.row} ${styles.event}`}
               >
-                <span className={styles.muted}>{formatInstant(event.created_at)}</span>
+                <time className={styles.muted}>{formatInstant(event.created_at)}</time>
                 <span>{agentTitle(event.agent)}</span>
                 <Code text={event.what ?? event.event} />
                 <Decision outcome={summaryOutcome(event)} />
-                <span className={styles.muted}>{event.hook_name ?? ''}</span>
+                <span className={styles.hook} title={event.hook_name ?? ''}>
+                  {event.hook_name ?? ''}
+                </span>
               </Link>
             ))
           )

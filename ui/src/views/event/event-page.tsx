@@ -6,11 +6,12 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
 import type { Trace } from '../../../../src/engine/core/trace.ts'
+import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { call } from '../../gateway/call.ts'
 import { Chain } from '../../parts/chain.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { agentTitle, plural } from '../../parts/format.ts'
+import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, Duration, Id } from '../../parts/values.tsx'
@@ -86,15 +87,15 @@ function EventView({ event, request, decision, trace }: EventViewProps) {
   return (
     <Page
       title={what ?? event.event}
-      heading={<code className={styles.what}>{what ?? event.event}</code>}
+      heading={<code className={styles.what}>{showControls((what ?? event.event).slice(0, 300))}</code>}
       purpose={
         <span className={styles.where}>
           {[agentTitle(agent), folder, tool, event.event].filter(Boolean).join(' · ')}
           {event.session_id === null ? null : (
             <>
               {' · session '}
-              <Link to="/live" search={{ filter: `session:${event.session_id}` }}>
-                {event.session_id.slice(0, 8)}
+              <Link to="/sessions/$sessionId" params={{ sessionId: event.session_id }}>
+                {shortenId(event.session_id)}
               </Link>
             </>
           )}
@@ -147,6 +148,7 @@ function Banner({ decision, hookName, eventId, request }: BannerProps) {
   const outcome: Outcome =
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
   const why = reason ?? message ?? code
+  const mayCreate = useMay('admin')
   return (
     <div className={`${styles.banner} ${styles[outcome]}`} role="status">
       <Decision outcome={outcome}>
@@ -158,16 +160,52 @@ function Banner({ decision, hookName, eventId, request }: BannerProps) {
             by <b>{hookName(by)}</b>
           </>
         )}
-        {why === undefined ? null : ` — ${why}`}
+        {why === undefined ? null : ` — ${by === undefined ? why : why.replaceAll(by, hookName(by))}`}
+        {outcome === 'rewrite' ? `by ${steps.map(({ hook }) => hookName(hook)).join(', ')}` : null}
         {outcome === 'opened'
           ? opened.map(
-              ({ hook, because, code: failure }) => ` ${hookName(hook)} failed (${because}, ${failure}).`,
+              ({ hook, because, code: failure }) =>
+                `although ${hookName(hook)} failed (${because}, ${failure}): its policy allows that. `,
             )
           : null}
       </span>
-      <CopyMenu eventId={eventId} request={request} />
+      <span className={styles.actions}>
+        {by === undefined || !isStoredHook(by) ? null : (
+          <Button
+            variant="default"
+            size="xs"
+            renderRoot={(props) => (
+              <Link
+                to="/hooks/$hookId"
+                params={{ hookId: by }}
+                search={{ tab: 'test', from: eventId }}
+                {...props}
+              />
+            )}
+          >
+            Open in Test
+          </Button>
+        )}
+        {mayCreate ? (
+          <Button
+            variant="default"
+            size="xs"
+            renderRoot={(props) => (
+              <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: eventId }} {...props} />
+            )}
+          >
+            Make a hook
+          </Button>
+        ) : null}
+        <CopyMenu eventId={eventId} request={request} />
+      </span>
     </div>
   )
+}
+
+/** Stored hooks have a page of their own; those of files do not. */
+function isStoredHook(id: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)
 }
 
 function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>) {
@@ -274,7 +312,7 @@ function Why({ decision, trace, hookName }: WhyProps) {
             // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may occur twice
             <div key={index}>
               <dt>{name}</dt>
-              <dd>{value.slice(0, 2_000)}</dd>
+              <dd>{showControls(value.slice(0, 2_000))}</dd>
             </div>
           ),
         )}

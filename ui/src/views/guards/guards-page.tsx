@@ -50,7 +50,7 @@ function Breakers() {
             hooks.tripped.map(({ hookId, event, name, reason }) => (
               <div key={hookId} className={`${layout.row} ${styles.breaker}`}>
                 <Decision outcome="failed">off</Decision>
-                <Link to="/hooks/$hookId" params={{ hookId }}>
+                <Link to="/hooks/$hookId" params={{ hookId }} className={styles.cut} title={name ?? hookId}>
                   {name ?? hookId}
                 </Link>
                 <code>{event}</code>

@@ -7,8 +7,8 @@ import { call, chooseTenant } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import type { EventSummary } from '../../parts/filter.ts'
-import { agentTitle, formatDuration, plural } from '../../parts/format.ts'
-import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
+import { Empty, Loaded, layout, Meter, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { DecisionsChart } from './decisions-chart.tsx'
 import styles from './home-page.module.css'
@@ -39,7 +39,7 @@ export function HomePage() {
   return (
     <Page
       title="Home"
-      heading={<Headline lines={status.data?.lines} />}
+      heading={<Headline lines={status.data?.lines} tripped={status.data?.hooks.tripped.length ?? 0} />}
       purpose="What happened in the last hour, and what needs you."
       actions={demo ? <DemoNote /> : undefined}
     >
@@ -52,7 +52,10 @@ export function HomePage() {
             <Stopped />
             <Decisions />
           </div>
-          <HookRates />
+          <div className={layout.stack}>
+            <Agents />
+            <HookRates />
+          </div>
         </div>
       </div>
     </Page>
@@ -88,8 +91,14 @@ function DemoNote() {
 
 type StatusLine = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly text: string }
 
-function Headline({ lines = [] }: { readonly lines: readonly StatusLine[] | undefined }) {
+interface HeadlineProps {
+  readonly lines: readonly StatusLine[] | undefined
+  readonly tripped: number
+}
+
+function Headline({ lines = [], tripped }: HeadlineProps) {
   if (lines.some(({ state }) => state === 'bad')) return 'Something is wrong'
+  if (tripped > 0) return `Guarded, with ${plural(tripped, 'hook')} switched off`
   return lines.some(({ state }) => state === 'warn') ? 'Guarded, with remarks' : 'Your agents are guarded'
 }
 
@@ -160,13 +169,13 @@ function Stopped() {
     queryFn: async ({ signal }) => {
       const since = Date.now() - DAY
       const [blocked, asked, rewritten] = await Promise.all([
-        call('events.list', { kind: 'block', since, limit: 8 }, signal),
+        call('events.list', { kind: 'block', since, limit: 30 }, signal),
         call('events.list', { kind: 'ask', since, limit: 4 }, signal),
         call('events.list', { rewritten: true, since, limit: 4 }, signal),
       ])
-      return [...blocked.events, ...asked.events, ...rewritten.events]
-        .sort((left, right) => right.created_at - left.created_at)
-        .slice(0, 8)
+      return [...blocked.events, ...asked.events, ...rewritten.events].sort(
+        (left, right) => right.created_at - left.created_at,
+      )
     },
   })
   return (
@@ -185,7 +194,9 @@ function Stopped() {
               Blocked, asked and rewritten calls appear here as sentences.
             </Empty>
           ) : (
-            events.map((event) => <StoppedRow key={event.event_id} event={event} />)
+            groupAlike(events)
+              .slice(0, 6)
+              .map(({ event, times }) => <StoppedRow key={event.event_id} event={event} times={times} />)
           )
         }
       </Loaded>
@@ -193,14 +204,31 @@ function Stopped() {
   )
 }
 
-function StoppedRow({ event }: { readonly event: EventSummary }) {
+interface AlikeEvents {
+  /** The newest of them. */
+  readonly event: EventSummary
+  readonly times: number
+}
+
+/** An agent that tries again and again takes one row, not the whole list. */
+function groupAlike(events: readonly EventSummary[]): readonly AlikeEvents[] {
+  const groups = Map.groupBy(events, ({ kind, agent, project, by_hook, reason }) =>
+    JSON.stringify([kind, agent, project, by_hook, reason]),
+  )
+  return [...groups.values()].flatMap(([event, ...others]) =>
+    event === undefined ? [] : [{ event, times: others.length + 1 }],
+  )
+}
+
+function StoppedRow({ event, times }: AlikeEvents) {
   const { event_id, agent, what, project, hook_name, by_hook, reason, created_at, kind } = event
   return (
     <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
       <Decision outcome={outcomeOf(event)} />
       <span className={styles.sentence}>
         <span className={styles.cut}>
-          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'} <code>{what ?? event.event}</code>
+          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'}{' '}
+          <code>{showControls(what ?? event.event)}</code>
           {project === null ? null : (
             <>
               {' in '}
@@ -209,7 +237,10 @@ function StoppedRow({ event }: { readonly event: EventSummary }) {
           )}
         </span>
         <span className={`${styles.muted} ${styles.cut}`}>
-          {[hook_name ?? by_hook, reason].filter(Boolean).join(': ')}
+          {times > 1 ? `${times} times · ` : ''}
+          {[hook_name ?? by_hook, reason?.replaceAll(by_hook ?? '\0', hook_name ?? '')]
+            .filter(Boolean)
+            .join(': ')}
         </span>
       </span>
       <span className={styles.faint}>
@@ -245,6 +276,48 @@ function Decisions() {
   )
 }
 
+/** The agents that send events, latest first. */
+function Agents() {
+  const query = useQuery({
+    queryKey: ['agents', 'connected'],
+    queryFn: ({ signal }) => call('capabilities.list', {}, signal),
+    refetchInterval: 5_000,
+  })
+  return (
+    <Panel title="Agents" aside={<Link to="/agents">connect another</Link>}>
+      <Loaded query={query} rows={3}>
+        {({ capabilities }) => {
+          const connected = capabilities
+            .flatMap(({ last_at, ...agent }) => (last_at === null ? [] : [{ ...agent, last_at }]))
+            .sort((left, right) => right.last_at - left.last_at)
+          return connected.length === 0 ? (
+            <Empty title="No coding agent is connected">Events come from your own programs.</Empty>
+          ) : (
+            connected.map(({ agent, title, cannot, last_at }) => (
+              <Link
+                key={agent}
+                to="/live"
+                search={{ filter: `agent:${agent}` }}
+                className={`${layout.row} ${styles.agent}`}
+              >
+                <b>{title}</b>
+                {cannot.length === 0 ? (
+                  <Decision outcome="allow">enforced</Decision>
+                ) : (
+                  <span className={styles.muted}>{plural(cannot.length, 'limit')}</span>
+                )}
+                <span className={styles.faint}>
+                  <Age at={last_at} />
+                </span>
+              </Link>
+            ))
+          )
+        }}
+      </Loaded>
+    </Panel>
+  )
+}
+
 /** How often each hook applied and decided in the last day. */
 function HookRates() {
   const query = useQuery({
@@ -254,9 +327,13 @@ function HookRates() {
         call('stats.hooks', { since: Date.now() - DAY }, signal),
         call('hooks.list', {}, signal),
       ])
-      const names = new Map(hooks.map(({ id, name }) => [id, name]))
+      const stored = new Map(hooks.map((hook) => [hook.id, hook]))
       return counted
-        .map((hook) => ({ ...hook, name: hook.hook_name ?? names.get(hook.hook_id) ?? hook.hook_id }))
+        .map((hook) => ({
+          ...hook,
+          name: hook.hook_name ?? stored.get(hook.hook_id)?.name ?? hook.hook_id,
+          isShadow: stored.get(hook.hook_id)?.shadow === true,
+        }))
         .sort((left, right) => right.matched - left.matched)
         .slice(0, 10)
     },
@@ -269,15 +346,16 @@ function HookRates() {
           hooks.length === 0 ? (
             <Empty title="No hook matched today" action={<Link to="/hooks">Open Hooks</Link>} />
           ) : (
-            hooks.map(({ hook_id, name, matched, block, ask, rewrite }) => (
+            hooks.map(({ hook_id, name, isShadow, matched, block, ask, rewrite }) => (
               <div key={hook_id} className={`${layout.row} ${styles.rate}`}>
-                <span className={styles.cut}>{name}</span>
-                <meter
-                  className={styles.meter}
-                  min={0}
+                <span className={styles.cut} title={name}>
+                  {isShadow ? <Decision outcome="shadow">{name}</Decision> : name}
+                </span>
+                <Meter
                   max={matched}
                   value={block + ask + rewrite}
-                  aria-label={`${block + ask + rewrite} of ${matched}`}
+                  label={`${block + ask + rewrite} of ${matched}`}
+                  look={isShadow ? 'shadow' : block > 0 ? 'block' : ask > 0 ? 'ask' : 'rewrite'}
                 />
                 <span>
                   {block + ask + rewrite} / {matched}

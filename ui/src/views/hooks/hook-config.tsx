@@ -1,4 +1,4 @@
-import { Accordion, Button, SegmentedControl, Select, Textarea } from '@mantine/core'
+import { Accordion, Button, Input, SegmentedControl, Select, Textarea } from '@mantine/core'
 import { useClipboard, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,10 +7,18 @@ import type { Methods } from '../../../../src/client/index.ts'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { call, GatewayError } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Text } from '../../parts/json.tsx'
+import { Empty, Failed, Loaded, layout, Meter, Panel } from '../../parts/layout.tsx'
 import { Age, Code } from '../../parts/values.tsx'
 import styles from './hook-config.module.css'
-import { eventNames, type HookDraft, handlerConfigs, hookFields, toInput } from './hook-schema.ts'
+import {
+  eventNames,
+  type FieldSchema,
+  type HookDraft,
+  handlerConfigs,
+  hookFields,
+  toInput,
+} from './hook-schema.ts'
 import { SchemaField } from './schema-field.tsx'
 
 interface HookConfigProps {
@@ -36,7 +44,8 @@ const more = Object.keys(hookFields).filter((name) => !shown.has(name))
 /** The form on the left, live proof on the right. */
 export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
   const [isText, setText] = useState(false)
-  const preview = usePreview(draft)
+  const mayPreview = useMay('operator')
+  const preview = usePreview(draft, mayPreview)
   const problem = preview.error instanceof GatewayError ? preview.error : undefined
   return (
     <div className={layout.columns}>
@@ -64,7 +73,7 @@ export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
         </div>
       </Panel>
       <div className={layout.stack}>
-        <Proof preview={preview} />
+        {mayPreview ? <Proof preview={preview} /> : null}
         <AsFile draft={draft} />
       </div>
     </div>
@@ -105,26 +114,30 @@ function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps) {
         disabled={isReadOnly}
       />
       {first.map(field)}
-      <Select
+      <Input.Wrapper
         label="Handler"
+        labelElement="div"
         description={
           edition === 'standard'
             ? 'Commands are off on the standard edition: use a script or a webhook.'
             : undefined
         }
-        data={[...handlerConfigs.keys()].map((name) => ({
-          value: name,
-          label: name,
-          disabled: name === 'command' && edition === 'standard',
-        }))}
-        value={type}
-        onChange={(value) => onChange({ ...draft, handler_type: value ?? undefined, config: {} })}
-        allowDeselect={false}
-        required
-        disabled={isReadOnly}
-      />
+      >
+        <SegmentedControl
+          className={styles.handlers ?? ''}
+          aria-label="Handler"
+          data={[...handlerConfigs.keys()].map((name) => ({
+            value: name,
+            label: name,
+            disabled: name === 'command' && edition === 'standard',
+          }))}
+          value={type}
+          onChange={(value) => onChange({ ...draft, handler_type: value, config: {} })}
+          disabled={isReadOnly}
+        />
+      </Input.Wrapper>
       {Object.entries(config?.properties ?? {}).map(([name, schema]) =>
-        schema.description?.startsWith('Ignored.') ? null : (
+        isSetByGateway(schema) ? null : (
           <SchemaField
             key={`${type}.${name}`}
             name={name}
@@ -147,6 +160,11 @@ function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps) {
       </Accordion>
     </>
   )
+}
+
+/** A field that people cannot set needs no place in the form. */
+function isSetByGateway({ description = '' }: FieldSchema): boolean {
+  return description.startsWith('Ignored.') || description.includes('The gateway sets it.')
 }
 
 function withField(values: object, name: string, value: unknown): Record<string, unknown> {
@@ -185,14 +203,14 @@ function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
   )
 }
 
-function usePreview(draft: HookDraft) {
+function usePreview(draft: HookDraft, isEnabled: boolean) {
   const [settled] = useDebouncedValue(draft, 300)
   const hook = { scope: 'tenant', ...toInput(settled) }
   return useQuery({
     queryKey: ['hooks', 'preview', hook],
     queryFn: ({ signal }) =>
       call('hooks.preview', { hook, limit: 500 } as unknown as Methods['hooks.preview']['params'], signal),
-    enabled: useMay('operator'),
+    enabled: isEnabled,
     placeholderData: (previous) => previous,
     staleTime: 10_000,
   })
@@ -216,17 +234,12 @@ function Proof({ preview }: { readonly preview: ReturnType<typeof usePreview> })
                 <p className={styles.figure}>
                   <b>{matched}</b> of {checked} match
                   <span>
-                    {changes.block} of them were blocked already, {changes.ask} asked, {changes.rewrite}{' '}
-                    rewritten
+                    {changes.block} of them were blocked when they happened, {changes.ask} asked,{' '}
+                    {changes.rewrite} rewritten
                   </span>
-                  <meter
-                    min={0}
-                    max={checked}
-                    value={matched}
-                    aria-label={`${matched} of ${checked} match`}
-                  />
+                  <Meter max={checked} value={matched} label={`${matched} of ${checked} match`} />
                 </p>
-                {rows.slice(0, 12).map(({ event_id, created_at, what, kind, would, why }) => (
+                {matchesFirst(rows).map(({ event_id, created_at, what, kind, would, why }) => (
                   <Link
                     key={event_id}
                     to="/events/$eventId"
@@ -234,7 +247,7 @@ function Proof({ preview }: { readonly preview: ReturnType<typeof usePreview> })
                     className={`${layout.row} ${styles.event}`}
                     title={why}
                   >
-                    <span>
+                    <span className={styles.age}>
                       <Age at={created_at} />
                     </span>
                     <Code text={what ?? ''} />
@@ -254,6 +267,14 @@ function Proof({ preview }: { readonly preview: ReturnType<typeof usePreview> })
   )
 }
 
+type PreviewRow = Methods['hooks.preview']['result']['rows'][number]
+
+/** A few rows: all matches that fit, then what just misses. */
+function matchesFirst(rows: readonly PreviewRow[]): readonly PreviewRow[] {
+  const [matches, others] = ['match', 'no match'].map((would) => rows.filter((row) => row.would === would))
+  return [...(matches ?? []).slice(0, 9), ...(others ?? []).slice(0, 3)]
+}
+
 function AsFile({ draft }: { readonly draft: HookDraft }) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
   const text = JSON.stringify({ version: 1, hooks: [{ id: idOf(draft), ...toInput(draft) }] }, undefined, 2)
@@ -266,7 +287,7 @@ function AsFile({ draft }: { readonly draft: HookDraft }) {
         </Button>
       }
     >
-      <pre className={styles.file}>{text.slice(0, 10_000)}</pre>
+      <Text text={text} />
     </Panel>
   )
 }

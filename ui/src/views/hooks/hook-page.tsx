@@ -11,6 +11,7 @@ import { HookHistory } from './hook-history.tsx'
 import { HookOverview } from './hook-overview.tsx'
 import { type HookDraft, newHook, toInput } from './hook-schema.ts'
 import { HookTest } from './hook-test.tsx'
+import { hookLike, useRecordedSample } from './recorded-sample.ts'
 
 const route = getRouteApi('/hooks/$hookId')
 
@@ -27,7 +28,7 @@ function StoredHookView({ hookId }: { readonly hookId: string }) {
   const query = useQuery({
     queryKey: ['hooks', 'one', hookId],
     queryFn: ({ signal }) => call('hooks.get', { hookId }, signal),
-    refetchInterval: 10_000,
+    refetchInterval: 3_000,
   })
   return (
     <Loaded query={query} rows={8}>
@@ -37,10 +38,12 @@ function StoredHookView({ hookId }: { readonly hookId: string }) {
 }
 
 function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
-  const { tab = stored === undefined ? 'config' : 'overview' } = route.useSearch()
+  const { tab = stored === undefined ? 'config' : 'overview', from } = route.useSearch()
+  const sample = useRecordedSample(from)
   const navigate = useNavigate()
   const [edited, setEdited] = useState<HookDraft>()
-  const draft: HookDraft = edited ?? stored ?? newHook
+  const fresh = sample === undefined ? newHook : hookLike(sample, newHook)
+  const draft: HookDraft = edited ?? stored ?? fresh
   const isReadOnly = !useMay('admin') || stored?.source === 'builtin'
   const title = stored === undefined ? 'New hook' : (stored.name ?? stored.id)
   return (
@@ -73,7 +76,10 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           void navigate({
             to: '/hooks/$hookId',
             params: { hookId: stored?.id ?? 'new' },
-            search: chosen === null ? {} : { tab: chosen },
+            search: {
+              ...(chosen === null ? {} : { tab: chosen }),
+              ...(from === undefined ? {} : { from }),
+            },
             replace: true,
           })
         }
@@ -94,7 +100,7 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           <HookConfig draft={draft} onChange={setEdited} isReadOnly={isReadOnly} />
         </Tabs.Panel>
         <Tabs.Panel value="test">
-          <HookTest draft={draft} stored={stored} isEdited={edited !== undefined} />
+          <HookTest key={from} draft={draft} stored={stored} isEdited={edited !== undefined} from={from} />
         </Tabs.Panel>
         {stored === undefined ? null : (
           <Tabs.Panel value="history">
@@ -164,6 +170,8 @@ function HookActions({ stored, draft, isEdited, onSaved }: HookActionsProps) {
           <Button
             variant="default"
             size="xs"
+            {...(isDeleting ? { variant: 'filled', color: 'red' } : {})}
+            onBlur={() => setDeleting(false)}
             onClick={() => (isDeleting ? remove.mutate() : setDeleting(true))}
           >
             {isDeleting ? `Delete ${stored.name ?? 'it'}: its events pass unguarded` : 'Delete'}

@@ -1,17 +1,19 @@
-import { Button, JsonInput, Textarea, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Button, JsonInput, Select, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { formatDuration } from '../../parts/format.ts'
-import { Diff, Text } from '../../parts/json.tsx'
+import { formatClock, formatDuration, showControls } from '../../parts/format.ts'
+import { Diff, printJson, Text } from '../../parts/json.tsx'
 import { Empty, Failed, layout, Panel } from '../../parts/layout.tsx'
 import styles from './hook-config.module.css'
 import overview from './hook-overview.module.css'
 import type { StoredHook } from './hook-page.tsx'
 import { type HookDraft, toInput } from './hook-schema.ts'
+import { type RecordedSample, useRecordedSample } from './recorded-sample.ts'
 
 type TestResult = Methods['hooks.test']['result']['result']
 
@@ -19,14 +21,16 @@ interface HookTestProps {
   readonly draft: HookDraft
   readonly stored: StoredHook | undefined
   readonly isEdited: boolean
+  /** A recorded event to fire at. */
+  readonly from: string | undefined
 }
 
 /** Fires the hook at a sample. It really runs; nothing is recorded. */
-export function HookTest({ draft, stored, isEdited }: HookTestProps) {
+export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const mayTest = useMay('operator')
-  const [tool, setTool] = useState('Bash')
-  const [input, setInput] = useState('{\n  "command": "git push --force origin main"\n}')
-  const [prompt, setPrompt] = useState('')
+  const sample = useRecordedSample(from)
+  const [typed, setTyped] = useState<Partial<Sample>>({})
+  const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
   const test = useMutation({
     mutationFn: () =>
       call('hooks.test', {
@@ -43,10 +47,11 @@ export function HookTest({ draft, stored, isEdited }: HookTestProps) {
     <div className={layout.columns}>
       <Panel title="Sample event" aside="it really runs; nothing is recorded">
         <div className={styles.form}>
+          <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
           <TextInput
             label="Tool"
             value={tool}
-            onChange={({ currentTarget }) => setTool(currentTarget.value)}
+            onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
           />
           <JsonInput
             label="Tool input"
@@ -55,16 +60,25 @@ export function HookTest({ draft, stored, isEdited }: HookTestProps) {
             validationError="This is not JSON"
             styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
             value={input}
-            onChange={setInput}
+            onChange={(text) => setTyped({ ...typed, input: text })}
           />
           <Textarea
             label="Prompt, for events that have one"
             value={prompt}
-            onChange={({ currentTarget }) => setPrompt(currentTarget.value)}
+            onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
           />
-          <Button disabled={!mayTest} loading={test.isPending} onClick={() => test.mutate()}>
-            Fire
-          </Button>
+          {mayTest ? (
+            <Button
+              className={styles.fire ?? ''}
+              disabled={!isJson(input)}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              Fire
+            </Button>
+          ) : (
+            <p className={styles.note}>Firing needs the role operator.</p>
+          )}
         </div>
       </Panel>
       <div className={layout.stack}>
@@ -78,6 +92,70 @@ export function HookTest({ draft, stored, isEdited }: HookTestProps) {
         )}
       </div>
     </div>
+  )
+}
+
+interface Sample {
+  readonly tool: string
+  readonly input: string
+  readonly prompt: string
+}
+
+const builtInSample: Sample = {
+  tool: 'Bash',
+  input: '{\n  "command": "git push --force origin main"\n}',
+  prompt: '',
+}
+
+function textsOf(sample: RecordedSample | undefined): Partial<Sample> {
+  if (sample === undefined) return {}
+  return { tool: sample.tool ?? '', input: printJson(sample.input), prompt: sample.prompt ?? '' }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface RecordedEventsProps {
+  readonly event: unknown
+  readonly from: string | undefined
+  readonly hookId: string
+}
+
+/** The latest events that the hook listens to. The chosen one stands in the address. */
+function RecordedEvents({ event, from, hookId }: RecordedEventsProps) {
+  const navigate = useNavigate()
+  const name = typeof event === 'string' ? event : ''
+  const query = useQuery({
+    queryKey: ['events', 'samples', name],
+    queryFn: ({ signal }) => call('events.list', { event: name, limit: 50 }, signal),
+  })
+  const events = query.data?.events ?? []
+  return (
+    <Select
+      label="Recorded event"
+      placeholder={events.length === 0 ? 'none recorded yet' : 'the built-in sample'}
+      data={events.map(({ event_id, what, created_at }) => ({
+        value: event_id,
+        label: `${formatClock(created_at)}  ${showControls((what ?? name).slice(0, 90))}`,
+      }))}
+      value={events.some(({ event_id }) => event_id === from) ? (from ?? null) : null}
+      onChange={(chosen) =>
+        void navigate({
+          to: '/hooks/$hookId',
+          params: { hookId },
+          search: { tab: 'test', ...(chosen === null ? {} : { from: chosen }) },
+          replace: true,
+        })
+      }
+      searchable
+      clearable
+    />
   )
 }
 

@@ -6,7 +6,7 @@ import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
 import styles from './hooks-page.module.css'
 
@@ -44,7 +44,7 @@ export function HooksPage() {
         { ...(event === '' ? {} : { event }), ...(agent === '' ? {} : { agent }) },
         signal,
       ),
-    refetchInterval: 10_000,
+    refetchInterval: 3_000,
   })
   const counts = useQuery({
     queryKey: ['hooks', 'counts'],
@@ -68,7 +68,10 @@ export function HooksPage() {
       purpose="The hooks in force, in the order in which they run. Locked ones run first and again at the end."
       actions={
         mayCreate ? (
-          <Button renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}>
+          <Button
+            size="xs"
+            renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}
+          >
             New hook
           </Button>
         ) : undefined
@@ -143,7 +146,7 @@ function Chains({ hooks, counts }: ChainsProps) {
     <Panel
       key={event}
       title={<code>{event}</code>}
-      aside={`${chain[0]?.mode ?? ''} · ${plural(chain.length, 'hook')} · match and block rate of a day`}
+      aside={`${chain[0]?.mode ?? ''} · ${plural(chain.length, 'hook')} · decided / matched, 24 h`}
     >
       {chain.map((hook) => (
         <HookRow key={hook.id} hook={hook} counts={counts.get(hook.id)} />
@@ -202,24 +205,29 @@ function HookRow({
         <Tag>{handler_type}</Tag>
         <Tag>{source.scope ?? source.kind}</Tag>
         {locked ? <Tag>locked</Tag> : null}
-        <Tag>{`priority ${priority}`}</Tag>
+        <Tag>priority {priority}</Tag>
       </span>
-      <Rates counts={counts} />
+      <Rates counts={counts} isShadow={state === 'shadow'} />
       {source.kind === 'database' ? <Toggle hook={hook} /> : <span />}
     </div>
   )
 }
 
-function Rates({ counts }: { readonly counts: HookCounts | undefined }) {
+interface RatesProps {
+  readonly counts: HookCounts | undefined
+  readonly isShadow: boolean
+}
+
+function Rates({ counts, isShadow }: RatesProps) {
   if (counts === undefined) return <span className={styles.faint}>no match today</span>
   const { matched, block, ask, rewrite, p95_ms } = counts
   return (
     <span className={styles.rates}>
-      <meter
-        min={0}
+      <Meter
         max={matched}
         value={block + ask + rewrite}
-        aria-label={`decided ${block + ask + rewrite} of ${matched} matches`}
+        label={`decided ${block + ask + rewrite} of ${matched} matches`}
+        look={isShadow ? 'shadow' : block > 0 ? 'block' : ask > 0 ? 'ask' : 'rewrite'}
       />
       <span className={styles.muted}>
         {block + ask + rewrite} / {matched}{' '}

@@ -1,4 +1,5 @@
 import { JsonInput, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { FieldSchema } from './hook-schema.ts'
 
 interface SchemaFieldProps {
@@ -21,7 +22,7 @@ export function SchemaField(props: SchemaFieldProps) {
   const { name, schema, value, onChange, isRequired = false, isDisabled = false, problem } = props
   const shared = {
     label: titleOf(name),
-    description: schema.description,
+    description: describe(schema),
     required: isRequired,
     disabled: isDisabled,
     error: problem,
@@ -82,7 +83,7 @@ export function SchemaField(props: SchemaFieldProps) {
 function TextField({ name, schema, value, onChange, isRequired, isDisabled, problem }: SchemaFieldProps) {
   const shared = {
     label: titleOf(name),
-    description: schema.description,
+    description: describe(schema),
     required: isRequired ?? false,
     disabled: isDisabled ?? false,
     error: problem,
@@ -98,6 +99,13 @@ function TextField({ name, schema, value, onChange, isRequired, isDisabled, prob
   ) : (
     <TextInput {...shared} />
   )
+}
+
+/** The schema's own words; what stands between backticks is code. */
+function describe({ description }: FieldSchema): ReactNode {
+  return description
+    ?.split('`')
+    .map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))
 }
 
 /** Text that is not yet JSON stays text, so that nothing typed is lost; the gateway names the problem. */

@@ -2,6 +2,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { isTyping } from '../../frame/shortcuts.ts'
+import { useConnectionState } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import { type EventSummary, filterParams, parseFilter } from '../../parts/filter.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
@@ -22,7 +23,11 @@ export function LivePage() {
   const [isHovered, setHovered] = useState(false)
   const feed = useEventFeed(params, isHovered)
   return (
-    <Page title="Live" purpose="Every event as it is decided. Hovering pauses; enter opens a row." wide>
+    <Page
+      title="Live"
+      purpose="Every event as it is decided. Hovering pauses; j, k and enter move and open."
+      wide
+    >
       <div className={styles.bar}>
         <FilterBar
           value={filter}
@@ -31,7 +36,7 @@ export function LivePage() {
           }
         />
         <span className={styles.waiting} role="status">
-          {feed.waiting > 0 ? `paused · ${plural(feed.waiting, 'new event')}` : 'live'}
+          {feed.waiting > 0 ? `paused · ${plural(feed.waiting, 'new event')}` : <Pulse />}
         </span>
       </div>
       {feed.error !== undefined && feed.events.length === 0 ? (
@@ -54,6 +59,17 @@ export function LivePage() {
         <Empty title="No event passes the filter">New ones appear here by themselves.</Empty>
       )}
     </Page>
+  )
+}
+
+/** Whether events arrive now. */
+function Pulse() {
+  const state = useConnectionState()
+  return (
+    <>
+      <span className={state === 'open' ? styles.on : styles.off} aria-hidden />
+      {state === 'open' ? 'live' : 'waiting for the gateway'}
+    </>
   )
 }
 
@@ -95,7 +111,7 @@ function EventTable({ events, onHover, onEnd }: EventTableProps) {
         <span>what</span>
         <span>decision</span>
         <span>by</span>
-        <span className={styles.right}>time taken</span>
+        <span className={styles.right}>took</span>
       </div>
       <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
         {shown.map(({ index, key, start }) => {
@@ -116,7 +132,7 @@ interface EventRowProps {
 }
 
 function EventRow({ event, top, isChosen }: EventRowProps) {
-  const { event_id, created_at, agent, tool, what, hook_name, by_hook, duration_ms } = event
+  const { event_id, created_at, agent, tool, what, duration_ms } = event
   const outcome = outcomeOf(event)
   const look = [styles.row, isChosen ? styles.chosen : '', outcome === 'opened' ? styles.opened : '']
   return (
@@ -128,20 +144,32 @@ function EventRow({ event, top, isChosen }: EventRowProps) {
       data-event={event_id}
       aria-current={isChosen}
     >
-      <span className={styles.faint} title={formatInstant(created_at)}>
+      <time className={styles.faint} title={formatInstant(created_at)}>
         {formatClock(created_at)}
-      </span>
+      </time>
       <span className={styles.cut}>{agentTitle(agent)}</span>
       <span className={styles.cut}>
         {tool ?? <code>{event.event}</code>} {tool === null ? null : <small>{event.event}</small>}
       </span>
       <Code text={what ?? ''} />
       <Decision outcome={outcome} />
-      <span className={styles.cut}>{hook_name ?? by_hook ?? ''}</span>
+      <By event={event} />
       <span className={styles.right}>
         <Duration ms={duration_ms} />
       </span>
     </Link>
+  )
+}
+
+/** The hook that decided; otherwise the policy that let the call pass, or that a shadow hook would have acted. */
+function By({ event: { hook_name, by_hook, opened, shadow } }: { readonly event: EventSummary }) {
+  if (hook_name === null && by_hook === null && opened === null && shadow > 0)
+    return <Decision outcome="shadow">shadow differs</Decision>
+  const text = hook_name ?? by_hook ?? opened ?? ''
+  return (
+    <span className={styles.cut} title={text}>
+      {text}
+    </span>
   )
 }
 

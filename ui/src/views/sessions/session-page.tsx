@@ -5,7 +5,7 @@ import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { agentTitle, formatClock, formatCount, formatDuration } from '../../parts/format.ts'
+import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
 import { Age, Code, Duration } from '../../parts/values.tsx'
 import styles from './session-page.module.css'
@@ -16,6 +16,8 @@ type Session = Methods['sessions.get']['result']['session']
 type TimelineEvent = Methods['sessions.timeline']['result']['events'][number]
 
 const PAGE = 200
+/** An agent that sent an event so recently still works. */
+const WORKING_MS = 300_000
 /** A longer session is read in Live. */
 const MAX_PAGES = 10
 
@@ -51,7 +53,7 @@ export function SessionPage() {
   return (
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
-        <Page title={row.title ?? 'Session'} purpose={<Where session={row} />}>
+        <Page title={showControls(row.title ?? 'Session')} purpose={<Where session={row} />}>
           <Counts session={row} />
           <Loaded query={timeline} rows={10}>
             {({ pages: loaded }) => <Timeline events={loaded.flatMap(({ events }) => events)} />}
@@ -68,7 +70,7 @@ export function SessionPage() {
 }
 
 function Where({ session }: { readonly session: Session }) {
-  const { agent, project, folder, first_at, ended } = session
+  const { agent, project, folder, first_at, last_at, ended } = session
   return (
     <>
       {agentTitle(agent)}
@@ -78,7 +80,8 @@ function Where({ session }: { readonly session: Session }) {
           <b title={folder ?? ''}>{project}</b>
         </>
       )}
-      , started <Age at={first_at} /> ago, {ended ? 'ended' : 'not ended'}
+      , started <Age at={first_at} /> ago,{' '}
+      {ended ? 'ended' : Date.now() - last_at < WORKING_MS ? 'working now' : 'quiet now'}
     </>
   )
 }
@@ -120,9 +123,9 @@ function renderEvent(event: TimelineEvent) {
   if (event.event === 'user_prompt_submit')
     return (
       <li className={styles.prompt}>
-        <span className={styles.time}>{formatClock(event.created_at).slice(0, 5)}</span>
+        <time className={styles.time}>{formatClock(event.created_at).slice(0, 5)}</time>
         <Link to="/events/$eventId" params={{ eventId: event.event_id }}>
-          “{event.argument ?? 'prompt'}”
+          “{showControls(event.argument ?? 'prompt')}”
         </Link>
         {event.kind === 'allow' ? null : (
           <Decision outcome={event.kind}>{event.by_hook_name ?? event.kind}</Decision>
@@ -145,7 +148,7 @@ function CallRow({ event }: { readonly event: TimelineEvent }) {
         className={look.join(' ')}
         title={reason ?? ''}
       >
-        <span className={styles.time}>{formatClock(created_at)}</span>
+        <time className={styles.time}>{formatClock(created_at)}</time>
         <span className={styles.dot} aria-hidden />
         <span className={styles.tool}>{moment.tool ?? event.event}</span>
         <span className={styles.argument}>
@@ -156,7 +159,9 @@ function CallRow({ event }: { readonly event: TimelineEvent }) {
             </span>
           ))}
         </span>
-        <Decision outcome={outcome}>{outcome === 'allow' ? 'allow' : (by_hook_name ?? outcome)}</Decision>
+        <Decision outcome={outcome}>
+          <span className={styles.cut}>{outcome === 'allow' ? 'allow' : (by_hook_name ?? outcome)}</span>
+        </Decision>
         <span className={styles.ms}>
           <Duration ms={duration_ms} />
         </span>

@@ -5,7 +5,7 @@ import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { agentTitle, formatDuration, plural } from '../../parts/format.ts'
+import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './sessions-page.module.css'
@@ -79,7 +79,7 @@ function SessionLink({ session }: { readonly session: SessionRow }) {
       className={`${layout.row} ${styles.session}`}
     >
       <span className={styles.what}>
-        <b className={styles.cut}>{title ?? session_id}</b>
+        <b className={styles.cut}>{showControls(title ?? session_id)}</b>
         <span className={`${styles.cut} ${styles.muted}`}>
           {agentTitle(agent)}
           {project === null ? '' : ` in ${project}`} · {plural(tool_calls, 'tool call')} ·{' '}

@@ -1,0 +1,110 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { type Running, running, shared } from '../gateway/running.fixture.ts'
+import { browser, type OpenedPage, screenshot } from './browser.fixture.ts'
+import { seed } from './seed.fixture.ts'
+
+const gateway = shared()
+const { signIn, open } = browser()
+
+let seeded: Awaited<ReturnType<typeof seed>>
+beforeAll(async () => {
+  seeded = await seed(gateway())
+})
+
+/** Every view with its address. The name is that of its screenshots. */
+function views(): readonly (readonly [name: string, path: string])[] {
+  const { eventIds, hookIds, sessionId } = seeded
+  const event = (kind: keyof typeof eventIds) => [`event-${kind}`, `/events/${eventIds[kind]}`] as const
+  const hook = (tab: string) => [`hook-${tab}`, `/hooks/${hookIds.noForce}?tab=${tab}`] as const
+  const settings = (tab: string) => [`settings-${tab}`, `/settings?tab=${tab}`] as const
+  return [
+    ['home', '/'],
+    ['live', '/live'],
+    ['sessions', '/sessions'],
+    ['session', `/sessions/${sessionId}`],
+    ['session-hostile', '/sessions/hostile'],
+    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile'] as const).map(event),
+    ['hooks', '/hooks'],
+    ['hook-new', '/hooks/new'],
+    ...['overview', 'config', 'test', 'history'].map(hook),
+    ['agents', '/agents'],
+    ['guards', '/guards'],
+    ['audit', '/audit'],
+    ...['appearance', 'tokens', 'secrets', 'providers', 'limits', 'tenants'].map(settings),
+    ['api', '/api'],
+    ['not-found', '/nowhere'],
+  ]
+}
+
+const looks = [
+  ['desktop', 'light', { width: 1440, height: 900 }],
+  ['desktop', 'dark', { width: 1440, height: 900 }],
+  ['phone', 'dark', { width: 390, height: 844 }],
+  ['phone', 'light', { width: 390, height: 844 }],
+] as const
+
+test('every view fits both sizes in both themes, is accessible, and the browser has no complaint', async () => {
+  const opened = await signIn(gateway())
+  expect(await inspect(opened, gateway(), views())).toEqual([])
+}, 600_000)
+
+test('so do the sign-in and the views of a gateway without any event', async () => {
+  const fresh = await running()
+  const signedOut = await open()
+  expect(await inspect(signedOut, fresh, [['sign-in', '/']])).toEqual([])
+  const empty = ['live', 'sessions', 'audit'].map((view) => [`empty-${view}`, `/${view}`] as const)
+  const opened = await signIn(fresh)
+  expect(await inspect(opened, fresh, [['set-up', '/'], ...empty])).toEqual([])
+}, 600_000)
+
+/** Opens each view in every look, takes its picture, and returns what is wrong. */
+async function inspect(
+  { page, complaints }: OpenedPage,
+  at: Running,
+  wanted: ReturnType<typeof views>,
+): Promise<readonly string[]> {
+  const problems: string[] = []
+  for (const [name, path] of wanted) {
+    await page.goto(`${at.url}/ui${path}`)
+    for (const [size, colorScheme, viewport] of looks) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.setViewportSize(viewport)
+      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+      await isFilled(page)
+      const look = `${name}-${size}-${colorScheme}`
+      await screenshot(page, look)
+      problems.push(...(await overflowOf(page)).map((problem) => `${look}: ${problem}`))
+      // Each theme and each size once: the rules are the slowest part of this test.
+      if (look.endsWith('desktop-light') || look.endsWith('phone-dark'))
+        problems.push(...(await violationsOf(page)).map((problem) => `${look}: ${problem}`))
+    }
+    problems.push(...complaints.splice(0).map((complaint) => `${name}: ${complaint}`))
+  }
+  return problems
+}
+
+/** Waits until the view shows its data: a title, and nothing that still loads. */
+async function isFilled(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor()
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  await page.evaluate('document.fonts.ready')
+}
+
+async function overflowOf(page: Page): Promise<readonly string[]> {
+  const overflow: unknown = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  return overflow === 0 ? [] : [`is ${overflow} px wider than the screen`]
+}
+
+async function violationsOf(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .options({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'] })
+    .analyze()
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map(({ html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ''}`).join(' | ')}`,
+  )
+}
