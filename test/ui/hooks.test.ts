@@ -1,3 +1,4 @@
+import { load } from 'js-yaml'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { type Running, running, shared } from '../gateway/running.fixture.ts'
@@ -148,10 +149,10 @@ describe('the form of a new hook', () => {
     const { page } = await signIn(gateway())
     await visit(page, gateway(), '/hooks/new')
     await field(page, 'Name').fill('as-text')
-    await page.getByText('JSON', { exact: true }).click()
-    const text = await field(page, 'The hook as JSON').inputValue()
-    expect(JSON.parse(text)).toMatchObject({ name: 'as-text', timeout_ms: 5000, handler_type: 'script' })
-    await field(page, 'The hook as JSON').fill(text.replace('as-text', 'from-text'))
+    await page.getByText('YAML', { exact: true }).click()
+    const text = await field(page, 'The hook as YAML').inputValue()
+    expect(load(text)).toMatchObject({ name: 'as-text', timeout_ms: 5000, handler_type: 'script' })
+    await field(page, 'The hook as YAML').fill(text.replace('as-text', 'from-text'))
     await page.getByText('Form', { exact: true }).click()
     expect(await field(page, 'Name').inputValue()).toBe('from-text')
   })

@@ -2,6 +2,7 @@ import { Accordion, Button, Input, SegmentedControl, Select, Textarea } from '@m
 import { useClipboard, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { dump, load } from 'js-yaml'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useCaller, useMay } from '../../frame/caller.ts'
@@ -54,10 +55,10 @@ export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
         aside={
           <SegmentedControl
             size="xs"
-            aria-label="Form or JSON"
-            data={['Form', 'JSON']}
-            value={isText ? 'JSON' : 'Form'}
-            onChange={(value) => setText(value === 'JSON')}
+            aria-label="Form or YAML"
+            data={['Form', 'YAML']}
+            value={isText ? 'YAML' : 'Form'}
+            onChange={(value) => setText(value === 'YAML')}
           />
         }
       >
@@ -174,14 +175,14 @@ function withField(values: object, name: string, value: unknown): Record<string,
 
 /** The same draft as text. What cannot be read yet stays in the field and changes nothing. */
 function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
-  const [text, setText] = useState(() => JSON.stringify(toInput(draft), undefined, 2))
+  const [text, setText] = useState(() => printYaml(toInput(draft)))
   const [problem, setProblem] = useState<string>()
   const change = (typed: string) => {
     setText(typed)
     try {
-      const value: unknown = JSON.parse(typed)
+      const value: unknown = load(typed)
       if (typeof value !== 'object' || value === null || Array.isArray(value))
-        throw new Error('a hook is an object')
+        throw new Error('a hook is a mapping of fields')
       onChange({ ...value })
       setProblem(undefined)
     } catch (error) {
@@ -190,7 +191,7 @@ function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
   }
   return (
     <Textarea
-      aria-label="The hook as JSON"
+      aria-label="The hook as YAML"
       autosize
       minRows={18}
       spellCheck={false}
@@ -201,6 +202,11 @@ function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
       onChange={({ currentTarget }) => change(currentTarget.value)}
     />
   )
+}
+
+/** As hook files are written; long lines stay whole. */
+function printYaml(value: unknown): string {
+  return dump(value, { lineWidth: -1 })
 }
 
 function usePreview(draft: HookDraft, isEnabled: boolean) {
@@ -277,7 +283,7 @@ function matchesFirst(rows: readonly PreviewRow[]): readonly PreviewRow[] {
 
 function AsFile({ draft }: { readonly draft: HookDraft }) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
-  const text = JSON.stringify({ version: 1, hooks: [{ id: idOf(draft), ...toInput(draft) }] }, undefined, 2)
+  const text = printYaml({ version: 1, hooks: [{ id: idOf(draft), ...toInput(draft) }] })
   return (
     <Panel
       title="As a file"
