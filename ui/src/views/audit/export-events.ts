@@ -52,7 +52,7 @@ function csvLine(event: EventSummary): string {
 }
 
 /** A cell that begins like a formula is quoted as text: spreadsheets would run it. */
-export function csvCell(value: unknown): string {
+function csvCell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
   const safe = /^[=+\-@\t\r]/.test(text) && typeof value === 'string' ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
