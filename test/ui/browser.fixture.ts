@@ -30,6 +30,8 @@ export function browser() {
       viewport: isPhone ? { width: 390, height: 844 } : { width: 1440, height: 900 },
       colorScheme: scheme,
     })
+    // A guard against hanging; it measures nothing.
+    context.setDefaultTimeout(90_000)
     onTestFinished(() => context.close())
     const page = await context.newPage()
     const complaints: string[] = []

@@ -58,6 +58,7 @@ describe('a person makes a hook', () => {
     const { body } = await gateway().dispatch('pre_tool_use', call('terraform apply -target=db'))
     expect(body.decision).toMatchObject({ kind: 'block', reason: 'Plan first.' })
     await page.locator(`[data-event="${body.event_id}"]`).click()
+    await page.getByText('Blocked').first().waitFor()
     expect(await page.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
 
     await page.getByRole('link', { name: 'Open in Test' }).click()

@@ -62,11 +62,13 @@ test('text that looks like HTML is text', async () => {
   expect(await row.textContent()).toContain('<img src=x')
   await row.click()
   await page.getByText('Allowed').first().waitFor()
+  // A character that reverses what follows is written out: the text reads as it runs.
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('\\u202egnp.exe')
   expect(await page.evaluate('window.hacked')).toBeUndefined()
   expect(complaints).toEqual([])
 })
 
-test('whoever has no session is asked to sign in, and sees nothing', async () => {
+test('a person without a session is asked to sign in, and sees nothing', async () => {
   const { page } = await open()
   await page.goto(`${gateway().url}/ui/live`)
   await page.getByText('Or paste a token').waitFor()

@@ -30,7 +30,7 @@ export function SignIn() {
         </p>
         <PasswordInput
           label="Or paste a token"
-          description="hookhelm tokens create --role viewer"
+          description="hookhelm tokens create --name me --role viewer"
           placeholder="hht_…"
           autoComplete="off"
           value={token}

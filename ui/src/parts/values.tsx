@@ -51,6 +51,16 @@ export function Id({ value }: { readonly value: string }) {
   )
 }
 
+/** What the view shows, as a command; a click copies it. */
+export function CopyCommand({ text }: { readonly text: string }) {
+  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  return (
+    <button type="button" className={styles.id} onClick={() => copy(text)} title={`copy: ${text}`}>
+      {copied ? 'copied' : text}
+    </button>
+  )
+}
+
 /** Code on one line, cut at the end of the space, whole on hover. */
 export function Code({ text }: { readonly text: string }) {
   const shown = showControls(text.slice(0, 2_000))

@@ -203,6 +203,13 @@ function Banner({ decision, hookName, eventId, request }: BannerProps) {
   )
 }
 
+/** The event's name and its payload as one line of JSON, for a command that reads it from stdin. */
+function readCommandParts(request: unknown): { readonly event: string; readonly payload: string } {
+  const { event, payload }: { event?: unknown; payload?: unknown } =
+    typeof request === 'object' && request !== null ? request : {}
+  return { event: typeof event === 'string' ? event : '', payload: JSON.stringify(payload ?? {}) }
+}
+
 /** Stored hooks have a page of their own; those of files do not. */
 function isStoredHook(id: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)
@@ -210,7 +217,7 @@ function isStoredHook(id: string): boolean {
 
 function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
-  const body = JSON.stringify(request)
+  const { event, payload } = readCommandParts(request)
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -230,8 +237,8 @@ function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>
           as curl
         </Menu.Item>
         <Menu.Item onClick={() => copy(printJson(request))}>the request, as a test fixture</Menu.Item>
-        <Menu.Item onClick={() => copy(`hookhelm test --event - <<'EVENT'\n${body}\nEVENT`)}>
-          as a test of your hooks
+        <Menu.Item onClick={() => copy(`hookhelm explain ${event} <<'EVENT'\n${payload}\nEVENT`)}>
+          as a test of the hooks in a folder
         </Menu.Item>
         <Menu.Item onClick={() => copy(location.href)}>the link to this page</Menu.Item>
       </Menu.Dropdown>

@@ -11,11 +11,12 @@ import styles from './set-up.module.css'
 /** The first visit: three steps that tick themselves off. */
 export function SetUp() {
   const hooks = useQuery({
-    queryKey: ['hooks', 'any'],
-    queryFn: ({ signal }) => call('hooks.list', {}, signal),
+    queryKey: ['hooks', 'effective', '', ''],
+    queryFn: ({ signal }) => call('hooks.effective', {}, signal),
     refetchInterval: 3_000,
   })
-  const hasHooks = (hooks.data?.hooks.length ?? 0) > 0
+  // The built-in hooks come with the gateway and are off.
+  const hasHooks = hooks.data?.hooks.some(({ source }) => source.kind !== 'builtin') ?? false
   return (
     <Page title="Set up" purpose="Three steps. Each turns green by itself." actions={<PlayDemo />}>
       <ol className={`${layout.panel} ${styles.steps}`}>
@@ -28,10 +29,8 @@ export function SetUp() {
           <Command text="hookhelm init" />
         </Step>
         <Step number={3} isDone={false} title="See it block">
-          This sends a call that the examples block. It appears in Live at once.
-          <Command
-            text={'hookhelm test pre_tool_use --tool Bash --input \'{"command":"git push --force"}\''}
-          />
+          This lets the agent try calls that must be blocked, and reports whether they were.
+          <Command text="hookhelm doctor claude-code" />
         </Step>
       </ol>
     </Page>

@@ -5,7 +5,7 @@ import { call } from '../../gateway/call.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatInstant } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel } from '../../parts/layout.tsx'
-import { Duration } from '../../parts/values.tsx'
+import { CopyCommand, Duration } from '../../parts/values.tsx'
 import styles from './hook-history.module.css'
 
 const outcomes: Readonly<Record<string, Outcome>> = {
@@ -34,7 +34,7 @@ export function HookHistory({ hookId }: { readonly hookId: string }) {
     refetchInterval: 10_000,
   })
   return (
-    <Panel title="Executions" aside={<code>{`hookhelm executions --hook ${hookId.slice(0, 8)}…`}</code>}>
+    <Panel title="Executions" aside={<CopyCommand text={`hookhelm hooks history --hook-id ${hookId}`} />}>
       <Loaded query={query} rows={8}>
         {({ pages }) => {
           const rows = pages.flatMap(({ executions }) => executions)

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../gateway/call.ts'
 import { Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
 
 /** Every setting in force, and where its value comes from. */
@@ -12,7 +13,10 @@ export function Limits() {
     queryFn: ({ signal }) => call('settings.get', {}, signal),
   })
   return (
-    <Panel title="Limits, outbound addresses and retention" aside={<code>hookhelm settings get</code>}>
+    <Panel
+      title="Limits, outbound addresses and retention"
+      aside={<CopyCommand text="hookhelm settings get" />}
+    >
       <Loaded query={query} rows={8}>
         {({ settings }) =>
           Object.entries(settings).map(([name, { value, from }]) => (

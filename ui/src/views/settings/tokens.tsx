@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
 import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
-import { Age } from '../../parts/values.tsx'
+import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
 
 type Role = Methods['tokens.create']['params']['role']
@@ -24,7 +24,7 @@ export function Tokens() {
   })
   const failure = create.error ?? remove.error
   return (
-    <Panel title="Tokens" aside={<code>hookhelm tokens list</code>}>
+    <Panel title="Tokens" aside={<CopyCommand text="hookhelm tokens list" />}>
       <div className={styles.form}>
         <TextInput label="Name" value={name} onChange={({ currentTarget }) => setName(currentTarget.value)} />
         <Select
