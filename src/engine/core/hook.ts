@@ -40,7 +40,7 @@ const policy = (about: string) =>
  * and the form of the web app follow from here. Guards declare their own fields (`engine/guard`).
  */
 export const baseHookFields = {
-  id: schema.text('Stable id, used in decisions, traces and guards.', { minLength: 1 }),
+  id: schema.text('Stable id: decisions, traces and guards name it.', { minLength: 1 }),
   event: schema.text('The event, in any spelling of its name.', { minLength: 1 }),
   handler_type: schema.text('What the hook runs: command, http, prompt, agent or script.', { minLength: 1 }),
   config: schema.any('Settings of the handler.'),
@@ -50,7 +50,7 @@ export const baseHookFields = {
     scopes,
     'Whose events: of all tenants, of its tenant (the default), or of `agent_ids`.',
   ),
-  agent_ids: schema.list(schema.text(), 'Agents that a hook of scope `agent` applies to: ids or names.'),
+  agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
   matcher: schema.text('An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`.'),
   if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
   match,
@@ -68,7 +68,7 @@ export const baseHookFields = {
   tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
   locked: schema.boolean('Managed: runs first, and sees every rewrite.'),
   recheck: schema.boolean('Runs again if a later hook changes the input.'),
-  shadow: schema.boolean('Runs and is recorded, but changes nothing.'),
+  shadow: schema.boolean('Runs and is recorded; changes nothing.'),
   transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
 } as const

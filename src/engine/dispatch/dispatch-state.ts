@@ -26,7 +26,7 @@ export class DispatchExtras {
   log: ExecutionLog | undefined
   wantsTrace = false
   /** When the running handler was called, if durations are measured. */
-  startedAt = 0
+  startedAt = Number.NaN
   /** How long the whole dispatch took, if durations are measured. */
   durationMs = 0
   /** What the running hook has reported so far. */

@@ -41,10 +41,12 @@ export function recordExecution(
     ...(role === 'shadow' ? { shadow: true } : {}),
     ...(extras.secondPass ? { recheck: true } : {}),
     ...(extras.log.timed && entry.decision !== 'skipped'
-      ? { durationMs: engine.clock.elapsed() - extras.startedAt }
+      ? // A hook that a guard decided for never started.
+        { durationMs: engine.clock.elapsed() - extras.startedAt || 0 }
       : {}),
   })
   extras.facts = undefined
+  extras.startedAt = Number.NaN
 }
 
 /** Whether a hook that returned nothing needs an entry all the same. */

@@ -126,6 +126,18 @@ describe('a tripped hook keeps the policy of the failures that tripped it', () =
     expect(calls()).toBe(5)
   })
 
+  test('it took no time, because its handler was not called', async () => {
+    const clock = fakeClock()
+    const hooks = createHooks({ clock })
+    hooks.on('pre_tool_use', { id: 'h' }, boom)
+    await clock.advance(60_000)
+    const decide = () =>
+      hooks.dispatch('pre_tool_use', { tool_name: 'Bash', tool_input: {} }, {}, { trace: true })
+    for (let i = 0; i < 5; i++) await decide()
+    const { trace } = await decide()
+    expect(trace?.hooks[0]?.executions).toMatchObject([{ code: 'guard.breaker', durationMs: 0 }])
+  })
+
   test.each(kinds)('%s: it opens although the two others block, and is listed', async (...kind) => {
     const [because, fail, field] = kind
     const { decision, seen } = await afterTrip([fail], { ...all('block'), [field]: 'allow' })
