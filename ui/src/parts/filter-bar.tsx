@@ -14,7 +14,10 @@ export function FilterBar({ value, onChange }: FilterBarProps) {
   const [typed, setTyped] = useState(value)
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => setTyped(value), [value])
+  useEffect(() => {
+    // The address follows with a delay; while someone types it must not take letters away.
+    if (document.activeElement !== input.current) setTyped(value)
+  }, [value])
   const onSlash = useEffectEvent((event: KeyboardEvent) => {
     if (event.key !== '/' || isTyping(event)) return
     event.preventDefault()
