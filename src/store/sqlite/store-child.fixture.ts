@@ -24,12 +24,12 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
       if (step === argument) process.kill(process.pid, 'SIGKILL')
     })
   },
-  /** Starts when as many processes are ready as the argument says. */
+  /** Opens when as many processes are ready as the argument says, and closes when all of them have opened. */
   async migrate() {
-    appendFileSync(`${file}.ready`, '.')
-    const pause = new Int32Array(new SharedArrayBuffer(4))
-    while (statSync(`${file}.ready`).size < Number(argument)) Atomics.wait(pause, 0, 0, 1)
-    const store = await open()
+    waitForAll(`${file}.ready`)
+    const store = await open().finally(() => appendFileSync(`${file}.opened`, '.'))
+    // The last store that closes removes the log, which a store that opens just then would miss.
+    waitForSize(`${file}.opened`)
     await store.close()
     say('migrated')
   },
@@ -70,3 +70,13 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
 }
 
 await tasks[what]?.()
+
+function waitForAll(path: string): void {
+  appendFileSync(path, '.')
+  waitForSize(path)
+}
+
+function waitForSize(path: string): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  while (statSync(path).size < Number(argument)) Atomics.wait(pause, 0, 0, 1)
+}
