@@ -157,7 +157,7 @@ describe('what others do meanwhile', () => {
     expect(home.read(claude)).toBe('{}')
   })
 
-  test('a hook that somebody put into our group stays', () => {
+  test('a hook that a person added to our group stays', () => {
     const home = temporaryHome()
     const connection = connectionOf('claude-code', home)
     connect(connection)

@@ -56,7 +56,7 @@ test('every recorded payload has its place', () => {
   expect(findAdapter('openclaw')).toBe(openclawAdapter)
 })
 
-test('a hook that is a moment of every agent is told as that one', () => {
+test('an OpenClaw hook with a counterpart in the catalogue arrives as that event', () => {
   for (const [name, event] of Object.entries(lifecycleEquivalents)) {
     const row = openclawAdapter.events[name]
     // It has no such hook any more.

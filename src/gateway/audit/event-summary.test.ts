@@ -27,12 +27,12 @@ test('a block names the hook, its reason, the tool and the command', async () =>
     (hooks) => hooks.on('pre_tool_use', { id: 'h1', name: 'no-force' }, () => block('Push without --force.')),
     {
       command: 'git push --force',
-      envelope: { agent: 'claude-code', cwd: '/work/shop-api', lane: 'l', session: 's' },
+      envelope: { agent: 'claude-code', cwd: '/home/me/shop-api', lane: 'l', session: 's' },
     },
   )
   expect(summary).toEqual({
     agent: 'claude-code',
-    folder: '/work/shop-api',
+    folder: '/home/me/shop-api',
     lane: 'l',
     tool: 'Bash',
     what: 'git push --force',

@@ -24,7 +24,7 @@ beforeAll(async () => {
       recorded(0, { command: 'ls -la' }),
       recorded(1, { command: 'git push --force' }, { kind: 'block' }),
       recorded(2, { command: 'git status' }, { session_id: 'hookhelm-doctor-1' }),
-      recorded(3, { file_path: '/work/shop/a.ts' }, { tool: 'Edit' }),
+      recorded(3, { file_path: '/home/me/shop/a.ts' }, { tool: 'Edit' }),
     ],
     [],
     [],
@@ -54,7 +54,7 @@ function recorded(
     executions: [],
     summary: {
       agent: 'claude-code',
-      folder: '/work/shop',
+      folder: '/home/me/shop',
       tool,
       what: Object.values(tool_input)[0] ?? '',
       ...(session_id === 's1' ? {} : { probe: true }),
@@ -73,7 +73,7 @@ describe('events.list and events.tail', () => {
     expect(events[1]).toMatchObject({
       agent: 'claude-code',
       project: 'shop',
-      folder: '/work/shop',
+      folder: '/home/me/shop',
       tool: 'Bash',
       what: 'git push --force',
       kind: 'block',

@@ -12,6 +12,21 @@ interface Subscription {
   receive(item: unknown): void
 }
 
+/** What the gateway sends: the reply to a request, or an item of a subscription. */
+type Frame =
+  | {
+      readonly type: 'res'
+      readonly id: string
+      readonly ok: boolean
+      readonly payload: { readonly subscription: string; readonly cursor: string }
+    }
+  | {
+      readonly type: 'event'
+      readonly subscription?: string
+      readonly cursor: string
+      readonly payload: unknown
+    }
+
 export type ConnectionState = 'connecting' | 'open' | 'lost'
 
 const MIN_WAIT_MS = 250
@@ -79,8 +94,7 @@ class LiveConnection {
     this.#socket?.send(JSON.stringify({ type: 'req', id, method, params: from }))
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: a frame of the gateway
-  #receive(frame: any): void {
+  #receive(frame: Frame): void {
     if (frame.type === 'res') {
       const subscription = this.#requested.get(frame.id)
       this.#requested.delete(frame.id)
