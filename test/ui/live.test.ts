@@ -19,6 +19,21 @@ const refuse = {
   config: { name: 'refuse' },
 }
 
+/** A script for the page: the rows of one text filter begin to arrive and end only when the page gives them up. */
+const endlessRowsFor = (text: string) => `
+  const realFetch = fetch
+  fetch = async (input, init) => {
+    if (!String(init?.body).includes('"text":"${text}"')) return realFetch(input, init)
+    document.title = '${text} arrived'
+    const body = new ReadableStream({
+      start: (rows) => {
+        rows.enqueue(new TextEncoder().encode('{"events":['))
+        init.signal.addEventListener('abort', () => rows.error(new DOMException('', 'AbortError')))
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'application/json' } })
+  }`
+
 test('a blocked call appears in Live without a reload, and its page says why', async () => {
   await gateway().hook(refuse)
   const { page, complaints } = await signIn(gateway())
@@ -49,6 +64,20 @@ test('the filter narrows what is shown and what arrives, and stands in the addre
   await page.locator(`[data-event="${blocked.body.event_id}"]`).waitFor()
   expect(await page.locator(`[data-event="${later.body.event_id}"]`).count()).toBe(0)
   expect(new URL(page.url()).searchParams.get('filter')).toBe('decision:block')
+})
+
+test('typing on while the rows of an earlier filter still arrive shows the rows of the last one', async () => {
+  const { page, complaints } = await signIn(gateway())
+  await page.addInitScript(endlessRowsFor('half'))
+  await page.goto(`${gateway().url}/ui/live`)
+  const { body } = await gateway().dispatch('pre_tool_use', call('echo half done'))
+  const filter = page.getByRole('textbox', { name: 'Filter' })
+  await filter.fill('half')
+  await page.waitForFunction("document.title === 'half arrived'")
+  await filter.pressSequentially(' done')
+  await page.locator(`[data-event="${body.event_id}"]`).waitFor()
+  expect(await filter.inputValue()).toBe('half done')
+  expect(complaints).toEqual([])
 })
 
 test('text that looks like HTML is text', async () => {

@@ -63,7 +63,15 @@ async function post(path: string, body: unknown, signal?: AbortSignal): Promise<
     if (signal?.aborted) throw cause
     throw new GatewayError(0, { message: 'the gateway does not answer', code: 'gateway.unreachable' })
   })
-  const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined)
+  if (response.status === 204) return undefined
+  const answer: unknown = await response.json().catch((cause: unknown) => {
+    if (signal?.aborted) throw cause
+    if (!response.ok) return undefined
+    throw new GatewayError(0, {
+      message: 'the answer of the gateway was cut off',
+      code: 'gateway.unreachable',
+    })
+  })
   if (response.ok) return answer
   throw new GatewayError(response.status, errorFields(answer))
 }

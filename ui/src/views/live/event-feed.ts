@@ -30,6 +30,8 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
   const arrived = useRef<EventSummary[]>([])
   const frame = useRef(0)
   const paused = useRef(isPaused)
+  /** Ends what is on its way for a filter that is no longer the one shown. */
+  const leaving = useRef(new AbortController())
 
   /** Many events may arrive within one frame of the screen; they are shown together. */
   const show = useCallback(() => {
@@ -49,7 +51,8 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
   }, [isPaused, show])
 
   const load = useCallback(
-    async (from: string | undefined, signal?: AbortSignal) => {
+    async (from: string | undefined) => {
+      const { signal } = leaving.current
       setLoading(true)
       try {
         const params: EventFilter = {
@@ -58,28 +61,27 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
           ...(from === undefined ? {} : { cursor: from }),
         }
         const page = await call('events.list', params, signal)
-        setEvents((shown) =>
-          from === undefined
-            ? joinNewer([...arrived.current.splice(0).reverse()], page.events)
-            : [...shown, ...page.events],
-        )
+        if (signal.aborted) return
+        if (from === undefined) setEvents(joinNewer(arrived.current.splice(0).reverse(), page.events))
+        else setEvents((shown) => [...shown, ...page.events])
         setCursor(page.nextCursor)
         setError(undefined)
       } catch (thrown) {
-        if (!signal?.aborted) setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+        if (!signal.aborted) setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
       } finally {
-        if (!signal?.aborted) setLoading(false)
+        if (!signal.aborted) setLoading(false)
       }
     },
     [key],
   )
 
   useEffect(() => {
-    const leaving = new AbortController()
+    const controller = new AbortController()
+    leaving.current = controller
     arrived.current = []
     setEvents([])
-    void load(undefined, leaving.signal)
-    return () => leaving.abort()
+    void load(undefined)
+    return () => controller.abort()
   }, [load])
 
   useSubscription('events.tail', {}, (event) => {
