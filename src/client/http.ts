@@ -1,8 +1,9 @@
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { isRecord } from '../engine/core/check.ts'
 import { isHookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { parseJson } from '../safe/json.ts'
+import { loadUndici } from '../safe/outbound/load-undici.ts'
 import { type CallDeadline, startDeadline } from './deadline.ts'
 import { errorFromWire, unreachableGateway } from './wire-error.ts'
 
@@ -25,7 +26,7 @@ const CONNECTIONS = 32
 
 /** The caller chose the address, so the checks for addresses from hooks do not apply. */
 export function createHttp({ url, token, tenant }: HttpOptions): Http {
-  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 })
+  let pool: Pool | undefined
   const headers = {
     'content-type': 'application/json',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -33,6 +34,7 @@ export function createHttp({ url, token, tenant }: HttpOptions): Http {
   }
 
   async function exchange(path: string, body: string, signal: AbortSignal): Promise<unknown> {
+    pool ??= new (loadUndici().Pool)(url, { connections: CONNECTIONS, pipelining: 1 })
     const answer = await pool.request({ path, method: 'POST', headers, body, signal })
     const text = await answer.body.text()
     if (!String(answer.headers['content-type']).startsWith('application/json'))
@@ -57,6 +59,6 @@ export function createHttp({ url, token, tenant }: HttpOptions): Http {
         deadline.clear()
       }
     },
-    close: () => pool.destroy(),
+    close: async () => pool?.destroy(),
   }
 }

@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
@@ -36,11 +36,13 @@ const MAX_WAIT_MS = 10_000
  * around the loss may arrive twice, none is missed.
  */
 export async function* subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem<unknown>> {
+  // Most programs only call methods and never need it.
+  const { WebSocket: Socket } = await import('ws')
   const { clock, signal, params } = options
   let cursor = typeof params.cursor === 'string' ? params.cursor : undefined
   let wait = MIN_WAIT_MS
   while (!signal?.aborted) {
-    const feed = openFeed(options, cursor)
+    const feed = openFeed(Socket, options, cursor)
     let subscription: unknown
     const stop = () => feed.close()
     signal?.addEventListener('abort', stop, { once: true })
@@ -74,9 +76,9 @@ function readReply(frame: unknown): Readonly<Record<string, unknown>> | undefine
   return isRecord(frame.payload) ? frame.payload : undefined
 }
 
-function openFeed(options: SubscribeOptions, cursor: string | undefined): Feed {
+function openFeed(Socket: typeof WebSocket, options: SubscribeOptions, cursor: string | undefined): Feed {
   const { url, token, tenant, method } = options
-  const ws = new WebSocket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
+  const ws = new Socket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
     perMessageDeflate: false,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -62,6 +62,32 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     expect(JSON.parse(secret.stdout)).toMatchObject({ kind: 'block', by: 'no-secrets' })
   })
 
+  test('the commands that need no gateway load no package', () => {
+    const hooks = join(hookhelm.folder, 'packages.mjs')
+    writeFileSync(
+      hooks,
+      `import { registerHooks } from 'node:module'
+      const packages = new Set()
+      registerHooks({ load: (url, context, next) => {
+        const name = /\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*\\/node_modules\\/)/.exec(url)?.[1]
+        if (name !== undefined && name !== 'hookhelm') packages.add(name)
+        return next(url, context)
+      } })
+      process.on('exit', () => process.stderr.write('packages: ' + JSON.stringify([...packages])))`,
+    )
+    const packages = (...args: readonly string[]) => {
+      const { stderr } = hookhelm.node(['--import', hooks, main(), ...args])
+      return JSON.parse(stderr.slice(stderr.lastIndexOf('packages: ') + 10))
+    }
+    run('init')
+    expect(packages('list')).toEqual([])
+    expect(packages('validate')).toEqual([])
+    expect(packages('explain', 'pre_tool_use', ...call('Read', {}))).toEqual([])
+    expect(packages('dispatch', 'pre_tool_use', ...call('Read', {}))).toEqual([])
+    // The way of counting sees packages: a gateway call needs one.
+    expect(packages('status', '--url', 'http://127.0.0.1:1')).not.toEqual([])
+  })
+
   test('the gateway starts with its embedded database, and agents can be connected to it', async () => {
     const { folder } = hookhelm
     const env = { PATH: process.env.PATH, HOME: folder, HOOKHELM_HOME: join(folder, 'own'), NO_COLOR: '1' }

@@ -1,4 +1,4 @@
-import type { EffectiveFile, EffectiveHook } from '../../gateway/hooks/effective-hooks.ts'
+import type { EffectiveFile, EffectiveHook } from '../../gateway/hooks/effective-hook-schema.ts'
 import type { Methods } from '../../gateway/methods/table.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 

@@ -4,12 +4,8 @@ import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { mayNameFolders } from '../dispatch/event-folders.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
-import {
-  effectiveFile,
-  effectiveHook,
-  listEffectiveFiles,
-  listEffectiveHooks,
-} from '../hooks/effective-hooks.ts'
+import { effectiveFile, effectiveHook } from '../hooks/effective-hook-schema.ts'
+import { listEffectiveFiles, listEffectiveHooks } from '../hooks/effective-hooks.ts'
 import { findHookByIdOrName } from '../hooks/find-hook.ts'
 import { hookInput } from '../hooks/hook-input.ts'
 import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'

@@ -161,7 +161,7 @@ describe.each(['direct', 'helper'] as const)('a command started by way of: %s', 
     const marker = oddSeconds()
     const running = run(`sleep ${marker} & sleep ${marker}`)
     await expect.poll(() => alive(`sleep ${marker}`).length).toBeGreaterThanOrEqual(2)
-    expect(runningGroups()).toHaveLength(1)
+    await expect.poll(runningGroups).toHaveLength(1)
     killAllGroups()
     expect(await running).toMatchObject({ signal: 'SIGKILL' })
     await expect.poll(() => alive(`sleep ${marker}`)).toEqual([])
