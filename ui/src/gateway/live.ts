@@ -17,9 +17,10 @@ type Frame =
   | {
       readonly type: 'res'
       readonly id: string
-      readonly ok: boolean
+      readonly ok: true
       readonly payload: { readonly subscription: string; readonly cursor: string }
     }
+  | { readonly type: 'res'; readonly id: string; readonly ok: false }
   | {
       readonly type: 'event'
       readonly subscription?: string
@@ -60,8 +61,14 @@ class LiveConnection {
     else if (this.#state === 'open') this.#request(subscription)
     return () => {
       this.#wanted.delete(subscription)
-      for (const [id, running] of this.#running) if (running === subscription) this.#running.delete(id)
+      for (const [id, running] of this.#running) if (running === subscription) this.#end(id, subscription)
     }
+  }
+
+  /** A connection has few subscriptions, so those of views that were left must end. */
+  #end(id: unknown, { method }: Subscription): void {
+    this.#running.delete(id)
+    this.#send(method.replace(/tail$/, 'untail'), { subscription: id })
   }
 
   #connect(): void {
@@ -88,25 +95,43 @@ class LiveConnection {
 
   #request(subscription: Subscription): void {
     const { method, params, cursor } = subscription
+    this.#requested.set(
+      this.#send(method, cursor === undefined ? params : { ...params, cursor }),
+      subscription,
+    )
+  }
+
+  /** Returns the id that the reply will have. */
+  #send(method: string, params: Params): string {
     const id = `s${++this.#lastId}`
-    this.#requested.set(id, subscription)
-    const from = cursor === undefined ? params : { ...params, cursor }
-    this.#socket?.send(JSON.stringify({ type: 'req', id, method, params: from }))
+    if (this.#socket?.readyState === WebSocket.OPEN)
+      this.#socket.send(JSON.stringify({ type: 'req', id, method, params }))
+    return id
   }
 
   #receive(frame: Frame): void {
     if (frame.type === 'res') {
       const subscription = this.#requested.get(frame.id)
       this.#requested.delete(frame.id)
-      if (subscription === undefined || frame.ok !== true) return
-      subscription.cursor ??= frame.payload.cursor
-      if (this.#wanted.has(subscription)) this.#running.set(frame.payload.subscription, subscription)
+      if (subscription === undefined) return
+      if (!frame.ok) this.#startOver(subscription)
+      else if (this.#wanted.has(subscription)) {
+        subscription.cursor ??= frame.payload.cursor
+        this.#running.set(frame.payload.subscription, subscription)
+      } else this.#end(frame.payload.subscription, subscription)
     } else if (frame.type === 'event') {
       const subscription = this.#running.get(frame.subscription)
       if (subscription === undefined) return
       subscription.cursor = frame.cursor
       subscription.receive(frame.payload)
     }
+  }
+
+  /** A gateway whose data was restored may not know the cursor any more; from now on is better than nothing. */
+  #startOver(subscription: Subscription): void {
+    if (subscription.cursor === undefined || !this.#wanted.has(subscription)) return
+    subscription.cursor = undefined
+    this.#request(subscription)
   }
 
   #change(state: ConnectionState): void {

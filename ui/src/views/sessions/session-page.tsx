@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
-import { useSubscription } from '../../gateway/live.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
@@ -24,7 +24,6 @@ const MAX_PAGES = 10
 /** One session as a story: prompts are headings, tool calls are rows, sub-agents are indented. */
 export function SessionPage() {
   const { sessionId } = route.useParams()
-  const queries = useQueryClient()
   const session = useQuery({
     queryKey: ['session', sessionId],
     queryFn: ({ signal }) => call('sessions.get', { sessionId }, signal),
@@ -45,15 +44,21 @@ export function SessionPage() {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && pages < MAX_PAGES) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, pages, fetchNextPage])
-  useSubscription('events.tail', {}, (event) => {
-    if (event.session_id !== sessionId) return
-    void queries.invalidateQueries({ queryKey: ['session', sessionId] }, { cancelRefetch: false })
-    void queries.invalidateQueries({ queryKey: ['timeline', sessionId] }, { cancelRefetch: false })
-  })
+  useRefreshOnEvents(
+    [
+      ['session', sessionId],
+      ['timeline', sessionId],
+    ],
+    sessionId,
+  )
   return (
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
-        <Page title={showControls(row.title ?? 'Session')} purpose={<Where session={row} />}>
+        <Page
+          title={showControls(row.title ?? 'Session')}
+          purpose={<Where session={row} />}
+          command={`hookhelm sessions timeline ${sessionId}`}
+        >
           <Counts session={row} />
           <Loaded query={timeline} rows={10}>
             {({ pages: loaded }) => <Timeline events={loaded.flatMap(({ events }) => events)} />}
@@ -138,7 +143,7 @@ function renderEvent(event: TimelineEvent) {
 
 function CallRow({ event }: { readonly event: TimelineEvent }) {
   const { event_id, created_at, moment, argument, reason, changes = [], by_hook_name, duration_ms } = event
-  const outcome: Outcome = event.kind !== 'allow' ? event.kind : changes.length > 0 ? 'rewrite' : 'allow'
+  const outcome: Outcome = event.kind !== 'allow' ? event.kind : event.rewritten ? 'rewrite' : 'allow'
   const look = [styles.call, styles[outcome], moment.lane === undefined ? '' : styles.lane]
   return (
     <li>
