@@ -22,16 +22,30 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
 /** Reads again what has changed, on this page or anywhere else. Views only name their queries by these words. */
 export function useFollowChanges(): void {
   const queries = useQueryClient()
-  useSubscription('changes.tail', {}, ({ kind }) => {
-    for (const word of shownBy[kind]) refresh(queries, [word])
-  })
+  useSubscription(
+    'changes.tail',
+    {},
+    {
+      onItem: ({ kind }) => {
+        for (const word of shownBy[kind]) refresh(queries, [word])
+      },
+      onStart: () => refresh(queries, []),
+    },
+  )
 }
 
-/** A view that counts events reads them again at most this often. */
-const REFRESH_MS = 1_000
+interface RefreshOptions {
+  /** Only events of this session count. */
+  readonly session?: string
+  /** The shortest time between two refreshes. */
+  readonly everyMs?: number
+}
 
-/** Reads queries again when events arrive: at once, and during a burst once a second. */
-export function useRefreshOnEvents(keys: readonly QueryKey[], session?: string): void {
+/** Reads queries again when events arrive: at once, and during a burst once a second or as often as given. */
+export function useRefreshOnEvents(
+  keys: readonly QueryKey[],
+  { session, everyMs = 1_000 }: RefreshOptions = {},
+): void {
   const queries = useQueryClient()
   const burst = useRef<{ timer?: ReturnType<typeof setTimeout>; isBehind: boolean }>({ isBehind: false })
   const refreshAll = () => {
@@ -40,13 +54,22 @@ export function useRefreshOnEvents(keys: readonly QueryKey[], session?: string):
     burst.current.timer = setTimeout(() => {
       delete burst.current.timer
       if (burst.current.isBehind) refreshAll()
-    }, REFRESH_MS)
+    }, everyMs)
   }
-  useSubscription('events.tail', {}, ({ session_id }) => {
-    if (session !== undefined && session !== session_id) return
+  const refreshSoon = () => {
     if (burst.current.timer === undefined) refreshAll()
     else burst.current.isBehind = true
-  })
+  }
+  useSubscription(
+    'events.tail',
+    {},
+    {
+      onItem: ({ session_id }) => {
+        if (session === undefined || session === session_id) refreshSoon()
+      },
+      onStart: refreshSoon,
+    },
+  )
   useEffect(
     () => () => {
       clearTimeout(burst.current.timer)

@@ -28,7 +28,7 @@ export function AgentsPage() {
         .sort((left, right) => (right.capability.last_at ?? 0) - (left.capability.last_at ?? 0))
     },
   })
-  useRefreshOnEvents([['agents']])
+  useRefreshOnEvents([['agents']], { everyMs: 5_000 })
   return (
     <Page
       title="Agents"

@@ -12,7 +12,7 @@ import { Empty, Loaded, LoadingRows, layout, Meter, Page, Panel } from '../../pa
 import { Age } from '../../parts/values.tsx'
 import { Headline, Health } from './health.tsx'
 import styles from './home-page.module.css'
-import { DAY, useConnectedAgentsQuery, useMinutesQuery } from './home-queries.ts'
+import { AGENTS_MS, DAY, useConnectedAgentsQuery, useMinutesQuery } from './home-queries.ts'
 import { SetUp, SetUpPanel } from './set-up.tsx'
 import { Stopped } from './stopped.tsx'
 
@@ -27,7 +27,8 @@ export function HomePage() {
     queryKey: ['events', 'latest'],
     queryFn: ({ signal }) => call('events.list', { limit: 1 }, signal),
   })
-  useRefreshOnEvents([['events'], ['agents'], ['hooks', 'rates']])
+  useRefreshOnEvents([['events'], ['hooks', 'rates']])
+  useRefreshOnEvents([['agents']], { everyMs: AGENTS_MS })
   const lastEvent = latest.data?.events[0]
   if (latest.data !== undefined && lastEvent === undefined) return <SetUp />
   return (

@@ -4,6 +4,9 @@ import { call } from '../../gateway/call.ts'
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 
+/** Finding the last event of each agent examines many events. */
+export const AGENTS_MS = 5_000
+
 /** Decisions by minute of the last hour. */
 export function useMinutesQuery() {
   return useQuery({

@@ -6,7 +6,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { call, chooseTenant } from '../../gateway/call.ts'
-import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
@@ -14,7 +13,6 @@ import styles from './set-up.module.css'
 /** The first visit: three steps that tick themselves off. */
 export function SetUp() {
   const { steps } = useSetUpSteps()
-  useRefreshOnEvents([['events'], ['agents']])
   return (
     <Page title="Set up" purpose="Three steps. Each turns green by itself." actions={<PlayDemo />}>
       <ol className={`${layout.panel} ${styles.steps}`}>{steps}</ol>

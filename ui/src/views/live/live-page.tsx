@@ -105,7 +105,9 @@ function EventDrawer({ eventId }: { readonly eventId: string }) {
   const { change } = useLiveSearch()
   const close = () => change({ event: '' }, { replace: true })
   const onKey = useEffectEvent((pressed: KeyboardEvent) => {
-    if (pressed.key === 'Escape' && !isTyping(pressed) && !pressed.defaultPrevented) close()
+    // A dialog above the page closes first.
+    if (pressed.key === 'Escape' && !isTyping(pressed) && document.querySelector('[role=dialog]') === null)
+      close()
   })
   useEffect(() => {
     addEventListener('keydown', onKey)

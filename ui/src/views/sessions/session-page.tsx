@@ -49,7 +49,7 @@ export function SessionPage() {
       ['session', sessionId],
       ['timeline', sessionId],
     ],
-    sessionId,
+    { session: sessionId },
   )
   return (
     <Loaded query={session} rows={8}>
