@@ -49,7 +49,8 @@ test('two people see each other change hooks, secrets and files, without a reloa
 test('a page that nothing happens on asks the gateway for nothing', async () => {
   const { page } = await signIn(gateway())
   await gateway().dispatch('pre_tool_use', call('ls'))
-  for (const view of ['', 'hooks', 'guards', 'agents', 'sessions']) {
+  await page.clock.install()
+  for (const view of ['', 'hooks', 'guards', 'agents', 'sessions', 'audit']) {
     await page.goto(`${gateway().url}/ui/${view}`)
     await page.locator('main h1').waitFor()
     await page.waitForLoadState('networkidle')
@@ -57,12 +58,10 @@ test('a page that nothing happens on asks the gateway for nothing', async () => 
     const note = (request: { url(): string }) => asked.push(request.url())
     page.on('request', note)
     // Longer than the intervals at which lists used to ask.
-    await page.clock.install()
     await page.clock.runFor(60_000)
     await page.waitForLoadState('networkidle')
     page.off('request', note)
     expect([view, asked]).toEqual([view, []])
-    await page.clock.resume()
   }
 })
 

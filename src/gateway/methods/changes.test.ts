@@ -63,10 +63,10 @@ describe('changes.tail', () => {
   test('a page that is too short goes on with the kinds that are left', async () => {
     const cursor = await cursorOf()
     await methods.call('hooks.create', guard)
-    await methods.call('settings.set', { settings: { retention_days: 9 } })
+    await methods.call('budgets.set', { total: 900 })
     const first = await methods.call('changes.tail', { cursor, limit: 1 }, viewer)
     expect(first.changes).toEqual([{ kind: 'hooks' }])
-    expect(await kindsSince(first.nextCursor)).toEqual(['settings'])
+    expect(await kindsSince(first.nextCursor)).toEqual(['budget'])
   })
 
   test('a part that becomes unhealthy is a change, its wording while it is well is not', async () => {

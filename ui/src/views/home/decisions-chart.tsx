@@ -151,7 +151,7 @@ function baseOptions(color: ColorOf) {
   return {
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: 'home' } },
-    padding: [8, 4, 0, 0] as [number, number, number, number],
+    padding: [8, 18, 6, 0] as [number, number, number, number],
     x: { range: (_: uPlot, min: number, max: number) => [min - 30, max + 30] as [number, number] },
     axis,
     grid: { stroke: color('line'), width: 1 },
@@ -170,6 +170,7 @@ function countOptions(color: ColorOf): ReturnType<PlotProps['options']> {
   const bars = outcomes.toReversed().map((outcome) => ({
     label: outcome,
     fill: fills[outcome],
+    stroke: fills[outcome],
     width: 0,
     points: { show: false },
     ...(paths === undefined ? {} : { paths }),
@@ -181,7 +182,7 @@ function countOptions(color: ColorOf): ReturnType<PlotProps['options']> {
     series: [{}, ...bars],
     axes: [
       { ...axis, show: false },
-      { ...axis, grid, size: 38, incrs: counts },
+      { ...axis, grid, size: 52, incrs: counts },
     ],
   }
 }
@@ -208,7 +209,7 @@ function latencyOptions(color: ColorOf): ReturnType<PlotProps['options']> {
         space: 70,
         values: (_, seconds) => seconds.map((second) => formatMinute(second * 1_000)),
       },
-      { ...axis, grid, size: 38, space: 28, values: (_, values) => values.map((ms) => formatDuration(ms)) },
+      { ...axis, grid, size: 52, space: 28, values: (_, values) => values.map((ms) => formatDuration(ms)) },
     ],
   }
 }

@@ -122,7 +122,9 @@ function Agents() {
                 {cannot.length === 0 ? (
                   <Decision outcome="allow">enforced</Decision>
                 ) : (
-                  <span className={styles.muted}>{plural(cannot.length, 'limit')}</span>
+                  <span className={styles.muted} title={cannot.join('\n')}>
+                    {plural(cannot.length, 'limit')}
+                  </span>
                 )}
                 <span className={styles.faint}>
                   <Age at={last_at} />

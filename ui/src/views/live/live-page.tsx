@@ -232,7 +232,7 @@ function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
       <span className={styles.cut}>
         {tool ?? <code>{event.event}</code>} {tool === null ? null : <small>{event.event}</small>}
       </span>
-      <Code text={what ?? ''} />
+      <Code text={what ?? event.event} />
       <Decision outcome={outcome} />
       <By event={event} />
       <span className={styles.right}>

@@ -94,12 +94,12 @@ function Where({ session }: { readonly session: Session }) {
 function Counts({ session }: { readonly session: Session }) {
   const { events, tool_calls, blocked, rewritten, asked, sub_agents, hook_ms } = session
   const counts: readonly (readonly [value: string, word: string, look?: string | undefined])[] = [
-    [formatCount(events), 'events'],
-    [formatCount(tool_calls), 'tool calls'],
+    [formatCount(events), events === 1 ? 'event' : 'events'],
+    [formatCount(tool_calls), tool_calls === 1 ? 'tool call' : 'tool calls'],
     [formatCount(blocked), 'blocked', blocked > 0 ? styles.block : undefined],
     [formatCount(rewritten), 'rewritten', rewritten > 0 ? styles.rewrite : undefined],
     [formatCount(asked), 'asked', asked > 0 ? styles.ask : undefined],
-    [formatCount(sub_agents), 'sub-agents'],
+    [formatCount(sub_agents), sub_agents === 1 ? 'sub-agent' : 'sub-agents'],
     [formatDuration(hook_ms), 'spent in hooks'],
   ]
   return (
@@ -117,11 +117,23 @@ function Timeline({ events }: { readonly events: readonly TimelineEvent[] }) {
   if (events.length === 0) return <Empty title="No event of this session is kept any more" />
   return (
     <ol className={styles.timeline} aria-label="Events in their order">
-      {events.map((event) => (
+      {foldResults(events).map((event) => (
         <Fragment key={event.event_id}>{renderEvent(event)}</Fragment>
       ))}
     </ol>
   )
+}
+
+/** The row of a call stands for its result too, unless a hook did something with the result; a compaction is one rule. */
+function foldResults(events: readonly TimelineEvent[]): readonly TimelineEvent[] {
+  const started = new Set<string>()
+  return events.filter(({ event, kind, code, rewritten, moment: { tool_call } }, index) => {
+    if (event === 'pre_compact') return events[index + 1]?.event !== 'post_compact'
+    if (tool_call === undefined) return true
+    if (event === 'pre_tool_use') started.add(tool_call)
+    const isPlain = kind === 'allow' && code === null && !rewritten
+    return event !== 'post_tool_use' || !isPlain || !started.has(tool_call)
+  })
 }
 
 function renderEvent(event: TimelineEvent) {

@@ -10,7 +10,7 @@ import styles from './settings.module.css'
 
 export function Tenants() {
   const queries = useQueryClient()
-  const { edition } = useCaller()
+  const { edition, tenant } = useCaller()
   const [name, setName] = useState('')
   const query = useQuery({
     queryKey: ['tenants'],
@@ -51,11 +51,15 @@ export function Tenants() {
           tenants.map(({ id, name: title, created_at }) => (
             <div key={id} className={`${layout.row} ${styles.row}`}>
               <span>{title}</span>
-              <Button variant="default" size="compact-xs" onClick={() => chooseTenant(id)}>
-                Work for it
-              </Button>
+              {id === tenant ? (
+                <span className={styles.muted}>shown now</span>
+              ) : (
+                <Button variant="default" size="compact-xs" onClick={() => chooseTenant(id)}>
+                  Work for it
+                </Button>
+              )}
               <span className={styles.muted}>
-                made <Age at={created_at} />
+                created <Age at={created_at} />
               </span>
               <Confirmed
                 word="Delete"

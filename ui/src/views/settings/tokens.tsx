@@ -55,7 +55,7 @@ export function Tokens() {
                 <span>{title}</span>
                 <span className={styles.muted}>{given}</span>
                 <span className={styles.muted}>
-                  made <Age at={created_at} />
+                  created <Age at={created_at} />
                 </span>
                 <Confirmed
                   word="Revoke"
