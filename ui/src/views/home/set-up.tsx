@@ -64,12 +64,15 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
     done: isKnown ? [isConnected, hasHooks, hasBlocked].filter(Boolean).length : undefined,
     steps: [
       <Step key={1} number={1} isDone={isConnected} title="Connect an agent">
-        Run this where the agent runs, then let it do anything. <Link to="/agents">Other agents</Link>
+        Run this where the agent runs, then let it do anything.{' '}
+        <Link to="/agents" className={layout.inText}>
+          Other agents
+        </Link>
         <Command text="hookhelm connect claude-code" />
       </Step>,
       <Step key={2} number={2} isDone={hasHooks} title="Add hooks">
         Start with the examples: no forced pushes, no reading of secrets, no deleting of folders. Or{' '}
-        <Link to="/hooks/$hookId" params={{ hookId: 'new' }}>
+        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
           make one here
         </Link>
         .

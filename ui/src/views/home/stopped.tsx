@@ -31,7 +31,7 @@ export function Stopped() {
       aside={
         <>
           <StoppedCount />
-          <Link to="/live" search={{ filter: 'decision:block' }}>
+          <Link to="/live" search={{ filter: 'decision:block' }} className={layout.inText}>
             open in Live
           </Link>
         </>
