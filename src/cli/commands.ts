@@ -148,6 +148,7 @@ export const commands: readonly CommandRow[] = [
     noun('stats', 'Count decisions, what hooks did, and values of events', ['decisions', 'hooks', 'facets']),
     noun('caller', 'Show whose token this is, and what it may do', ['get']),
     noun('capabilities', 'Show what hooks can do with each coding agent', ['list']),
+    noun('changes', 'Follow which kinds of things change: hooks, deliveries, tokens, …', ['tail']),
     noun('budgets', 'Show and set the token budget', ['get', 'set']),
     noun('tenants', 'Manage tenants', ['list', 'get', 'create', 'delete']),
     noun('tokens', 'Manage access tokens', ['list', 'create', 'delete']),

@@ -1,5 +1,5 @@
 import { jsonLog } from '../app/gateway/json-log.ts'
-import { upGateway } from '../app/gateway/up-gateway.ts'
+import { type UpGateway, upGateway } from '../app/gateway/up-gateway.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import { command, exitCodes } from './command.ts'
@@ -23,25 +23,41 @@ export const upCommand = command({
       ...(database === undefined ? {} : { database }),
       ...(edition === undefined ? {} : { edition }),
     })
-    const { url, socket, tokenFile, isTokenKnown, home } = gateway
+    const { url, socket, tokenFile, isTokenKnown } = gateway
     const login = gateway.loginLink()
     if (json) printOutput({ url, socket, tokenFile, isTokenKnown, login, pid: process.pid })
-    else
-      printOutput(
-        [
-          `Hookhelm is running at ${url}`,
-          `  login   ${login}  (one-time link, valid for 10 minutes)`,
-          ...(socket === undefined ? [] : [`  socket  ${socket}`]),
-          `  token   ${tokenFile}${isTokenKnown ? '' : '  (revoked: remove this file to get a new token at the next start)'}`,
-          `  data    ${home}`,
-        ].join('\n'),
-      )
+    else printOutput(describeStart(gateway, login))
     const signal = await untilStopped()
     log('gateway.stopping', { signal })
     await gateway.close().catch((thrown: unknown) => printMessage(errorText(thrown)))
     return exitCodes.ok
   },
 })
+
+type StartedGateway = Pick<UpGateway, 'url' | 'socket' | 'tokenFile' | 'isTokenKnown' | 'home'>
+
+/** What a person needs after the start: the web app first, then what programs use, then what to do next. */
+export function describeStart(gateway: StartedGateway, login: string): string {
+  const { url, socket, tokenFile, isTokenKnown, home } = gateway
+  const token = isTokenKnown
+    ? 'the owner, for the command line and the API'
+    : 'revoked: remove this file to get a new token at the next start'
+  return [
+    'Hookhelm is running.',
+    '',
+    `  Web app  ${login}`,
+    '           (open it in a browser; it signs you in, once, within 10 minutes)',
+    '',
+    `  API      ${url}`,
+    ...(socket === undefined ? [] : [`  Socket   ${socket}`]),
+    `  Token    ${tokenFile}  (${token})`,
+    `  Data     ${home}`,
+    '',
+    '  Next: hookhelm connect claude-code   guards a coding agent',
+    '        hookhelm demo                  shows everything with scripted agents',
+    '        Ctrl+C                         stops the gateway',
+  ].join('\n')
+}
 
 /** Resolves with the first signal. A second signal ends the process at once. */
 function untilStopped(): Promise<string> {

@@ -7,6 +7,7 @@ import type { Demo } from './demo/demo.ts'
 import type { HooksInForce } from './hooks/effective-hooks.ts'
 import type { Settings } from './settings.ts'
 import type { StatusPart } from './status.ts'
+import type { NodeChanges } from './tenancy/node-changes.ts'
 import type { HookChange } from './tenancy/snapshots.ts'
 
 /** The parts that methods can ask for. A method receives only those that its row names in `needs`. */
@@ -30,6 +31,8 @@ export interface MethodParts {
   forgetTokens(): void
   /** Calls the listener after this node has written executions; returns its undo. */
   onRecorded(listener: () => void): () => void
+  /** What this node changed or noticed. */
+  readonly nodeChanges: NodeChanges
   /** Makes the delivery worker look for due deliveries now. */
   wakeDeliveries(): void
   readonly demo: Demo

@@ -1,5 +1,6 @@
 import type { AgentStore } from './stores/agent-store.ts'
 import type { AuditStore } from './stores/audit-store.ts'
+import type { ChangeStore } from './stores/change-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
@@ -17,6 +18,7 @@ export interface Store
   extends HookStore,
     AuditStore,
     ViewStore,
+    ChangeStore,
     DeliveryStore,
     GuardStore,
     SessionStore,

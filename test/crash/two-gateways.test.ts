@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { GatewayOptions } from '../../src/app/gateway/open-gateway.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type FaultyStore, failMethods, faultyStore } from '../../src/testing/index.ts'
+import { socketOf } from '../gateway/doors.fixture.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase, sharedServer, type TestDatabase } from '../postgres/database.ts'
 import { type PostgresServer, startServer } from '../postgres/server.ts'
@@ -44,6 +45,30 @@ describe('two gateways on one database', () => {
     await expect.poll(() => decide(b), soon).toMatchObject({ kind: 'block', by: hookId })
     await b.call('DELETE', `/v1/hooks/${hookId}`)
     await expect.poll(() => decide(a), soon).toEqual({ kind: 'allow' })
+  })
+
+  test('a client on one node learns what kind of thing changed on the other, and of its own tenant only', async () => {
+    const [a, b] = [await node(db), await node(db)]
+    const other = (await a.call('POST', '/v1/tenants', { name: 'other' })).body.tenantId
+    const follow = async (headers: Record<string, string> = {}) => {
+      const socket = await socketOf(b, headers)
+      expect(await socket.call('changes.tail')).toMatchObject({ ok: true })
+      const kinds = () =>
+        socket.frames.filter(({ event }) => event === 'change').map(({ payload }) => payload.kind)
+      return { socket, kinds }
+    }
+    const [own, others] = [await follow(), await follow({ 'x-hookhelm-tenant': other })]
+    const hookId = await a.hook(stop)
+    await own.socket.frame(({ payload }) => payload?.kind === 'hooks')
+    await a.call('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
+    await own.socket.frame(({ payload }) => payload?.kind === 'tokens')
+    // A change of the other tenant arrives there, so everything before it would have arrived too.
+    await a.call('PUT', '/v1/secrets/KEY', { value: 'a-secret' }, { 'x-hookhelm-tenant': other })
+    await others.socket.frame(({ payload }) => payload?.kind === 'secrets')
+    expect(others.kinds()).toEqual(['secrets'])
+    expect(own.kinds()).toEqual(['hooks', 'tokens'])
+    await a.call('DELETE', `/v1/hooks/${hookId}`)
+    await a.call('DELETE', `/v1/tenants/${other}`)
   })
 
   test('4.8 #115 a breaker that trips on one node is tripped on both, and GC-42 re-enabled on one is cleared on both', async () => {

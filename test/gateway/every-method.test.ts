@@ -135,6 +135,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('sessions.timeline', { sessionId: 's1', limit: 5 })
   await call('events.list', { kind: 'block', limit: 1 })
   await call('events.tail')
+  await call('changes.tail')
   await call('hooks.preview', { hook: { event: 'stop' }, limit: 5 })
   await call('stats.decisions', { since: 0, until: 120_000, step: 60_000 })
   await call('stats.hooks', { since: 4_000_000_000_000 })

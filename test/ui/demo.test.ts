@@ -11,6 +11,8 @@ test('a fresh Home plays the demo with one click, says that it is one, and remov
   await page.getByText('This is demo data').waitFor()
   await page.getByText('git push --force origin fix-cart').waitFor()
   await page.getByText('1 hook switched off by the circuit breaker').waitFor()
+  await page.getByText('1 delivery given up').waitFor()
+  await page.getByRole('link', { name: 'Guards 2 guards are off' }).waitFor()
   await screenshot(page, 'demo-home')
   for (const view of ['live', 'sessions', 'sessions/demo-claude-shop-api', 'hooks', 'guards', 'audit']) {
     await page.goto(`${gateway().url}/ui/${view}`)

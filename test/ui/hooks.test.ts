@@ -59,7 +59,8 @@ describe('a person makes a hook', () => {
     expect(body.decision).toMatchObject({ kind: 'block', reason: 'Plan first.' })
     await page.locator(`[data-event="${body.event_id}"]`).click()
     await page.getByText('Blocked').first().waitFor()
-    expect(await page.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
+    const event = page.getByRole('complementary', { name: 'Event' })
+    expect(await event.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
 
     await page.getByRole('link', { name: 'Open in Test' }).click()
     await page.getByText('terraform apply -target=db').first().waitFor()

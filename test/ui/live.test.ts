@@ -34,7 +34,7 @@ const endlessRowsFor = (text: string) => `
     return new Response(body, { headers: { 'content-type': 'application/json' } })
   }`
 
-test('a blocked call appears in Live without a reload, and its page says why', async () => {
+test('a blocked call appears in Live without a reload, and the event beside the list says why', async () => {
   await gateway().hook(refuse)
   const { page, complaints } = await signIn(gateway())
   await page.goto(`${gateway().url}/ui/live`)
@@ -46,10 +46,67 @@ test('a blocked call appears in Live without a reload, and its page says why', a
   expect(await row.textContent()).toContain('git push --force origin main')
   expect(await row.locator('[data-outcome]').getAttribute('data-outcome')).toBe('block')
   await row.click()
-  await page.getByText('Blocked').first().waitFor()
-  expect(await page.getByRole('status').first().textContent()).toContain('Push without --force.')
-  await page.getByRole('list', { name: 'Hooks in their order' }).getByText('no-force').waitFor()
+  const drawer = page.getByRole('complementary', { name: 'Event' })
+  await drawer.getByText('Blocked').first().waitFor()
+  expect(await drawer.getByRole('status').first().textContent()).toContain('Push without --force.')
+  await drawer.getByRole('list', { name: 'Hooks in their order' }).getByText('no-force').waitFor()
   expect(complaints).toEqual([])
+})
+
+test('an event opens beside the list by keys, moves with j and k, and has an address and a page of its own', async () => {
+  const { page, complaints } = await signIn(gateway())
+  const first = await gateway().dispatch('pre_tool_use', call('echo one'))
+  const second = await gateway().dispatch('pre_tool_use', call('echo two'))
+  await page.goto(`${gateway().url}/ui/live?filter=echo`)
+  const row = ({ body }: typeof first) => page.locator(`[data-event="${body.event_id}"]`)
+  await row(second).waitFor()
+  const drawer = page.getByRole('complementary', { name: 'Event' })
+  const heading = (text: string) => drawer.getByRole('heading', { name: text, level: 1 })
+  await page.keyboard.press('j')
+  expect(await drawer.count()).toBe(0)
+  await page.keyboard.press('Enter')
+  await heading('echo two').waitFor()
+  await page.keyboard.press('j')
+  await heading('echo one').waitFor()
+  expect(await row(first).getAttribute('aria-current')).toBe('true')
+  expect(page.url()).toBe(`${gateway().url}/ui/live?filter=echo&event=${first.body.event_id}`)
+  await page.keyboard.press('k')
+  await heading('echo two').waitFor()
+  await page.reload()
+  await heading('echo two').waitFor()
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  expect(await page.title()).toBe('Live · Hookhelm')
+  expect(page.url()).toBe(`${gateway().url}/ui/live?filter=echo`)
+  await row(first).click()
+  await drawer.getByRole('link', { name: 'Open as a page' }).click()
+  await page.waitForURL(`${gateway().url}/ui/events/${first.body.event_id}`)
+  await page.getByRole('heading', { name: 'echo one', level: 1 }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a click with ctrl opens the page of the event in another tab', async () => {
+  const { page } = await signIn(gateway())
+  const { body } = await gateway().dispatch('pre_tool_use', call('echo tab'))
+  await page.goto(`${gateway().url}/ui/live`)
+  const row = page.locator(`[data-event="${body.event_id}"]`)
+  await row.waitFor()
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    row.click({ modifiers: ['ControlOrMeta'] }),
+  ])
+  await tab.waitForURL(`${gateway().url}/ui/events/${body.event_id}`)
+  expect(await page.getByRole('complementary', { name: 'Event' }).count()).toBe(0)
+})
+
+test('on a phone an event takes the whole page, also by a link to the list', async () => {
+  const { page } = await signIn(gateway(), { isPhone: true })
+  const { body } = await gateway().dispatch('pre_tool_use', call('echo phone'))
+  await page.goto(`${gateway().url}/ui/live`)
+  await page.locator(`[data-event="${body.event_id}"]`).click()
+  await page.waitForURL(`${gateway().url}/ui/events/${body.event_id}`)
+  await page.goto(`${gateway().url}/ui/live?event=${body.event_id}`)
+  await page.waitForURL(`${gateway().url}/ui/events/${body.event_id}`)
 })
 
 test('the filter narrows what is shown and what arrives, and stands in the address', async () => {
@@ -90,9 +147,10 @@ test('text that looks like HTML is text', async () => {
   await row.waitFor()
   expect(await row.textContent()).toContain('<img src=x')
   await row.click()
-  await page.getByText('Allowed').first().waitFor()
+  const drawer = page.getByRole('complementary', { name: 'Event' })
+  await drawer.getByText('Allowed').first().waitFor()
   // A character that reverses what follows is written out: the text reads as it runs.
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('\\u202egnp.exe')
+  expect(await drawer.getByRole('heading', { level: 1 }).textContent()).toContain('\\u202egnp.exe')
   expect(await page.evaluate('window.hacked')).toBeUndefined()
   expect(complaints).toEqual([])
 })

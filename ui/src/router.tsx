@@ -26,7 +26,11 @@ const home = createRoute({
 const live = createRoute({
   getParentRoute: () => root,
   path: '/live',
-  validateSearch: withFilter,
+  // `event` is the one that is open beside the list.
+  validateSearch: (search: Record<string, unknown>): { filter?: string; event?: string } => ({
+    ...withFilter(search),
+    ...(search.event === undefined ? {} : { event: text(search.event) }),
+  }),
   component: lazyRouteComponent(() => import('./views/live/live-page.tsx'), 'LivePage'),
 })
 

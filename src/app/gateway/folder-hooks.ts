@@ -15,6 +15,8 @@ interface FolderHooksParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly handlers: readonly Handler[]
   readonly log: Log
+  /** Called after hooks of a file came into use. */
+  onLoad(): void
 }
 
 /** The hook files that a program in a folder would find: the administrator's, the user's, the repository's. */
@@ -22,6 +24,7 @@ export function folderHooks({
   env,
   handlers,
   log,
+  onLoad,
 }: FolderHooksParts): (hooks: Hooks, folder: AgentFolders) => AttachedFiles {
   const trust = trustStore(trustFile(env))
   return (hooks, { cwd, start }) => {
@@ -33,6 +36,7 @@ export function folderHooks({
         const placed = definitions.map((definition) => inFolder(definition, folders))
         hooks.replace(group, placed)
         inUse.set(group, placed)
+        onLoad()
       },
       handlers,
       trust,

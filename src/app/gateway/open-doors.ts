@@ -92,8 +92,8 @@ function createDoor(
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, status, snapshots } =
-    engine
+  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, snapshots } = engine
+  const { status, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
   const hookParts = { store, secrets, edition, handlers, dryHandlers, host, changed, clock }
@@ -108,12 +108,14 @@ function createDoor(
       hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
+      nodeChanges,
       wakeDeliveries: worker.wake,
       demo: createDemo({
         ...hookParts,
         dispatcher,
         forgetTokens: tokens.forget,
         recorded: audit.flushed,
+        wakeDeliveries: worker.wake,
       }),
       status,
       version,

@@ -9,6 +9,7 @@ import { deliverHook, HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery
 import type { Door } from '../../gateway/door.ts'
 import type { StatusPart } from '../../gateway/status.ts'
 import { followDefinitions } from '../../gateway/tenancy/follow-definitions.ts'
+import { createNodeChanges, type NodeChanges } from '../../gateway/tenancy/node-changes.ts'
 import { createSnapshots, type HookChange, type Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { folderHooks } from './folder-hooks.ts'
@@ -29,6 +30,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
   readonly audit: AuditQueue
   readonly worker: DeliveryWorker
   readonly snapshots: Snapshots
+  readonly nodeChanges: NodeChanges
   readonly status: readonly StatusPart[]
   /** Makes the next dispatch of the tenant use its changed definitions, providers and settings. */
   changed(tenant: string, change?: HookChange): Promise<void>
@@ -51,10 +53,13 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const audit = createAuditQueue({ store, clock, log })
   cleanup.add(() => audit.close())
   const due = createNotifier<void>()
+  const nodeChanges = createNodeChanges()
+  cleanup.add(store.onHint(nodeChanges.notify))
   const sessionFolders = createSessionFolders(store, clock)
   const { snapshots, dispatcher } = createDispatch(context, storage, {
     ...runners,
     audit,
+    nodeChanges,
     sessionFolders,
     wakeDeliveries: () => void due.notify(),
   })
@@ -67,6 +72,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     audit,
     worker,
     snapshots,
+    nodeChanges,
     status: [
       storeHealth(store, clock),
       follow.status,
@@ -75,9 +81,10 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
       audit.status,
       deliveryHealth(worker),
     ],
-    changed(tenant, change) {
+    async changed(tenant, change) {
       forget(tenant)
-      return change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change)
+      await (change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change))
+      nodeChanges.notify()
     },
     ownAddresses,
   }
@@ -124,7 +131,7 @@ interface HookDispatch {
   readonly dispatcher: EventDispatcher
 }
 
-interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit'> {
+interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit' | 'nodeChanges'> {
   readonly sessionFolders: SessionFolders
   wakeDeliveries(): void
 }
@@ -133,7 +140,7 @@ interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit
 function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
   { store, settings, defaultTenant }: GatewayStorage,
-  { handlers, host, audit, sessionFolders, wakeDeliveries }: DispatchParts,
+  { handlers, host, audit, nodeChanges, sessionFolders, wakeDeliveries }: DispatchParts,
 ): HookDispatch {
   const definitionsChanged = createNotifier<string>()
   const makeHooks = tenantHooks({
@@ -145,9 +152,11 @@ function createDispatch(
     clock,
     log,
   })
-  const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log }) } : {}
+  const onLoad = nodeChanges.notifyFileLoad
+  const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log, onLoad }) } : {}
   const snapshots = createSnapshots({ store, settings, makeHooks, ...files })
   definitionsChanged.listen(snapshots.refresh)
+  definitionsChanged.listen(nodeChanges.notify)
   cleanup.add(() => snapshots.close())
   const dispatcher = createDispatcher({
     store,

@@ -23,6 +23,20 @@ describe('answers as a person reads them', () => {
     expect(formatAnswer('hooks.toggle', { hookId: 'h', enabled: false })).toBe('hookId   h\nenabled  false')
   })
 
+  test('a broken audit chain is named, with where it breaks and what to do', () => {
+    const broken = { chain: '0193a5b0', seq: 57, why: 'it was changed' }
+    const text = formatAnswer('audit.verify', { ok: false, checked: 56, broken })
+    expect(text).toContain('NOT INTACT: the audit log was changed')
+    expect(text).toMatch(/chain +0193a5b0\n/)
+    expect(text).toMatch(/breaks at +row 57: it was changed\n/)
+    expect(text).toMatch(/verified before +56 executions\n/)
+    expect(text).toContain('Keep a copy of the database')
+    expect(text).not.toContain('{')
+    expect(formatAnswer('audit.verify', { ok: true, checked: 9 })).toBe(
+      'intact: 9 executions verified, none was changed, removed or inserted',
+    )
+  })
+
   test('status names what does not do its full work', () => {
     const text = formatAnswer('status', {
       ready: false,

@@ -32,6 +32,7 @@ function agentText(tenant: unknown, id: unknown): unknown {
 /** Methods whose answer is neither a list nor a few fields. */
 const views: Readonly<Record<string, (answer: Fields) => string>> = {
   status: statusText,
+  'audit.verify': verdictText,
   'events.explain': ({ decision, trace }) => explainDecision({ ...asFields(decision), trace } as never),
   'hooks.test': ({ result }) => {
     const { trace: _, ...rest } = asFields(result)
@@ -109,6 +110,22 @@ function statusText(status: Fields): string {
     ),
     `${count}${more ? ' or more' : ''} dead deliveries`,
     `${remaining} of ${budget_total} tokens left this month`,
+  ].join('\n')
+}
+
+/** Which rows are intact, where the chain breaks, and what to do then. */
+function verdictText({ ok, checked, broken }: Fields): string {
+  if (ok === true) return `intact: ${checked} executions verified, none was changed, removed or inserted`
+  const { chain, seq, why } = asFields(broken)
+  return [
+    'NOT INTACT: the audit log was changed',
+    formatTable([
+      ['  chain', chain === 'journal' ? 'journal (recorded, not yet in rows)' : String(chain)],
+      ['  breaks at', `row ${seq}: ${why}`],
+      ['  verified before', `${checked} executions`],
+    ]),
+    'Do not trust this row and the rows after it in the chain. Keep a copy of the database as it is now, compare it',
+    'with a backup (hookhelm audit verify on the restored copy), and find out who can write to the database.',
   ].join('\n')
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -5,6 +6,7 @@ import { Semaphore } from '../../safe/semaphore.ts'
 import type { Store } from '../../store/store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { hookDeliveries } from '../dispatch/hook-delivery.ts'
 import { createHook } from '../hooks/change-hook.ts'
 import type { HookParts } from '../parts.ts'
 import { demoHooks, TRIPPING_HOOK } from './demo-hooks.ts'
@@ -26,6 +28,8 @@ interface DemoParts extends HookParts {
   forgetTokens(): void
   /** Resolves when every earlier event is written. */
   recorded(): Promise<void>
+  /** Makes the delivery worker look for due deliveries now. */
+  wakeDeliveries(): void
 }
 
 const tenantKeys = ['main', 'partner'] as const
@@ -94,15 +98,28 @@ async function playTenant(key: (typeof tenantKeys)[number], parts: DemoParts): P
   for (const hook of demoHooks[key]) await createHook(hook, caller, parts)
   await playSessions(demoSessions[key], { dispatcher, caller, now: clock.now() })
   await parts.recorded()
+  if (key === 'main') await queueDeadLetter(tenant.id, parts)
   await waitUntil(clock, () => isSettled(tenant.id, store))
 }
 
-/** Whether the observers have run and the breaker's trip is stored. Both follow the answers. */
+/** Queues a delivery of a hook that was deleted since. The worker gives it up, so that Guards has one to show. */
+async function queueDeadLetter(tenant: string, { store, wakeDeliveries }: DemoParts): Promise<void> {
+  const ended = await store.listEvents(tenant, { event: 'session_end' }, { limit: 1 })
+  for (const { event_id: id, event, session_id, created_at: time } of ended.rows) {
+    const envelope = { id, tenant, time, ...(session_id === null ? {} : { session: session_id }) }
+    const deleted = { id: randomUUID(), event, handler_type: 'http' }
+    const cause = { event, payload: { reason: 'exit' }, envelope }
+    await store.recordEvents([], hookDeliveries([deleted], cause), [])
+    wakeDeliveries()
+  }
+}
+
+/** Whether the observers have run, the worker gave up the rest, and the breaker's trip is stored. All follow the answers. */
 async function isSettled(tenant: string, store: Store): Promise<boolean> {
-  const { rows } = await store.listDeliveries(tenant, {}, { limit: 1 })
+  const { rows } = await store.listDeliveries(tenant, {}, { limit: 10 })
   const hooks = await store.listHooks(tenant)
   const isTripped = hooks.every(({ name, enabled }) => name !== TRIPPING_HOOK || !enabled)
-  return rows.length === 0 && isTripped
+  return rows.every(({ state }) => state === 'dead') && isTripped
 }
 
 const POLL_MS = 20

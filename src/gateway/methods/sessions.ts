@@ -109,11 +109,10 @@ const timelineEvent = z.object({
   }),
   argument: z
     .string()
-    .describe(
-      'What the call is about: its command, path, address or first words, redacted. Callers below operator get none.',
-    )
+    .describe('What the call is about: its command, path, address or first words, redacted.')
     .exactOptional(),
-  reason: z.string().describe('Why the decision was made, redacted; operators only.').exactOptional(),
+  reason: z.string().describe('Why the decision was made, redacted.').exactOptional(),
+  rewritten: z.boolean().describe('Whether a hook changed the input.'),
   changes: readonlyList(change)
     .describe('Fields of the input that hooks rewrote, redacted; operators only.')
     .exactOptional(),
@@ -136,7 +135,10 @@ const timeline = defineCall({
 /** Limits what one page decrypts and parses. Events beyond it have no details. */
 const MAX_TEXTS = 32 * 1_048_576
 
-/** Like `events.get`, the timeline shows contents of requests to operators only. */
+/**
+ * Like `events.get`, the timeline reads requests for operators only. Other callers get the summary that `events.list`
+ * shows them.
+ */
 async function withDetails(rows: readonly TimelineRow[], caller: Caller, store: Store) {
   const { tenant, role } = caller
   const ids = rows.map(({ event_id }) => event_id)
@@ -152,9 +154,11 @@ async function withDetails(rows: readonly TimelineRow[], caller: Caller, store: 
   ])
   const names = await hookNames(store, tenant, hooks)
   const nameOf = (hook: string | null) => (hook === null ? null : (names.get(hook) ?? null))
-  return detailed.map(({ row, details: { changes, ...details } }) => ({
+  return detailed.map(({ row: { what, reason, ...row }, details: { changes, ...details } }) => ({
     ...row,
     by_hook_name: nameOf(row.by_hook),
+    ...(what === null ? {} : { argument: what }),
+    ...(reason === null ? {} : { reason }),
     ...details,
     ...(changes === undefined
       ? {}

@@ -3,6 +3,7 @@ import { auditMethods } from './audit.ts'
 import { budgetMethods } from './budgets.ts'
 import { callerMethods } from './caller.ts'
 import { capabilityMethods } from './capabilities.ts'
+import { changeMethods } from './changes.ts'
 import { deliveryMethods } from './deliveries.ts'
 import { demoMethods } from './demo.ts'
 import { eventListMethods } from './event-list.ts'
@@ -35,6 +36,7 @@ export const methods = [
   ...callerMethods,
   ...capabilityMethods,
   ...statusMethods,
+  ...changeMethods,
   ...budgetMethods,
   ...tenantMethods,
   ...tokenMethods,

@@ -16,6 +16,7 @@ import { callMethod } from '../call-method.ts'
 import { secretOpener } from '../hooks/config-secrets.ts'
 import type { MethodParts } from '../parts.ts'
 import { cacheSettings } from '../settings.ts'
+import { createNodeChanges } from '../tenancy/node-changes.ts'
 import { findMethod, type Methods } from './table.ts'
 
 export const ACME = '11111111-1111-4111-8111-111111111111'
@@ -84,6 +85,7 @@ export async function openTestMethods({
     hooksInForce: async () => ({ snapshot: undefined, problem: '', files: [] }),
     forgetTokens: () => changed.push('tokens'),
     onRecorded: () => () => {},
+    nodeChanges: createNodeChanges(),
     wakeDeliveries: () => changed.push('deliveries'),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],

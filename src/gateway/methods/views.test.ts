@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
+import type { Caller } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import {
   ACME,
@@ -62,6 +63,21 @@ function recorded(
     },
   }
 }
+
+test('a viewer reads in a timeline what events.list shows, and an operator no less', async () => {
+  const timeline = async (caller: Caller) =>
+    (await methods.call('sessions.timeline', { sessionId: 's1' }, caller)).events
+  const listed = (await methods.call('events.list', { session: 's1' }, viewer)).events.toReversed()
+  const seen = await timeline(viewer)
+  expect(seen.map(({ event_id, argument }) => [event_id, argument])).toEqual(
+    listed.map(({ event_id, what }) => [event_id, what]),
+  )
+  expect(seen[1]).toMatchObject({ argument: 'git push --force', kind: 'block', rewritten: false })
+  expect(seen.every((event) => !('changes' in event))).toBe(true)
+  expect((await timeline(operator)).map(({ argument }) => argument)).toEqual(
+    seen.map(({ argument }) => argument),
+  )
+})
 
 describe('events.list and events.tail', () => {
   const list = async (params: object, caller = viewer) =>

@@ -253,6 +253,31 @@ export function auditConformance(open: OpenStoreUnderTest): void {
       expect(rest.nextCursor).toBe('')
     })
 
+    test('the events of a session have the redacted summary that lists show', async () => {
+      const tenant = await newTenant(at.store)
+      const summary = {
+        what: 'psql postgres://me:hunter2-hunter2@db/x',
+        reason: 'no databases',
+        rewritten: true,
+      } as const
+      await at.store.recordEvents(
+        [
+          { ...event(tenant, { session_id: 's', time: NOON }), summary },
+          { ...event(tenant, { session_id: 's', time: NOON + 1 }), summary: {} },
+        ],
+        [],
+        [],
+      )
+      const { rows } = await at.store.sessionEvents(tenant, 's', { limit: 9 })
+      const listed = await at.store.listEvents(tenant, { session_id: 's' }, { limit: 9 })
+      expect(rows).toMatchObject([
+        { what: listed.rows[1]?.what, reason: 'no databases', rewritten: true },
+        { what: null, reason: null, rewritten: false },
+      ])
+      expect(rows[0]?.what).toMatch(/^psql /)
+      expect(rows[0]?.what).not.toContain('hunter2')
+    })
+
     test('an answer is kept until it ends; the first one stays', async () => {
       const tenant = await newTenant(at.store)
       const first = kept(tenant, { key: 'k', answer: 'first' })

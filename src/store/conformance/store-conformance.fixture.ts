@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { auditConformance } from './audit.fixture.ts'
 import { auditChainConformance } from './audit-chain.fixture.ts'
+import { changeConformance } from './changes.fixture.ts'
 import { deliveryConformance } from './deliveries.fixture.ts'
 import { guardConformance } from './guards.fixture.ts'
 import { historyConformance } from './history.fixture.ts'
@@ -29,6 +30,7 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     sessionConformance(open)
     vaultConformance(open)
     resealConformance(open)
+    changeConformance(open)
     tenancyConformance(open)
   })
 }

@@ -8,6 +8,7 @@ import { createProjector, type Projector } from './audit/projector.ts'
 import { pruneAudit } from './audit/remove-audit.ts'
 import { verifyChains } from './audit/verify-audit.ts'
 import { budgetQueries } from './budget-queries.ts'
+import { changeQueries } from './change-queries.ts'
 import { clampWindows } from './clamp-windows.ts'
 import { deliveryQueries } from './delivery-queries.ts'
 import { hookQueries } from './hook-queries.ts'
@@ -40,6 +41,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
   const tenants = tenantQueries(db)
   return {
     ...hookQueries(db),
+    ...changeQueries(db),
     ...recordMethods(db, projector, keyUses.add),
     ...forReading(historyQueries(db)),
     ...forReading(events),

@@ -127,6 +127,10 @@ export interface StoredEvent {
 export interface TimelineRow
   extends Omit<StoredEvent, 'tenant_id' | 'session_id' | 'agent_id' | 'request' | 'answer'> {
   readonly moment: SessionPosition
+  /** What lists show of it, redacted; all null or false if nothing was recorded for lists. */
+  readonly what: string | null
+  readonly reason: string | null
+  readonly rewritten: boolean
 }
 
 export interface SessionRow {

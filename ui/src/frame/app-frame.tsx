@@ -1,16 +1,18 @@
 import { ActionIcon, Menu, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCommand, IconMoon, IconSun } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCommand, IconMoon, IconSelector, IconSun } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { chooseTenant, logOut } from '../gateway/call.ts'
+import { useFollowChanges } from '../gateway/changes.ts'
 import { useConnectionState } from '../gateway/live.ts'
-import { shortenId } from '../parts/format.ts'
+import { plural, shortenId } from '../parts/format.ts'
 import styles from './app-frame.module.css'
-import { useCaller } from './caller.ts'
+import { type Caller, useCaller } from './caller.ts'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
 import { useShortcuts } from './shortcuts.ts'
+import { useGuardsOff } from './status.ts'
 
 /** Loaded when they are opened first. */
 const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
@@ -20,6 +22,7 @@ const KeyboardHelp = lazy(async () => ({ default: (await import('./keyboard-help
 export function AppFrame() {
   const [isPaletteOpen, palette] = useDisclosure(false)
   const [isHelpOpen, help] = useDisclosure(false)
+  useFollowChanges()
   useShortcuts({ openPalette: palette.open, openHelp: help.open })
   return (
     <div className={styles.app}>
@@ -43,7 +46,7 @@ export function AppFrame() {
 }
 
 function Sidebar() {
-  const { tenant_name, version, edition } = useCaller()
+  const { version, edition } = useCaller()
   return (
     <nav className={styles.sidebar} aria-label="Views">
       <Link to="/" className={styles.brand}>
@@ -60,16 +63,56 @@ function Sidebar() {
         >
           <Icon size={17} stroke={1.7} aria-hidden />
           <span className={styles.label}>{title}</span>
+          {to === '/guards' ? <GuardsBadge /> : null}
         </Link>
       ))}
       <div className={styles.foot}>
-        <div>{tenant_name}</div>
+        <TenantSwitch />
         <div className={styles.faint}>
           {edition} · {version}
         </div>
       </div>
     </nav>
   )
+}
+
+/** Guards that are off, so that a person sees them in every view. */
+function GuardsBadge() {
+  const off = useGuardsOff()
+  if (off === 0) return null
+  return (
+    <span className={styles.badge} title={`${plural(off, 'guard')} off`}>
+      <IconAlertTriangle size={12} stroke={2.2} aria-hidden />
+      <span className={styles.label}>{off}</span>
+      <span className={styles.unseen}> {off === 1 ? 'guard is' : 'guards are'} off</span>
+    </span>
+  )
+}
+
+/** The tenant whose data is shown. Only a caller who may act for several can switch. */
+function TenantSwitch() {
+  const { tenant, tenant_name, tenants = [] } = useCaller()
+  if (tenants.length < 2) return <div>{tenant_name}</div>
+  return (
+    <Menu position="top-start" width={200}>
+      <Menu.Target>
+        <button type="button" className={styles.tenant} aria-label={`Tenant ${tenant_name}: switch`}>
+          {tenant_name} <IconSelector size={13} aria-hidden />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <TenantItems tenant={tenant} tenants={tenants} />
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function TenantItems({ tenant, tenants }: Required<Pick<Caller, 'tenant' | 'tenants'>>) {
+  return tenants.map(({ id, name }) => (
+    <Menu.Item key={id} disabled={id === tenant} onClick={() => chooseTenant(id)}>
+      Work for {name}
+    </Menu.Item>
+  ))
 }
 
 function Header({ onPalette }: { readonly onPalette: () => void }) {
@@ -135,13 +178,7 @@ function CallerMenu() {
         <Menu.Label>
           Signed in as {role} with the token {name}
         </Menu.Label>
-        {tenants.length < 2
-          ? null
-          : tenants.map(({ id, name: title }) => (
-              <Menu.Item key={id} disabled={id === tenant} onClick={() => chooseTenant(id)}>
-                Work for {title}
-              </Menu.Item>
-            ))}
+        {tenants.length < 2 ? null : <TenantItems tenant={tenant} tenants={tenants} />}
         <Menu.Item onClick={() => void logOut()}>Sign out</Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,6 +1,9 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
+import { call, chooseTenant } from '../gateway/call.ts'
+import { useCaller, useMay } from './caller.ts'
 import styles from './command-palette.module.css'
 import { navigation } from './navigation.ts'
 
@@ -17,7 +20,7 @@ interface CommandPaletteProps {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i
 
-/** Goes to any view, or to an event by its id. */
+/** Goes to any view, to a hook by its name, or to an event by its id; switches the theme and the tenant. */
 export function CommandPalette({ opened, onClose }: CommandPaletteProps) {
   return (
     <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh">
@@ -47,7 +50,7 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
       <TextInput
         data-autofocus
         aria-label="Search and commands"
-        placeholder="Go to a view, or paste the id of an event"
+        placeholder="Go to a view or a hook, or paste the id of an event"
         size="md"
         variant="unstyled"
         className={styles.input ?? ''}
@@ -62,7 +65,7 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
         {entries.length === 0 ? <p className={styles.none}>Nothing has this name.</p> : null}
         {entries.map((entry, index) => (
           <button
-            key={entry.title}
+            key={`${entry.title} ${entry.detail}`}
             type="button"
             className={index === chosen ? `${styles.entry} ${styles.chosen}` : styles.entry}
             onClick={() => run(entry)}
@@ -79,6 +82,8 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
 
 function useEntries(typed: string): readonly Entry[] {
   const navigate = useNavigate()
+  const actions = useActions()
+  const hooks = useHookEntries()
   const views = navigation.map(({ to, title, key }) => ({
     title,
     detail: `g ${key}`,
@@ -103,8 +108,45 @@ function useEntries(typed: string): readonly Entry[] {
             run: () => void navigate({ to: '/live', search: { filter: quote(typed) } }),
           },
         ]
-  const named = views.filter(({ title }) => title.toLowerCase().includes(typed.toLowerCase()))
-  return [...events, ...named, ...search]
+  const offered = typed === '' ? [...views, ...actions] : [...views, ...hooks, ...actions]
+  const named = offered.filter(({ title }) => title.toLowerCase().includes(typed.toLowerCase()))
+  return [...events, ...named.slice(0, MAX_ENTRIES), ...search]
+}
+
+const MAX_ENTRIES = 20
+
+/** The stored hooks, which a person finds by name. */
+function useHookEntries(): readonly Entry[] {
+  const navigate = useNavigate()
+  const { data } = useQuery({
+    queryKey: ['hooks', 'list'],
+    queryFn: ({ signal }) => call('hooks.list', {}, signal),
+  })
+  return (data?.hooks ?? []).map(({ id, name, event }) => ({
+    title: name ?? id,
+    detail: `hook · ${event}`,
+    run: () => void navigate({ to: '/hooks/$hookId', params: { hookId: id } }),
+  }))
+}
+
+/** What can be done from everywhere. */
+function useActions(): readonly Entry[] {
+  const navigate = useNavigate()
+  const { setColorScheme } = useMantineColorScheme()
+  const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light'
+  const { tenant, tenants = [] } = useCaller()
+  const newHook = {
+    title: 'New hook',
+    detail: 'create',
+    run: () => void navigate({ to: '/hooks/$hookId', params: { hookId: 'new' } }),
+  }
+  return [
+    ...(useMay('admin') ? [newHook] : []),
+    { title: `Use the ${other} theme`, detail: 'appearance', run: () => setColorScheme(other) },
+    ...tenants
+      .filter(({ id }) => id !== tenant)
+      .map(({ id, name }) => ({ title: `Work for ${name}`, detail: 'tenant', run: () => chooseTenant(id) })),
+  ]
 }
 
 function quote(text: string): string {

@@ -8,6 +8,7 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['j', 'k'], 'next and previous row'],
   [['enter'], 'open the row'],
   [['f'], 'follow the session of the row'],
+  [['esc'], 'close the event beside the list'],
   [['/'], 'go to the filter'],
   [['n', 'p'], 'next and previous step of an input'],
   ...navigation.map(({ key, title }) => [['g', key], title] as const),

@@ -10,6 +10,19 @@ interface Subscription {
   /** Where to go on after a lost connection; undefined until the gateway named one. */
   cursor: string | undefined
   receive(item: unknown): void
+  /** The gateway named the first cursor: what changes from now on arrives. */
+  start(): void
+}
+
+interface Receiver {
+  item(item: unknown): void
+  start(): void
+}
+
+/** One subscription and the components that receive its items. */
+interface Feed {
+  readonly receivers: Set<Receiver>
+  end(): void
 }
 
 /** What the gateway sends: the reply to a request, or an item of a subscription. */
@@ -17,9 +30,10 @@ type Frame =
   | {
       readonly type: 'res'
       readonly id: string
-      readonly ok: boolean
+      readonly ok: true
       readonly payload: { readonly subscription: string; readonly cursor: string }
     }
+  | { readonly type: 'res'; readonly id: string; readonly ok: false }
   | {
       readonly type: 'event'
       readonly subscription?: string
@@ -41,6 +55,7 @@ class LiveConnection {
   #state: ConnectionState = 'connecting'
   #waitMs = MIN_WAIT_MS
   #lastId = 0
+  readonly #feeds = new Map<string, Feed>()
   readonly #wanted = new Set<Subscription>()
   readonly #requested = new Map<string, Subscription>()
   readonly #running = new Map<unknown, Subscription>()
@@ -53,15 +68,47 @@ class LiveConnection {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Receivers of the same feed share one subscription. Returns the function that ends receiving. */
+  follow(method: string, params: Params, receiver: Receiver): () => void {
+    const key = JSON.stringify([method, params])
+    const feed = this.#feeds.get(key) ?? this.#openFeed(key, method, params)
+    feed.receivers.add(receiver)
+    return () => {
+      feed.receivers.delete(receiver)
+      if (feed.receivers.size > 0 || this.#feeds.get(key) !== feed) return
+      this.#feeds.delete(key)
+      feed.end()
+    }
+  }
+
+  #openFeed(key: string, method: string, params: Params): Feed {
+    const receivers = new Set<Receiver>()
+    const receive = (item: unknown) => {
+      for (const receiver of receivers) receiver.item(item)
+    }
+    const start = () => {
+      for (const receiver of receivers) receiver.start()
+    }
+    const feed = { receivers, end: this.#subscribe({ method, params, cursor: undefined, receive, start }) }
+    this.#feeds.set(key, feed)
+    return feed
+  }
+
   /** Returns the function that ends the subscription. */
-  subscribe(subscription: Subscription): () => void {
+  #subscribe(subscription: Subscription): () => void {
     this.#wanted.add(subscription)
     if (this.#socket === undefined) this.#connect()
     else if (this.#state === 'open') this.#request(subscription)
     return () => {
       this.#wanted.delete(subscription)
-      for (const [id, running] of this.#running) if (running === subscription) this.#running.delete(id)
+      for (const [id, running] of this.#running) if (running === subscription) this.#end(id, subscription)
     }
+  }
+
+  /** A connection has few subscriptions, so those of views that were left must end. */
+  #end(id: unknown, { method }: Subscription): void {
+    this.#running.delete(id)
+    this.#send(method.replace(/tail$/, 'untail'), { subscription: id })
   }
 
   #connect(): void {
@@ -88,25 +135,45 @@ class LiveConnection {
 
   #request(subscription: Subscription): void {
     const { method, params, cursor } = subscription
+    this.#requested.set(
+      this.#send(method, cursor === undefined ? params : { ...params, cursor }),
+      subscription,
+    )
+  }
+
+  /** Returns the id that the reply will have. */
+  #send(method: string, params: Params): string {
     const id = `s${++this.#lastId}`
-    this.#requested.set(id, subscription)
-    const from = cursor === undefined ? params : { ...params, cursor }
-    this.#socket?.send(JSON.stringify({ type: 'req', id, method, params: from }))
+    if (this.#socket?.readyState === WebSocket.OPEN)
+      this.#socket.send(JSON.stringify({ type: 'req', id, method, params }))
+    return id
   }
 
   #receive(frame: Frame): void {
     if (frame.type === 'res') {
       const subscription = this.#requested.get(frame.id)
       this.#requested.delete(frame.id)
-      if (subscription === undefined || frame.ok !== true) return
-      subscription.cursor ??= frame.payload.cursor
-      if (this.#wanted.has(subscription)) this.#running.set(frame.payload.subscription, subscription)
+      if (subscription === undefined) return
+      if (!frame.ok) this.#startOver(subscription)
+      else if (this.#wanted.has(subscription)) {
+        this.#running.set(frame.payload.subscription, subscription)
+        if (subscription.cursor !== undefined) return
+        subscription.cursor = frame.payload.cursor
+        subscription.start()
+      } else this.#end(frame.payload.subscription, subscription)
     } else if (frame.type === 'event') {
       const subscription = this.#running.get(frame.subscription)
       if (subscription === undefined) return
       subscription.cursor = frame.cursor
       subscription.receive(frame.payload)
     }
+  }
+
+  /** A gateway whose data was restored may not know the cursor any more; from now on is better than nothing. */
+  #startOver(subscription: Subscription): void {
+    if (subscription.cursor === undefined || !this.#wanted.has(subscription)) return
+    subscription.cursor = undefined
+    this.#request(subscription)
   }
 
   #change(state: ConnectionState): void {
@@ -122,16 +189,26 @@ export function useConnectionState(): ConnectionState {
   return useSyncExternalStore(connection.onChange, connection.state)
 }
 
-/** Receives the items of a subscription while the component is shown. */
+/**
+ * Receives the items of a subscription while the component is shown. `onStart` is called when the subscription begins, if
+ * it did not run already: what was read before may lack a change that no item tells.
+ */
 export function useSubscription<M extends keyof Subscriptions>(
   method: M,
   params: Subscriptions[M]['params'],
-  onItem: (item: Subscriptions[M]['item']) => void,
+  { onItem, onStart }: SubscriptionCallbacks<Subscriptions[M]['item']>,
 ): void {
   const receive = useEffectEvent((item: unknown) => onItem(item as Subscriptions[M]['item']))
+  const started = useEffectEvent(() => onStart?.())
   const key = JSON.stringify(params)
   useEffect(
-    () => connection.subscribe({ method, params: JSON.parse(key), cursor: undefined, receive }),
+    () =>
+      connection.follow(method, JSON.parse(key), { item: (item) => receive(item), start: () => started() }),
     [method, key],
   )
+}
+
+interface SubscriptionCallbacks<Item> {
+  readonly onItem: (item: Item) => void
+  readonly onStart?: () => void
 }

@@ -93,6 +93,18 @@ export function passesFilter(event: EventSummary, filter: EventFilter): boolean 
   )
 }
 
+/** A command with the flags that a filter stands for. */
+export function commandOf(command: string, params: EventFilter): string {
+  const flags = Object.entries(params).map(([name, value]) => {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    const text = String(value)
+    return value === true
+      ? flag
+      : `${flag} ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`}`
+  })
+  return [command, ...flags].join(' ')
+}
+
 export function summaryOutcome(event: EventSummary): Outcome {
   return outcomeOf(event)
 }

@@ -2,6 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { GatewayError } from '../gateway/call.ts'
 import styles from './layout.module.css'
+import { CopyCommand } from './values.tsx'
 
 export { styles as layout }
 
@@ -12,20 +13,32 @@ interface PageProps {
   /** One sentence: what one can do here. */
   readonly purpose?: ReactNode
   readonly actions?: ReactNode
+  /** The command that shows the same. */
+  readonly command?: string
   readonly wide?: boolean
   readonly children: ReactNode
 }
 
 /** One page with one purpose. */
-export function Page({ title, heading, purpose, actions, wide = false, children }: PageProps) {
+export function Page({ title, heading, purpose, actions, command, wide = false, children }: PageProps) {
   useEffect(() => {
+    const before = document.title
     document.title = `${title} · Hookhelm`
+    // A page in a drawer gives the title back.
+    return () => {
+      document.title = before
+    }
   }, [title])
   return (
     <div className={wide ? `${styles.page} ${styles.wide}` : styles.page}>
       <div className={styles.title}>
         <h1>{heading ?? title}</h1>
-        {actions === undefined ? null : <div className={styles.actions}>{actions}</div>}
+        {actions === undefined && command === undefined ? null : (
+          <div className={styles.actions}>
+            {actions}
+            {command === undefined ? null : <CopyCommand text={command} />}
+          </div>
+        )}
       </div>
       <p className={styles.purpose}>{purpose}</p>
       {children}

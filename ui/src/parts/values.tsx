@@ -1,6 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useSyncExternalStore } from 'react'
+import { chosenTenant } from '../gateway/call.ts'
 import { formatAge, formatDuration, formatInstant, shortenId, showControls } from './format.ts'
 import styles from './values.module.css'
 
@@ -16,9 +17,14 @@ const tick = {
   },
 }
 
+/** The time, renewed every five seconds. */
+export function useNow(): number {
+  return useSyncExternalStore(tick.subscribe, () => tick.now)
+}
+
 /** How long ago something was; the exact time on hover. */
 export function Age({ at }: { readonly at: number }) {
-  const now = useSyncExternalStore(tick.subscribe, () => tick.now)
+  const now = useNow()
   return (
     <time dateTime={new Date(at).toISOString()} title={formatInstant(at)}>
       {formatAge(at, Math.max(now, at))}
@@ -54,8 +60,15 @@ export function Id({ value }: { readonly value: string }) {
 /** What the view shows, as a command; a click copies it. */
 export function CopyCommand({ text }: { readonly text: string }) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const tenant = chosenTenant()
+  const command = tenant === undefined ? text : `${text} --tenant ${tenant}`
   return (
-    <button type="button" className={styles.id} onClick={() => copy(text)} title={`copy: ${text}`}>
+    <button
+      type="button"
+      className={`${styles.id} ${styles.command}`}
+      onClick={() => copy(command)}
+      title={`copy: ${command}`}
+    >
       {copied ? 'copied' : text}
     </button>
   )

@@ -78,7 +78,14 @@ export function eventQueries(db: SqlDatabase): EventQueries {
           time: row.created_at,
           key: row.event_id,
         }))
-        return { rows: found.map(readTimelineRow), nextCursor }
+        const summaries = await findSummaries(trx, { tenant, session }, found)
+        return {
+          rows: found.map((row) => ({
+            ...readTimelineRow(row),
+            ...(summaries.get(row.event_id) ?? noSummary),
+          })),
+          nextCursor,
+        }
       }),
 
     eventTexts: (tenant, eventIds, maxLength) =>
@@ -198,9 +205,41 @@ function readPosition(moment: string): SessionPosition {
   return JSON.parse(moment) as SessionPosition
 }
 
-type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment'> & { kind: string; moment: string | null }
+type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment' | keyof TimelineSummary> & {
+  kind: string
+  moment: string | null
+}
 
-function readTimelineRow({ kind, moment, ...row }: StoredTimelineRow): TimelineRow {
+type TimelineSummary = Pick<TimelineRow, 'what' | 'reason' | 'rewritten'>
+
+const noSummary: TimelineSummary = { what: null, reason: null, rewritten: false }
+
+/** The summaries of a page of a session. Their index orders them by session and time, not by the ids of events. */
+async function findSummaries(
+  trx: QueryBuilder,
+  { tenant, session }: { readonly tenant: string; readonly session: string },
+  page: readonly Pick<TimelineRow, 'created_at'>[],
+): Promise<ReadonlyMap<string, TimelineSummary>> {
+  const [first, last] = [page[0], page.at(-1)]
+  if (first === undefined || last === undefined) return new Map()
+  const rows = await trx
+    .selectFrom('event_summaries')
+    .select(['event_id', 'what', 'reason', 'rewritten'])
+    .where('tenant_id', '=', tenant)
+    .where('session_id', '=', session)
+    .where('created_at', '>=', first.created_at)
+    .where('created_at', '<=', last.created_at)
+    .execute()
+  return new Map(
+    rows.map(({ event_id, ...row }) => [event_id, { ...row, rewritten: Boolean(row.rewritten) }]),
+  )
+}
+
+function readTimelineRow({
+  kind,
+  moment,
+  ...row
+}: StoredTimelineRow): Omit<TimelineRow, keyof TimelineSummary> {
   return {
     ...row,
     kind: readUnion(kinds, kind),

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
@@ -26,12 +27,13 @@ export function AgentsPage() {
         .map((capability) => ({ capability, report: byAgent.get(capability.agent) }))
         .sort((left, right) => (right.capability.last_at ?? 0) - (left.capability.last_at ?? 0))
     },
-    refetchInterval: 5_000,
   })
+  useRefreshOnEvents([['agents']], { everyMs: 5_000 })
   return (
     <Page
       title="Agents"
       purpose="Which agents send events, what hooks can do there, and what doctor found last."
+      command="hookhelm capabilities list"
     >
       <Loaded query={query} rows={7}>
         {(agents) => (

@@ -2,10 +2,12 @@ import { Button, Menu, Progress } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { type EventFilter, filterParams, parseFilter, summaryOutcome } from '../../parts/filter.ts'
+import { commandOf, type EventFilter, filterParams, parseFilter, summaryOutcome } from '../../parts/filter.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { agentTitle, formatCount, formatInstant, plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
@@ -20,6 +22,7 @@ export function AuditPage() {
   const { filter = '' } = route.useSearch()
   const navigate = useNavigate()
   const params = useMemo(() => filterParams(parseFilter(filter)), [filter])
+  useRefreshOnEvents([['facets'], ['audit']])
   const change = (text: string) =>
     void navigate({ to: '/audit', search: text === '' ? {} : { filter: text }, replace: true })
   return (
@@ -27,6 +30,7 @@ export function AuditPage() {
       title="Audit"
       purpose="Every recorded event: narrow it down, take it away, and prove that no one changed it."
       actions={<AuditActions filter={params} />}
+      command={commandOf('hookhelm events list', params)}
       wide
     >
       <FilterBar value={filter} onChange={change} />
@@ -149,14 +153,30 @@ function AuditActions({ filter }: { readonly filter: EventFilter }) {
       ) : null}
       {exported === undefined ? null : <span role="status">{plural(exported, 'event')} read …</span>}
       {verify.isPending ? <Progress value={100} animated aria-label="verifying" w={120} /> : null}
-      {verify.data === undefined ? null : verify.data.ok ? (
-        <Decision outcome="allow">{`${plural(verify.data.checked, 'execution')} verified, nothing was changed`}</Decision>
-      ) : (
-        <Decision outcome="failed">{`changed: ${JSON.stringify(verify.data)}`}</Decision>
-      )}
+      {verify.data === undefined ? null : <Verdict verdict={verify.data} />}
       {verify.error === null && save.error === null ? null : (
         <Failed error={verify.error ?? save.error ?? new Error('failed')} />
       )}
+    </div>
+  )
+}
+
+/** Whether the log is intact; if not, where it breaks and what to do. */
+function Verdict({ verdict }: { readonly verdict: Methods['audit.verify']['result'] }) {
+  const { ok, checked, broken } = verdict
+  const executions = plural(checked, 'execution')
+  if (ok) return <Decision outcome="allow">{`${executions} verified, nothing was changed`}</Decision>
+  return (
+    <div className={styles.broken} role="alert">
+      <Decision outcome="failed">The audit log was changed</Decision>
+      <p>
+        Chain <code>{broken?.chain}</code> breaks at row {broken?.seq}: {broken?.why}. {executions} before it{' '}
+        {checked === 1 ? 'is' : 'are'} intact.
+      </p>
+      <p>
+        Do not trust this row and those after it. Keep a copy of the database, compare it with a backup, and
+        find out who can write to it.
+      </p>
     </div>
   )
 }

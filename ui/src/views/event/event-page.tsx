@@ -22,7 +22,11 @@ const route = getRouteApi('/events/$eventId')
 
 /** One event: what was decided, by which hook, why, and what exactly was sent and answered. */
 export function EventPage() {
-  const { eventId } = route.useParams()
+  return <EventDetails eventId={route.useParams().eventId} />
+}
+
+/** The content of the page, which Live also shows beside its list. */
+export function EventDetails({ eventId }: { readonly eventId: string }) {
   const query = useQuery({
     queryKey: ['event', eventId],
     queryFn: ({ signal }) => call('events.explain', { eventId }, signal),

@@ -1,10 +1,12 @@
 import { Button, Group, Progress } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
+import { useStatusQuery } from '../../frame/status.ts'
 import { call } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { formatCount, formatInstant, plural } from '../../parts/format.ts'
+import { formatCount, formatDuration, formatInstant, plural, shortenId } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './guards-page.module.css'
@@ -17,11 +19,13 @@ export function GuardsPage() {
     <Page
       title="Guards"
       purpose="What was switched off, what is running out, and what could not be delivered."
+      command="hookhelm status"
     >
       <div className={layout.stack}>
         <Breakers />
-        <Budget />
         <Deliveries />
+        <Budget />
+        <Limits />
       </div>
     </Page>
   )
@@ -30,11 +34,7 @@ export function GuardsPage() {
 function Breakers() {
   const queries = useQueryClient()
   const mayChange = useMay('admin')
-  const query = useQuery({
-    queryKey: ['status'],
-    queryFn: ({ signal }) => call('status', {}, signal),
-    refetchInterval: 10_000,
-  })
+  const query = useStatusQuery()
   const enable = useMutation({
     mutationFn: (hookId: string) => call('hooks.toggle', { hookId, enabled: true }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['status'] }),
@@ -75,7 +75,6 @@ function Budget() {
   const query = useQuery({
     queryKey: ['budget'],
     queryFn: ({ signal }) => call('budgets.get', {}, signal),
-    refetchInterval: 10_000,
   })
   return (
     <Panel title="Token budget of prompt hooks" aside="this month">
@@ -115,7 +114,6 @@ function Deliveries() {
   const query = useQuery({
     queryKey: ['deliveries'],
     queryFn: ({ signal }) => call('deliveries.list', { limit: 100 }, signal),
-    refetchInterval: 5_000,
     enabled: mayRead,
   })
   const replay = useMutation({
@@ -147,10 +145,10 @@ function Deliveries() {
           deliveries.length === 0 ? (
             <Empty title="Nothing waits">Every webhook was delivered.</Empty>
           ) : (
-            deliveries.map(({ id, kind, state, attempts, due_at, last_error, created_at }) => (
+            deliveries.map(({ id, kind, dedup_key, state, attempts, due_at, last_error, created_at }) => (
               <div key={id} className={`${layout.row} ${styles.delivery}`}>
                 <Decision outcome={state === 'dead' ? 'failed' : 'skip'}>{state}</Decision>
-                <span>{kind}</span>
+                <DeliveryCause kind={kind} dedupKey={dedup_key} />
                 <span className={styles.muted}>{plural(attempts, 'attempt')}</span>
                 <span className={styles.cut} title={last_error ?? ''}>
                   {last_error ?? `due ${formatInstant(due_at)}`}
@@ -172,4 +170,66 @@ function Deliveries() {
       </Loaded>
     </Panel>
   )
+}
+
+/** A delivery of a hook names its hook and its event. */
+function DeliveryCause({ kind, dedupKey }: { readonly kind: string; readonly dedupKey: string }) {
+  const [, eventId = ''] = kind === 'hook' ? dedupKey.split(':') : []
+  if (eventId === '') return <span>{kind}</span>
+  return (
+    <Link to="/events/$eventId" params={{ eventId }} className={styles.cut}>
+      event {shortenId(eventId)}
+    </Link>
+  )
+}
+
+/** Hooks that fire only so often, and how often that is. */
+function Limits() {
+  const query = useQuery({
+    queryKey: ['hooks', 'list'],
+    queryFn: ({ signal }) => call('hooks.list', {}, signal),
+  })
+  return (
+    <Panel title="Quotas and cooldowns" aside="a hook that is skipped is recorded with the reason">
+      <Loaded query={query} rows={2}>
+        {({ hooks }) => {
+          const limited = hooks.flatMap((hook) => {
+            const limits = describeLimits(hook)
+            return limits.length === 0 ? [] : [{ hook, limits }]
+          })
+          return limited.length === 0 ? (
+            <Empty title="No hook has a limit">
+              Set <code>cooldown_ms</code>, <code>dedup_window_ms</code> or{' '}
+              <code>max_invocations_per_turn</code>.
+            </Empty>
+          ) : (
+            limited.map(({ hook: { id, name, event }, limits }) => (
+              <div key={id} className={`${layout.row} ${styles.limit}`}>
+                <Link
+                  to="/hooks/$hookId"
+                  params={{ hookId: id }}
+                  search={{ tab: 'history' }}
+                  className={styles.cut}
+                >
+                  {name ?? id}
+                </Link>
+                <code>{event}</code>
+                <span className={styles.muted}>{limits.join(' · ')}</span>
+              </div>
+            ))
+          )
+        }}
+      </Loaded>
+    </Panel>
+  )
+}
+
+type ListedHook = Methods['hooks.list']['result']['hooks'][number]
+
+function describeLimits({ cooldown_ms, dedup_window_ms, max_invocations_per_turn }: ListedHook): string[] {
+  return [
+    cooldown_ms ? `at most once in ${formatDuration(cooldown_ms)}` : '',
+    dedup_window_ms ? `the same event once in ${formatDuration(dedup_window_ms)}` : '',
+    max_invocations_per_turn ? `at most ${max_invocations_per_turn} times a turn` : '',
+  ].filter(Boolean)
 }

@@ -1,52 +1,49 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { lazy, Suspense } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
+import { useStatusQuery } from '../../frame/status.ts'
 import { call, chooseTenant } from '../../gateway/call.ts'
-import { useSubscription } from '../../gateway/live.ts'
-import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import type { EventSummary } from '../../parts/filter.ts'
-import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
-import { Empty, Loaded, layout, Meter, Page, Panel } from '../../parts/layout.tsx'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
+import { Decision } from '../../parts/decision.tsx'
+import { plural } from '../../parts/format.ts'
+import { Empty, Loaded, LoadingRows, layout, Meter, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
-import { DecisionsChart } from './decisions-chart.tsx'
+import { Headline, Health } from './health.tsx'
 import styles from './home-page.module.css'
-import { SetUp } from './set-up.tsx'
+import { AGENTS_MS, DAY, useConnectedAgentsQuery, useMinutesQuery } from './home-queries.ts'
+import { SetUp, SetUpPanel } from './set-up.tsx'
+import { Stopped } from './stopped.tsx'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+/** The package that draws loads with the first chart. */
+const DecisionsChart = lazy(async () => ({ default: (await import('./decisions-chart.tsx')).DecisionsChart }))
 
 /** Whether anything is wrong, what was stopped, how much, and which agents work. */
 export function HomePage() {
   const { demo } = useCaller()
-  const status = useQuery({
-    queryKey: ['status'],
-    queryFn: ({ signal }) => call('status', {}, signal),
-    refetchInterval: 10_000,
-  })
+  const status = useStatusQuery()
   const latest = useQuery({
     queryKey: ['events', 'latest'],
     queryFn: ({ signal }) => call('events.list', { limit: 1 }, signal),
   })
-  const queries = useQueryClient()
-  useSubscription('events.tail', {}, () => {
-    for (const part of ['latest', 'stopped', 'decisions'])
-      void queries.invalidateQueries({ queryKey: ['events', part] }, { cancelRefetch: false })
-  })
+  useRefreshOnEvents([['events'], ['hooks', 'rates']])
+  useRefreshOnEvents([['agents']], { everyMs: AGENTS_MS })
   const lastEvent = latest.data?.events[0]
   if (latest.data !== undefined && lastEvent === undefined) return <SetUp />
   return (
     <Page
       title="Home"
-      heading={<Headline lines={status.data?.lines} tripped={status.data?.hooks.tripped.length ?? 0} />}
-      purpose="What happened in the last hour, and what needs you."
+      heading={<Headline status={status.data} />}
+      purpose="What your agents did, and what needs you."
       actions={demo ? <DemoNote /> : undefined}
+      command="hookhelm status"
     >
       <div className={layout.stack}>
         <Loaded query={status} rows={1}>
           {(data) => <Health status={data} lastAt={lastEvent?.created_at} />}
         </Loaded>
+        <SetUpPanel />
         <div className={layout.columns}>
           <div className={layout.stack}>
             <Stopped />
@@ -89,188 +86,16 @@ function DemoNote() {
   )
 }
 
-type StatusLine = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly text: string }
-
-interface HeadlineProps {
-  readonly lines: readonly StatusLine[] | undefined
-  readonly tripped: number
-}
-
-function Headline({ lines = [], tripped }: HeadlineProps) {
-  if (lines.some(({ state }) => state === 'bad')) return 'Something is wrong'
-  if (tripped > 0) return `Guarded, with ${plural(tripped, 'hook')} switched off`
-  return lines.some(({ state }) => state === 'warn') ? 'Guarded, with remarks' : 'Your agents are guarded'
-}
-
-interface HealthProps {
-  readonly status: {
-    readonly lines: readonly StatusLine[]
-    readonly hooks: {
-      readonly total: number
-      readonly tripped: readonly unknown[]
-      readonly off: readonly unknown[]
-    }
-    readonly deadDeliveries: { readonly count: number }
-  }
-  readonly lastAt: number | undefined
-}
-
-/** One line when all is well, and otherwise one line for each thing that is not. */
-function Health({ status, lastAt }: HealthProps) {
-  const { hooks, deadDeliveries } = status
-  const wrong = status.lines.filter(({ state }) => state !== 'ok')
-  const tripped = hooks.tripped.length
-  return (
-    <section className={layout.panel} aria-label="Health">
-      {wrong.length === 0 && tripped === 0 ? (
-        <div className={styles.line}>
-          <span className={`${styles.dot} ${styles.ok}`} aria-hidden />
-          <span>
-            <b>All {plural(hooks.total, 'hook')} answer.</b>{' '}
-            <span className={styles.muted}>
-              {lastAt === undefined ? null : (
-                <>
-                  The last event was <Age at={lastAt} /> ago.
-                </>
-              )}
-            </span>
-          </span>
-        </div>
-      ) : null}
-      {wrong.map(({ name, state, text }) => (
-        <div key={name} className={styles.line}>
-          <span className={`${styles.dot} ${styles[state]}`} aria-hidden />
-          <span>
-            <b>{name}</b> {text}
-          </span>
-        </div>
-      ))}
-      {tripped === 0 ? null : (
-        <div className={styles.line}>
-          <span className={`${styles.dot} ${styles.bad}`} aria-hidden />
-          <b>{plural(tripped, 'hook')} switched off by the circuit breaker</b>
-          <Link to="/guards">Review</Link>
-        </div>
-      )}
-      {deadDeliveries.count === 0 ? null : (
-        <div className={styles.line}>
-          <span className={`${styles.dot} ${styles.warn}`} aria-hidden />
-          <b>{plural(deadDeliveries.count, 'delivery', 'deliveries')} given up</b>
-          <Link to="/guards">Replay</Link>
-        </div>
-      )}
-    </section>
-  )
-}
-
-function Stopped() {
-  const query = useQuery({
-    queryKey: ['events', 'stopped'],
-    queryFn: async ({ signal }) => {
-      const since = Date.now() - DAY
-      const [blocked, asked, rewritten] = await Promise.all([
-        call('events.list', { kind: 'block', since, limit: 30 }, signal),
-        call('events.list', { kind: 'ask', since, limit: 4 }, signal),
-        call('events.list', { rewritten: true, since, limit: 4 }, signal),
-      ])
-      return [...blocked.events, ...asked.events, ...rewritten.events].sort(
-        (left, right) => right.created_at - left.created_at,
-      )
-    },
-  })
-  return (
-    <Panel
-      title="Stopped"
-      aside={
-        <Link to="/live" search={{ filter: 'decision:block' }}>
-          open in Live
-        </Link>
-      }
-    >
-      <Loaded query={query} rows={4}>
-        {(events) =>
-          events.length === 0 ? (
-            <Empty title="Nothing was stopped today">
-              Blocked, asked and rewritten calls appear here as sentences.
-            </Empty>
-          ) : (
-            groupAlike(events)
-              .slice(0, 6)
-              .map(({ event, times }) => <StoppedRow key={event.event_id} event={event} times={times} />)
-          )
-        }
-      </Loaded>
-    </Panel>
-  )
-}
-
-interface AlikeEvents {
-  /** The newest of them. */
-  readonly event: EventSummary
-  readonly times: number
-}
-
-/** An agent that tries again and again takes one row, not the whole list. */
-function groupAlike(events: readonly EventSummary[]): readonly AlikeEvents[] {
-  const groups = Map.groupBy(events, ({ kind, agent, project, by_hook, reason }) =>
-    JSON.stringify([kind, agent, project, by_hook, reason]),
-  )
-  return [...groups.values()].flatMap(([event, ...others]) =>
-    event === undefined ? [] : [{ event, times: others.length + 1 }],
-  )
-}
-
-function StoppedRow({ event, times }: AlikeEvents) {
-  const { event_id, agent, what, project, hook_name, by_hook, reason, created_at, kind } = event
-  return (
-    <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
-      <Decision outcome={outcomeOf(event)} />
-      <span className={styles.sentence}>
-        <span className={styles.cut}>
-          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'}{' '}
-          <code>{showControls(what ?? event.event)}</code>
-          {project === null ? null : (
-            <>
-              {' in '}
-              <b>{project}</b>
-            </>
-          )}
-        </span>
-        <span className={`${styles.muted} ${styles.cut}`}>
-          {times > 1 ? `${times} times · ` : ''}
-          {[hook_name ?? by_hook, reason?.replaceAll(by_hook ?? '\0', hook_name ?? '')]
-            .filter(Boolean)
-            .join(': ')}
-        </span>
-      </span>
-      <span className={styles.faint}>
-        <Age at={created_at} />
-      </span>
-    </Link>
-  )
-}
-
 function Decisions() {
-  const query = useQuery({
-    queryKey: ['events', 'decisions'],
-    queryFn: ({ signal }) => {
-      const until = Date.now()
-      return call('stats.decisions', { since: until - HOUR, until, step: 60_000 }, signal)
-    },
-    refetchInterval: 15_000,
-  })
-  const latency = useMemo(() => {
-    const buckets = query.data?.buckets ?? []
-    const busy = buckets.filter(({ p50_ms }) => p50_ms !== null)
-    const last = busy.at(-1)
-    return last === undefined
-      ? ''
-      : `p50 ${formatDuration(last.p50_ms ?? 0)} · p95 ${formatDuration(last.p95_ms ?? 0)}`
-  }, [query.data])
+  const query = useMinutesQuery()
   return (
-    <Panel title="Decisions per minute" aside={`last hour ${latency === '' ? '' : `· ${latency}`}`}>
-      <Loaded query={query} rows={5}>
-        {({ buckets }) => <DecisionsChart buckets={buckets} />}
+    <Panel title="Decisions per minute" aside="last hour">
+      <Loaded query={query} rows={6}>
+        {({ buckets }) => (
+          <Suspense fallback={<LoadingRows rows={6} />}>
+            <DecisionsChart buckets={buckets} />
+          </Suspense>
+        )}
       </Loaded>
     </Panel>
   )
@@ -278,19 +103,12 @@ function Decisions() {
 
 /** The agents that send events, latest first. */
 function Agents() {
-  const query = useQuery({
-    queryKey: ['agents', 'connected'],
-    queryFn: ({ signal }) => call('capabilities.list', {}, signal),
-    refetchInterval: 5_000,
-  })
+  const query = useConnectedAgentsQuery()
   return (
     <Panel title="Agents" aside={<Link to="/agents">connect another</Link>}>
       <Loaded query={query} rows={3}>
-        {({ capabilities }) => {
-          const connected = capabilities
-            .flatMap(({ last_at, ...agent }) => (last_at === null ? [] : [{ ...agent, last_at }]))
-            .sort((left, right) => right.last_at - left.last_at)
-          return connected.length === 0 ? (
+        {(connected) =>
+          connected.length === 0 ? (
             <Empty title="No coding agent is connected">Events come from your own programs.</Empty>
           ) : (
             connected.map(({ agent, title, cannot, last_at }) => (
@@ -304,7 +122,9 @@ function Agents() {
                 {cannot.length === 0 ? (
                   <Decision outcome="allow">enforced</Decision>
                 ) : (
-                  <span className={styles.muted}>{plural(cannot.length, 'limit')}</span>
+                  <span className={styles.muted} title={cannot.join('\n')}>
+                    {plural(cannot.length, 'limit')}
+                  </span>
                 )}
                 <span className={styles.faint}>
                   <Age at={last_at} />
@@ -312,7 +132,7 @@ function Agents() {
               </Link>
             ))
           )
-        }}
+        }
       </Loaded>
     </Panel>
   )
@@ -337,7 +157,6 @@ function HookRates() {
         .sort((left, right) => right.matched - left.matched)
         .slice(0, 10)
     },
-    refetchInterval: 30_000,
   })
   return (
     <Panel title="Hooks" aside="decided / matched, 24 h">

@@ -1,40 +1,89 @@
 import { Button } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
+import { useClipboard, useLocalStorage } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { call, chooseTenant } from '../../gateway/call.ts'
-import { layout, Page } from '../../parts/layout.tsx'
+import { layout, Page, Panel } from '../../parts/layout.tsx'
+import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
 
 /** The first visit: three steps that tick themselves off. */
 export function SetUp() {
+  const { steps } = useSetUpSteps()
+  return (
+    <Page title="Set up" purpose="Three steps. Each turns green by itself." actions={<PlayDemo />}>
+      <ol className={`${layout.panel} ${styles.steps}`}>{steps}</ol>
+    </Page>
+  )
+}
+
+/** What is left of the set-up once events arrive, until it is done or hidden. */
+export function SetUpPanel() {
+  const { demo } = useCaller()
+  const { steps, done } = useSetUpSteps()
+  const [isHidden, hide] = useLocalStorage({
+    key: 'hookhelm.set-up-hidden',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
+  if (demo || isHidden || done === undefined || done === steps.length) return null
+  return (
+    <Panel
+      title={`Set up: ${done} of ${steps.length} steps done`}
+      aside={
+        <Button variant="default" size="compact-xs" onClick={() => hide(true)}>
+          Hide
+        </Button>
+      }
+    >
+      <ol className={styles.steps}>{steps}</ol>
+    </Panel>
+  )
+}
+
+/** The steps, and how many are done; undefined until that is known. */
+function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done: number | undefined } {
+  const agents = useConnectedAgentsQuery()
   const hooks = useQuery({
     queryKey: ['hooks', 'effective', '', ''],
     queryFn: ({ signal }) => call('hooks.effective', {}, signal),
-    refetchInterval: 3_000,
   })
+  const blocked = useQuery({
+    queryKey: ['events', 'blocked'],
+    queryFn: ({ signal }) => call('events.list', { kind: 'block', probes: true, limit: 1 }, signal),
+  })
+  const isConnected = (agents.data?.length ?? 0) > 0
   // The built-in hooks come with the gateway and are off.
   const hasHooks = hooks.data?.hooks.some(({ source }) => source.kind !== 'builtin') ?? false
-  return (
-    <Page title="Set up" purpose="Three steps. Each turns green by itself." actions={<PlayDemo />}>
-      <ol className={`${layout.panel} ${styles.steps}`}>
-        <Step number={1} isDone={false} title="Connect an agent">
-          Run this where the agent runs, then let it do anything.
-          <Command text="hookhelm connect claude-code" />
-        </Step>
-        <Step number={2} isDone={hasHooks} title="Add hooks">
-          Start with the examples: no forced pushes, no reading of secrets, no deleting of folders.
-          <Command text="hookhelm init" />
-        </Step>
-        <Step number={3} isDone={false} title="See it block">
-          This lets the agent try calls that must be blocked, and reports whether they were.
-          <Command text="hookhelm doctor claude-code" />
-        </Step>
-      </ol>
-    </Page>
-  )
+  const hasBlocked = (blocked.data?.events.length ?? 0) > 0
+  const isKnown = agents.data !== undefined && hooks.data !== undefined && blocked.data !== undefined
+  return {
+    done: isKnown ? [isConnected, hasHooks, hasBlocked].filter(Boolean).length : undefined,
+    steps: [
+      <Step key={1} number={1} isDone={isConnected} title="Connect an agent">
+        Run this where the agent runs, then let it do anything.{' '}
+        <Link to="/agents" className={layout.inText}>
+          Other agents
+        </Link>
+        <Command text="hookhelm connect claude-code" />
+      </Step>,
+      <Step key={2} number={2} isDone={hasHooks} title="Add hooks">
+        Start with the examples: no forced pushes, no reading of secrets, no deleting of folders. Or{' '}
+        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
+          make one here
+        </Link>
+        .
+        <Command text="hookhelm init" />
+      </Step>,
+      <Step key={3} number={3} isDone={hasBlocked} title="See it block">
+        This lets the agent try calls that must be blocked, and reports whether they were.
+        <Command text="hookhelm doctor claude-code" />
+      </Step>,
+    ],
+  }
 }
 
 /** Plays the demo and shows its tenant. Only a caller who may change tenants sees it. */
@@ -67,7 +116,7 @@ function Step({ number, isDone, title, children }: StepProps) {
   return (
     <li className={styles.step}>
       <span className={isDone ? `${styles.mark} ${styles.done}` : styles.mark}>
-        {isDone ? <IconCheck size={15} aria-label="done" /> : number}
+        {isDone ? <IconCheck size={15} role="img" aria-label="done" /> : number}
       </span>
       <div>
         <h2>{title}</h2>

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../../gateway/call.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatInstant } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel } from '../../parts/layout.tsx'
@@ -31,8 +32,8 @@ export function HookHistory({ hookId }: { readonly hookId: string }) {
         signal,
       ),
     getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
-    refetchInterval: 10_000,
   })
+  useRefreshOnEvents([['hooks', 'history', hookId]])
   return (
     <Panel title="Executions" aside={<CopyCommand text={`hookhelm hooks history --hook-id ${hookId}`} />}>
       <Loaded query={query} rows={8}>

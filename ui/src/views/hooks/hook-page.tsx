@@ -28,7 +28,6 @@ function StoredHookView({ hookId }: { readonly hookId: string }) {
   const query = useQuery({
     queryKey: ['hooks', 'one', hookId],
     queryFn: ({ signal }) => call('hooks.get', { hookId }, signal),
-    refetchInterval: 3_000,
   })
   return (
     <Loaded query={query} rows={8}>

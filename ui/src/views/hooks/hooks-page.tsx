@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
@@ -44,13 +45,12 @@ export function HooksPage() {
         { ...(event === '' ? {} : { event }), ...(agent === '' ? {} : { agent }) },
         signal,
       ),
-    refetchInterval: 3_000,
   })
   const counts = useQuery({
     queryKey: ['hooks', 'counts'],
     queryFn: ({ signal }) => call('stats.hooks', { since: Date.now() - DAY }, signal),
-    refetchInterval: 15_000,
   })
+  useRefreshOnEvents([['hooks', 'counts']])
   const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
   const choose = (search: { event?: string; agent?: string }) => {
     const chosen = { event, agent, ...search }

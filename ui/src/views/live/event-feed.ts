@@ -30,7 +30,7 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
   const arrived = useRef<EventSummary[]>([])
   const frame = useRef(0)
   const paused = useRef(isPaused)
-  /** Ends what is on its way for a filter that is no longer the one shown. */
+  /** Ends what is on its way when the list starts over, for example with another filter. */
   const leaving = useRef(new AbortController())
 
   /** Many events may arrive within one frame of the screen; they are shown together. */
@@ -52,6 +52,10 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
 
   const load = useCallback(
     async (from: string | undefined) => {
+      if (from === undefined) {
+        leaving.current.abort()
+        leaving.current = new AbortController()
+      }
       const { signal } = leaving.current
       setLoading(true)
       try {
@@ -76,19 +80,25 @@ export function useEventFeed(filter: EventFilter, isPaused: boolean): EventFeed 
   )
 
   useEffect(() => {
-    const controller = new AbortController()
-    leaving.current = controller
     arrived.current = []
     setEvents([])
     void load(undefined)
-    return () => controller.abort()
+    return () => leaving.current.abort()
   }, [load])
 
-  useSubscription('events.tail', {}, (event) => {
-    if (!passesFilter(event, JSON.parse(key))) return
-    arrived.current.push(event)
-    if (frame.current === 0) frame.current = requestAnimationFrame(show)
-  })
+  useSubscription(
+    'events.tail',
+    {},
+    {
+      onItem: (event) => {
+        if (!passesFilter(event, JSON.parse(key))) return
+        arrived.current.push(event)
+        if (frame.current === 0) frame.current = requestAnimationFrame(show)
+      },
+      // An event may have been recorded after the first page was read and before the feed began.
+      onStart: () => void load(undefined),
+    },
+  )
 
   return {
     events,

@@ -1,10 +1,12 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { CloseButton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { getRouteApi, Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { useConnectionState } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import { type EventSummary, filterParams, parseFilter } from '../../parts/filter.ts'
+import { commandOf, type EventSummary, filterParams, parseFilter } from '../../parts/filter.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { agentTitle, formatClock, formatInstant, plural } from '../../parts/format.ts'
 import { Empty, Failed, LoadingRows, Page } from '../../parts/layout.tsx'
@@ -14,51 +16,115 @@ import styles from './live-page.module.css'
 
 const route = getRouteApi('/live')
 const ROW_HEIGHT = 36
+/** On a narrower screen an event takes the whole page. */
+const HAS_ROOM = '(min-width: 901px)'
+
+/** Loaded when an event is opened first. */
+const EventDetails = lazy(async () => ({ default: (await import('../event/event-page.tsx')).EventDetails }))
 
 /** Every event as it is decided. */
 export function LivePage() {
-  const { filter = '' } = route.useSearch()
-  const navigate = useNavigate()
+  const { filter = '', event } = route.useSearch()
   const params = useMemo(() => filterParams(parseFilter(filter)), [filter])
   const [isHovered, setHovered] = useState(false)
   const feed = useEventFeed(params, isHovered)
+  const hasRoom = useMediaQuery(HAS_ROOM, undefined, { getInitialValueInEffect: false })
+  const { change } = useLiveSearch()
+  if (event !== undefined && hasRoom === false)
+    return <Navigate to="/events/$eventId" params={{ eventId: event }} replace />
   return (
     <Page
       title="Live"
-      purpose="Every event as it is decided. Hovering pauses; j, k and enter move and open."
+      purpose="Every event as it is decided. Hovering pauses; j and k move, enter opens, f follows the session."
+      command={filter === '' ? 'hookhelm events tail --follow' : commandOf('hookhelm events list', params)}
       wide
     >
       <div className={styles.bar}>
-        <FilterBar
-          value={filter}
-          onChange={(text) =>
-            void navigate({ to: '/live', search: text === '' ? {} : { filter: text }, replace: true })
-          }
-        />
+        <FilterBar value={filter} onChange={(text) => change({ filter: text }, { replace: true })} />
         <span className={styles.waiting} role="status">
           {feed.waiting > 0 ? `paused · ${plural(feed.waiting, 'new event')}` : <Pulse />}
         </span>
       </div>
-      {feed.error !== undefined && feed.events.length === 0 ? (
-        <Failed error={feed.error} onRetry={feed.retry} />
-      ) : feed.events.length > 0 ? (
-        <EventTable
-          events={feed.events}
-          onHover={setHovered}
-          onEnd={() => {
-            if (feed.hasMore) feed.loadOlder()
-          }}
-        />
-      ) : feed.isLoading ? (
-        <LoadingRows rows={12} />
-      ) : filter === '' ? (
-        <Empty title="No event yet" action={<Link to="/agents">Connect an agent</Link>}>
-          Events appear here by themselves as soon as a connected agent works.
-        </Empty>
-      ) : (
-        <Empty title="No event passes the filter">New ones appear here by themselves.</Empty>
-      )}
+      <div className={event === undefined ? undefined : styles.split}>
+        <Feed feed={feed} isFiltered={filter !== ''} onHover={setHovered} />
+        {event === undefined ? null : <EventDrawer eventId={event} />}
+      </div>
     </Page>
+  )
+}
+
+interface LiveSearch {
+  readonly filter?: string
+  readonly event?: string
+}
+
+/** Changes a part of the address: the filter, or the event that is open beside the list. */
+function useLiveSearch() {
+  const navigate = useNavigate()
+  const current = route.useSearch()
+  return {
+    ...current,
+    change: (part: LiveSearch, { replace = false } = {}) => {
+      const wanted = { ...current, ...part }
+      const search = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''))
+      void navigate({ to: '/live', search, replace })
+    },
+  }
+}
+
+interface FeedProps {
+  readonly feed: ReturnType<typeof useEventFeed>
+  readonly isFiltered: boolean
+  readonly onHover: (isHovered: boolean) => void
+}
+
+function Feed({ feed, isFiltered, onHover }: FeedProps) {
+  const { error, events, isLoading, retry } = feed
+  if (error !== undefined && events.length === 0) return <Failed error={error} onRetry={retry} />
+  if (events.length > 0)
+    return (
+      <EventTable
+        events={events}
+        onHover={onHover}
+        onEnd={() => {
+          if (feed.hasMore) feed.loadOlder()
+        }}
+      />
+    )
+  if (isLoading) return <LoadingRows rows={12} />
+  if (isFiltered) return <Empty title="No event passes the filter">New ones appear here by themselves.</Empty>
+  return (
+    <Empty title="No event yet" action={<Link to="/agents">Connect an agent</Link>}>
+      Events appear here by themselves as soon as a connected agent works.
+    </Empty>
+  )
+}
+
+/** The event that was opened, beside the list, so that one can go on reading the list. */
+function EventDrawer({ eventId }: { readonly eventId: string }) {
+  const { change } = useLiveSearch()
+  const close = () => change({ event: '' }, { replace: true })
+  const onKey = useEffectEvent((pressed: KeyboardEvent) => {
+    // A dialog above the page closes first.
+    if (pressed.key === 'Escape' && !isTyping(pressed) && document.querySelector('[role=dialog]') === null)
+      close()
+  })
+  useEffect(() => {
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <aside className={styles.drawer} aria-label="Event">
+      <div className={styles.tools}>
+        <Link to="/events/$eventId" params={{ eventId }}>
+          Open as a page
+        </Link>
+        <CloseButton aria-label="Close the event" title="close (esc)" onClick={close} />
+      </div>
+      <Suspense fallback={<LoadingRows rows={8} />}>
+        <EventDetails eventId={eventId} />
+      </Suspense>
+    </aside>
   )
 }
 
@@ -89,7 +155,7 @@ function EventTable({ events, onHover, onEnd }: EventTableProps) {
     overscan: 12,
     getItemKey: (index) => events[index]?.event_id ?? index,
   })
-  const chosen = useRowKeys(events, (index) => rows.scrollToIndex(index))
+  const { chosen, open } = useRowKeys(events, (index) => rows.scrollToIndex(index))
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   const reachEnd = useEffectEvent(onEnd)
@@ -117,7 +183,13 @@ function EventTable({ events, onHover, onEnd }: EventTableProps) {
         {shown.map(({ index, key, start }) => {
           const event = events[index]
           return event === undefined ? null : (
-            <EventRow key={key} event={event} top={start} isChosen={event.event_id === chosen} />
+            <EventRow
+              key={key}
+              event={event}
+              top={start}
+              isChosen={event.event_id === chosen}
+              onOpen={open}
+            />
           )
         })}
       </div>
@@ -129,17 +201,26 @@ interface EventRowProps {
   readonly event: EventSummary
   readonly top: number
   readonly isChosen: boolean
+  readonly onOpen: (eventId: string) => void
 }
 
-function EventRow({ event, top, isChosen }: EventRowProps) {
+function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
   const { event_id, created_at, agent, tool, what, duration_ms } = event
   const outcome = outcomeOf(event)
   const look = [styles.row, isChosen ? styles.chosen : '', outcome === 'opened' ? styles.opened : '']
+  /** A click that asks for another tab or window gets the whole page. */
+  const onClick = (click: MouseEvent) => {
+    const isPlain = !(click.ctrlKey || click.metaKey || click.shiftKey || click.altKey)
+    if (!isPlain || !matchMedia(HAS_ROOM).matches) return
+    click.preventDefault()
+    onOpen(event_id)
+  }
   return (
     <Link
       to="/events/$eventId"
       params={{ eventId: event_id }}
       className={look.join(' ')}
+      onClick={onClick}
       style={{ transform: `translateY(${top}px)` }}
       data-event={event_id}
       aria-current={isChosen}
@@ -151,7 +232,7 @@ function EventRow({ event, top, isChosen }: EventRowProps) {
       <span className={styles.cut}>
         {tool ?? <code>{event.event}</code>} {tool === null ? null : <small>{event.event}</small>}
       </span>
-      <Code text={what ?? ''} />
+      <Code text={what ?? event.event} />
       <Decision outcome={outcome} />
       <By event={event} />
       <span className={styles.right}>
@@ -173,10 +254,21 @@ function By({ event: { hook_name, by_hook, opened, shadow } }: { readonly event:
   )
 }
 
-/** `j` and `k` move the chosen row, `enter` opens it, `f` follows its session. Returns the chosen event's id. */
-function useRowKeys(events: readonly EventSummary[], show: (index: number) => void): string | undefined {
+interface RowKeys {
+  /** The id of the chosen event. */
+  readonly chosen: string | undefined
+  open(eventId: string): void
+}
+
+/** `j` and `k` move the chosen row, and the event beside the list with it; `enter` opens it, `f` follows its session. */
+function useRowKeys(events: readonly EventSummary[], show: (index: number) => void): RowKeys {
   const navigate = useNavigate()
-  const [chosen, setChosen] = useState<string>()
+  const { event: opened, change } = useLiveSearch()
+  const [chosen, setChosen] = useState(opened)
+  const open = (eventId: string) => {
+    setChosen(eventId)
+    change({ event: eventId }, { replace: opened !== undefined })
+  }
   const onKey = useEffectEvent((pressed: KeyboardEvent) => {
     if (isTyping(pressed) || pressed.metaKey || pressed.ctrlKey) return
     const index = events.findIndex(({ event_id }) => event_id === chosen)
@@ -184,10 +276,11 @@ function useRowKeys(events: readonly EventSummary[], show: (index: number) => vo
     const step = pressed.key === 'j' ? 1 : pressed.key === 'k' ? -1 : 0
     if (step !== 0) {
       const next = Math.min(Math.max(index + step, 0), events.length - 1)
-      setChosen(events[next]?.event_id)
+      const id = events[next]?.event_id
+      setChosen(id)
       show(next)
-    } else if (pressed.key === 'Enter' && event !== undefined)
-      void navigate({ to: '/events/$eventId', params: { eventId: event.event_id } })
+      if (opened !== undefined && id !== undefined) open(id)
+    } else if (pressed.key === 'Enter' && event !== undefined && !isControl(pressed)) open(event.event_id)
     else if (pressed.key === 'f' && event?.session_id)
       void navigate({ to: '/live', search: { filter: `session:${event.session_id}` } })
   })
@@ -195,5 +288,10 @@ function useRowKeys(events: readonly EventSummary[], show: (index: number) => vo
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
-  return chosen
+  return { chosen, open }
+}
+
+/** Enter on a link or a button does what that link or button does. */
+function isControl({ target }: KeyboardEvent): boolean {
+  return target instanceof Element && target.closest('a, button') !== null
 }

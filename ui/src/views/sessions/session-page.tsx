@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
-import { useSubscription } from '../../gateway/live.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
@@ -24,7 +24,6 @@ const MAX_PAGES = 10
 /** One session as a story: prompts are headings, tool calls are rows, sub-agents are indented. */
 export function SessionPage() {
   const { sessionId } = route.useParams()
-  const queries = useQueryClient()
   const session = useQuery({
     queryKey: ['session', sessionId],
     queryFn: ({ signal }) => call('sessions.get', { sessionId }, signal),
@@ -45,15 +44,21 @@ export function SessionPage() {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && pages < MAX_PAGES) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, pages, fetchNextPage])
-  useSubscription('events.tail', {}, (event) => {
-    if (event.session_id !== sessionId) return
-    void queries.invalidateQueries({ queryKey: ['session', sessionId] }, { cancelRefetch: false })
-    void queries.invalidateQueries({ queryKey: ['timeline', sessionId] }, { cancelRefetch: false })
-  })
+  useRefreshOnEvents(
+    [
+      ['session', sessionId],
+      ['timeline', sessionId],
+    ],
+    { session: sessionId },
+  )
   return (
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
-        <Page title={showControls(row.title ?? 'Session')} purpose={<Where session={row} />}>
+        <Page
+          title={showControls(row.title ?? 'Session')}
+          purpose={<Where session={row} />}
+          command={`hookhelm sessions timeline ${sessionId}`}
+        >
           <Counts session={row} />
           <Loaded query={timeline} rows={10}>
             {({ pages: loaded }) => <Timeline events={loaded.flatMap(({ events }) => events)} />}
@@ -89,12 +94,12 @@ function Where({ session }: { readonly session: Session }) {
 function Counts({ session }: { readonly session: Session }) {
   const { events, tool_calls, blocked, rewritten, asked, sub_agents, hook_ms } = session
   const counts: readonly (readonly [value: string, word: string, look?: string | undefined])[] = [
-    [formatCount(events), 'events'],
-    [formatCount(tool_calls), 'tool calls'],
+    [formatCount(events), events === 1 ? 'event' : 'events'],
+    [formatCount(tool_calls), tool_calls === 1 ? 'tool call' : 'tool calls'],
     [formatCount(blocked), 'blocked', blocked > 0 ? styles.block : undefined],
     [formatCount(rewritten), 'rewritten', rewritten > 0 ? styles.rewrite : undefined],
     [formatCount(asked), 'asked', asked > 0 ? styles.ask : undefined],
-    [formatCount(sub_agents), 'sub-agents'],
+    [formatCount(sub_agents), sub_agents === 1 ? 'sub-agent' : 'sub-agents'],
     [formatDuration(hook_ms), 'spent in hooks'],
   ]
   return (
@@ -112,11 +117,23 @@ function Timeline({ events }: { readonly events: readonly TimelineEvent[] }) {
   if (events.length === 0) return <Empty title="No event of this session is kept any more" />
   return (
     <ol className={styles.timeline} aria-label="Events in their order">
-      {events.map((event) => (
+      {foldResults(events).map((event) => (
         <Fragment key={event.event_id}>{renderEvent(event)}</Fragment>
       ))}
     </ol>
   )
+}
+
+/** The row of a call stands for its result too, unless a hook did something with the result; a compaction is one rule. */
+function foldResults(events: readonly TimelineEvent[]): readonly TimelineEvent[] {
+  const started = new Set<string>()
+  return events.filter(({ event, kind, code, rewritten, moment: { tool_call } }, index) => {
+    if (event === 'pre_compact') return events[index + 1]?.event !== 'post_compact'
+    if (tool_call === undefined) return true
+    if (event === 'pre_tool_use') started.add(tool_call)
+    const isPlain = kind === 'allow' && code === null && !rewritten
+    return event !== 'post_tool_use' || !isPlain || !started.has(tool_call)
+  })
 }
 
 function renderEvent(event: TimelineEvent) {
@@ -138,7 +155,7 @@ function renderEvent(event: TimelineEvent) {
 
 function CallRow({ event }: { readonly event: TimelineEvent }) {
   const { event_id, created_at, moment, argument, reason, changes = [], by_hook_name, duration_ms } = event
-  const outcome: Outcome = event.kind !== 'allow' ? event.kind : changes.length > 0 ? 'rewrite' : 'allow'
+  const outcome: Outcome = event.kind !== 'allow' ? event.kind : event.rewritten ? 'rewrite' : 'allow'
   const look = [styles.call, styles[outcome], moment.lane === undefined ? '' : styles.lane]
   return (
     <li>

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
-import { useSubscription } from '../../gateway/live.ts'
+import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
@@ -14,7 +14,6 @@ type SessionRow = Methods['sessions.list']['result']['sessions'][number]
 
 /** What the agents worked on, latest first. */
 export function SessionsPage() {
-  const queries = useQueryClient()
   const query = useInfiniteQuery({
     queryKey: ['sessions'],
     initialPageParam: '',
@@ -22,13 +21,12 @@ export function SessionsPage() {
       call('sessions.list', { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
     getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
   })
-  useSubscription('events.tail', {}, () => {
-    void queries.invalidateQueries({ queryKey: ['sessions'] }, { cancelRefetch: false })
-  })
+  useRefreshOnEvents([['sessions']])
   return (
     <Page
       title="Sessions"
       purpose="What the agents worked on, latest first. Open one to read it like a story."
+      command="hookhelm sessions list"
     >
       <Panel>
         <Loaded query={query} rows={8}>

@@ -3,9 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
 import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
-import { Confirmed } from './tokens.tsx'
 
 type ProviderName = Methods['providers.set']['params']['name']
 const names: readonly ProviderName[] = ['anthropic', 'openai', 'google', 'openai-compatible']
@@ -39,7 +40,7 @@ export function Providers() {
   })
   const failure = set.error ?? remove.error
   return (
-    <Panel title="Model providers" aside="keys are stored sealed and never shown again">
+    <Panel title="Model providers" aside={<CopyCommand text="hookhelm providers list" />}>
       <div className={styles.form}>
         <Select
           label="Provider"
@@ -84,6 +85,7 @@ export function Providers() {
                 <span className={styles.muted}>{provider.defaultModel ?? ''}</span>
                 <Confirmed
                   word="Delete"
+                  canUndo
                   sure={`Delete ${provider.name}: prompt hooks that use it fail`}
                   onDo={() => {
                     const known = names.find((each) => each === provider.name)

@@ -2,10 +2,10 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../gateway/call.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
 import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
-import { Age } from '../../parts/values.tsx'
+import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
-import { Confirmed } from './tokens.tsx'
 
 /** Names only: a value can be written, never read. */
 export function Secrets() {
@@ -32,7 +32,7 @@ export function Secrets() {
       title="Secrets"
       aside={
         <>
-          used as <code>secret:NAME</code>
+          used as <code>secret:NAME</code> · <CopyCommand text="hookhelm secrets list" />
         </>
       }
     >
@@ -64,6 +64,7 @@ export function Secrets() {
                 </span>
                 <Confirmed
                   word="Delete"
+                  canUndo
                   sure={`Delete ${secret}: hooks that use it fail`}
                   onDo={() => remove.mutate(secret)}
                 />

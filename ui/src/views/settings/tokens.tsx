@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
 import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
@@ -54,7 +55,7 @@ export function Tokens() {
                 <span>{title}</span>
                 <span className={styles.muted}>{given}</span>
                 <span className={styles.muted}>
-                  made <Age at={created_at} />
+                  created <Age at={created_at} />
                 </span>
                 <Confirmed
                   word="Revoke"
@@ -67,31 +68,5 @@ export function Tokens() {
         }
       </Loaded>
     </Panel>
-  )
-}
-
-interface ConfirmedProps {
-  readonly word: string
-  /** What the second click does. */
-  readonly sure: string
-  readonly onDo: () => void
-}
-
-/** A button that says what it destroys before it does. */
-export function Confirmed({ word, sure, onDo }: ConfirmedProps) {
-  const [isAsked, setAsked] = useState(false)
-  return (
-    <Button
-      variant={isAsked ? 'filled' : 'default'}
-      color="red"
-      size="compact-xs"
-      onBlur={() => setAsked(false)}
-      onClick={() => {
-        setAsked(!isAsked)
-        if (isAsked) onDo()
-      }}
-    >
-      {isAsked ? sure : word}
-    </Button>
   )
 }

@@ -1,0 +1,98 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Store } from '../store.ts'
+import { type ChangeMarks, type StoredKind, storedKinds } from '../stores/change-store.ts'
+import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { delivery, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import { shareStore } from './shared-store.fixture.ts'
+
+type Change = (store: Store, tenant: string) => Promise<unknown>
+
+const token = (tenant_id: string) => ({
+  id: randomUUID(),
+  tenant_id,
+  name: 'ci',
+  role: 'viewer' as const,
+  agent_id: null,
+  created_at: NOON,
+  expires_at: null,
+  hash: randomBytes(32),
+})
+const provider = (tenant_id: string) => ({
+  tenant_id,
+  name: 'openai',
+  base_url: null,
+  default_model: null,
+  sealed_key: null,
+  updated_at: NOON,
+})
+/** A change of each kind that only its tenant sees. */
+const changes: readonly (readonly [kind: StoredKind, title: string, change: Change])[] = [
+  ['hooks', 'a new hook', (store, tenant) => store.createHook(hook(tenant), NOON)],
+  [
+    'deliveries',
+    'a queued delivery',
+    (store, tenant) => store.recordEvents([], [delivery(tenant, 'hook')], [], NOON),
+  ],
+  ['tokens', 'a new token', (store, tenant) => store.createToken(token(tenant))],
+  [
+    'secrets',
+    'a new secret',
+    (store, tenant_id) =>
+      store.putSecret({ tenant_id, name: 'KEY', sealed: 'aes-gcm:k1:one', updated_at: NOON }),
+  ],
+  ['providers', 'a new provider', (store, tenant) => store.putProvider(provider(tenant))],
+  [
+    'settings',
+    'a changed setting',
+    (store, tenant) => store.writeSettings(tenant, { retention_days: 3 }, NOON),
+  ],
+  ['budget', 'a changed budget', (store, tenant) => store.setBudget(tenant, 700, NOON)],
+  [
+    'agents',
+    'a report of the doctor',
+    (store, tenant_id) => store.putAgentReport({ tenant_id, agent: 'codex', report: {}, reported_at: NOON }),
+  ],
+]
+
+export function changeConformance(open: OpenStoreUnderTest): void {
+  describe('marks of changes', () => {
+    const at = shareStore(open)
+    const differences = (before: ChangeMarks, after: ChangeMarks) =>
+      storedKinds.filter((kind) => before[kind] !== after[kind])
+
+    test.each(changes)(
+      '%s: %s changes the mark of its kind, for its tenant only',
+      async (kind, _, change) => {
+        const [tenant, other] = [await newTenant(at.store), await newTenant(at.store)]
+        const before = await at.store.readChangeMarks(tenant)
+        const others = await at.store.readChangeMarks(other)
+        await change(at.store, tenant)
+        expect(differences(before, await at.store.readChangeMarks(tenant))).toEqual([kind])
+        expect(differences(others, await at.store.readChangeMarks(other))).toEqual([])
+      },
+    )
+
+    test('global hooks, settings of the gateway and a new tenant change the marks of every tenant', async () => {
+      const tenant = await newTenant(at.store)
+      const before = await at.store.readChangeMarks(tenant)
+      const { id } = await at.store.createHook(hook(MASTER_TENANT, { scope: 'global' }), NOON)
+      await at.store.writeSettings(MASTER_TENANT, { retention_days: 4 }, NOON + 1)
+      await newTenant(at.store)
+      const after = await at.store.readChangeMarks(tenant)
+      expect(differences(before, after)).toEqual(['hooks', 'settings', 'tenants'])
+      await at.store.deleteHook(MASTER_TENANT, id)
+      expect(differences(after, await at.store.readChangeMarks(tenant))).toEqual(['hooks'])
+    })
+
+    test('reading changes no mark, and a tenant that does not exist has empty ones', async () => {
+      const tenant = await newTenant(at.store)
+      await at.store.readBudget(tenant, 100, NOON)
+      const before = await at.store.readChangeMarks(tenant)
+      await at.store.readBudget(tenant, 100, NOON + 1)
+      await at.store.listHooks(tenant)
+      expect(await at.store.readChangeMarks(tenant)).toEqual(before)
+      expect(Object.values(await at.store.readChangeMarks('no id')).join('')).toBe('')
+    })
+  })
+}

@@ -1,0 +1,55 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { ChangeMarks, ChangeStore } from '../stores/change-store.ts'
+import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { isUuid } from './column-values.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+/** Counting every open delivery of a busy tenant would take too long. */
+const MAX_DELIVERIES = 200
+
+const none: ChangeMarks = {
+  hooks: '',
+  deliveries: '',
+  tokens: '',
+  secrets: '',
+  providers: '',
+  settings: '',
+  budget: '',
+  agents: '',
+  tenants: '',
+}
+
+export function changeQueries(db: SqlDatabase): ChangeStore {
+  return {
+    readChangeMarks: (tenant) =>
+      db.system(async (trx) => {
+        if (!isUuid(tenant)) return none
+        const { rows } = await selectMarks(tenant).execute(trx)
+        return rows[0] ?? none
+      }),
+  }
+}
+
+/** One statement, because every open browser reads it once a second. */
+function selectMarks(tenant: string): RawBuilder<ChangeMarks> {
+  const own = sql<boolean>`tenant_id = ${tenant}`
+  const ownOrGlobal = sql<boolean>`tenant_id in (${tenant}, ${MASTER_TENANT})`
+  // A new or replaced row has the latest time, and a deleted one changes the count.
+  const countAndLatest = (table: string, column: string, condition: RawBuilder<boolean> = own) =>
+    sql`select count(*) || ':' || coalesce(max(${sql.ref(column)}), 0)
+      from ${sql.table(table)} where ${condition}`
+  // Reading a budget renews its `updated_at`, so its values count.
+  return sql<ChangeMarks>`select
+    (select coalesce(sum(version), 0) || '' from definition_versions where ${ownOrGlobal}) as hooks,
+    (select count(*) || ':' || coalesce(sum(attempts), 0) || ':' || coalesce(sum(due_at), 0)
+        || ':' || coalesce(sum(case when state = 'dead' then 1 else 0 end), 0)
+      from (select attempts, due_at, state from deliveries where ${own} and state <> 'done'
+        order by created_at desc, id desc limit ${sql.lit(MAX_DELIVERIES)}) latest) as deliveries,
+    (${countAndLatest('tokens', 'created_at')}) as tokens,
+    (${countAndLatest('secrets', 'updated_at')}) as secrets,
+    (${countAndLatest('providers', 'updated_at')}) as providers,
+    (select count(*) || ':' || coalesce(sum(updated_at), 0) from settings where ${ownOrGlobal}) as settings,
+    coalesce((select budget_total || ':' || remaining from tenant_hook_budget where ${own}), '') as budget,
+    (${countAndLatest('agent_reports', 'reported_at')}) as agents,
+    (select count(*) || ':' || coalesce(max(created_at), 0) from tenants) as tenants`
+}

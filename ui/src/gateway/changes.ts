@@ -1,0 +1,85 @@
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { Subscriptions } from '../../../src/client/index.ts'
+import { useSubscription } from './live.ts'
+
+type ChangeKind = Subscriptions['changes.tail']['item']['kind']
+
+/** The first word of the keys of all queries that show things of a kind. */
+const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
+  hooks: ['hooks', 'status'],
+  deliveries: ['deliveries', 'status'],
+  tokens: ['tokens'],
+  secrets: ['secrets'],
+  providers: ['providers'],
+  settings: ['settings', 'status'],
+  budget: ['budget', 'status'],
+  agents: ['agents'],
+  tenants: ['tenants', 'caller'],
+  health: ['status'],
+}
+
+/** Reads again what has changed, on this page or anywhere else. Views only name their queries by these words. */
+export function useFollowChanges(): void {
+  const queries = useQueryClient()
+  useSubscription(
+    'changes.tail',
+    {},
+    {
+      onItem: ({ kind }) => {
+        for (const word of shownBy[kind]) refresh(queries, [word])
+      },
+      onStart: () => refresh(queries, []),
+    },
+  )
+}
+
+interface RefreshOptions {
+  /** Only events of this session count. */
+  readonly session?: string
+  /** The shortest time between two refreshes. */
+  readonly everyMs?: number
+}
+
+/** Reads queries again when events arrive: at once, and during a burst once a second or as often as given. */
+export function useRefreshOnEvents(
+  keys: readonly QueryKey[],
+  { session, everyMs = 1_000 }: RefreshOptions = {},
+): void {
+  const queries = useQueryClient()
+  const burst = useRef<{ timer?: ReturnType<typeof setTimeout>; isBehind: boolean }>({ isBehind: false })
+  const refreshAll = () => {
+    burst.current.isBehind = false
+    for (const key of keys) refresh(queries, key)
+    burst.current.timer = setTimeout(() => {
+      delete burst.current.timer
+      if (burst.current.isBehind) refreshAll()
+    }, everyMs)
+  }
+  const refreshSoon = () => {
+    if (burst.current.timer === undefined) refreshAll()
+    else burst.current.isBehind = true
+  }
+  useSubscription(
+    'events.tail',
+    {},
+    {
+      onItem: ({ session_id }) => {
+        if (session === undefined || session === session_id) refreshSoon()
+      },
+      onStart: refreshSoon,
+    },
+  )
+  useEffect(
+    () => () => {
+      clearTimeout(burst.current.timer)
+      delete burst.current.timer
+    },
+    [],
+  )
+}
+
+/** A request that is under way may have read before the change, so it starts over. */
+function refresh(queries: QueryClient, queryKey: QueryKey): void {
+  void queries.invalidateQueries({ queryKey })
+}

@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { call } from '../../gateway/call.ts'
+import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import type { EventSummary } from '../../parts/filter.ts'
+import { agentTitle, formatCount, showControls } from '../../parts/format.ts'
+import { Empty, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Age } from '../../parts/values.tsx'
+import styles from './home-page.module.css'
+import { DAY, useHoursQuery } from './home-queries.ts'
+
+/** The calls of the last day that did not run as the agents asked, as sentences. */
+export function Stopped() {
+  const query = useQuery({
+    queryKey: ['events', 'stopped'],
+    queryFn: async ({ signal }) => {
+      const since = Date.now() - DAY
+      const [blocked, asked, rewritten] = await Promise.all([
+        call('events.list', { kind: 'block', since, limit: 30 }, signal),
+        call('events.list', { kind: 'ask', since, limit: 4 }, signal),
+        call('events.list', { rewritten: true, since, limit: 4 }, signal),
+      ])
+      return [...blocked.events, ...asked.events, ...rewritten.events].sort(
+        (left, right) => right.created_at - left.created_at,
+      )
+    },
+  })
+  return (
+    <Panel
+      title="Stopped"
+      aside={
+        <>
+          <StoppedCount />
+          <Link to="/live" search={{ filter: 'decision:block' }} className={layout.inText}>
+            open in Live
+          </Link>
+        </>
+      }
+    >
+      <Loaded query={query} rows={4}>
+        {(events) =>
+          events.length === 0 ? (
+            <Empty title="Nothing was stopped today">
+              Blocked, asked and rewritten calls appear here as sentences.
+            </Empty>
+          ) : (
+            groupAlike(events)
+              .slice(0, 6)
+              .map(({ event, times }) => <StoppedRow key={event.event_id} event={event} times={times} />)
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+/** Of how many events hooks changed the course. */
+function StoppedCount() {
+  const buckets = useHoursQuery().data?.buckets ?? []
+  const stopped = buckets.reduce((sum, { block, ask, rewrite }) => sum + block + ask + rewrite, 0)
+  const all = buckets.reduce((sum, { allow }) => sum + allow, stopped)
+  return all === 0 ? null : `${formatCount(stopped)} of ${formatCount(all)} events in 24 h · `
+}
+
+interface AlikeEvents {
+  /** The newest of them. */
+  readonly event: EventSummary
+  readonly times: number
+}
+
+/** An agent that tries again and again takes one row, not the whole list. */
+function groupAlike(events: readonly EventSummary[]): readonly AlikeEvents[] {
+  const groups = Map.groupBy(events, ({ kind, agent, project, by_hook, reason }) =>
+    JSON.stringify([kind, agent, project, by_hook, reason]),
+  )
+  return [...groups.values()].flatMap(([event, ...others]) =>
+    event === undefined ? [] : [{ event, times: others.length + 1 }],
+  )
+}
+
+function StoppedRow({ event, times }: AlikeEvents) {
+  const { event_id, agent, what, project, hook_name, by_hook, reason, created_at, kind } = event
+  return (
+    <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
+      <Decision outcome={outcomeOf(event)} />
+      <span className={styles.sentence}>
+        <span className={styles.cut}>
+          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'}{' '}
+          <code>{showControls(what ?? event.event)}</code>
+          {project === null ? null : (
+            <>
+              {' in '}
+              <b>{project}</b>
+            </>
+          )}
+        </span>
+        <span className={`${styles.muted} ${styles.cut}`}>
+          {times > 1 ? `${times} times · ` : ''}
+          {[hook_name ?? by_hook, reason?.replaceAll(by_hook ?? '\0', hook_name ?? '')]
+            .filter(Boolean)
+            .join(': ')}
+        </span>
+      </span>
+      <span className={styles.faint}>
+        <Age at={created_at} />
+      </span>
+    </Link>
+  )
+}
