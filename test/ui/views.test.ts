@@ -25,7 +25,7 @@ function views(): readonly (readonly [name: string, path: string])[] {
     ['sessions', '/sessions'],
     ['session', `/sessions/${sessionId}`],
     ['session-hostile', '/sessions/hostile'],
-    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile'] as const).map(event),
+    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile', 'big'] as const).map(event),
     ['hooks', '/hooks'],
     ['hook-new', '/hooks/new'],
     ...['overview', 'config', 'test', 'history'].map(hook),
