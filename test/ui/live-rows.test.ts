@@ -101,7 +101,7 @@ test('an event that arrives while the first rows are on their way is shown', asy
   page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => frames.push(String(payload))))
   await page.addInitScript(slowFirstList)
   await openLive(page, gateway)
-  await page.waitForFunction('window.answerList !== undefined')
+  await page.waitForFunction(() => 'answerList' in globalThis)
   const [meanwhile = ''] = await dispatchMany(gateway, 1)
   await expect.poll(() => frames.join()).toContain(meanwhile)
   for (let drawn = 0; drawn < 2; drawn++) await page.evaluate('new Promise(requestAnimationFrame)')
