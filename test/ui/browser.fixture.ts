@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { Running } from '../gateway/running.fixture.ts'
+import { launchChromium } from './chromium.ts'
 
 /** Screenshots for people to look at; the folder is ignored. */
 const screenshots = join(import.meta.dirname, '../../ui/screenshots')
@@ -17,10 +18,7 @@ export interface OpenedPage {
 export function browser() {
   let running: Browser | undefined
   beforeAll(async () => {
-    running = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    })
+    running = await launchChromium()
   })
   afterAll(() => running?.close())
 

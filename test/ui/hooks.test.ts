@@ -3,24 +3,19 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { type Running, running, shared } from '../gateway/running.fixture.ts'
 import { browser } from './browser.fixture.ts'
+import {
+  button,
+  bashCall as call,
+  changeInTwoBrowsers,
+  field,
+  blockingHook as guard,
+  makeAndChangeHook,
+  visit,
+} from './flows.fixture.ts'
 
 const gateway = shared()
-const { signIn, open } = browser()
-
-const call = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
-const script = (reason: string) => ({
-  source: `function handle() {\n  return { decision: 'block', reason: '${reason}' }\n}\n`,
-})
-const guard = { event: 'pre_tool_use', handler_type: 'script', config: script('Not here.') }
-
-const field = (page: Page, name: string) => page.getByRole('textbox', { name })
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-
-/** Opens a view by its address. */
-async function visit(page: Page, at: Running, path: string): Promise<void> {
-  await page.goto(`${at.url}/ui${path}`)
-  await page.locator('main h1').waitFor()
-}
+const flowParts = browser()
+const { signIn, open } = flowParts
 
 /** Signs in with a token of a role, pasted on the sign-in page. */
 async function pasteToken(at: Running, role: string, headers: Readonly<Record<string, string>> = {}) {
@@ -34,44 +29,8 @@ async function pasteToken(at: Running, role: string, headers: Readonly<Record<st
 }
 
 describe('a person makes a hook', () => {
-  test('sees what it would match, fires it, saves it, watches it decide, reads why, and changes it', async () => {
-    for (const command of ['terraform apply', 'terraform apply -auto-approve', 'terraform plan'])
-      await gateway().dispatch('pre_tool_use', call(command))
-    const { page, complaints } = await signIn(gateway())
-    await visit(page, gateway(), '/hooks')
-    await page.getByRole('link', { name: 'New hook' }).click()
-    await field(page, 'Name').fill('no-apply')
-    await field(page, 'Applies to').fill('Bash(terraform apply*)')
-    await field(page, 'Script').fill(script('Plan first.').source)
-    await page.getByRole('meter', { name: '2 of 3 match' }).waitFor()
-
-    await page.getByRole('tab', { name: 'Test' }).click()
-    await field(page, 'Tool input').fill('{ "command": "terraform apply" }')
-    await button(page, 'Fire').click()
-    await page.getByText('Plan first.').waitFor()
-    expect(await page.locator('main [data-outcome]').first().getAttribute('data-outcome')).toBe('block')
-
-    await button(page, 'Save').click()
-    await page.getByText('stored · version 1').waitFor()
-    await visit(page, gateway(), '/live')
-    await page.getByText('live', { exact: true }).waitFor()
-    const { body } = await gateway().dispatch('pre_tool_use', call('terraform apply -target=db'))
-    expect(body.decision).toMatchObject({ kind: 'block', reason: 'Plan first.' })
-    await page.locator(`[data-event="${body.event_id}"]`).click()
-    await page.getByText('Blocked').first().waitFor()
-    const event = page.getByRole('complementary', { name: 'Event' })
-    expect(await event.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
-
-    await page.getByRole('link', { name: 'Open in Test' }).click()
-    await page.getByText('terraform apply -target=db').first().waitFor()
-    await page.getByRole('tab', { name: 'Config' }).click()
-    await field(page, 'Script').fill(script('Plan and ask first.').source)
-    await button(page, 'Save version 2').click()
-    await page.getByText('stored · version 2').waitFor()
-    const after = await gateway().dispatch('pre_tool_use', call('terraform apply'))
-    expect(after.body.decision.reason).toBe('Plan and ask first.')
-    expect(complaints).toEqual([])
-  })
+  test('sees what it would match, fires it, saves it, watches it decide, reads why, and changes it', () =>
+    makeAndChangeHook({ gateway: gateway(), ...flowParts }))
 
   test('makes one from a recorded call, with the tool and the start of the command filled in', async () => {
     const { body } = await gateway().dispatch('pre_tool_use', call('kubectl delete pod web-1'))
@@ -94,19 +53,8 @@ describe('a person makes a hook', () => {
     await page.getByText('Not here.').waitFor()
   })
 
-  test('two browsers see each other’s change without a reload', async () => {
-    const hookId = await gateway().hook({ ...guard, name: 'seen-by-two', matcher: 'Bash(seen*)' })
-    const [first, second] = [await signIn(gateway()), await signIn(gateway())]
-    await visit(first.page, gateway(), '/hooks')
-    await visit(second.page, gateway(), `/hooks/${hookId}`)
-    const row = first.page.locator('[data-hook="seen-by-two"]')
-    await row.getByText('decides').waitFor()
-    await button(second.page, 'Shadow').click()
-    await row.getByText('shadow', { exact: true }).waitFor()
-    await row.getByRole('switch').dispatchEvent('click')
-    await button(second.page, 'Enable').waitFor()
-    await second.page.getByText('stored · version 3').waitFor()
-  })
+  test('two browsers see each other’s change without a reload', () =>
+    changeInTwoBrowsers({ gateway: gateway(), ...flowParts }))
 })
 
 describe('the form of a new hook', () => {

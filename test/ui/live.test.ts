@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { shared } from '../gateway/running.fixture.ts'
 import { browser } from './browser.fixture.ts'
-import { cuttableDoor } from './cut-connection.fixture.ts'
+import { bashCall as call, loseConnection } from './flows.fixture.ts'
 
 const gateway = shared(() => ({
   // A test reaches it through another port.
   hosts: ['127.0.0.1'],
   functions: { refuse: () => ({ kind: 'block', reason: 'Push without --force.' }) },
 }))
-const { signIn, open } = browser()
+const flowParts = browser()
+const { signIn, open } = flowParts
 
-const call = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
 const refuse = {
   name: 'no-force',
   event: 'pre_tool_use',
@@ -162,21 +162,5 @@ test('a person without a session is asked to sign in, and sees nothing', async (
   expect(await page.getByRole('navigation').count()).toBe(0)
 })
 
-test('after a lost connection the events in between appear', async () => {
-  const door = await cuttableDoor(gateway().url)
-  const { page } = await open()
-  await page.goto(gateway().loginLink().replace(gateway().url, door.url))
-  await page.goto(`${door.url}/ui/live`)
-  const first = await gateway().dispatch('pre_tool_use', call('echo one'))
-  await page.locator(`[data-event="${first.body.event_id}"]`).waitFor()
-  door.cut()
-  const bar = page.getByText('The connection to the gateway is lost.')
-  await bar.waitFor()
-  const second = await gateway().dispatch('pre_tool_use', call('echo two'))
-  const third = await gateway().dispatch('pre_tool_use', call('echo three'))
-  expect(await page.locator(`[data-event="${first.body.event_id}"]`).count()).toBe(1)
-  door.restore()
-  await page.locator(`[data-event="${third.body.event_id}"]`).waitFor()
-  await page.locator(`[data-event="${second.body.event_id}"]`).waitFor()
-  await bar.waitFor({ state: 'detached' })
-})
+test('after a lost connection the events in between appear', () =>
+  loseConnection({ gateway: gateway(), ...flowParts }))

@@ -58,6 +58,7 @@ interface Seeded {
     readonly failed: string
     readonly shadow: string
     readonly hostile: string
+    readonly big: string
   }
   readonly sessionId: string
 }
@@ -134,6 +135,9 @@ async function rotateKeys(send: Send) {
 async function hostileSession(send: Send) {
   await send('user_prompt_submit', { prompt: HOSTILE })
   const hostile = await send('pre_tool_use', bash(HOSTILE))
-  await send('pre_tool_use', tool('Write', { file_path: 'big.txt', content: 'y'.repeat(200_000) }))
-  return { hostile }
+  const big = await send(
+    'pre_tool_use',
+    tool('Write', { file_path: 'big.txt', content: 'y'.repeat(1_000_000) }),
+  )
+  return { hostile, big }
 }

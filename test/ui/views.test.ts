@@ -25,7 +25,7 @@ function views(): readonly (readonly [name: string, path: string])[] {
     ['sessions', '/sessions'],
     ['session', `/sessions/${sessionId}`],
     ['session-hostile', '/sessions/hostile'],
-    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile'] as const).map(event),
+    ...(['block', 'rewrite', 'ask', 'opened', 'failed', 'shadow', 'hostile', 'big'] as const).map(event),
     ['hooks', '/hooks'],
     ['hook-new', '/hooks/new'],
     ...['overview', 'config', 'test', 'history'].map(hook),
@@ -104,6 +104,8 @@ async function overflowOf(page: Page): Promise<readonly string[]> {
 async function violationsOf(page: Page): Promise<readonly string[]> {
   const { violations } = await new AxeBuilder({ page })
     .options({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'] })
+    // Without it every run opens a page of its own to join the results of frames, and a view has none.
+    .setLegacyMode()
     .analyze()
   return violations.map(
     ({ id, nodes }) =>

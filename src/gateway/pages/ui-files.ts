@@ -123,7 +123,7 @@ const PLACEHOLDER = `<!doctype html>
 <title>Hookhelm</title>
 <style nonce="${NONCE_MARK}">body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
 <h1>Hookhelm is running</h1>
-<p>The web interface is not installed. The gateway serves:</p>
+<p>The web app is not built. In a checkout, run <code>npm run build:ui</code> and start the gateway again. The gateway serves:</p>
 <ul>
 <li><code>POST /v1/dispatch</code> returns the decision for an event</li>
 <li><code>/v1/…</code> all methods, described in <a href="/v1/openapi.json">/v1/openapi.json</a></li>

@@ -153,7 +153,8 @@ function EventTable({ events, onHover, onEnd }: EventTableProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
-    getItemKey: (index) => events[index]?.event_id ?? index,
+    // A function of its own per render would make the list measure every row anew while one scrolls.
+    getItemKey: useMemo(() => (index: number) => events[index]?.event_id ?? index, [events]),
   })
   const { chosen, open } = useRowKeys(events, (index) => rows.scrollToIndex(index))
   const shown = rows.getVirtualItems()
