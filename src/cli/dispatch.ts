@@ -3,7 +3,14 @@ import type { Hooks } from '../engine/dispatch/hooks.ts'
 import { command } from './command.ts'
 import { explainDecision } from './explain-decision.ts'
 import { printOutput } from './output.ts'
-import { type EventArgs, cliEnvelope, eventArgs, exitCodeOf, readPayloadArgs, sendEvent } from './send-event.ts'
+import {
+  cliEnvelope,
+  type EventArgs,
+  eventArgs,
+  exitCodeOf,
+  readPayloadArgs,
+  sendEvent,
+} from './send-event.ts'
 import { withLocalHooks } from './with-local-hooks.ts'
 
 export const dispatchCommand = command({

@@ -16,7 +16,15 @@ function explain(
   known: Readonly<Record<string, KnownCondition>>,
   steps: Parameters<typeof explainConditions>[2]['steps'] = [],
 ) {
-  const trace: Trace = { event: 'pre_tool_use', id: 'e', time: 10, subject: 'exec', hooks, merges: [], durationMs: 1 }
+  const trace: Trace = {
+    event: 'pre_tool_use',
+    id: 'e',
+    time: 10,
+    subject: 'exec',
+    hooks,
+    merges: [],
+    durationMs: 1,
+  }
   return explainConditions(trace, (id) => known[id], { input, steps, time: 10 }).hooks
 }
 
@@ -25,7 +33,10 @@ describe('the condition of each hook in a trace', () => {
     const known = { a: { if_expr: 'size(tool_input.cmd) > 80' }, b: { if_expr: 'depth == 0' }, c: {} }
     const missed = hook('a', { matched: false, because: 'if_expr is false' })
     expect(explain([missed, hook('b'), hook('c')], known)).toEqual([
-      { ...missed, condition: { terms: [{ source: 'size(tool_input.cmd) > 80', holds: false, value: '2' }] } },
+      {
+        ...missed,
+        condition: { terms: [{ source: 'size(tool_input.cmd) > 80', holds: false, value: '2' }] },
+      },
       { ...hook('b'), condition: { terms: [{ source: 'depth == 0', holds: true }] } },
       hook('c'),
     ])
@@ -46,7 +57,10 @@ describe('the condition of each hook in a trace', () => {
   })
 
   test('says so if the hook has changed since', () => {
-    const known = { a: { if_expr: 'depth == 0', updated_at: 11 }, b: { if_expr: 'depth == 0', updated_at: 9 } }
+    const known = {
+      a: { if_expr: 'depth == 0', updated_at: 11 },
+      b: { if_expr: 'depth == 0', updated_at: 9 },
+    }
     const since = explain([hook('a'), hook('b')], known).map(({ condition }) => condition?.changedSince)
     expect(since).toEqual([true, undefined])
   })

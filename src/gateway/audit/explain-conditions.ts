@@ -42,11 +42,11 @@ const MAX_VALUE = 120
  * Adds the terms of each `if_expr` that was evaluated. A hook that follows a rewrite saw the changed input, so its terms
  * are evaluated on that.
  */
-export function explainConditions<T extends Trace>(
-  trace: T,
+export function explainConditions(
+  trace: Trace,
   find: (hook: string) => KnownCondition | undefined,
   event: ExplainedEvent,
-): T & ExplainedTrace {
+): ExplainedTrace {
   const order = trace.hooks.map(({ hook }) => hook)
   const hooks = trace.hooks.map((hook, index): ExplainedHook => {
     const { if_expr, updated_at = 0 } = find(hook.hook) ?? {}

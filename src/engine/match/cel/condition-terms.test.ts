@@ -41,7 +41,11 @@ describe('the terms of a condition', () => {
 
   test('a term that cannot be evaluated says why, though the whole condition holds', () => {
     expect(evaluateTerms('tool_input.missing == 1 || true', input)).toEqual([
-      { source: 'tool_input.missing == 1', holds: 'failed', problem: expect.stringContaining('a key is missing') },
+      {
+        source: 'tool_input.missing == 1',
+        holds: 'failed',
+        problem: expect.stringContaining('a key is missing'),
+      },
       { join: 'or', source: 'true', holds: true },
     ])
   })

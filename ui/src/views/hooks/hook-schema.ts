@@ -24,7 +24,7 @@ interface HookItem extends FieldSchema {
   }[]
 }
 
-const item: HookItem = schema.properties.hooks.items as unknown as HookItem
+const item: HookItem = schema.properties.hooks.items
 
 /** Every field of a hook, from the published schema. */
 export const hookFields = item.properties

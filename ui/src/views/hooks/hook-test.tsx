@@ -1,10 +1,11 @@
-import { Button, JsonInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Button, Select, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import { call, callWithDraft } from '../../gateway/call.ts'
+import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatClock, formatDuration, showControls } from '../../parts/format.ts'
 import { Diff, printJson, Text } from '../../parts/json.tsx'
@@ -33,15 +34,15 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
   const test = useMutation({
     mutationFn: () =>
-      call('hooks.test', {
+      callWithDraft('hooks.test', {
         ...(stored === undefined ? {} : { hookId: stored.id }),
         ...(stored === undefined || isEdited ? { config: { scope: 'tenant', ...toInput(draft) } } : {}),
         sampleEvent: {
           toolName: tool,
-          toolInput: JSON.parse(input) as Record<string, unknown>,
+          toolInput: JSON.parse(input),
           ...(prompt === '' ? {} : { rawInput: prompt }),
         },
-      } as unknown as Methods['hooks.test']['params']),
+      }),
   })
   return (
     <div className={layout.columns}>
@@ -53,12 +54,10 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
             value={tool}
             onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
           />
-          <JsonInput
+          <CodeEditor
             label="Tool input"
-            autosize
-            minRows={4}
-            validationError="This is not JSON"
-            styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
+            language="json"
+            problem={isJson(input) ? undefined : 'This is not JSON'}
             value={input}
             onChange={(text) => setTyped({ ...typed, input: text })}
           />

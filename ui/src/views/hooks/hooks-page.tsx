@@ -8,10 +8,10 @@ import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
+import { useHookCounts } from './hook-counts.ts'
 import styles from './hooks-page.module.css'
 
 const route = getRouteApi('/hooks')
-const DAY = 86_400_000
 
 type Effective = Methods['hooks.effective']['result']
 type EffectiveHook = Effective['hooks'][number]
@@ -46,11 +46,7 @@ export function HooksPage() {
       ),
     refetchInterval: 3_000,
   })
-  const counts = useQuery({
-    queryKey: ['hooks', 'counts'],
-    queryFn: ({ signal }) => call('stats.hooks', { since: Date.now() - DAY }, signal),
-    refetchInterval: 15_000,
-  })
+  const counts = useHookCounts()
   const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
   const choose = (search: { event?: string; agent?: string }) => {
     const chosen = { event, agent, ...search }
