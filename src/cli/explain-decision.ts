@@ -1,6 +1,7 @@
 import type { Decision } from '../engine/core/decision.ts'
 import type { Execution } from '../engine/core/sink.ts'
 import type { TraceHook } from '../engine/core/trace.ts'
+import type { ConditionTerm } from '../engine/match/cel/condition-terms.ts'
 import type { ExplainedHook } from '../gateway/audit/explain-conditions.ts'
 import { formatTable } from './output.ts'
 
@@ -10,7 +11,7 @@ export function explainDecision(decision: Decision): string {
   const nameOf = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
   const rows = (trace?.hooks ?? []).flatMap((hook) => [
     [symbolOf(hook), hook.name ?? hook.hook, withHookName(hook, explainHook(hook))],
-    ...explainTerms(hook),
+    ...explainCondition(hook),
   ])
   return [
     `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${nameOf(by)}`}`,
@@ -56,16 +57,27 @@ function withHookName({ hook, name = hook }: TraceHook, text: string): string {
   return text.replaceAll(hook, name)
 }
 
-/** The condition of a hook on a line of its own: `if tool_name == "exec" ✓ and size(tool_input.cmd) > 80 ✗ 12`. */
-function explainTerms({ condition }: ExplainedHook): readonly string[][] {
+function explainCondition({ condition }: ExplainedHook): readonly string[][] {
   if (condition === undefined) return []
-  const terms = condition.terms.map(({ join = 'if', source, holds, value, problem }) =>
-    [join, source, holds === 'failed' ? '!' : holds ? '✓' : '✗', value, problem]
-      .filter((part) => part !== undefined)
-      .join(' '),
-  )
   const since = condition.changedSince ? ' (the hook has changed since this event)' : ''
-  return [['', '', `${terms.join(' ')}${since}`]]
+  return [['', '', `if ${formatTerms(condition.terms)}${since}`]]
+}
+
+/** A term as it comes from a gateway, which may be of another version. */
+type TermFields = Readonly<Partial<Record<keyof ConditionTerm, unknown>>>
+
+/** The terms of a condition on one line: `tool_name == "exec" ✓ and size(tool_input.cmd) > 80 ✗ 12`. */
+export function formatTerms(terms: readonly TermFields[]): string {
+  return terms
+    .flatMap(({ join, source, holds, value, problem }) => [
+      join,
+      source,
+      holds === 'failed' ? '!' : holds ? '✓' : '✗',
+      value,
+      problem,
+    ])
+    .filter((part) => part !== undefined)
+    .join(' ')
 }
 
 export const unreadableText = 'it answered text that is not a decision'

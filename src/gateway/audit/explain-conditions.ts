@@ -51,10 +51,15 @@ export function explainConditions(
   const hooks = trace.hooks.map((hook, index): ExplainedHook => {
     const { if_expr, updated_at = 0 } = find(hook.hook) ?? {}
     if (!if_expr || !wasEvaluated(hook)) return hook
-    const terms = evaluateTerms(if_expr, inputBefore(order.slice(0, index), event)).map(redactTerm)
+    const terms = explainTerms(if_expr, inputBefore(order.slice(0, index), event))
     return { ...hook, condition: { terms, ...(updated_at > event.time ? { changedSince: true } : {}) } }
   })
   return { ...trace, hooks }
+}
+
+/** The terms of an `if_expr` for an event, without secrets. */
+export function explainTerms(source: string, input: MatchInput): readonly ConditionTerm[] {
+  return evaluateTerms(source, input).map(redactTerm)
 }
 
 /** An `if_expr` is evaluated last, so a hook that misses by another condition never came to it. */

@@ -56,7 +56,12 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
           <span className={styles.text}>
             {nameHooks(text, trace.hooks)}{' '}
             {opened.has(hook.hook) ? <Tag>its policy lets the call pass</Tag> : null}
-            {hook.condition === undefined ? null : <Condition condition={hook.condition} />}
+            {hook.condition === undefined ? null : (
+              <>
+                <Terms terms={hook.condition.terms} />
+                {hook.condition.changedSince ? <Tag>the hook has changed since</Tag> : null}
+              </>
+            )}
           </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
@@ -79,7 +84,7 @@ export function nameHooks(text: string, hooks: readonly TraceHook[]): string {
 }
 
 /** A condition term by term, each with its result and the value that decided. */
-function Condition({ condition: { terms, changedSince } }: { readonly condition: ExplainedCondition }) {
+export function Terms({ terms }: { readonly terms: ExplainedCondition['terms'] }) {
   return (
     <span className={styles.condition}>
       {terms.map(({ join = 'if', source, holds, value, problem }, index) => (
@@ -96,7 +101,6 @@ function Condition({ condition: { terms, changedSince } }: { readonly condition:
           {value === undefined ? null : <code className={styles.value}>{showControls(value)}</code>}
         </span>
       ))}
-      {changedSince ? <Tag>the hook has changed since</Tag> : null}
     </span>
   )
 }

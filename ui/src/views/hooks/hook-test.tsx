@@ -1,10 +1,11 @@
 import { Button, Select, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call, callWithDraft } from '../../gateway/call.ts'
+import { Terms } from '../../parts/chain.tsx'
 import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatClock, formatDuration, showControls } from '../../parts/format.ts'
@@ -179,6 +180,8 @@ function Result({
   const {
     decision,
     matched,
+    matcherMatched,
+    terms,
     durationMs,
     statusCode,
     exitCode,
@@ -190,8 +193,10 @@ function Result({
     stderr,
     updatedInput,
   } = result
-  const facts: readonly (readonly [string, string | number | undefined])[] = [
+  const facts: readonly (readonly [string, ReactNode])[] = [
     ['matched', matched ? 'yes' : 'no: the handler did not run'],
+    ['applies to it', matcherMatched === undefined ? undefined : matcherMatched ? 'yes' : 'no'],
+    ['condition', terms === undefined ? undefined : <Terms key="terms" terms={terms} />],
     ['duration', formatDuration(durationMs)],
     ['status code', statusCode],
     ['exit code', exitCode],

@@ -9,6 +9,7 @@ import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
 import { useHookCounts } from './hook-counts.ts'
+import { eventNames } from './hook-schema.ts'
 import styles from './hooks-page.module.css'
 
 const route = getRouteApi('/hooks')
@@ -18,18 +19,6 @@ type EffectiveHook = Effective['hooks'][number]
 type HookCounts = Methods['stats.hooks']['result']['hooks'][number]
 
 const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
-const events = [
-  'pre_tool_use',
-  'post_tool_use',
-  'post_tool_use_failure',
-  'user_prompt_submit',
-  'session_start',
-  'session_end',
-  'stop',
-  'subagent_start',
-  'subagent_stop',
-  'pre_compact',
-]
 
 /** The hooks that are really in force, in the order in which they run. */
 export function HooksPage() {
@@ -77,7 +66,7 @@ export function HooksPage() {
         <Select
           aria-label="Event"
           placeholder="every event"
-          data={events}
+          data={[...eventNames]}
           value={event === '' ? null : event}
           onChange={(value) => choose({ event: value ?? '' })}
           clearable
