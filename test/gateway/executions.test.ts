@@ -226,7 +226,7 @@ describe('rows of hooks that did not decide', () => {
     const hookId = await gateway().hook({
       event: 'pre_tool_use',
       handler_type: 'function',
-      if_expr: 'tool_name == "exec" && size(tool_input.command) > 80',
+      if_expr: 'tool_name == "exec" && size(tool_input.cmd) > 80',
       config: { name: 'no' },
     })
     const other = await rowsAfter({ handler_type: 'function', config: { name: 'pass' } })
@@ -239,7 +239,7 @@ describe('rows of hooks that did not decide', () => {
       condition: {
         terms: [
           { source: 'tool_name == "exec"', holds: true },
-          { join: 'and', source: 'size(tool_input.command) > 80', holds: false, value: '2' },
+          { join: 'and', source: 'size(tool_input.cmd) > 80', holds: false, value: '2' },
         ],
       },
     })

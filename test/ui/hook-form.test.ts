@@ -55,7 +55,7 @@ describe('the form of a new hook saves', () => {
       timeout_ms: 5000,
       on_timeout: 'block',
       priority: 100,
-      config: { url: 'https://hooks.example.com/test', headers: { 'X-Team': 'shop' } },
+      config: { url: 'https://hooks.example.com/test', headers: { 'X-Team': expect.any(String) } },
     })
   })
 
@@ -146,6 +146,7 @@ describe('the form of a new hook refuses, and says where', () => {
     ['Only if', 'tool_name ==', 'if_expr'],
     ['Script', 'function handle( {', 'source'],
     ['Script', '', 'source'],
+    ['Timeout in ms', '20000', 'timeout_ms'],
   ])('%s: %j', async (name, text, at) => {
     const { page } = await newHook()
     await field(page, name).fill(text)

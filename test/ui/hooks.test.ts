@@ -93,6 +93,60 @@ describe('a person makes a hook', () => {
     await page.getByText('Not here.').waitFor()
   })
 
+  test('sees what a rewrite would change, side by side, and keeps it while the sample is edited', async () => {
+    const source =
+      "function handle(event) {\n  return { decision: 'allow', updatedInput: { ...event.tool_input, timeout: 60 } }\n}\n"
+    const hookId = await gateway().hook({
+      ...guard,
+      name: 'add-limit',
+      matcher: 'Bash(make*)',
+      config: { source },
+    })
+    const { page, complaints } = await signIn(gateway())
+    await visit(page, gateway(), `/hooks/${hookId}?tab=test`)
+    await field(page, 'Tool input').fill('{ "command": "make all" }')
+    await button(page, 'Fire').click()
+    expect(await codeText(field(page, 'before'))).not.toContain('timeout')
+    expect(await codeText(field(page, 'after'))).toContain('"timeout": 60')
+    await field(page, 'Tool input').fill('{ "command": ')
+    await page.getByText('This is not JSON').waitFor()
+    expect(await codeText(field(page, 'after'))).toContain('"timeout": 60')
+    expect(complaints).toEqual([])
+  })
+
+  test('reads a condition term by term on the page of an event', async () => {
+    await gateway().hook({
+      ...guard,
+      name: 'long-only',
+      if_expr: 'tool_input.command.startsWith("dig") && size(tool_input.command) > 80',
+    })
+    const { body } = await gateway().dispatch('pre_tool_use', call('dig example.com'))
+    const { page } = await signIn(gateway())
+    await visit(page, gateway(), `/events/${body.event_id}`)
+    const step = page
+      .getByRole('list', { name: 'Hooks in their order' })
+      .locator('li', { hasText: 'long-only' })
+    await step.getByText('size(tool_input.command) > 80').waitFor()
+    expect(await step.getByRole('img', { name: 'true' }).count()).toBe(1)
+    expect(await step.getByRole('img', { name: 'false' }).count()).toBe(1)
+    expect(await step.textContent()).toContain('✗15')
+  })
+
+  test('reads the name of a hook that failed, not its id', async () => {
+    const hookId = await gateway().hook({
+      ...guard,
+      name: 'broken-guard',
+      matcher: 'Bash(nmap*)',
+      config: { source: "function handle() { throw new Error('no list') }" },
+    })
+    const { body } = await gateway().dispatch('pre_tool_use', call('nmap host'))
+    const { page } = await signIn(gateway())
+    await visit(page, gateway(), `/events/${body.event_id}`)
+    const why = page.locator('section', { has: page.getByRole('heading', { name: 'Why' }) })
+    await why.getByText('broken-guard failed').first().waitFor()
+    expect(await why.textContent()).not.toContain(hookId)
+  })
+
   test('two browsers see each other’s change without a reload', async () => {
     const hookId = await gateway().hook({ ...guard, name: 'seen-by-two', matcher: 'Bash(seen*)' })
     const [first, second] = [await signIn(gateway()), await signIn(gateway())]

@@ -144,14 +144,19 @@ interface Surroundings {
   readonly isAfterBlock: boolean
 }
 
+/** The terms of a condition show more than the recorded reason. */
+function skipReason({ because = 'did not run', condition }: ExplainedHook): string {
+  return condition !== undefined && because === 'if_expr is false' ? '' : because
+}
+
 function describe(
-  hook: TraceHook,
+  hook: ExplainedHook,
   { rewriters, opened, isAfterBlock }: Surroundings,
 ): Pick<Step, 'outcome' | 'word' | 'text'> {
   const last = hook.executions.at(-1)
   if (last === undefined)
     return hook.matched === false || !isAfterBlock
-      ? { outcome: 'skip', word: 'skipped', text: hook.because ?? 'did not run' }
+      ? { outcome: 'skip', word: 'skipped', text: skipReason(hook) }
       : { outcome: 'skip', word: 'not reached', text: 'the chain ended before it' }
   const text = hook.executions.map(reasonOf).filter(Boolean).join(', then ')
   if (last.shadow)

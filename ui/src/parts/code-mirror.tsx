@@ -40,15 +40,14 @@ const look = EditorView.theme({
     borderRight: '1px solid var(--line)',
   },
   '.cm-specialChar': { color: 'var(--block)' },
-  '&.cm-focused .cm-matchingBracket, .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)' },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)' },
   '&.cm-focused .cm-nonmatchingBracket': { backgroundColor: 'var(--del)' },
   '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--del)' },
   '&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': { backgroundColor: 'var(--add)' },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
-    background: 'none',
-    textDecoration: 'underline 2px var(--block)',
+    background: 'color-mix(in srgb, var(--block) 18%, transparent)',
   },
-  '&.cm-merge-b .cm-changedText': { background: 'none', textDecoration: 'underline 2px var(--allow)' },
+  '&.cm-merge-b .cm-changedText': { background: 'color-mix(in srgb, var(--allow) 22%, transparent)' },
   '.cm-deletedLine, .cm-deletedChunk del': { textDecoration: 'none' },
 })
 
@@ -153,9 +152,33 @@ function editing(): Extension {
     indentUnit.of('  '),
     // Escape followed by Tab leaves the editor: CodeMirror lets that Tab through.
     keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
+    replaceByTyping,
     EditorView.contentAttributes.of({ 'aria-description': 'Press Escape, then Tab, to leave the editor.' }),
   ]
 }
+
+/**
+ * Text typed over a selection. A browser that replaces the selection itself copies the colours of the old text as inline
+ * styles, which the content security policy refuses.
+ */
+const replaceByTyping = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const [range] = event.getTargetRanges()
+    if (event.inputType !== 'insertText' || event.data === null || range === undefined || range.collapsed)
+      return false
+    const from = view.posAtDOM(range.startContainer, range.startOffset)
+    const to = view.posAtDOM(range.endContainer, range.endOffset)
+    const insert = view.state.toText(event.data)
+    view.dispatch({
+      changes: { from, to, insert },
+      selection: { anchor: from + insert.length },
+      userEvent: 'input.type',
+      scrollIntoView: true,
+    })
+    event.preventDefault()
+    return true
+  },
+})
 
 interface MergeProps {
   readonly before: string

@@ -59,13 +59,14 @@ function splitTerms(source: string): readonly SplitTerm[] {
   return [...terms, { join, text: source.slice(start).trim() }]
 }
 
+/** A position counts from the start of the term, so a problem names none. */
 function evaluateTerm(source: string, input: MatchInput): Pick<ConditionTerm, 'holds' | 'value' | 'problem'> {
   try {
     const holds = compileCondition(source)(input)
     const value = readSubject(source, holds, input)
     return value === undefined ? { holds } : { holds, value }
   } catch (error) {
-    return { holds: 'failed', problem: errorText(error) }
+    return { holds: 'failed', problem: errorText(error).replace(/^if_expr (?:failed )?at [\d:]+: /, '') }
   }
 }
 

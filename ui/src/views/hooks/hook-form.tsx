@@ -58,6 +58,7 @@ export function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps
         onChange={(value) => set('event', value ?? undefined)}
         searchable
         required
+        allowDeselect={false}
         disabled={isReadOnly}
       />
       {first.map(field)}

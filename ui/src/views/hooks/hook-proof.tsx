@@ -76,8 +76,8 @@ function Figures({ preview: { checked, matched, changes } }: { readonly preview:
           ? 'Nothing would change.'
           : free > 0
             ? `The hook would decide about ${plural(free, 'event')} that no hook stopped or changed.`
-            : 'Other hooks already decided about all of them.'}
-        {already.length > 0 ? ` Already ${already.join(', ')}.` : ''}
+            : 'A hook decided about each of them when it happened.'}
+        {already.length > 0 ? ` ${already.join(', ')} then.` : ''}
       </span>
     </div>
   )

@@ -56,9 +56,10 @@ export const newHook: HookDraft = {
 /** What the gateway accepts: the draft without what it adds itself, and without empty values. */
 export function toInput(draft: HookDraft): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(draft).filter(
-      ([name, value]) =>
-        name !== 'id' && name in hookFields && value !== undefined && value !== '' && value !== null,
-    ),
+    Object.entries(draft).filter(([name, value]) => name !== 'id' && name in hookFields && !isEmpty(value)),
   )
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === '' || value === null || (Array.isArray(value) && value.length === 0)
 }

@@ -34,63 +34,65 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const [typed, setTyped] = useState<Partial<Sample>>({})
   const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
   const test = useMutation({
-    mutationFn: () =>
-      callWithDraft('hooks.test', {
+    mutationFn: async () => {
+      const toolInput: unknown = JSON.parse(input)
+      const { result } = await callWithDraft('hooks.test', {
         ...(stored === undefined ? {} : { hookId: stored.id }),
         ...(stored === undefined || isEdited ? { config: { scope: 'tenant', ...toInput(draft) } } : {}),
-        sampleEvent: {
-          toolName: tool,
-          toolInput: JSON.parse(input),
-          ...(prompt === '' ? {} : { rawInput: prompt }),
-        },
-      }),
+        sampleEvent: { toolName: tool, toolInput, ...(prompt === '' ? {} : { rawInput: prompt }) },
+      })
+      return { result, toolInput }
+    },
   })
   return (
-    <div className={layout.columns}>
-      <Panel title="Sample event" aside="it really runs; nothing is recorded">
-        <div className={styles.form}>
-          <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
-          <TextInput
-            label="Tool"
-            value={tool}
-            onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
-          />
-          <CodeEditor
-            label="Tool input"
-            language="json"
-            problem={isJson(input) ? undefined : 'This is not JSON'}
-            value={input}
-            onChange={(text) => setTyped({ ...typed, input: text })}
-          />
-          <Textarea
-            label="Prompt, for events that have one"
-            value={prompt}
-            onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
-          />
-          {mayTest ? (
-            <Button
-              className={styles.fire ?? ''}
-              disabled={!isJson(input)}
-              loading={test.isPending}
-              onClick={() => test.mutate()}
-            >
-              Fire
-            </Button>
+    <div className={layout.stack}>
+      <div className={layout.columns}>
+        <Panel title="Sample event" aside="it really runs; nothing is recorded">
+          <div className={styles.form}>
+            <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
+            <TextInput
+              label="Tool"
+              value={tool}
+              onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
+            />
+            <CodeEditor
+              label="Tool input"
+              language="json"
+              problem={isJson(input) ? undefined : 'This is not JSON'}
+              value={input}
+              onChange={(text) => setTyped({ ...typed, input: text })}
+            />
+            <Textarea
+              label="Prompt, for events that have one"
+              value={prompt}
+              onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
+            />
+            {mayTest ? (
+              <Button
+                className={styles.fire ?? ''}
+                disabled={!isJson(input)}
+                loading={test.isPending}
+                onClick={() => test.mutate()}
+              >
+                Fire
+              </Button>
+            ) : (
+              <p className={styles.note}>Firing needs the role operator.</p>
+            )}
+          </div>
+        </Panel>
+        <div className={layout.stack}>
+          {test.error !== null ? <Failed error={test.error} /> : null}
+          {test.data === undefined ? (
+            <Panel title="Result">
+              <Empty title="Not fired yet">The decision, its time, output and reason appear here.</Empty>
+            </Panel>
           ) : (
-            <p className={styles.note}>Firing needs the role operator.</p>
+            <Result result={test.data.result} />
           )}
         </div>
-      </Panel>
-      <div className={layout.stack}>
-        {test.error !== null ? <Failed error={test.error} /> : null}
-        {test.data === undefined ? (
-          <Panel title="Result">
-            <Empty title="Not fired yet">The decision, its time, output and reason appear here.</Empty>
-          </Panel>
-        ) : (
-          <Result result={test.data.result} input={input} />
-        )}
       </div>
+      {test.data === undefined ? null : <Rewrite result={test.data.result} before={test.data.toolInput} />}
     </div>
   )
 }
@@ -170,13 +172,22 @@ const outcomes: Readonly<Record<TestResult['decision'], Outcome>> = {
   aborted: 'skip',
 }
 
-function Result({
-  result,
-  input,
-}: {
+interface RewriteProps {
   readonly result: TestResult & { readonly updatedInput?: unknown }
-  readonly input: string
-}) {
+  readonly before: unknown
+}
+
+/** What the hook would change in the input that was fired. */
+function Rewrite({ result: { updatedInput }, before }: RewriteProps) {
+  if (updatedInput === undefined) return null
+  return (
+    <Panel title="Input" aside="before and after">
+      <Diff before={before} after={updatedInput} />
+    </Panel>
+  )
+}
+
+function Result({ result }: { readonly result: TestResult }) {
   const {
     decision,
     matched,
@@ -191,7 +202,6 @@ function Result({
     hint,
     stdout,
     stderr,
-    updatedInput,
   } = result
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['matched', matched ? 'yes' : 'no: the handler did not run'],
@@ -219,11 +229,6 @@ function Result({
           )}
         </dl>
       </Panel>
-      {updatedInput === undefined ? null : (
-        <Panel title="Input" aside="before and after">
-          <Diff before={JSON.parse(input)} after={updatedInput} />
-        </Panel>
-      )}
       {stdout === '' ? null : (
         <Panel title="stdout">
           <Text text={stdout} />

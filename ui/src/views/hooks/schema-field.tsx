@@ -76,6 +76,7 @@ function EnumField({ name, schema, value, onChange, isRequired, isDisabled, prob
       value={typeof value === 'string' ? value : null}
       onChange={(chosen) => onChange(chosen ?? undefined)}
       clearable={isRequired !== true}
+      allowDeselect={false}
     />
   )
 }
