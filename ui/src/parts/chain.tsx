@@ -123,7 +123,7 @@ function readSteps({ trace: { hooks }, by, rewrites, opened }: ChainProps): read
 }
 
 /** Which fields a hook changed: `changed command, added timeout`. */
-function describeChange(before: unknown, after: unknown): string {
+export function describeChange(before: unknown, after: unknown): string {
   const [old, now] = [before, after].map((value) => Object.entries(fieldsOf(value)))
   const known = new Map(old)
   const added = (now ?? []).filter(([name]) => !known.has(name))

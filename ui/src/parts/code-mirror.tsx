@@ -64,15 +64,13 @@ function nonce(): Extension {
   return EditorView.cspNonce.of(document.documentElement.dataset.nonce ?? '')
 }
 
-function shared(language: CodeLanguage): Extension {
+function shared(): Extension {
   return [
     nonce(),
     look,
-    syntaxHighlighting(highlighting),
     // Those that reorder or hide text, in addition to its own list.
     highlightSpecialChars({ addSpecialChars: /\u200d|[\u200c\u202a-\u202c\u2060-\u2065\u2068]/g }),
     EditorView.lineWrapping,
-    languages[language](),
   ]
 }
 
@@ -114,7 +112,9 @@ export function CodeMirror(props: CodeMirrorProps) {
       parent: parent.current,
       doc: readValue(),
       extensions: [
-        shared(language),
+        shared(),
+        languages[language](),
+        syntaxHighlighting(highlighting),
         EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
         isReadOnly ? readOnly() : editing(),
         EditorView.theme({
@@ -163,7 +163,7 @@ function editing(): Extension {
  */
 const replaceByTyping = EditorView.domEventHandlers({
   beforeinput(event, view) {
-    const [range] = event.getTargetRanges()
+    const range = replacedRange(event)
     if (event.inputType !== 'insertText' || event.data === null || range === undefined || range.collapsed)
       return false
     const from = view.posAtDOM(range.startContainer, range.startOffset)
@@ -179,6 +179,14 @@ const replaceByTyping = EditorView.domEventHandlers({
     return true
   },
 })
+
+/** What an input replaces. An input method that names no range replaces the selection. */
+function replacedRange(event: InputEvent): AbstractRange | undefined {
+  const [range] = event.getTargetRanges()
+  if (range !== undefined) return range
+  const selection = getSelection()
+  return selection === null || selection.rangeCount === 0 ? undefined : selection.getRangeAt(0)
+}
 
 interface MergeProps {
   readonly before: string
@@ -197,8 +205,9 @@ export function Merge({ before, after, isNarrow }: MergeProps) {
   return <div ref={parent} />
 }
 
+/** In one colour: only the differences stand out. */
 function mergeSide(label: string): Extension {
-  return [shared('json'), readOnly(), EditorView.contentAttributes.of({ 'aria-label': label })]
+  return [shared(), readOnly(), EditorView.contentAttributes.of({ 'aria-label': label })]
 }
 
 function sideBySide(before: string, after: string, parent: Element): MergeView {

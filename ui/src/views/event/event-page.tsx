@@ -9,7 +9,7 @@ import type { ExplainedTrace } from '../../../../src/gateway/audit/explain-condi
 import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { call } from '../../gateway/call.ts'
-import { Chain, nameHooks } from '../../parts/chain.tsx'
+import { Chain, describeChange, nameHooks } from '../../parts/chain.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
@@ -315,7 +315,8 @@ interface WhyProps {
 }
 
 function Why({ decision, trace, names }: WhyProps) {
-  const { kind, code, message, reason, context = [], ignored = [], opened = [], grant } = decision
+  const { kind, code, message, reason, grant } = decision
+  const { context = [], ignored = [], opened = [], steps = [] } = decision
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['looked at', trace?.subject],
     ['decision', kind],
@@ -323,6 +324,10 @@ function Why({ decision, trace, names }: WhyProps) {
     ['the model was told', message ?? reason],
     ['rule', code],
     ['granted', grant ? 'a hook gave permission explicitly' : undefined],
+    ...steps.map(
+      ({ hook, before, after }) =>
+        ['rewrite', `${names.of(hook)} ${describeChange(before, after) || 'changed the input'}`] as const,
+    ),
     ...(trace?.merges ?? []).map(
       ({ hook, from, to }) => ['merge', `${names.of(hook)} turned ${from} into ${to}`] as const,
     ),
