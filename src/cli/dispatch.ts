@@ -1,7 +1,16 @@
+import type { Decision } from '../engine/core/decision.ts'
+import type { Hooks } from '../engine/dispatch/hooks.ts'
 import { command } from './command.ts'
 import { explainDecision } from './explain-decision.ts'
 import { printOutput } from './output.ts'
-import { eventArgs, exitCodeOf, sendEvent } from './send-event.ts'
+import {
+  cliEnvelope,
+  type EventArgs,
+  eventArgs,
+  exitCodeOf,
+  readPayloadArgs,
+  sendEvent,
+} from './send-event.ts'
 import { withLocalHooks } from './with-local-hooks.ts'
 
 export const dispatchCommand = command({
@@ -18,8 +27,26 @@ export const explainCommand = command({
   args: eventArgs,
   run: (args) =>
     withLocalHooks(args, async ({ hooks }) => {
-      const decision = await sendEvent(hooks, args.event, { ...args, options: { trace: true } })
+      const decision = await sendAndExplain(hooks, args.event, args)
       printOutput(args.json ? decision : explainDecision(decision))
       return exitCodeOf(decision)
     }),
 })
+
+/** Dispatches an event, with a trace that shows every condition term by term. */
+async function sendAndExplain(hooks: Hooks, event: string, args: EventArgs): Promise<Decision> {
+  // Standard input can be read only once.
+  const payload = readPayloadArgs(args)
+  const { cwd, session, agent } = args
+  const sent = { cwd, session, agent, payload: JSON.stringify(payload), options: { trace: true } }
+  const { trace, ...decision } = await sendEvent(hooks, event, sent)
+  if (trace === undefined) return decision
+  const { explainConditions } = await import('../gateway/audit/explain-conditions.ts')
+  const definitions = hooks.list()
+  const explained = explainConditions(trace, (id) => definitions.find((hook) => hook.id === id), {
+    input: { event: trace.event, name: trace.subject, payload, envelope: cliEnvelope(args) },
+    steps: decision.steps ?? [],
+    time: trace.time,
+  })
+  return { ...decision, trace: explained }
+}

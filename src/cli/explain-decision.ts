@@ -1,16 +1,21 @@
 import type { Decision } from '../engine/core/decision.ts'
 import type { Execution } from '../engine/core/sink.ts'
 import type { TraceHook } from '../engine/core/trace.ts'
+import type { ConditionTerm } from '../engine/match/cel/condition-terms.ts'
+import type { ExplainedHook } from '../gateway/audit/explain-conditions.ts'
 import { formatTable } from './output.ts'
 
 /** Formats a decision and its trace for people. */
 export function explainDecision(decision: Decision): string {
   const { trace, kind, by, reason, steps = [], context = [], opened = [] } = decision
   const nameOf = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
-  const rows = (trace?.hooks ?? []).map((hook) => [symbolOf(hook), hook.name ?? hook.hook, explainHook(hook)])
+  const rows = (trace?.hooks ?? []).flatMap((hook) => [
+    [symbolOf(hook), hook.name ?? hook.hook, withHookName(hook, explainHook(hook))],
+    ...explainCondition(hook),
+  ])
   return [
     `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${nameOf(by)}`}`,
-    ...(reason === undefined ? [] : [`  ${reason}`]),
+    ...(reason === undefined ? [] : [`  ${by === undefined ? reason : reason.replaceAll(by, nameOf(by))}`]),
     '',
     rows.length === 0 ? 'no hook listens to this event' : formatTable(rows),
     ...steps.map(
@@ -45,6 +50,34 @@ function symbolOf({ matched, executions }: TraceHook): string {
 function explainHook({ executions, because }: TraceHook): string {
   if (executions.length === 0) return because ?? 'did not run'
   return executions.map(explainExecution).join(', then ')
+}
+
+/** Failures name their hook by its id, which people do not know. */
+function withHookName({ hook, name = hook }: TraceHook, text: string): string {
+  return text.replaceAll(hook, name)
+}
+
+function explainCondition({ condition }: ExplainedHook): readonly string[][] {
+  if (condition === undefined) return []
+  const since = condition.changedSince ? ' (the hook has changed since this event)' : ''
+  return [['', '', `if ${formatTerms(condition.terms)}${since}`]]
+}
+
+/** A term as it comes from a gateway, which may be of another version. */
+type TermFields = Readonly<Partial<Record<keyof ConditionTerm, unknown>>>
+
+/** The terms of a condition on one line: `tool_name == "exec" ✓ and size(tool_input.cmd) > 80 ✗ 12`. */
+export function formatTerms(terms: readonly TermFields[]): string {
+  return terms
+    .flatMap(({ join, source, holds, value, problem }) => [
+      join,
+      source,
+      holds === 'failed' ? '!' : holds ? '✓' : '✗',
+      value,
+      problem,
+    ])
+    .filter((part) => part !== undefined)
+    .join(' ')
 }
 
 export const unreadableText = 'it answered text that is not a decision'

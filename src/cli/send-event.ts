@@ -44,7 +44,7 @@ export function sendEvent(
   return hooks.dispatch(
     event as 'pre_tool_use',
     readPayloadArgs(args) as never,
-    envelopeOf(args),
+    cliEnvelope(args),
     args.options,
   )
 }
@@ -79,7 +79,7 @@ function requireObject(value: unknown, what: string): Record<string, unknown> {
   throw new HookError('input.schema', `${what} must be a JSON object`)
 }
 
-function envelopeOf({ cwd = '.', session, agent }: EventArgs): Envelope {
+export function cliEnvelope({ cwd = '.', session, agent }: EventArgs): Envelope {
   return {
     cwd: resolve(cwd),
     host: 'hookhelm-cli',

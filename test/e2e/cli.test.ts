@@ -110,6 +110,26 @@ describe('the first five minutes', () => {
     expect(stdout).toContain('matcher ^(Write|Edit)$ does not match "Bash"')
   })
 
+  test('explain shows a condition term by term, with the value of each', async () => {
+    await hookhelm(['init'])
+    writeFileSync(
+      hookFile(),
+      `version: 1
+hooks:
+  - id: long-commands
+    event: pre_tool_use
+    if_expr: tool_name == "exec" && size(tool_input.cmd) > 80
+    handler_type: script
+    config: { source: "function handle() { return { decision: 'block', reason: 'no' } }" }
+`,
+    )
+    await hookhelm(['trust', '--yes'])
+    const payload = JSON.stringify({ tool_name: 'exec', tool_input: { cmd: 'ls -la' } })
+    const { code, stdout } = await hookhelm(['explain', 'pre_tool_use'], payload)
+    expect(stdout).toContain('if tool_name == "exec" ✓ and size(tool_input.cmd) > 80 ✗ 6')
+    expect(code).toBe(0)
+  })
+
   test('test runs one hook alone', async () => {
     await hookhelm(['init'])
     const { code, stdout } = await hookhelm([

@@ -222,6 +222,30 @@ describe('rows of hooks that did not decide', () => {
     await gateway().call('DELETE', `/v1/hooks/${hookId}`)
   })
 
+  test('the trace shows a condition term by term, with the value that decided', async () => {
+    const hookId = await gateway().hook({
+      event: 'pre_tool_use',
+      handler_type: 'function',
+      if_expr: 'tool_name == "exec" && size(tool_input.cmd) > 80',
+      config: { name: 'no' },
+    })
+    const other = await rowsAfter({ handler_type: 'function', config: { name: 'pass' } })
+    const { body } = await gateway().call('GET', `/v1/events/${other.eventId}/explain`)
+    expect(body.trace.hooks).toContainEqual({
+      hook: hookId,
+      matched: false,
+      because: 'if_expr is false',
+      executions: [],
+      condition: {
+        terms: [
+          { source: 'tool_name == "exec"', holds: true },
+          { join: 'and', source: 'size(tool_input.cmd) > 80', holds: false, value: '2' },
+        ],
+      },
+    })
+    await gateway().call('DELETE', `/v1/hooks/${hookId}`)
+  })
+
   test('GC-107 4.9 #133 the rows of a hook that is deleted stay, without its id', async () => {
     const { row, eventId } = await rowsAfter({ handler_type: 'function', config: { name: 'pass' } })
     const { body } = await gateway().call('GET', `/v1/executions?eventId=${eventId}`)

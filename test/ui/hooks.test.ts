@@ -1,8 +1,8 @@
-import { load } from 'js-yaml'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { type Running, running, shared } from '../gateway/running.fixture.ts'
 import { browser } from './browser.fixture.ts'
+import { codeText } from './code-text.fixture.ts'
 import {
   button,
   bashCall as call,
@@ -48,64 +48,67 @@ describe('a person makes a hook', () => {
     await page.getByRole('combobox', { name: 'Recorded event' }).click()
     await page.getByRole('option', { name: 'helm uninstall shop' }).click()
     expect(new URL(page.url()).searchParams.get('from')).toBe(body.event_id)
-    await expect.poll(() => field(page, 'Tool input').inputValue()).toContain('helm uninstall shop')
+    await expect.poll(() => codeText(field(page, 'Tool input'))).toContain('helm uninstall shop')
     await button(page, 'Fire').click()
     await page.getByText('Not here.').waitFor()
   })
 
+  test('sees what a rewrite would change, side by side, and keeps it while the sample is edited', async () => {
+    const source =
+      "function handle(event) {\n  return { decision: 'allow', updatedInput: { ...event.tool_input, timeout: 60 } }\n}\n"
+    const hookId = await gateway().hook({
+      ...guard,
+      name: 'add-limit',
+      matcher: 'Bash(make*)',
+      config: { source },
+    })
+    const { page, complaints } = await signIn(gateway())
+    await visit(page, gateway(), `/hooks/${hookId}?tab=test`)
+    await field(page, 'Tool input').fill('{ "command": "make all" }')
+    await button(page, 'Fire').click()
+    expect(await codeText(field(page, 'before'))).not.toContain('timeout')
+    expect(await codeText(field(page, 'after'))).toContain('"timeout": 60')
+    await field(page, 'Tool input').fill('{ "command": ')
+    await page.getByText('This is not JSON').waitFor()
+    expect(await codeText(field(page, 'after'))).toContain('"timeout": 60')
+    expect(complaints).toEqual([])
+  })
+
+  test('reads a condition term by term on the page of an event', async () => {
+    await gateway().hook({
+      ...guard,
+      name: 'long-only',
+      if_expr: 'tool_input.command.startsWith("dig") && size(tool_input.command) > 80',
+    })
+    const { body } = await gateway().dispatch('pre_tool_use', call('dig example.com'))
+    const { page } = await signIn(gateway())
+    await visit(page, gateway(), `/events/${body.event_id}`)
+    const step = page
+      .getByRole('list', { name: 'Hooks in their order' })
+      .locator('li', { hasText: 'long-only' })
+    await step.getByText('size(tool_input.command) > 80').waitFor()
+    expect(await step.getByRole('img', { name: 'true' }).count()).toBe(1)
+    expect(await step.getByRole('img', { name: 'false' }).count()).toBe(1)
+    expect(await step.textContent()).toContain('✗15')
+  })
+
+  test('reads the name of a hook that failed, not its id', async () => {
+    const hookId = await gateway().hook({
+      ...guard,
+      name: 'broken-guard',
+      matcher: 'Bash(nmap*)',
+      config: { source: "function handle() { throw new Error('no list') }" },
+    })
+    const { body } = await gateway().dispatch('pre_tool_use', call('nmap host'))
+    const { page } = await signIn(gateway())
+    await visit(page, gateway(), `/events/${body.event_id}`)
+    const why = page.locator('section', { has: page.getByRole('heading', { name: 'Why' }) })
+    await why.getByText('broken-guard failed').first().waitFor()
+    expect(await why.textContent()).not.toContain(hookId)
+  })
+
   test('two browsers see each other’s change without a reload', () =>
     changeInTwoBrowsers({ gateway: gateway(), ...flowParts }))
-})
-
-describe('the form of a new hook', () => {
-  test('GC-126 starts with a timeout of 5000 ms, priority 100, and block on a timeout', async () => {
-    const { page } = await signIn(gateway())
-    await visit(page, gateway(), '/hooks/new')
-    expect(await field(page, 'Timeout in ms').inputValue()).toBe('5000')
-    expect(await field(page, 'Priority').inputValue()).toBe('100')
-    expect(await page.getByRole('combobox', { name: 'If it times out' }).inputValue()).toBe('block')
-    expect(await page.getByRole('radio', { name: 'command' }).isEnabled()).toBe(true)
-  })
-
-  test.each([
-    ['Applies to', 'Bash(', 'matcher'],
-    ['Only if', 'tool_name ==', 'if_expr'],
-    ['Script', 'function handle( {', 'source'],
-  ])('refuses %s: %s, and says where', async (name, text, at) => {
-    const { page } = await signIn(gateway())
-    await visit(page, gateway(), '/hooks/new')
-    await field(page, name).fill(text)
-    await button(page, 'Save').click()
-    const alerts = page.locator('main').getByRole('alert')
-    await expect.poll(async () => (await alerts.allTextContents()).join()).toContain(at)
-    expect(new URL(page.url()).pathname).toBe('/ui/hooks/new')
-  })
-
-  test('keeps numbers within their limits', async () => {
-    const { page } = await signIn(gateway())
-    await visit(page, gateway(), '/hooks/new')
-    for (const [name, typed, kept] of [
-      ['Timeout in ms', '0', '1'],
-      ['Timeout in ms', '9999999', '600000'],
-      ['Priority', '99999999', '1000000'],
-    ] as const) {
-      await field(page, name).fill(typed)
-      await field(page, name).blur()
-      await expect.poll(() => field(page, name).inputValue()).toBe(kept)
-    }
-  })
-
-  test('the same hook as text loses nothing', async () => {
-    const { page } = await signIn(gateway())
-    await visit(page, gateway(), '/hooks/new')
-    await field(page, 'Name').fill('as-text')
-    await page.getByText('YAML', { exact: true }).click()
-    const text = await field(page, 'The hook as YAML').inputValue()
-    expect(load(text)).toMatchObject({ name: 'as-text', timeout_ms: 5000, handler_type: 'script' })
-    await field(page, 'The hook as YAML').fill(text.replace('as-text', 'from-text'))
-    await page.getByText('Form', { exact: true }).click()
-    expect(await field(page, 'Name').inputValue()).toBe('from-text')
-  })
 })
 
 test('a viewer reads everything and sees no button that would be refused', async () => {

@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { agentName } from '../../gateway/tenancy/agent-names.ts'
-import { explainDecision, unreadableText } from '../explain-decision.ts'
+import { explainDecision, formatTerms, unreadableText } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -35,8 +35,8 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
   'audit.verify': verdictText,
   'events.explain': ({ decision, trace }) => explainDecision({ ...asFields(decision), trace } as never),
   'hooks.test': ({ result }) => {
-    const { trace: _, ...rest } = asFields(result)
-    return fieldsText(rest)
+    const { trace: _, terms, ...rest } = asFields(result)
+    return fieldsText({ ...rest, ...(terms === undefined ? {} : { terms: formatTerms(asList(terms)) }) })
   },
   'sessions.timeline': timelineText,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),

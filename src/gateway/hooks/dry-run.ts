@@ -5,8 +5,10 @@ import type { Trace } from '../../engine/core/trace.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { ConditionTerm } from '../../engine/match/cel/condition-terms.ts'
 import { explainMatch } from '../../engine/match/explain-match.ts'
 import { compileMatcher } from '../../engine/match/matcher.ts'
+import { explainTerms } from '../audit/explain-conditions.ts'
 import type { HookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 
@@ -25,6 +27,7 @@ export interface DryRun {
   readonly matched: boolean
   readonly matcherMatched?: boolean
   readonly celResult?: boolean
+  readonly terms?: readonly ConditionTerm[]
   readonly durationMs: number
   readonly stdout: string
   readonly stderr: string
@@ -80,7 +83,7 @@ export async function dryRun(
 function conditions(
   { matcher, if_expr }: HookDefinition,
   input: Parameters<typeof explainMatch>[1],
-): Pick<DryRun, 'matcherMatched' | 'celResult'> {
+): Pick<DryRun, 'matcherMatched' | 'celResult' | 'terms'> {
   const holds = (options: Pick<HookDefinition, 'matcher' | 'if_expr'>) => {
     const { result } = explainMatch(compileMatcher(options, input.event), input)
     return result === 'failed' ? undefined : result === 'matched'
@@ -90,6 +93,7 @@ function conditions(
   return {
     ...(matcherMatched === undefined ? {} : { matcherMatched }),
     ...(celResult === undefined ? {} : { celResult }),
+    ...(if_expr ? { terms: explainTerms(if_expr, input) } : {}),
   }
 }
 

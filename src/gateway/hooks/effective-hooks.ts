@@ -30,7 +30,7 @@ interface EffectiveRequest {
 
 type CatalogueName = keyof Catalogue & string
 
-const isCatalogueName = (name: string): name is CatalogueName => Object.hasOwn(catalogue, name)
+export const isCatalogueName = (name: string): name is CatalogueName => Object.hasOwn(catalogue, name)
 
 const rowOf = (event: CatalogueName): EventRow => catalogue[event]
 

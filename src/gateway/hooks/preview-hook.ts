@@ -1,14 +1,12 @@
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
-import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
-import type { Envelope } from '../../engine/core/context.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { subjectOf } from '../../engine/dispatch/event-hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { explainMatch } from '../../engine/match/explain-match.ts'
 import { compileMatcher, type Matcher } from '../../engine/match/matcher.ts'
 import type { RecordedRequest, ViewStore } from '../../store/stores/view-store.ts'
+import { recordedInput } from '../audit/recorded-input.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import type { HookInput } from './hook-input.ts'
 
@@ -107,16 +105,9 @@ function tryOn(
   row: RecordedRequest,
 ): PreviewRow | undefined {
   if (row.request === undefined) return undefined
-  const recorded: unknown = JSON.parse(row.request)
-  if (!isRecord(recorded)) return undefined
-  const { payload } = recorded
+  const input = recordedInput(event, JSON.parse(row.request), row)
+  if (input === undefined) return undefined
   const { event_id, created_at, what, kind } = row
-  const input = {
-    event,
-    name: subjectOf(catalogue[event], payload),
-    payload,
-    envelope: envelopeOf(recorded, row),
-  }
   const report = explainMatch(matcher, input)
   const preview = { event_id, created_at, what, kind }
   if (report.result === 'missed') return { ...preview, would: 'no match', why: report.because }
@@ -124,13 +115,4 @@ function tryOn(
   // A gate runs a hook whose condition cannot be evaluated; other events skip it.
   const would = catalogue[event].mode === 'gate' ? 'match' : 'no match'
   return { ...preview, would, why: `${report.part} cannot be evaluated: ${report.error.message}` }
-}
-
-/** The recorded request holds the envelope as the caller sent it; the row has what the gateway added. */
-function envelopeOf({ envelope }: Readonly<Record<string, unknown>>, row: RecordedRequest): Envelope {
-  return {
-    ...(isRecord(envelope) ? envelope : {}),
-    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
-    ...(row.session_id === null ? {} : { session: row.session_id }),
-  }
 }

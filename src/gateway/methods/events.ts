@@ -1,8 +1,18 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { Trace } from '../../engine/core/trace.ts'
+import type { Catalogue } from '../../engine/events/catalogue.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { StoredEvent } from '../../store/stores/audit-store.ts'
+import type { HookRow } from '../../store/stores/hook-store.ts'
+import { explainConditions, type KnownCondition } from '../audit/explain-conditions.ts'
 import { explainMisses } from '../audit/explain-misses.ts'
+import { recordedInput } from '../audit/recorded-input.ts'
 import type { Caller } from '../auth/caller.ts'
+import { mayNameFolders } from '../dispatch/event-folders.ts'
+import { isCatalogueName } from '../hooks/effective-hooks.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
 import { shortText } from './method-fields.ts'
@@ -55,16 +65,67 @@ const explain = defineCall({
     decision: z.unknown().exactOptional(),
     trace: z
       .unknown()
-      .describe('For each hook: whether it matched, what it returned, and why.')
+      .describe('For each hook: whether it matched, what it returned, and why; a condition term by term.')
       .exactOptional(),
   }),
-  needs: ['store'],
+  needs: ['store', 'hooksInForce', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
-    const { row, trace, ...rest } = await findRecorded(params.eventId, caller, parts)
+    const { row, trace, ...recorded } = await findRecorded(params.eventId, caller, parts)
     const hooks = await parts.store.listHooks(caller.tenant, { event: row.event })
-    return { event: row, ...definedFields({ ...rest, trace: explainMisses(trace, hooks, row.created_at) }) }
+    const complete = explainMisses(trace, hooks, row.created_at)
+    const explained = await addConditions({ row, ...recorded, trace: complete }, hooks, { caller, parts })
+    return { event: row, ...definedFields({ ...recorded, trace: explained }) }
   },
 })
+
+interface RecordedTrace {
+  readonly row: Omit<StoredEvent, 'request' | 'answer'>
+  readonly request: unknown
+  readonly decision: unknown
+  readonly trace: unknown
+}
+
+interface ExplainContext {
+  readonly caller: Caller
+  readonly parts: Pick<MethodParts, 'hooksInForce' | 'edition' | 'defaultTenant'>
+}
+
+/** Shows the conditions of the listed hooks term by term, as far as the request can still be read. */
+async function addConditions(
+  { row, request, decision, trace }: RecordedTrace,
+  stored: readonly HookRow[],
+  context: ExplainContext,
+): Promise<unknown> {
+  const { event } = row
+  if (!isTrace(trace) || !isCatalogueName(event)) return trace
+  const input = recordedInput(event, request, row)
+  if (input === undefined) return trace
+  const known = new Map<string, KnownCondition>(stored.map((hook) => [hook.id, hook]))
+  if (trace.hooks.some(({ hook }) => !known.has(hook)))
+    for (const hook of await listFileHooks(input.envelope.cwd, event, context))
+      if (hook.id !== undefined && !known.has(hook.id)) known.set(hook.id, hook)
+  return explainConditions(trace, (id) => known.get(id), {
+    input,
+    steps: isRecord(decision) && Array.isArray(decision.steps) ? decision.steps : [],
+    time: row.created_at,
+  })
+}
+
+/** The hooks in force where the agent worked: those of files have no row. */
+async function listFileHooks(
+  folder: string | undefined,
+  event: keyof Catalogue,
+  { caller, parts }: ExplainContext,
+): Promise<readonly HookDefinition[]> {
+  const mayRead = folder !== undefined && isAbsolute(folder) && mayNameFolders(caller, parts)
+  const { snapshot } = await parts.hooksInForce(caller.tenant, mayRead ? folder : undefined)
+  return snapshot?.hooks.list(event) ?? []
+}
+
+/** Traces are stored as the engine makes them. */
+function isTrace(value: unknown): value is Trace {
+  return isRecord(value) && Array.isArray(value.hooks)
+}
 
 async function findRecorded(eventId: string, caller: Caller, { store }: Pick<MethodParts, 'store'>) {
   const found = await store.findEvent(caller.tenant, eventId)

@@ -63,6 +63,7 @@ describe('hooks.test', () => {
       matched: true,
       matcherMatched: true,
       celResult: true,
+      terms: [{ source: 'size(tool_input.cmd) > 1', holds: true, value: '2' }],
       code: 'script.error',
       error: expect.stringContaining('ran'),
       hint: expect.any(String),

@@ -40,11 +40,20 @@ const trace = z.object({
   durationMs: z.number(),
 })
 
+const term = z.object({
+  join: z.enum(['and', 'or']).describe('The operator before the term.').exactOptional(),
+  source: z.string(),
+  holds: z.union([z.boolean(), z.literal('failed')]),
+  value: z.string().describe('What the event has where the term looks.').exactOptional(),
+  problem: z.string().describe('Why the term cannot be evaluated.').exactOptional(),
+})
+
 const result = z.object({
   decision: z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted']),
   matched: z.boolean().describe('Whether the hook matches the event; if not, its handler did not run.'),
   matcherMatched: z.boolean().exactOptional(),
   celResult: z.boolean().exactOptional(),
+  terms: readonlyList(term).describe('The terms of `if_expr`, each with its own result.').exactOptional(),
   durationMs: z.number(),
   stdout: z.string(),
   stderr: z.string(),

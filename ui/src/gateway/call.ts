@@ -36,6 +36,18 @@ export async function call<M extends keyof Methods>(
   params: Methods[M]['params'],
   signal?: AbortSignal,
 ): Promise<Methods[M]['result']> {
+  return callWithDraft(method, { ...params }, signal)
+}
+
+/**
+ * Calls a method with parameters that a person is still writing. The gateway checks them and names the field that is
+ * wrong.
+ */
+export async function callWithDraft<M extends keyof Methods>(
+  method: M,
+  params: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<Methods[M]['result']> {
   return (await post(`/v1/call/${method}`, params, signal)) as Methods[M]['result']
 }
 

@@ -1,22 +1,28 @@
+import type { RewriteStep } from '../../../src/engine/core/decision.ts'
 import type { Execution } from '../../../src/engine/core/sink.ts'
-import type { Trace, TraceHook } from '../../../src/engine/core/trace.ts'
+import type { TraceHook } from '../../../src/engine/core/trace.ts'
+import type {
+  ExplainedCondition,
+  ExplainedHook,
+  ExplainedTrace,
+} from '../../../src/gateway/audit/explain-conditions.ts'
 import styles from './chain.module.css'
 import { Decision, type Outcome } from './decision.tsx'
-import { formatDuration } from './format.ts'
+import { fieldsOf, formatDuration, showControls } from './format.ts'
 import { Tag } from './layout.tsx'
 
 interface ChainProps {
-  readonly trace: Pick<Trace, 'hooks'>
+  readonly trace: Pick<ExplainedTrace, 'hooks'>
   /** The hook that decided. */
   readonly by: string | undefined
-  /** Hooks that changed the input. */
-  readonly rewriters: ReadonlySet<string>
+  /** The changes of the input. */
+  readonly rewrites: readonly RewriteStep[]
   /** Hooks whose failure a policy allowed. */
   readonly opened: ReadonlySet<string>
 }
 
 interface Step {
-  readonly hook: TraceHook
+  readonly hook: ExplainedHook
   readonly outcome: Outcome
   readonly word: string
   readonly text: string
@@ -25,8 +31,8 @@ interface Step {
 }
 
 /** The hooks of an event in their order, each with what it did, why, and when. */
-export function Chain({ trace, by, rewriters, opened }: ChainProps) {
-  const steps = readSteps(trace.hooks, by, rewriters, opened)
+export function Chain({ trace, by, rewrites, opened }: ChainProps) {
+  const steps = readSteps({ trace, by, rewrites, opened })
   const total = Math.max(...steps.map(({ start, ms }) => start + ms), 0)
   return (
     <ol className={styles.chain} aria-label="Hooks in their order">
@@ -48,8 +54,14 @@ export function Chain({ trace, by, rewriters, opened }: ChainProps) {
             {hook.name ?? hook.hook}
           </span>
           <span className={styles.text}>
-            {text.replaceAll(hook.hook, hook.name ?? hook.hook)}{' '}
+            {nameHooks(text, trace.hooks)}{' '}
             {opened.has(hook.hook) ? <Tag>its policy lets the call pass</Tag> : null}
+            {hook.condition === undefined ? null : (
+              <>
+                <Terms terms={hook.condition.terms} />
+                {hook.condition.changedSince ? <Tag>the hook has changed since</Tag> : null}
+              </>
+            )}
           </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
@@ -66,13 +78,36 @@ export function Chain({ trace, by, rewriters, opened }: ChainProps) {
   )
 }
 
-function readSteps(
-  hooks: readonly TraceHook[],
-  by: string | undefined,
-  rewriters: ReadonlySet<string>,
-  opened: ReadonlySet<string>,
-): readonly Step[] {
+/** Failures name their hook by its id; people know its name. */
+export function nameHooks(text: string, hooks: readonly TraceHook[]): string {
+  return hooks.reduce((named, { hook, name }) => (name ? named.replaceAll(hook, name) : named), text)
+}
+
+/** A condition term by term, each with its result and the value that decided. */
+export function Terms({ terms }: { readonly terms: ExplainedCondition['terms'] }) {
+  return (
+    <span className={styles.condition}>
+      {terms.map(({ join = 'if', source, holds, value, problem }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same term may occur twice
+        <span key={index} className={styles.term}>
+          {join} <code>{showControls(source)}</code>{' '}
+          {holds === 'failed' ? (
+            <span className={styles.failed}>{problem}</span>
+          ) : (
+            <span className={holds ? styles.true : styles.false} role="img" aria-label={String(holds)}>
+              {holds ? '✓' : '✗'}
+            </span>
+          )}
+          {value === undefined ? null : <code className={styles.value}>{showControls(value)}</code>}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function readSteps({ trace: { hooks }, by, rewrites, opened }: ChainProps): readonly Step[] {
   const decider = hooks.findIndex(({ hook }) => hook === by)
+  const rewriters = new Map(rewrites.map(({ hook, before, after }) => [hook, describeChange(before, after)]))
   let start = 0
   return hooks.map((hook, index) => {
     const ms = hook.executions.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0)
@@ -87,20 +122,41 @@ function readSteps(
   })
 }
 
+/** Which fields a hook changed: `changed command, added timeout`. */
+export function describeChange(before: unknown, after: unknown): string {
+  const [old, now] = [before, after].map((value) => Object.entries(fieldsOf(value)))
+  const known = new Map(old)
+  const added = (now ?? []).filter(([name]) => !known.has(name))
+  const changed = (now ?? []).filter(
+    ([name, value]) => known.has(name) && JSON.stringify(known.get(name)) !== JSON.stringify(value),
+  )
+  const removed = (old ?? []).filter(([name]) => !(now ?? []).some(([other]) => other === name))
+  return Object.entries({ changed, added, removed })
+    .filter(([, fields]) => fields.length > 0)
+    .map(([verb, fields]) => `${verb} ${fields.map(([name]) => name).join(', ')}`)
+    .join('; ')
+}
+
 interface Surroundings {
-  readonly rewriters: ReadonlySet<string>
+  /** What each hook that changed the input changed. */
+  readonly rewriters: ReadonlyMap<string, string>
   readonly opened: ReadonlySet<string>
   readonly isAfterBlock: boolean
 }
 
+/** The terms of a condition show more than the recorded reason. */
+function skipReason({ because = 'did not run', condition }: ExplainedHook): string {
+  return condition !== undefined && because === 'if_expr is false' ? '' : because
+}
+
 function describe(
-  hook: TraceHook,
+  hook: ExplainedHook,
   { rewriters, opened, isAfterBlock }: Surroundings,
 ): Pick<Step, 'outcome' | 'word' | 'text'> {
   const last = hook.executions.at(-1)
   if (last === undefined)
     return hook.matched === false || !isAfterBlock
-      ? { outcome: 'skip', word: 'skipped', text: hook.because ?? 'did not run' }
+      ? { outcome: 'skip', word: 'skipped', text: skipReason(hook) }
       : { outcome: 'skip', word: 'not reached', text: 'the chain ended before it' }
   const text = hook.executions.map(reasonOf).filter(Boolean).join(', then ')
   if (last.shadow)
@@ -110,8 +166,9 @@ function describe(
     return { outcome: 'failed', word: last.decision === 'timeout' ? 'too slow' : 'failed', text }
   if (last.decision === 'skipped' || last.decision === 'aborted' || last.decision === 'late')
     return { outcome: 'skip', word: last.decision, text }
-  if (last.decision === 'allow' && rewriters.has(hook.hook))
-    return { outcome: 'rewrite', word: 'rewrote', text }
+  const change = rewriters.get(hook.hook)
+  if (last.decision === 'allow' && change !== undefined)
+    return { outcome: 'rewrite', word: 'rewrote', text: [change, text].filter(Boolean).join(' · ') }
   if (last.decision === 'allow' && last.facts?.unreadable === true)
     return { outcome: 'opened', word: 'unreadable', text: text || 'it answered text that is not a decision' }
   return { outcome: last.decision, word: words[last.decision], text }

@@ -1,6 +1,10 @@
+import { useMediaQuery } from '@mantine/hooks'
+import { lazy, Suspense } from 'react'
 import { showControls } from './format.ts'
 import styles from './json.module.css'
-import { diffLines } from './line-diff.ts'
+import { LoadingRows } from './layout.tsx'
+
+const Merge = lazy(async () => ({ default: (await import('./code-mirror.tsx')).Merge }))
 
 /** More than this is cut: a page with megabytes of text cannot be read or scrolled. */
 const MAX_CHARS = 40_000
@@ -30,39 +34,20 @@ interface DiffProps {
   readonly after: unknown
 }
 
-/** Two values side by side; the lines that differ are marked. */
+/** Two values side by side, with their differences marked. */
 export function Diff({ before, after }: DiffProps) {
-  const { left, right } = diffLines(
-    printJson(before).slice(0, MAX_CHARS).split('\n'),
-    printJson(after).slice(0, MAX_CHARS).split('\n'),
-  )
+  const isNarrow = useMediaQuery('(max-width: 700px)', false, { getInitialValueInEffect: false })
   return (
     <div className={styles.diff}>
-      <Side lines={left} mark={styles.removed ?? ''} sign="−" />
-      <Side lines={right} mark={styles.added ?? ''} sign="+" />
+      <Suspense fallback={<LoadingRows rows={3} />}>
+        <Merge before={cutJson(before)} after={cutJson(after)} isNarrow={isNarrow} />
+      </Suspense>
     </div>
   )
 }
 
-interface SideProps {
-  readonly lines: readonly { readonly text: string; readonly differs: boolean }[]
-  readonly mark: string
-  readonly sign: string
-}
-
-function Side({ lines, mark, sign }: SideProps) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <pre className={styles.text} tabIndex={0}>
-      {lines.map(({ text, differs }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own
-        <div key={index} className={differs ? mark : undefined}>
-          <span className={styles.sign} aria-hidden>
-            {differs ? sign : ' '}
-          </span>
-          {showControls(text)}
-        </div>
-      ))}
-    </pre>
-  )
+function cutJson(value: unknown): string {
+  const text = printJson(value)
+  const left = text.length - MAX_CHARS
+  return showControls(left > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${left} more characters` : text)
 }

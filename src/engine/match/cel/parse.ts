@@ -6,7 +6,7 @@ const MAX_NESTING = 32
 const MAX_OPERATORS = 256
 
 // Strings and comments, terminated or not. In a raw string the backslash escapes nothing.
-const literal = new RegExp(
+export const celLiteral = new RegExp(
   [
     /[bB]?[rR][bB]?(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"[^"\n]*"?|'[^'\n]*'?)/,
     /[bB]?(?:"""(?:\\[\s\S]|[^\\])*?(?:"""|$)|'''(?:\\[\s\S]|[^\\])*?(?:'''|$))/,
@@ -83,8 +83,8 @@ function assertWithinCelLimits(source: string): void {
   let operators = 0
   let prefixes = 0
   for (let index = 0; index < source.length; ) {
-    const skipped = lengthAt(literal, source, index)
-    const found = skipped > 0 ? 0 : lengthAt(operator, source, index)
+    const skipped = matchLengthAt(celLiteral, source, index)
+    const found = skipped > 0 ? 0 : matchLengthAt(operator, source, index)
     const character = source.charAt(index)
     if ('([{'.includes(character)) nesting++
     if (')]}'.includes(character)) nesting--
@@ -102,7 +102,8 @@ export function tooComplex(why: string, at = 'if_expr', cause?: unknown): HookEr
   return new HookError('match.too_complex', `if_expr ${why}`, { at, cause })
 }
 
-function lengthAt(pattern: RegExp, source: string, index: number): number {
+/** How many characters a sticky pattern matches at an index; 0 if it does not match there. */
+export function matchLengthAt(pattern: RegExp, source: string, index: number): number {
   pattern.lastIndex = index
   return pattern.exec(source)?.[0].length ?? 0
 }

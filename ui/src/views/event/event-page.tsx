@@ -5,11 +5,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
-import type { Trace } from '../../../../src/engine/core/trace.ts'
+import type { ExplainedTrace } from '../../../../src/gateway/audit/explain-conditions.ts'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { call } from '../../gateway/call.ts'
-import { Chain } from '../../parts/chain.tsx'
+import { Chain, describeChange, nameHooks } from '../../parts/chain.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
@@ -63,14 +63,20 @@ interface Explained {
   readonly event: RecordedEvent & { readonly kind: EngineDecision['kind'] }
   readonly request?: unknown
   readonly decision?: EngineDecision
-  readonly trace?: Trace
+  readonly trace?: ExplainedTrace
+}
+
+/** Decisions and texts name hooks by their ids. */
+interface HookNames {
+  of(id: string): string
+  within(text: string): string
 }
 
 interface EventViewProps {
   readonly event: RecordedEvent
   readonly request: unknown
   readonly decision: EngineDecision
-  readonly trace: Trace | undefined
+  readonly trace: ExplainedTrace | undefined
 }
 
 const verbs: Readonly<Record<Outcome, string>> = {
@@ -87,7 +93,10 @@ const verbs: Readonly<Record<Outcome, string>> = {
 function EventView({ event, request, decision, trace }: EventViewProps) {
   const { agent, folder, tool, what, input } = readRequest(event.event, request)
   const { steps = [], opened = [] } = decision
-  const hookName = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
+  const names: HookNames = {
+    of: (id) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id,
+    within: (text) => nameHooks(text, trace?.hooks ?? []),
+  }
   return (
     <Page
       title={what ?? event.event}
@@ -110,7 +119,13 @@ function EventView({ event, request, decision, trace }: EventViewProps) {
       }
     >
       <div className={layout.stack}>
-        <Banner decision={decision} hookName={hookName} eventId={event.event_id} request={request} />
+        <Banner
+          decision={decision}
+          names={names}
+          eventId={event.event_id}
+          request={request}
+          testable={findTestable(decision, trace)}
+        />
         {trace === undefined ? null : (
           <Panel title="Chain" aside={`${plural(trace.hooks.length, 'hook')} considered`}>
             {trace.hooks.length === 0 ? (
@@ -119,15 +134,15 @@ function EventView({ event, request, decision, trace }: EventViewProps) {
               <Chain
                 trace={trace}
                 by={decision.by}
-                rewriters={new Set(steps.map(({ hook }) => hook))}
+                rewrites={steps}
                 opened={new Set(opened.map(({ hook }) => hook))}
               />
             )}
           </Panel>
         )}
-        <Input input={input} steps={steps} hookName={hookName} />
+        <Input input={input} steps={steps} names={names} />
         <div className={layout.columns}>
-          <Why decision={decision} trace={trace} hookName={hookName} />
+          <Why decision={decision} trace={trace} names={names} />
           <Panel title="Raw" aside={<Id value={event.event_id} />}>
             <h3 className={styles.part}>what the agent sent</h3>
             <Json value={request} />
@@ -142,12 +157,20 @@ function EventView({ event, request, decision, trace }: EventViewProps) {
 
 interface BannerProps {
   readonly decision: EngineDecision
-  readonly hookName: (id: string) => string
+  readonly names: HookNames
   readonly eventId: string
   readonly request: unknown
+  /** The hook that Test opens with this event. */
+  readonly testable: string | undefined
 }
 
-function Banner({ decision, hookName, eventId, request }: BannerProps) {
+/** The stored hook that decided, or else the first that ran. Hooks of files have no page of their own. */
+function findTestable(decision: EngineDecision, trace: ExplainedTrace | undefined): string | undefined {
+  const ran = (trace?.hooks ?? []).filter(({ executions }) => executions.length > 0).map(({ hook }) => hook)
+  return [...(decision.by === undefined ? [] : [decision.by]), ...ran].find(isStoredHook)
+}
+
+function Banner({ decision, names, eventId, request, testable }: BannerProps) {
   const { kind, by, reason, message, code, steps = [], opened = [] } = decision
   const outcome: Outcome =
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
@@ -161,27 +184,27 @@ function Banner({ decision, hookName, eventId, request }: BannerProps) {
       <span className={styles.because}>
         {by === undefined ? null : (
           <>
-            by <b>{hookName(by)}</b>
+            by <b>{names.of(by)}</b>
           </>
         )}
-        {why === undefined ? null : ` — ${by === undefined ? why : why.replaceAll(by, hookName(by))}`}
-        {outcome === 'rewrite' ? `by ${steps.map(({ hook }) => hookName(hook)).join(', ')}` : null}
+        {why === undefined ? null : ` — ${names.within(why)}`}
+        {outcome === 'rewrite' ? `by ${steps.map(({ hook }) => names.of(hook)).join(', ')}` : null}
         {outcome === 'opened'
           ? opened.map(
               ({ hook, because, code: failure }) =>
-                `although ${hookName(hook)} failed (${because}, ${failure}): its policy allows that. `,
+                `although ${names.of(hook)} failed (${because}, ${failure}): its policy allows that. `,
             )
           : null}
       </span>
       <span className={styles.actions}>
-        {by === undefined || !isStoredHook(by) ? null : (
+        {testable === undefined ? null : (
           <Button
             variant="default"
             size="xs"
             renderRoot={(props) => (
               <Link
                 to="/hooks/$hookId"
-                params={{ hookId: by }}
+                params={{ hookId: testable }}
                 search={{ tab: 'test', from: eventId }}
                 {...props}
               />
@@ -214,7 +237,6 @@ function readCommandParts(request: unknown): { readonly event: string; readonly 
   return { event: typeof event === 'string' ? event : '', payload: JSON.stringify(payload ?? {}) }
 }
 
-/** Stored hooks have a page of their own; those of files do not. */
 function isStoredHook(id: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)
 }
@@ -253,11 +275,11 @@ function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>
 interface InputProps {
   readonly input: unknown
   readonly steps: NonNullable<EngineDecision['steps']>
-  readonly hookName: (id: string) => string
+  readonly names: HookNames
 }
 
 /** The input before and after each hook that changed it. `n` and `p` step through. */
-function Input({ input, steps, hookName }: InputProps) {
+function Input({ input, steps, names }: InputProps) {
   const [at, setAt] = useState(0)
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (isTyping(event)) return
@@ -280,8 +302,8 @@ function Input({ input, steps, hookName }: InputProps) {
       title="Input"
       aside={
         <>
-          {at === 0 ? 'original' : `after ${hookName(steps[at - 1]?.hook ?? '')}`} → after{' '}
-          {hookName(step.hook)} <kbd>n</kbd> <kbd>p</kbd>
+          {at === 0 ? 'original' : `after ${names.of(steps[at - 1]?.hook ?? '')}`} → after{' '}
+          {names.of(step.hook)} <kbd>n</kbd> <kbd>p</kbd>
         </>
       }
     >
@@ -292,12 +314,13 @@ function Input({ input, steps, hookName }: InputProps) {
 
 interface WhyProps {
   readonly decision: EngineDecision
-  readonly trace: Trace | undefined
-  readonly hookName: (id: string) => string
+  readonly trace: ExplainedTrace | undefined
+  readonly names: HookNames
 }
 
-function Why({ decision, trace, hookName }: WhyProps) {
-  const { kind, code, message, reason, context = [], ignored = [], opened = [], grant } = decision
+function Why({ decision, trace, names }: WhyProps) {
+  const { kind, code, message, reason, grant } = decision
+  const { context = [], ignored = [], opened = [], steps = [] } = decision
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['looked at', trace?.subject],
     ['decision', kind],
@@ -305,13 +328,17 @@ function Why({ decision, trace, hookName }: WhyProps) {
     ['the model was told', message ?? reason],
     ['rule', code],
     ['granted', grant ? 'a hook gave permission explicitly' : undefined],
-    ...(trace?.merges ?? []).map(
-      ({ hook, from, to }) => ['merge', `${hookName(hook)} turned ${from} into ${to}`] as const,
+    ...steps.map(
+      ({ hook, before, after }) =>
+        ['rewrite', `${names.of(hook)} ${describeChange(before, after) || 'changed the input'}`] as const,
     ),
-    ...ignored.map(({ hook, reason: why }) => ['not applied', `${hookName(hook)}: ${why}`] as const),
+    ...(trace?.merges ?? []).map(
+      ({ hook, from, to }) => ['merge', `${names.of(hook)} turned ${from} into ${to}`] as const,
+    ),
+    ...ignored.map(({ hook, reason: why }) => ['not applied', `${names.of(hook)}: ${why}`] as const),
     ...opened.map(
       ({ hook, because }) =>
-        ['opened', `${hookName(hook)} failed (${because}); its policy allows that`] as const,
+        ['opened', `${names.of(hook)} failed (${because}); its policy allows that`] as const,
     ),
     ...context.map((text) => ['added context', text] as const),
   ]
@@ -323,7 +350,7 @@ function Why({ decision, trace, hookName }: WhyProps) {
             // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may occur twice
             <div key={index}>
               <dt>{name}</dt>
-              <dd>{showControls(value.slice(0, 2_000))}</dd>
+              <dd>{showControls(names.within(value.slice(0, 2_000)))}</dd>
             </div>
           ),
         )}

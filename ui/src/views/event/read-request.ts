@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../parts/format.ts'
+
 interface ShownRequest {
   readonly agent: string | undefined
   readonly folder: string | undefined
@@ -6,8 +8,6 @@ interface ShownRequest {
   readonly what: string | undefined
   readonly input: unknown
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 const telling = ['command', 'file_path', 'path', 'url', 'pattern', 'query', 'prompt', 'description'] as const
 
@@ -29,10 +29,6 @@ export function readRequest(event: string, request: unknown): ShownRequest {
     what: argument ?? textOf(sent.prompt) ?? textOf(sent.tool_name) ?? event,
     input,
   }
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function textOf(value: unknown): string | undefined {

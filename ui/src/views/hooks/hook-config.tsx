@@ -1,53 +1,32 @@
-import { Accordion, Button, Input, SegmentedControl, Select, Textarea } from '@mantine/core'
-import { useClipboard, useDebouncedValue } from '@mantine/hooks'
+import { Button, Menu, SegmentedControl } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { IconChevronDown } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { dump, load } from 'js-yaml'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
-import { useCaller, useMay } from '../../frame/caller.ts'
+import { useMay } from '../../frame/caller.ts'
 import { call, GatewayError } from '../../gateway/call.ts'
-import { Decision } from '../../parts/decision.tsx'
+import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Text } from '../../parts/json.tsx'
-import { Empty, Failed, Loaded, layout, Meter, Panel } from '../../parts/layout.tsx'
-import { Age, Code } from '../../parts/values.tsx'
+import { layout, Panel } from '../../parts/layout.tsx'
 import styles from './hook-config.module.css'
-import {
-  eventNames,
-  type FieldSchema,
-  type HookDraft,
-  handlerConfigs,
-  hookFields,
-  toInput,
-} from './hook-schema.ts'
-import { SchemaField } from './schema-field.tsx'
+import { type HookEditorProps, HookForm } from './hook-form.tsx'
+import { HookProof, usePreview } from './hook-proof.tsx'
+import { type HookDraft, toInput } from './hook-schema.ts'
 
-interface HookConfigProps {
-  readonly draft: HookDraft
-  readonly onChange: (draft: HookDraft) => void
-  readonly isReadOnly: boolean
+interface HookConfigProps extends HookEditorProps {
+  /** Why the form cannot be changed. */
+  readonly readOnlyReason: string | undefined
+  /** Why the gateway did not save the draft. */
+  readonly refusal: GatewayError | undefined
 }
 
-const first = ['name', 'matcher', 'if_expr'] as const
-const timing = ['timeout_ms', 'on_timeout', 'priority'] as const
-const shown = new Set<string>([
-  ...first,
-  ...timing,
-  'id',
-  'event',
-  'handler_type',
-  'config',
-  'enabled',
-  'disabled_reason',
-])
-const more = Object.keys(hookFields).filter((name) => !shown.has(name))
-
 /** The form on the left, live proof on the right. */
-export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
+export function HookConfig({ draft, onChange, isReadOnly, readOnlyReason, refusal }: HookConfigProps) {
   const [isText, setText] = useState(false)
   const mayPreview = useMay('operator')
   const preview = usePreview(draft, mayPreview)
-  const problem = preview.error instanceof GatewayError ? preview.error : undefined
+  const problem = preview.error instanceof GatewayError ? preview.error : refusal
   return (
     <div className={layout.columns}>
       <Panel
@@ -62,9 +41,7 @@ export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
           />
         }
       >
-        {isReadOnly ? (
-          <p className={styles.note}>You can read this hook and test it, but not change it.</p>
-        ) : null}
+        {readOnlyReason === undefined ? null : <p className={styles.note}>{readOnlyReason}</p>}
         <div className={styles.form}>
           {isText ? (
             <DraftText draft={draft} onChange={onChange} isReadOnly={isReadOnly} />
@@ -74,107 +51,16 @@ export function HookConfig({ draft, onChange, isReadOnly }: HookConfigProps) {
         </div>
       </Panel>
       <div className={layout.stack}>
-        {mayPreview ? <Proof preview={preview} /> : null}
+        {mayPreview ? <HookProof preview={preview} /> : null}
+        <Unenforced event={draft.event} />
         <AsFile draft={draft} />
       </div>
     </div>
   )
 }
 
-type HookFormProps = HookConfigProps & { readonly problem: GatewayError | undefined }
-
-function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps) {
-  const { edition } = useCaller()
-  const set = (name: string, value: unknown) => onChange({ ...draft, [name]: value })
-  const type = typeof draft.handler_type === 'string' ? draft.handler_type : 'script'
-  const config = handlerConfigs.get(type)
-  const values = typeof draft.config === 'object' && draft.config !== null ? { ...draft.config } : {}
-  const field = (name: string) => {
-    const schema = hookFields[name]
-    return schema === undefined ? null : (
-      <SchemaField
-        key={name}
-        name={name}
-        schema={schema}
-        value={draft[name]}
-        onChange={(value) => set(name, value)}
-        isDisabled={isReadOnly}
-        problem={problem?.at === name ? problem.message : undefined}
-      />
-    )
-  }
-  return (
-    <>
-      <Select
-        label="Event"
-        data={[...eventNames]}
-        value={typeof draft.event === 'string' ? draft.event : null}
-        onChange={(value) => set('event', value ?? undefined)}
-        searchable
-        required
-        disabled={isReadOnly}
-      />
-      {first.map(field)}
-      <Input.Wrapper
-        label="Handler"
-        labelElement="div"
-        description={
-          edition === 'standard'
-            ? 'Commands are off on the standard edition: use a script or a webhook.'
-            : undefined
-        }
-      >
-        <SegmentedControl
-          className={styles.handlers ?? ''}
-          aria-label="Handler"
-          data={[...handlerConfigs.keys()].map((name) => ({
-            value: name,
-            label: name,
-            disabled: name === 'command' && edition === 'standard',
-          }))}
-          value={type}
-          onChange={(value) => onChange({ ...draft, handler_type: value, config: {} })}
-          disabled={isReadOnly}
-        />
-      </Input.Wrapper>
-      {Object.entries(config?.properties ?? {}).map(([name, schema]) =>
-        isSetByGateway(schema) ? null : (
-          <SchemaField
-            key={`${type}.${name}`}
-            name={name}
-            schema={schema}
-            value={(values as Record<string, unknown>)[name]}
-            onChange={(value) => set('config', withField(values, name, value))}
-            isRequired={config?.required?.includes(name) ?? false}
-            isDisabled={isReadOnly}
-          />
-        ),
-      )}
-      <div className={styles.three}>{timing.map(field)}</div>
-      <Accordion variant="contained">
-        <Accordion.Item value="more">
-          <Accordion.Control>More: failures, limits, locks</Accordion.Control>
-          <Accordion.Panel>
-            <div className={styles.form}>{more.map(field)}</div>
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
-    </>
-  )
-}
-
-/** A field that people cannot set needs no place in the form. */
-function isSetByGateway({ description = '' }: FieldSchema): boolean {
-  return description.startsWith('Ignored.') || description.includes('The gateway sets it.')
-}
-
-function withField(values: object, name: string, value: unknown): Record<string, unknown> {
-  const { [name]: _, ...rest } = values as Record<string, unknown>
-  return value === undefined ? rest : { ...rest, [name]: value }
-}
-
 /** The same draft as text. What cannot be read yet stays in the field and changes nothing. */
-function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
+function DraftText({ draft, onChange, isReadOnly }: HookEditorProps) {
   const [text, setText] = useState(() => printYaml(toInput(draft)))
   const [problem, setProblem] = useState<string>()
   const change = (typed: string) => {
@@ -190,16 +76,15 @@ function DraftText({ draft, onChange, isReadOnly }: HookConfigProps) {
     }
   }
   return (
-    <Textarea
-      aria-label="The hook as YAML"
-      autosize
-      minRows={18}
-      spellCheck={false}
-      disabled={isReadOnly}
-      styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
+    <CodeEditor
+      label="The hook as YAML"
+      isLabelHidden
+      language="yaml"
+      minLines={18}
+      isReadOnly={isReadOnly}
       value={text}
-      error={problem}
-      onChange={({ currentTarget }) => change(currentTarget.value)}
+      problem={problem}
+      onChange={change}
     />
   )
 }
@@ -209,88 +94,76 @@ function printYaml(value: unknown): string {
   return dump(value, { lineWidth: -1 })
 }
 
-function usePreview(draft: HookDraft, isEnabled: boolean) {
-  const [settled] = useDebouncedValue(draft, 300)
-  const hook = { scope: 'tenant', ...toInput(settled) }
-  return useQuery({
-    queryKey: ['hooks', 'preview', hook],
-    queryFn: ({ signal }) =>
-      call('hooks.preview', { hook, limit: 500 } as unknown as Methods['hooks.preview']['params'], signal),
-    enabled: isEnabled,
-    placeholderData: (previous) => previous,
-    staleTime: 10_000,
-  })
+/** What the list of capabilities calls the events that some agents do not let hooks decide. */
+const subjects: Readonly<Record<string, string>> = {
+  pre_tool_use: 'tool calls',
+  user_prompt_submit: 'prompts',
+  permission_request: 'permission requests',
+  subagent_start: 'sub-agents',
+  post_tool_use: 'tool output',
+  stop: 'the end of a turn',
 }
 
-/** What the conditions would have matched, updated as one types. */
-function Proof({ preview }: { readonly preview: ReturnType<typeof usePreview> }) {
+/** The connected agents that do not honour every answer of a hook on this event. */
+function Unenforced({ event }: { readonly event: unknown }) {
+  const { data } = useQuery({
+    queryKey: ['capabilities'],
+    queryFn: ({ signal }) => call('capabilities.list', {}, signal),
+    staleTime: 60_000,
+  })
+  const subject = `${typeof event === 'string' ? subjects[event] : undefined}: `
+  const lacking = (data?.capabilities ?? []).flatMap(({ title, cannot, last_at }) =>
+    last_at === null
+      ? []
+      : cannot
+          .filter((line) => line.startsWith(subject))
+          .map((line) => ({ title, effects: line.slice(subject.length) })),
+  )
+  if (lacking.length === 0) return null
   return (
-    <Panel title="Against the last 500 events" aside="updates as you type">
-      {preview.error !== null ? (
-        <Failed error={preview.error} />
-      ) : (
-        <Loaded query={preview} rows={4}>
-          {({ checked, matched, changes, rows }) =>
-            checked === 0 ? (
-              <Empty title="No event of this kind was recorded yet">
-                The proof appears with the first one.
-              </Empty>
-            ) : (
-              <>
-                <p className={styles.figure}>
-                  <b>{matched}</b> of {checked} match
-                  <span>
-                    {changes.block} of them were blocked when they happened, {changes.ask} asked,{' '}
-                    {changes.rewrite} rewritten
-                  </span>
-                  <Meter max={checked} value={matched} label={`${matched} of ${checked} match`} />
-                </p>
-                {matchesFirst(rows).map(({ event_id, created_at, what, kind, would, why }) => (
-                  <Link
-                    key={event_id}
-                    to="/events/$eventId"
-                    params={{ eventId: event_id }}
-                    className={`${layout.row} ${styles.event}`}
-                    title={why}
-                  >
-                    <span className={styles.age}>
-                      <Age at={created_at} />
-                    </span>
-                    <Code text={what ?? ''} />
-                    {would === 'match' ? (
-                      <Decision outcome={kind === 'allow' ? 'shadow' : kind}>match</Decision>
-                    ) : (
-                      <Decision outcome="skip">no match</Decision>
-                    )}
-                  </Link>
-                ))}
-              </>
-            )
-          }
-        </Loaded>
-      )}
+    <Panel title="Where it cannot be enforced">
+      <ul className={styles.unenforced}>
+        {lacking.map(({ title, effects }) => (
+          <li key={title}>
+            With <b>{title}</b> {subject.slice(0, -2)} cannot be {effects}.
+          </li>
+        ))}
+      </ul>
     </Panel>
   )
 }
 
-type PreviewRow = Methods['hooks.preview']['result']['rows'][number]
-
-/** A few rows: all matches that fit, then what just misses. */
-function matchesFirst(rows: readonly PreviewRow[]): readonly PreviewRow[] {
-  const [matches, others] = ['match', 'no match'].map((would) => rows.filter((row) => row.would === would))
-  return [...(matches ?? []).slice(0, 9), ...(others ?? []).slice(0, 3)]
-}
-
 function AsFile({ draft }: { readonly draft: HookDraft }) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
-  const text = printYaml({ version: 1, hooks: [{ id: idOf(draft), ...toInput(draft) }] })
+  const input = toInput(draft)
+  const text = printYaml({ version: 1, hooks: [{ id: idOf(draft), ...input }] })
+  const json = JSON.stringify({ scope: 'tenant', ...input })
   return (
     <Panel
       title="As a file"
       aside={
-        <Button variant="default" size="compact-xs" onClick={() => copy(text)}>
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" size="compact-xs" rightSection={<IconChevronDown size={12} />}>
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => copy(text)}>as a file</Menu.Item>
+            <Menu.Item onClick={() => copy(`hookhelm hooks create --file - <<'HOOK'\n${json}\nHOOK`)}>
+              as a command
+            </Menu.Item>
+            <Menu.Item
+              onClick={() =>
+                copy(
+                  `curl -H "Authorization: Bearer $HOOKHELM_TOKEN" -H "Content-Type: application/json" ${location.origin}/v1/hooks --data-binary @- <<'HOOK'\n${json}\nHOOK`,
+                )
+              }
+            >
+              as curl
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
       }
     >
       <Text text={text} />

@@ -1,19 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
-import { call } from '../../gateway/call.ts'
 import { formatDuration } from '../../parts/format.ts'
 import { Loaded, layout, Panel } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
+import { useHookCounts } from './hook-counts.ts'
 import styles from './hook-overview.module.css'
 import type { StoredHook } from './hook-page.tsx'
 
-const DAY = 86_400_000
-
 /** Event, type, scope and matcher at a glance, and what the hook did today. */
 export function HookOverview({ hook }: { readonly hook: StoredHook }) {
-  const counts = useQuery({
-    queryKey: ['hooks', 'counts'],
-    queryFn: ({ signal }) => call('stats.hooks', { since: Date.now() - DAY }, signal),
-  })
+  const counts = useHookCounts()
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['Event', <code key="event">{hook.event}</code>],
     ['Handler', hook.handler_type],

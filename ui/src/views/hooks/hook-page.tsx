@@ -3,10 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
-import { useMay } from '../../frame/caller.ts'
-import { call, GatewayError } from '../../gateway/call.ts'
+import { useCaller, useMay } from '../../frame/caller.ts'
+import { call, callWithDraft, GatewayError } from '../../gateway/call.ts'
+import { formatDuration, plural } from '../../parts/format.ts'
 import { Failed, Loaded, Page, Tag } from '../../parts/layout.tsx'
 import { HookConfig } from './hook-config.tsx'
+import { useHookCounts } from './hook-counts.ts'
 import { HookHistory } from './hook-history.tsx'
 import { HookOverview } from './hook-overview.tsx'
 import { type HookDraft, newHook, toInput } from './hook-schema.ts'
@@ -41,9 +43,14 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
   const sample = useRecordedSample(from)
   const navigate = useNavigate()
   const [edited, setEdited] = useState<HookDraft>()
+  const [refusal, setRefusal] = useState<GatewayError>()
+  const edit = (draft: HookDraft | undefined) => {
+    setEdited(draft)
+    setRefusal(undefined)
+  }
   const fresh = sample === undefined ? newHook : hookLike(sample, newHook)
   const draft: HookDraft = edited ?? stored ?? fresh
-  const isReadOnly = !useMay('admin') || stored?.source === 'builtin'
+  const readOnlyReason = whyReadOnly(stored, useMay('admin'))
   const title = stored === undefined ? 'New hook' : (stored.name ?? stored.id)
   return (
     <Page
@@ -53,19 +60,27 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           {title}
           {stored === undefined ? null : <Tag>{stored.scope}</Tag>}
           {stored === undefined ? null : (
-            <Tag>{stored.source === 'builtin' ? 'built in' : `stored · version ${stored.version}`}</Tag>
+            <Tag>
+              {stored.source === 'builtin' ? 'system · built in' : `stored · version ${stored.version}`}
+            </Tag>
           )}
           {stored?.shadow === true ? <Tag>shadow</Tag> : null}
           {stored?.enabled === false ? <Tag>off</Tag> : null}
         </Group>
       }
-      purpose={stored?.description ?? 'Runs on an event, looks at it, and decides.'}
+      purpose={
+        <>
+          {stored?.description ?? 'Runs on an event, looks at it, and decides.'}
+          {stored === undefined ? null : <HookFigures hook={stored} />}
+        </>
+      }
       actions={
         <HookActions
           stored={stored}
           draft={draft}
           isEdited={edited !== undefined}
-          onSaved={() => setEdited(undefined)}
+          onSaved={() => edit(undefined)}
+          onRefused={setRefusal}
         />
       }
     >
@@ -96,7 +111,13 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           </Tabs.Panel>
         )}
         <Tabs.Panel value="config">
-          <HookConfig draft={draft} onChange={setEdited} isReadOnly={isReadOnly} />
+          <HookConfig
+            draft={draft}
+            onChange={edit}
+            refusal={refusal}
+            isReadOnly={readOnlyReason !== undefined}
+            readOnlyReason={readOnlyReason}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="test">
           <HookTest key={from} draft={draft} stored={stored} isEdited={edited !== undefined} from={from} />
@@ -111,29 +132,63 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
   )
 }
 
+function whyReadOnly(stored: StoredHook | undefined, isAdmin: boolean): string | undefined {
+  if (stored?.source === 'builtin')
+    return 'This hook comes with Hookhelm: you can read it, test it, and switch it on or off, but not change it.'
+  return isAdmin ? undefined : 'You can read this hook and test it, but not change it.'
+}
+
+/** Where the hook runs in its chain, and what it did today. */
+function HookFigures({ hook: { id, event } }: { readonly hook: StoredHook }) {
+  const effective = useQuery({
+    queryKey: ['hooks', 'effective', event, ''],
+    queryFn: ({ signal }) => call('hooks.effective', { event }, signal),
+  })
+  const counts = useHookCounts()
+  const chain = (effective.data?.hooks ?? []).filter(({ position }) => position !== null)
+  const position = chain.find((hook) => hook.id === id)?.position
+  const found = counts.data?.hooks.find(({ hook_id }) => hook_id === id)
+  return (
+    <>
+      {' '}
+      {position != null
+        ? `Runs as number ${position} of ${chain.length}`
+        : effective.data === undefined
+          ? 'Runs'
+          : 'Does not run'}{' '}
+      on <code>{event}</code>
+      {found === undefined
+        ? ' · no match today'
+        : ` · decided ${found.block + found.ask + found.rewrite} of ${plural(found.matched, 'match', 'matches')} today`}
+      {found?.p95_ms == null ? null : ` · p95 ${formatDuration(found.p95_ms)}`}
+    </>
+  )
+}
+
 interface HookActionsProps {
   readonly stored: StoredHook | undefined
   readonly draft: HookDraft
   readonly isEdited: boolean
   readonly onSaved: () => void
+  readonly onRefused: (refusal: GatewayError) => void
 }
 
-function HookActions({ stored, draft, isEdited, onSaved }: HookActionsProps) {
+function HookActions({ stored, draft, isEdited, onSaved, onRefused }: HookActionsProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const mayChange = useMay('admin')
+  const { master: isMaster } = useCaller()
   const [isDeleting, setDeleting] = useState(false)
   const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['hooks'] }) }
   const save = useMutation({
     ...settled,
     mutationFn: async () => {
       const input = toInput(draft)
-      if (stored === undefined)
-        return call('hooks.create', {
-          scope: 'tenant',
-          ...input,
-        } as unknown as Methods['hooks.create']['params'])
+      if (stored === undefined) return callWithDraft('hooks.create', { scope: 'tenant', ...input })
       return call('hooks.update', { hookId: stored.id, updates: changesOf(stored, input) })
+    },
+    onError: (error) => {
+      if (error instanceof GatewayError) onRefused(error)
     },
     onSuccess: ({ hookId }) => {
       onSaved()
@@ -151,7 +206,21 @@ function HookActions({ stored, draft, isEdited, onSaved }: HookActionsProps) {
     onSuccess: () => navigate({ to: '/hooks' }),
   })
   const failure = save.error ?? update.error ?? remove.error
-  if (!mayChange || stored?.source === 'builtin') return null
+  if (!mayChange) return null
+  const toggle =
+    stored === undefined ? null : (
+      <Button variant="default" size="xs" onClick={() => update.mutate({ enabled: !stored.enabled })}>
+        {stored.enabled ? 'Disable' : 'Enable'}
+      </Button>
+    )
+  // The gateway lets only master callers switch what belongs to all tenants.
+  if (stored?.source === 'builtin')
+    return isMaster ? (
+      <Group gap="xs">
+        {toggle}
+        {failure === null ? null : <SaveFailed error={failure} />}
+      </Group>
+    ) : null
   return (
     <Group gap="xs" justify="flex-end">
       {stored === undefined ? null : (
@@ -163,9 +232,7 @@ function HookActions({ stored, draft, isEdited, onSaved }: HookActionsProps) {
           >
             {stored.shadow === true ? 'Promote' : 'Shadow'}
           </Button>
-          <Button variant="default" size="xs" onClick={() => update.mutate({ enabled: !stored.enabled })}>
-            {stored.enabled ? 'Disable' : 'Enable'}
-          </Button>
+          {toggle}
           <Button
             variant="default"
             size="xs"

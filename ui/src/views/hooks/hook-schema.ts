@@ -24,7 +24,7 @@ interface HookItem extends FieldSchema {
   }[]
 }
 
-const item: HookItem = schema.properties.hooks.items as unknown as HookItem
+const item: HookItem = schema.properties.hooks.items
 
 /** Every field of a hook, from the published schema. */
 export const hookFields = item.properties
@@ -56,9 +56,10 @@ export const newHook: HookDraft = {
 /** What the gateway accepts: the draft without what it adds itself, and without empty values. */
 export function toInput(draft: HookDraft): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(draft).filter(
-      ([name, value]) =>
-        name !== 'id' && name in hookFields && value !== undefined && value !== '' && value !== null,
-    ),
+    Object.entries(draft).filter(([name, value]) => name !== 'id' && name in hookFields && !isEmpty(value)),
   )
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === '' || value === null || (Array.isArray(value) && value.length === 0)
 }

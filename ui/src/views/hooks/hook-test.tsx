@@ -1,10 +1,12 @@
-import { Button, JsonInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Button, Select, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import { call, callWithDraft } from '../../gateway/call.ts'
+import { Terms } from '../../parts/chain.tsx'
+import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatClock, formatDuration, showControls } from '../../parts/format.ts'
 import { Diff, printJson, Text } from '../../parts/json.tsx'
@@ -32,65 +34,65 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const [typed, setTyped] = useState<Partial<Sample>>({})
   const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
   const test = useMutation({
-    mutationFn: () =>
-      call('hooks.test', {
+    mutationFn: async () => {
+      const toolInput: unknown = JSON.parse(input)
+      const { result } = await callWithDraft('hooks.test', {
         ...(stored === undefined ? {} : { hookId: stored.id }),
         ...(stored === undefined || isEdited ? { config: { scope: 'tenant', ...toInput(draft) } } : {}),
-        sampleEvent: {
-          toolName: tool,
-          toolInput: JSON.parse(input) as Record<string, unknown>,
-          ...(prompt === '' ? {} : { rawInput: prompt }),
-        },
-      } as unknown as Methods['hooks.test']['params']),
+        sampleEvent: { toolName: tool, toolInput, ...(prompt === '' ? {} : { rawInput: prompt }) },
+      })
+      return { result, toolInput }
+    },
   })
   return (
-    <div className={layout.columns}>
-      <Panel title="Sample event" aside="it really runs; nothing is recorded">
-        <div className={styles.form}>
-          <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
-          <TextInput
-            label="Tool"
-            value={tool}
-            onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
-          />
-          <JsonInput
-            label="Tool input"
-            autosize
-            minRows={4}
-            validationError="This is not JSON"
-            styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
-            value={input}
-            onChange={(text) => setTyped({ ...typed, input: text })}
-          />
-          <Textarea
-            label="Prompt, for events that have one"
-            value={prompt}
-            onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
-          />
-          {mayTest ? (
-            <Button
-              className={styles.fire ?? ''}
-              disabled={!isJson(input)}
-              loading={test.isPending}
-              onClick={() => test.mutate()}
-            >
-              Fire
-            </Button>
+    <div className={layout.stack}>
+      <div className={layout.columns}>
+        <Panel title="Sample event" aside="it really runs; nothing is recorded">
+          <div className={styles.form}>
+            <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
+            <TextInput
+              label="Tool"
+              value={tool}
+              onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
+            />
+            <CodeEditor
+              label="Tool input"
+              language="json"
+              problem={isJson(input) ? undefined : 'This is not JSON'}
+              value={input}
+              onChange={(text) => setTyped({ ...typed, input: text })}
+            />
+            <Textarea
+              label="Prompt, for events that have one"
+              value={prompt}
+              onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
+            />
+            {mayTest ? (
+              <Button
+                className={styles.fire ?? ''}
+                disabled={!isJson(input)}
+                loading={test.isPending}
+                onClick={() => test.mutate()}
+              >
+                Fire
+              </Button>
+            ) : (
+              <p className={styles.note}>Firing needs the role operator.</p>
+            )}
+          </div>
+        </Panel>
+        <div className={layout.stack}>
+          {test.error !== null ? <Failed error={test.error} /> : null}
+          {test.data === undefined ? (
+            <Panel title="Result">
+              <Empty title="Not fired yet">The decision, its time, output and reason appear here.</Empty>
+            </Panel>
           ) : (
-            <p className={styles.note}>Firing needs the role operator.</p>
+            <Result result={test.data.result} />
           )}
         </div>
-      </Panel>
-      <div className={layout.stack}>
-        {test.error !== null ? <Failed error={test.error} /> : null}
-        {test.data === undefined ? (
-          <Panel title="Result">
-            <Empty title="Not fired yet">The decision, its time, output and reason appear here.</Empty>
-          </Panel>
-        ) : (
-          <Result result={test.data.result} input={input} />
-        )}
       </div>
+      {test.data === undefined ? null : <Rewrite result={test.data.result} before={test.data.toolInput} />}
     </div>
   )
 }
@@ -170,16 +172,27 @@ const outcomes: Readonly<Record<TestResult['decision'], Outcome>> = {
   aborted: 'skip',
 }
 
-function Result({
-  result,
-  input,
-}: {
+interface RewriteProps {
   readonly result: TestResult & { readonly updatedInput?: unknown }
-  readonly input: string
-}) {
+  readonly before: unknown
+}
+
+/** What the hook would change in the input that was fired. */
+function Rewrite({ result: { updatedInput }, before }: RewriteProps) {
+  if (updatedInput === undefined) return null
+  return (
+    <Panel title="Input" aside="before and after">
+      <Diff before={before} after={updatedInput} />
+    </Panel>
+  )
+}
+
+function Result({ result }: { readonly result: TestResult }) {
   const {
     decision,
     matched,
+    matcherMatched,
+    terms,
     durationMs,
     statusCode,
     exitCode,
@@ -189,10 +202,11 @@ function Result({
     hint,
     stdout,
     stderr,
-    updatedInput,
   } = result
-  const facts: readonly (readonly [string, string | number | undefined])[] = [
+  const facts: readonly (readonly [string, ReactNode])[] = [
     ['matched', matched ? 'yes' : 'no: the handler did not run'],
+    ['applies to it', matcherMatched === undefined ? undefined : matcherMatched ? 'yes' : 'no'],
+    ['condition', terms === undefined ? undefined : <Terms key="terms" terms={terms} />],
     ['duration', formatDuration(durationMs)],
     ['status code', statusCode],
     ['exit code', exitCode],
@@ -215,11 +229,6 @@ function Result({
           )}
         </dl>
       </Panel>
-      {updatedInput === undefined ? null : (
-        <Panel title="Input" aside="before and after">
-          <Diff before={JSON.parse(input)} after={updatedInput} />
-        </Panel>
-      )}
       {stdout === '' ? null : (
         <Panel title="stdout">
           <Text text={stdout} />

@@ -4,33 +4,21 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
-import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
+import { useHookCounts } from './hook-counts.ts'
+import { eventNames } from './hook-schema.ts'
 import styles from './hooks-page.module.css'
 
 const route = getRouteApi('/hooks')
-const DAY = 86_400_000
 
 type Effective = Methods['hooks.effective']['result']
 type EffectiveHook = Effective['hooks'][number]
 type HookCounts = Methods['stats.hooks']['result']['hooks'][number]
 
 const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
-const events = [
-  'pre_tool_use',
-  'post_tool_use',
-  'post_tool_use_failure',
-  'user_prompt_submit',
-  'session_start',
-  'session_end',
-  'stop',
-  'subagent_start',
-  'subagent_stop',
-  'pre_compact',
-]
 
 /** The hooks that are really in force, in the order in which they run. */
 export function HooksPage() {
@@ -46,11 +34,7 @@ export function HooksPage() {
         signal,
       ),
   })
-  const counts = useQuery({
-    queryKey: ['hooks', 'counts'],
-    queryFn: ({ signal }) => call('stats.hooks', { since: Date.now() - DAY }, signal),
-  })
-  useRefreshOnEvents([['hooks', 'counts']])
+  const counts = useHookCounts()
   const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
   const choose = (search: { event?: string; agent?: string }) => {
     const chosen = { event, agent, ...search }
@@ -81,7 +65,7 @@ export function HooksPage() {
         <Select
           aria-label="Event"
           placeholder="every event"
-          data={events}
+          data={[...eventNames]}
           value={event === '' ? null : event}
           onChange={(value) => choose({ event: value ?? '' })}
           clearable

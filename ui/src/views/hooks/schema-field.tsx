@@ -1,5 +1,7 @@
-import { JsonInput, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { CodeEditor } from '../../parts/code-editor.tsx'
+import { printJson } from '../../parts/json.tsx'
 import type { FieldSchema } from './hook-schema.ts'
 
 interface SchemaFieldProps {
@@ -13,8 +15,6 @@ interface SchemaFieldProps {
   readonly problem?: string | undefined
 }
 
-/** Texts with more than one line. */
-const LONG = new Set(['source', 'prompt', 'prompt_template', 'description'])
 const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }
 
 /** One field of a form, drawn from its schema. */
@@ -27,16 +27,7 @@ export function SchemaField(props: SchemaFieldProps) {
     disabled: isDisabled,
     error: problem,
   }
-  if (schema.enum !== undefined)
-    return (
-      <Select
-        {...shared}
-        data={[...schema.enum]}
-        value={typeof value === 'string' ? value : null}
-        onChange={(chosen) => onChange(chosen ?? undefined)}
-        clearable={!isRequired}
-      />
-    )
+  if (schema.enum !== undefined) return <EnumField {...props} />
   if (schema.type === 'boolean')
     return (
       <Switch
@@ -56,48 +47,108 @@ export function SchemaField(props: SchemaFieldProps) {
         onChange={(given) => onChange(given === '' ? undefined : Number(given))}
       />
     )
-  if (schema.type === 'array')
+  if (schema.type === 'array' && schema.items?.type === 'string')
     return (
       <TagsInput
         {...shared}
+        styles={MONO}
         value={Array.isArray(value) ? value.map(String) : []}
         onChange={(given) => onChange(given.length === 0 ? undefined : given)}
       />
     )
   if (schema.type === 'string' || schema.anyOf?.some(({ type }) => type === 'string'))
     return <TextField {...props} />
+  return <JsonField {...props} />
+}
+
+function EnumField({ name, schema, value, onChange, isRequired, isDisabled, problem }: SchemaFieldProps) {
+  const { enum: choices = [] } = schema
+  const usual = defaultOf(schema)
   return (
-    <JsonInput
-      {...shared}
-      autosize
-      minRows={2}
-      styles={MONO}
-      value={
-        value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
-      }
-      onChange={(text) => onChange(readJson(text))}
+    <Select
+      label={titleOf(name)}
+      description={describe(schema)}
+      required={isRequired ?? false}
+      disabled={isDisabled ?? false}
+      error={problem}
+      data={[...choices]}
+      {...(usual === undefined ? {} : { placeholder: usual })}
+      value={typeof value === 'string' ? value : null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+      clearable={isRequired !== true}
+      allowDeselect={false}
     />
   )
 }
 
+/** The choice that the description marks as the default. */
+function defaultOf({ enum: choices = [], description = '' }: FieldSchema): string | undefined {
+  return choices.find((choice) => new RegExp(`\\b${choice}\`? \\((?:the )?default\\)`).test(description))
+}
+
+/** Texts with more than one line. */
+const languages: Readonly<Record<string, 'javascript' | 'text'>> = {
+  source: 'javascript',
+  prompt: 'text',
+  prompt_template: 'text',
+}
+
 function TextField({ name, schema, value, onChange, isRequired, isDisabled, problem }: SchemaFieldProps) {
+  const language = languages[name]
+  const label = titleOf(name)
+  const description = describe(schema)
+  const text = typeof value === 'string' ? value : ''
+  const change = (typed: string) => onChange(typed === '' ? undefined : typed)
+  if (language !== undefined)
+    return (
+      <CodeEditor
+        label={label}
+        description={description}
+        isRequired={isRequired ?? false}
+        isReadOnly={isDisabled ?? false}
+        problem={problem}
+        language={language}
+        minLines={name === 'source' ? 6 : 4}
+        value={text}
+        onChange={change}
+      />
+    )
   const shared = {
-    label: titleOf(name),
-    description: describe(schema),
+    label,
+    description,
     required: isRequired ?? false,
     disabled: isDisabled ?? false,
     error: problem,
-    styles: MONO,
-    spellCheck: false,
-    value: typeof value === 'string' ? value : '',
+    value: text,
     ...(schema.maxLength === undefined ? {} : { maxLength: schema.maxLength }),
-    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onChange(currentTarget.value === '' ? undefined : currentTarget.value),
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => change(currentTarget.value),
   }
-  return LONG.has(name) ? (
-    <Textarea {...shared} autosize minRows={name === 'source' ? 6 : 2} />
+  return name === 'description' ? (
+    <Textarea {...shared} autosize minRows={2} />
   ) : (
-    <TextInput {...shared} />
+    <TextInput {...shared} styles={MONO} spellCheck={false} />
+  )
+}
+
+/** A value with fields or of any type. The text stays as it is typed; only its meaning is passed on. */
+function JsonField({ name, schema, value, onChange, isRequired, isDisabled, problem }: SchemaFieldProps) {
+  const [typed, setTyped] = useState('')
+  const isCurrent = JSON.stringify(readJson(typed)) === JSON.stringify(value)
+  return (
+    <CodeEditor
+      label={titleOf(name)}
+      description={describe(schema)}
+      isRequired={isRequired ?? false}
+      isReadOnly={isDisabled ?? false}
+      problem={problem ?? (typeof value === 'string' ? 'This is not JSON' : undefined)}
+      language="json"
+      minLines={2}
+      value={isCurrent ? typed : typeof value === 'string' ? value : printJson(value)}
+      onChange={(text) => {
+        setTyped(text)
+        onChange(readJson(text))
+      }}
+    />
   )
 }
 
@@ -126,8 +177,13 @@ const titles: Readonly<Record<string, string>> = {
   on_error: 'If it fails',
   on_invalid: 'If its answer cannot be read',
   exec: 'Program and arguments',
+  cwd: 'Working directory',
+  allowed_env_vars: 'Environment variables',
   url: 'Address',
   source: 'Script',
+  prompt_template: 'Instruction',
+  max_invocations_per_turn: 'Runs per turn',
+  payload: 'Written for',
 }
 
 function titleOf(name: string): string {
