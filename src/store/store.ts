@@ -3,6 +3,7 @@ import type { AuditStore } from './stores/audit-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
+import type { RunStore } from './stores/run-store.ts'
 import type { SessionStore } from './stores/session-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
@@ -22,7 +23,8 @@ export interface Store
     SessionStore,
     TenantStore,
     VaultStore,
-    AgentStore {
+    AgentStore,
+    RunStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>
