@@ -120,7 +120,10 @@ function refuseLaterExecutor(given: unknown): void {
     )
 }
 
-function checkExecutor({ executor: { command, profile } }: SchemaType<typeof blueprintSchema>, edition: Edition) {
+function checkExecutor(
+  { executor: { command, profile } }: SchemaType<typeof blueprintSchema>,
+  edition: Edition,
+) {
   if ((command === undefined) === (profile === undefined))
     throw new HookError('config.field', 'executor needs either a command or a profile', { at: 'executor' })
   if (command !== undefined && !runsCommands(edition))
@@ -186,9 +189,13 @@ export function readRunHook(given: unknown, at: string): AgentRunHook {
 /** A gate must be waited for. */
 export function assertPointAllows({ mode }: AgentRunHook, point: RunHookPoint, at: string): void {
   if (mode === 'async' && point === 'on_run_start')
-    throw new HookError('config.field', 'on_run_start decides whether the run starts, so it cannot be async', {
-      at: inside(at, 'mode'),
-    })
+    throw new HookError(
+      'config.field',
+      'on_run_start decides whether the run starts, so it cannot be async',
+      {
+        at: inside(at, 'mode'),
+      },
+    )
 }
 
 function readChecked<T>(shape: Schema<T>, given: unknown, base: string): T {

@@ -155,7 +155,11 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       if (changed && report.report === 'ended') await ended(run)
       if (changed && report.report === 'started')
         await events.append(run, [
-          { event_id: `${run_id}-started-${run.attempts}`, event_type: 'run_started', data: { status: 'running' } },
+          {
+            event_id: `${run_id}-started-${run.attempts}`,
+            event_type: 'run_started',
+            data: { status: 'running' },
+          },
           { event_type: 'session_updated', data: { status: 'running' } },
         ])
       return run
@@ -187,7 +191,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   async function stopHookRuns({ tenant_id: tenant, session_id, run_id }: RunRow): Promise<void> {
     const { rows } = await store.listRuns(tenant, { parent_session_id: session_id }, { limit: SWEEP_LIMIT })
     for (const { parent_run_id, hook_point, ...child } of rows)
-      if (parent_run_id === run_id && hook_point !== null && !hasEnded(child)) await store.stopRun(tenant, child.run_id)
+      if (parent_run_id === run_id && hook_point !== null && !hasEnded(child))
+        await store.stopRun(tenant, child.run_id)
   }
 }
 

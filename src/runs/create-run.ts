@@ -59,7 +59,10 @@ export async function createRun(
   const blueprint = await requireBlueprint(parts, tenant, agent_name)
   const violations = checkParameters(blueprint, parameters)
   if (violations.length > 0) throw parametersError(agent_name, violations)
-  if (parent_session_id !== null && (await parts.store.findRunSession(tenant, parent_session_id)) === undefined)
+  if (
+    parent_session_id !== null &&
+    (await parts.store.findRunSession(tenant, parent_session_id)) === undefined
+  )
     throw serverError('gateway.not_found', `session not found: ${parent_session_id}`)
   const session_id = origin.session_id ?? newRunId('ses')
   const run = await parts.store.createRun(
@@ -120,16 +123,22 @@ function demandsOf({ demands = {}, executor }: Blueprint, asked: RunDemands): Ru
     ...demands,
     ...asked,
     ...(tags.length === 0 ? {} : { tags }),
-    ...(executor.profile === undefined ? { executor_type: 'command' } : { executor_profile: executor.profile }),
+    ...(executor.profile === undefined
+      ? { executor_type: 'command' }
+      : { executor_profile: executor.profile }),
   }
 }
 
 function parametersError(agent: string, violations: readonly SchemaViolation[]): HookError {
   const [first] = violations
   const text = `${first?.path || 'parameters'} ${first?.message ?? 'do not fit'}`
-  return serverError('runs.parameter_validation_failed', `agent ${agent} does not take these parameters: ${text}`, {
-    cause: { validationErrors: violations },
-  })
+  return serverError(
+    'runs.parameter_validation_failed',
+    `agent ${agent} does not take these parameters: ${text}`,
+    {
+      cause: { validationErrors: violations },
+    },
+  )
 }
 
 /** What is wrong with the parameters, if the error has it. */

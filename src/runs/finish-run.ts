@@ -47,7 +47,16 @@ async function dispatchFinish({ dispatch }: FinishParts, run: RunRow, result: Ru
 
 /** Tells the session of the run whose `on_run_finish` hook started this run how it ended. */
 async function reportToCause({ store, events }: FinishParts, run: RunRow): Promise<void> {
-  const { tenant_id: tenant, run_id, parent_run_id, agent_name, status, error, created_at, completed_at } = run
+  const {
+    tenant_id: tenant,
+    run_id,
+    parent_run_id,
+    agent_name,
+    status,
+    error,
+    created_at,
+    completed_at,
+  } = run
   const cause = await store.findRun(tenant, parent_run_id ?? '')
   if (cause === undefined) return
   const rows = await store.listHooks(tenant, { event: 'run_finish' })
@@ -57,7 +66,9 @@ async function reportToCause({ store, events }: FinishParts, run: RunRow): Promi
   const isLate = duration_ms > limit
   const target = { hook_type: 'on_run_finish', target_type: 'agent', target_name: agent_name ?? '' } as const
   const facts = { ...target, duration_ms, hook_session_id: run.session_id }
-  const failure = isLate ? `Hook timed out after ${Math.round(limit / 1_000)}s` : (error ?? `Hook was ${status}`)
+  const failure = isLate
+    ? `Hook timed out after ${Math.round(limit / 1_000)}s`
+    : (error ?? `Hook was ${status}`)
   const event =
     status === 'completed' && !isLate
       ? hookEvent('hook_complete', facts, `${run_id}-hook_end`)

@@ -85,7 +85,8 @@ async function askAgent(
     if (request.event !== 'run_start' || call.run === undefined) return answer
     const checked = await checkHookOutput(parts, call.run, answer)
     const facts = { duration_ms: parts.now() - begun, hook_session_id: started.session_id }
-    if (checked.action === 'continue') await report(parts, call, 'hook_complete', { ...facts, action: 'continue' })
+    if (checked.action === 'continue')
+      await report(parts, call, 'hook_complete', { ...facts, action: 'continue' })
     return checked
   } catch (thrown) {
     if (parts.waits.closed.aborted) throw thrown
@@ -159,7 +160,8 @@ async function checkHookOutput(parts: HookAgentParts, run: RunRow, answer: unkno
   if (!isRecord(answer)) throw invalid('returned no object')
   const { action, parameters, block_reason: reason } = answer
   if (action === 'block') {
-    if (reason !== undefined && typeof reason !== 'string') throw invalid('gave a block_reason that is not text')
+    if (reason !== undefined && typeof reason !== 'string')
+      throw invalid('gave a block_reason that is not text')
     return { action, block_reason: reason || 'No reason provided' }
   }
   if (action !== 'continue') throw invalid('returned an action that is neither "continue" nor "block"')

@@ -15,6 +15,8 @@ export interface PollRequest {
   readonly tenant: string
   readonly runner_id: string
   readonly wait_ms: number
+  /** False: the runner has no free place, and only wants to know what to stop. */
+  readonly takes_runs: boolean
   /** Aborted when the runner has disconnected. */
   readonly signal?: AbortSignal
 }
@@ -54,6 +56,7 @@ export function createPolls(parts: PollParts): (request: PollRequest) => Promise
     if (runner.is_leaving) return { deregistered: true }
     const stop_sessions = await toStop(request)
     if (stop_sessions.length > 0) return { stop_sessions }
+    if (!request.takes_runs) return undefined
     for (;;) {
       const needsHooks = await parts.needsHooks(tenant)
       const taken = await store.takeRun({ tenant, runner_id, needsHooks, lease_ms: leaseMs })

@@ -113,7 +113,11 @@ async function reportBlock(
 ): Promise<void> {
   const { reason = 'No reason provided', code, by = '' } = decision
   const target_type = hook?.handler_type ?? 'hook'
-  const target = { hook_type: 'on_run_start', target_type, target_name: hook ? hookTarget(hook) : by } as const
+  const target = {
+    hook_type: 'on_run_start',
+    target_type,
+    target_name: hook ? hookTarget(hook) : by,
+  } as const
   const event =
     code === undefined
       ? hookEvent('hook_blocked', { ...target, action: 'block', block_reason: reason })

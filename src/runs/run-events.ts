@@ -95,7 +95,8 @@ export async function findResult(
   let found: RunEventRow | undefined
   let after: string | undefined
   for (;;) {
-    const page: { limit: number; after?: string } = after === undefined ? { limit: PAGE } : { limit: PAGE, after }
+    const page: { limit: number; after?: string } =
+      after === undefined ? { limit: PAGE } : { limit: PAGE, after }
     const rows = await store.listRunEvents(tenant_id, { session_id }, page)
     const isOfRun = (row: RunEventRow) => runId === undefined || row.run_id === runId
     found = rows.findLast((row) => row.event_type === 'result' && isOfRun(row)) ?? found

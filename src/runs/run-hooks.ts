@@ -78,7 +78,10 @@ interface PlacedHook {
   readonly hook: AgentRunHook
 }
 
-function toStoredHook({ blueprint, point, event, index, hook }: PlacedHook, owner: BlueprintOwner): BlueprintHook {
+function toStoredHook(
+  { blueprint, point, event, index, hook }: PlacedHook,
+  owner: BlueprintOwner,
+): BlueprintHook {
   const policy = hook.on_error === 'block' ? 'block' : 'allow'
   return {
     id: v5(`blueprint/${blueprint.name}/${point}/${index}`, owner.tenant),

@@ -137,7 +137,10 @@ export async function saveBlueprint({ given, version }: GivenBlueprint, caller: 
     })
   await parts.changed(tenant)
   const missing = await Promise.all(
-    hookAgentsOf(read, named).map(async (agent) => ({ agent, row: await store.findBlueprint(tenant, agent) })),
+    hookAgentsOf(read, named).map(async (agent) => ({
+      agent,
+      row: await store.findBlueprint(tenant, agent),
+    })),
   )
   const unknown = missing.filter((found) => found.row === undefined).map(({ agent }) => agent)
   return {

@@ -27,10 +27,11 @@ test('a method receives the parts that its row needs, and no others', () => {
 test('the client can call every method, and subscribe to the subscriptions only', () => {
   expectTypeOf<Parameters<Client['call']>[0]>().toEqualTypeOf<keyof Methods>()
   expectTypeOf<Parameters<Client['subscribe']>[0]>().toEqualTypeOf<keyof Subscriptions>()
-  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail' | 'events.tail'>()
+  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail' | 'events.tail' | 'runSessions.tail'>()
   type Execution = Methods['executions.tail']['result']['executions'][number]
   type Event = Methods['events.tail']['result']['events'][number]
+  type RunEvent = Methods['runSessions.tail']['result']['events'][number]
   expectTypeOf<ReturnType<Client['subscribe']>>().toEqualTypeOf<
-    AsyncGenerator<SubscriptionItem<Execution | Event>>
+    AsyncGenerator<SubscriptionItem<Execution | Event | RunEvent>>
   >()
 })

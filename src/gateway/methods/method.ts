@@ -76,7 +76,9 @@ export interface SubscriptionMethod<
   /** The name of one item in SSE, if items have different ones. */
   eventOf?(item: Item): string
   /** What SSE sends first to a client that does not resume. */
-  first?(call: MethodCall<Params, Part>): Promise<{ readonly event: string; readonly data: unknown } | undefined>
+  first?(
+    call: MethodCall<Params, Part>,
+  ): Promise<{ readonly event: string; readonly data: unknown } | undefined>
   /** Calls the listener when this node has new items; returns its undo. */
   watch(parts: Pick<MethodParts, Part>, listener: () => void): () => void
 }

@@ -78,9 +78,14 @@ const update = defineCall({
     const definition = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
     const hook = readRunHook(definition, 'definition')
     const users = await blueprintsOf(parts, caller, params.name)
-    const isGate = users.some(({ hooks }) => hooks.on_run_start?.some((entry) => '$ref' in entry && entry.$ref === params.name))
+    const isGate = users.some(({ hooks }) =>
+      hooks.on_run_start?.some((entry) => '$ref' in entry && entry.$ref === params.name),
+    )
     if (hook.mode === 'async' && isGate)
-      throw serverError('gateway.conflict', `${params.name} decides about starts of runs, so it cannot be async`)
+      throw serverError(
+        'gateway.conflict',
+        `${params.name} decides about starts of runs, so it cannot be async`,
+      )
     const row = await parts.store.saveRunHook(caller.tenant, { name: params.name, definition }, false)
     if (row === undefined) throw notFound(params.name)
     for (const { row: user } of users)
@@ -100,9 +105,13 @@ const remove = defineCall({
   async run({ params, caller, parts }) {
     const users = await blueprintsOf(parts, caller, params.name)
     if (users.length > 0)
-      throw serverError('gateway.conflict', `${users.map(({ row }) => row.name).join(', ')} refer to ${params.name}`, {
-        hint: 'Remove the $ref from the blueprints first.',
-      })
+      throw serverError(
+        'gateway.conflict',
+        `${users.map(({ row }) => row.name).join(', ')} refer to ${params.name}`,
+        {
+          hint: 'Remove the $ref from the blueprints first.',
+        },
+      )
     if (!(await parts.store.deleteRunHook(caller.tenant, params.name))) throw notFound(params.name)
     return { name: params.name }
   },

@@ -178,7 +178,10 @@ const tail = defineSubscription({
 async function chosen(
   rows: readonly RunEventRow[],
   { session_id: only, created_by }: { session_id?: string; created_by?: string },
-  { store, tenant }: { readonly store: Pick<MethodParts['store'], 'findRunSession'>; readonly tenant: string },
+  {
+    store,
+    tenant,
+  }: { readonly store: Pick<MethodParts['store'], 'findRunSession'>; readonly tenant: string },
 ): Promise<readonly RunEventRow[]> {
   const ofSession = rows.filter((row) => only === undefined || row.session_id === only)
   if (created_by === undefined) return ofSession

@@ -15,7 +15,11 @@ const offer = {
   hostname: shortText,
   project_dir: z.string().max(1_000).describe('Empty for any folder.'),
   executor_profile: z.string().max(200).describe('The profile whose command the runner has.'),
-  executor_type: z.string().max(200).describe('`command` if it runs the commands of blueprints.').exactOptional(),
+  executor_type: z
+    .string()
+    .max(200)
+    .describe('`command` if it runs the commands of blueprints.')
+    .exactOptional(),
   tags: readonlyList(shortText).exactOptional(),
   require_matching_tags: z.boolean().describe('Take only runs that demand one of the tags.').exactOptional(),
 }
@@ -94,7 +98,13 @@ const poll = defineCall({
   about: 'Waits for a run, for sessions to stop, or until the time is over (204).',
   role: RUNNER_ROLE,
   rest: { verb: 'GET', path: '/runner/runs', status: 204 },
-  params: z.strictObject({ runner_id }),
+  params: z.strictObject({
+    runner_id,
+    takes_runs: z
+      .boolean()
+      .describe('false waits only for sessions to stop; true if omitted.')
+      .exactOptional(),
+  }),
   result: z.object({
     run: runDetail
       .extend({ blueprint: z.record(z.string(), z.unknown()).readonly().describe('What to execute.') })
@@ -104,7 +114,8 @@ const poll = defineCall({
   }),
   needs: ['store', 'runs'],
   async run({ params, caller, parts: { store, runs }, signal }) {
-    const request = { tenant: caller.tenant, runner_id: params.runner_id }
+    const { runner_id, takes_runs = true } = params
+    const request = { tenant: caller.tenant, runner_id, takes_runs }
     const answer = await runs.poll(signal === undefined ? request : { ...request, signal })
     if (!('run' in answer)) return answer
     const { run } = answer
@@ -112,7 +123,7 @@ const poll = defineCall({
     if (row !== undefined) return { run: { ...toRunDetail(run), blueprint: row.definition } }
     const error = `agent ${run.agent_name} was deleted before its run started`
     const report = { report: 'ended', status: 'failed', error } as const
-    await runs.report({ ...request, run_id: run.run_id, report })
+    await runs.report({ tenant: caller.tenant, runner_id, run_id: run.run_id, report })
     return {}
   },
 })
@@ -157,7 +168,10 @@ const started = defineCall({
   result: ok,
   needs: ['runs'],
   async run({ params: { run_id, runner_id, ...rest }, caller, parts }) {
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report: { report: 'started', ...rest } })
+    await parts.runs.report({
+      ...holderOf(caller, { run_id, runner_id }),
+      report: { report: 'started', ...rest },
+    })
     return { ok: true }
   },
 })
@@ -241,7 +255,10 @@ const events = defineCall({
   },
 })
 
-function holderOf({ tenant }: Caller, { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string }) {
+function holderOf(
+  { tenant }: Caller,
+  { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string },
+) {
   return { tenant, run_id, runner_id }
 }
 

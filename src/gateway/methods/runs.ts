@@ -85,7 +85,8 @@ const start = defineCall({
     const { type, agent_name, session_id, parameters = {}, ...rest } = params
     const { tenant, name: created_by } = caller
     if (type === 'resume_session') {
-      if (session_id === undefined) throw serverError('gateway.request', 'session_id is required', { at: 'session_id' })
+      if (session_id === undefined)
+        throw serverError('gateway.request', 'session_id is required', { at: 'session_id' })
       return toBegun(await runs.resume({ tenant, session_id, parameters, created_by }))
     }
     if (session_id !== undefined)
@@ -93,7 +94,8 @@ const start = defineCall({
         at: 'session_id',
         hint: 'Leave it out, or send `type: resume_session`.',
       })
-    if (agent_name === undefined) throw serverError('gateway.request', 'agent_name is required', { at: 'agent_name' })
+    if (agent_name === undefined)
+      throw serverError('gateway.request', 'agent_name is required', { at: 'agent_name' })
     return toBegun(await runs.start({ tenant, agent_name, parameters, created_by, ...rest }))
   },
 })

@@ -82,7 +82,9 @@ export function createEventStreams({ door, revocations }: EventStreamsOptions): 
         write(`id: ${start}\n\n`)
         if (first !== undefined) write(`event: ${first.event}\ndata: ${JSON.stringify(first.data)}\n\n`)
         return subscription.start((item, cursor) =>
-          write(`event: ${row.eventOf?.(item) ?? row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`),
+          write(
+            `event: ${row.eventOf?.(item) ?? row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`,
+          ),
         )
       })
       return apiResponse(body, { type: 'text/event-stream' })
