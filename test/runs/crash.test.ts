@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Running, running } from '../gateway/running.fixture.ts'
 import { type Reachable, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
@@ -77,7 +78,7 @@ interface GatewayProcess extends Reachable, Pick<Running, 'call' | 'until'> {
 }
 
 async function gatewayProcess(home: string, port = '0'): Promise<GatewayProcess> {
-  const script = join(import.meta.dirname, 'gateway-child.fixture.ts')
+  const script = fileURLToPath(new URL('./gateway-child.fixture.ts', import.meta.url))
   const child = spawn(process.execPath, [script, port], {
     env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -98,7 +98,10 @@ function kindOf(schema: Schema): Flag['kind'] {
   if (type === 'array')
     return typeof items === 'object' && !Array.isArray(items) && items.type === 'string' ? 'list' : 'json'
   // A value that may be null has a list of types.
-  const simple = [...[type].flat(), ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined))]
+  const simple = [
+    ...[type].flat(),
+    ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined)),
+  ]
   return simple.map((name) => kinds[String(name)]).find((kind) => kind !== undefined) ?? 'json'
 }
 
