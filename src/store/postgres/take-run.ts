@@ -39,10 +39,9 @@ const TAKE = `with recursive runner as (
   from oldest where r.position = oldest.position returning r.*`
 
 export function takeRunLocked(pool: ConnectionPool): DialectStatements['takeRun'] {
-  return ({ tenant, runner_id, needsHooks, lease, lease_ms, now }) =>
-    pool.tenantTransaction(tenant, async (client) => {
-      const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
-      const { rows } = await client.query({ name: 'take_run', text: TAKE, values })
-      return rows[0]
-    })
+  return async ({ tenant, runner_id, needsHooks, lease, lease_ms, now }) => {
+    const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
+    const { rows } = await pool.tenantQuery(tenant, { name: 'take_run', text: TAKE, values })
+    return rows[0]
+  }
 }
