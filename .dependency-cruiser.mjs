@@ -47,7 +47,7 @@ const arrows = {
   store: grounds,
   delivery: ['store', ...grounds],
   rules: stores,
-  runs: stores,
+  runs: ['handlers', ...stores],
   agents: stores,
   sdk: ['agents', 'client', 'engine'],
   connect: ['agents', ...stores],

@@ -31,6 +31,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./up.ts')).upCommand,
   },
   {
+    name: 'runner',
+    about: 'Execute runs of agents: poll a gateway, run their commands, report results',
+    usage: '[--profile p -- <command>] [--tags a,b]',
+    load: async () => (await import('./runner.ts')).runnerCommand,
+  },
+  {
     name: 'init',
     about: 'Write a hook file with three working examples, and a hook that protects hooks',
     usage: '[--protect] [--yes]',
@@ -168,6 +174,20 @@ export const commands: readonly CommandRow[] = [
     noun('deliveries', 'Show and replay deliveries', ['list', 'replay']),
     noun('reports', 'Show the last result of `hookhelm doctor` for each coding agent', ['list', 'set']),
     noun('audit', 'Verify the tamper-evident audit log', ['verify']),
+    noun('blueprints', 'Manage the agents that can be started', [
+      ...['list', 'show', 'create', 'update', 'delete'],
+    ]),
+    noun('runs', 'Start, watch, stop and resume runs of agents', ['start', 'list', 'show', 'stop', 'resume']),
+    noun('runSessions', 'Show the sessions of runs, their events and results', [
+      ...['list', 'show', 'events', 'result', 'tail', 'delete'],
+    ]),
+    noun('runHooks', 'Manage named hooks that blueprints refer to', [
+      ...['list', 'show', 'create', 'update', 'delete'],
+    ]),
+    noun('runners', 'Show runners, and speak their protocol', [
+      ...['list', 'register', 'poll', 'heartbeat', 'started', 'events', 'completed', 'failed', 'stopped'],
+      'delete',
+    ]),
   ],
   {
     name: 'completion',

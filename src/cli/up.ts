@@ -11,13 +11,19 @@ export const upCommand = command({
     port: { type: 'string', description: 'port to listen on (4665); 0 takes any free port' },
     database: { type: 'string', description: 'postgres://… instead of the embedded database' },
     edition: { type: 'enum', options: ['lite', 'standard'], description: 'standard serves several tenants' },
+    runner: {
+      type: 'boolean',
+      default: true,
+      description: 'run agents here too; --no-runner leaves it to others',
+    },
     quiet: { type: 'boolean', description: 'no log' },
   },
-  async run({ host, port, database, edition, quiet, json }) {
+  async run({ host, port, database, edition, runner, quiet, json }) {
     const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
     const gateway = await upGateway({
       env: process.env,
       log,
+      runner,
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port: Number(port) }),
       ...(database === undefined ? {} : { database }),
@@ -60,7 +66,7 @@ export function describeStart(gateway: StartedGateway, login: string): string {
 }
 
 /** Resolves with the first signal. A second signal ends the process at once. */
-function untilStopped(): Promise<string> {
+export function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => {

@@ -24,6 +24,7 @@ export function requireMethod(table: MethodTable, name: string): Method {
 export interface MethodContext {
   readonly caller: Caller
   readonly parts: MethodParts
+  readonly signal?: AbortSignal
 }
 
 /** Runs one method for a caller. For a subscription this reads one page. */
@@ -37,11 +38,12 @@ export async function callMethod(row: Method, given: unknown, context: MethodCon
 export function prepareCall<Params, Part extends PartName>(
   row: MethodRow<string, Params, unknown, Part>,
   given: unknown,
-  { caller, parts }: MethodContext,
+  { caller, parts, signal }: MethodContext,
 ): MethodCall<Params, Part> {
   if (!reaches(caller.role, row.role))
     throw serverError('auth.scope', `${row.name} needs the role ${row.role}, the token has ${caller.role}`)
-  return { params: readParams(row, given), caller, parts: selectParts(parts, row.needs) }
+  const call = { params: readParams(row, given), caller, parts: selectParts(parts, row.needs) }
+  return signal === undefined ? call : { ...call, signal }
 }
 
 function selectParts<Part extends PartName>(

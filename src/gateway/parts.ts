@@ -1,6 +1,7 @@
 import type { Clock } from '../engine/core/clock.ts'
 import type { Edition } from '../engine/core/edition.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
+import type { Coordinator } from '../runs/coordinator.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
 import type { Demo } from './demo/demo.ts'
@@ -36,6 +37,7 @@ export interface MethodParts {
   /** Makes the delivery worker look for due deliveries now. */
   wakeDeliveries(): void
   readonly demo: Demo
+  readonly runs: Coordinator
   /** One entry per part that reports its health. */
   readonly status: readonly StatusPart[]
   readonly clock: Clock

@@ -8,6 +8,8 @@ import type { SubscriptionMethod } from './methods/method.ts'
 export interface PreparedSubscription {
   /** The position of the first item. */
   readonly cursor: string
+  /** What SSE sends before the first item. */
+  readonly first: { readonly event: string; readonly data: unknown } | undefined
   /** Sends items until the returned function is called. */
   start(send: (item: unknown, cursor: string) => void): () => void
 }
@@ -33,6 +35,7 @@ export async function prepareSubscription(
   const cursor = from ?? nextCursor
   return {
     cursor,
+    first: from === undefined ? await row.first?.(call) : undefined,
     start: (send) =>
       follow({
         ...context,

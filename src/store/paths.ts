@@ -37,3 +37,15 @@ export function journalEntryPath(id: string): SealedPath {
 export function chainKeyPath(chain: string): SealedPath {
   return { table: 'audit_chains', row: chain, column: 'sealed_key' }
 }
+
+export function runPath(
+  tenant: string,
+  runId: string,
+  column: 'parameters' | 'original_parameters' | 'error' | 'block_reason',
+): SealedPath {
+  return { table: 'runs', row: `${tenant}/${runId}`, column }
+}
+
+export function runEventPath(tenant: string, eventId: string): SealedPath {
+  return { table: 'run_events', row: `${tenant}/${eventId}`, column: 'data' }
+}

@@ -4,6 +4,7 @@ import type { ChangeStore } from './stores/change-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
+import type { RunStore } from './stores/run-store.ts'
 import type { SessionStore } from './stores/session-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
 import type { VaultStore } from './stores/vault-store.ts'
@@ -24,12 +25,18 @@ export interface Store
     SessionStore,
     TenantStore,
     VaultStore,
-    AgentStore {
+    AgentStore,
+    RunStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>
   /** Calls the listener when another node may have changed definitions. Hints may be lost. Returns a function that unsubscribes. */
   onHint(listener: () => void): () => void
+  /**
+   * Calls the listener when a run of the tenant is pending, stopping or over, on this node or another; with undefined, a run
+   * of any tenant may be. Hints may be lost. Returns a function that unsubscribes. SQLite has one node and gives no hints.
+   */
+  onRunHint(listener: (tenant: string | undefined) => void): () => void
   /** Resolves when pending work is written and the connections are closed. */
   close(): Promise<void>
 }

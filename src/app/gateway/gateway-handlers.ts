@@ -29,6 +29,8 @@ interface GatewayHandlerParts {
   readonly dns: readonly string[] | undefined
   /** The addresses of this gateway. Hooks never call them. */
   readonly own: () => readonly Listening[]
+  /** Starts an agent that has a blueprint. */
+  readonly startAgent: NonNullable<Host['startAgent']>
   readonly clock: Clock
   readonly log: Log
 }
@@ -63,12 +65,23 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   return {
     handlers: [...live.handlers, ...gatewayOnly],
     dryHandlers: [...dryRun.handlers, ...gatewayOnly],
-    host: createAgentHost({ models, log }),
+    host: namedAgentHost(createAgentHost({ models, log }), parts.startAgent),
     forget: models.forget,
     async dispose() {
       await Promise.all([live.dispose(), dryRun.dispose()])
       await outbound.dispose()
     },
+  }
+}
+
+/** An agent with a name has a blueprint and becomes a run; without one, a model answers the prompt of the hook. */
+function namedAgentHost(
+  unnamed: Required<Pick<Host, 'startAgent'>>,
+  startAgent: NonNullable<Host['startAgent']>,
+): Host {
+  return {
+    startAgent: (request, signal) =>
+      request.agent_name === undefined ? unnamed.startAgent(request, signal) : startAgent(request, signal),
   }
 }
 

@@ -61,6 +61,8 @@ export async function openDoors(
   const closers = [server.close]
   // All doors close at the same time: one after the other they would take the grace period twice.
   cleanup.add(() => Promise.all(closers.map((close) => close(GRACE_MS))))
+  // Added after the doors, so it runs before they close: a waiting poll would hold its connection open.
+  cleanup.add(() => engine.runs.endPolls())
   const local = await openUnixSocket(context, door, storage.holdsLock)
   if (local !== undefined) closers.push(local.close)
   engine.ownAddresses.push(...addresses.map(({ host, port }) => ({ address: host, port })))
@@ -92,8 +94,8 @@ function createDoor(
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, handlers, dryHandlers, host, changed, snapshots } = engine
-  const { status, nodeChanges } = engine
+  const { dispatcher, agents, audit, worker, runs } = engine
+  const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
   const hookParts = { store, secrets, edition, handlers, dryHandlers, host, changed, clock }
@@ -117,6 +119,7 @@ function createDoor(
         recorded: audit.flushed,
         wakeDeliveries: worker.wake,
       }),
+      runs,
       status,
       version,
     },

@@ -4,6 +4,7 @@ import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { ListenAddress } from '../../gateway/auth/site.ts'
 import type { SettingValues } from '../../gateway/settings.ts'
+import type { RunTimes } from '../../runs/coordinator.ts'
 import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
 import type { Store } from '../../store/store.ts'
 import { assertNotExposed } from './first-start.ts'
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   readonly edition?: Edition
   readonly outbound?: { readonly allow?: readonly string[]; readonly dns?: readonly string[] }
   readonly settings?: SettingValues
+  /** Leases and waits of runs, for tests. */
+  readonly runs?: RunTimes
   /** Functions for hooks of type `function`. */
   readonly functions?: Functions
   /** Wraps the store, for example in the faulty store of `hookhelm/testing`. */

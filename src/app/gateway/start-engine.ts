@@ -1,5 +1,6 @@
 import { type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createSessionFolders, type SessionFolders } from '../../gateway/agents/session-folders.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
@@ -11,6 +12,7 @@ import type { StatusPart } from '../../gateway/status.ts'
 import { followDefinitions } from '../../gateway/tenancy/follow-definitions.ts'
 import { createNodeChanges, type NodeChanges } from '../../gateway/tenancy/node-changes.ts'
 import { createSnapshots, type HookChange, type Snapshots } from '../../gateway/tenancy/snapshots.ts'
+import type { Coordinator } from '../../runs/coordinator.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { folderHooks } from './folder-hooks.ts'
 import { gatewayHandlers } from './gateway-handlers.ts'
@@ -20,6 +22,7 @@ import { createNotifier } from './notifier.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import { startOtlp } from './otlp.ts'
+import { startRuns } from './start-runs.ts'
 import { tenantHooks } from './tenant-hooks.ts'
 
 /** The running engine: it decides events, records them and delivers to observers. */
@@ -29,6 +32,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
   readonly host: Host
   readonly audit: AuditQueue
   readonly worker: DeliveryWorker
+  readonly runs: Coordinator
   readonly snapshots: Snapshots
   readonly nodeChanges: NodeChanges
   readonly status: readonly StatusPart[]
@@ -45,7 +49,11 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const { env, clock, log, cleanup } = context
   const { store } = storage
   const ownAddresses: Listening[] = []
-  const { forget, dispose, ...runners } = openHandlers(context, storage, ownAddresses)
+  let runs: Coordinator | undefined
+  const { forget, dispose, ...runners } = openHandlers(context, storage, {
+    own: () => ownAddresses,
+    startAgent: (request, signal) => requireStarted(runs).startAgent(request, signal),
+  })
   cleanup.add(dispose)
   // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
   const otlp = await startOtlp(env)
@@ -63,6 +71,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     sessionFolders,
     wakeDeliveries: () => void due.notify(),
   })
+  runs = startRuns(context, storage, { snapshots, dispatcher })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
   due.listen(worker.wake)
   return {
@@ -71,6 +80,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     agents: createAgentDoor({ dispatcher, sessionFolders, clock, log }),
     audit,
     worker,
+    runs,
     snapshots,
     nodeChanges,
     status: [
@@ -109,7 +119,7 @@ async function startWorkers(
 function openHandlers(
   { options, env, edition, clock, log }: GatewayContext,
   { store, secrets, settings }: GatewayStorage,
-  ownAddresses: readonly Listening[],
+  later: Pick<Parameters<typeof gatewayHandlers>[0], 'own' | 'startAgent'>,
 ) {
   return gatewayHandlers({
     env,
@@ -120,13 +130,19 @@ function openHandlers(
     functions: options.functions ?? {},
     allow: options.outbound?.allow ?? [],
     dns: options.outbound?.dns,
-    own: () => ownAddresses,
+    ...later,
     clock,
     log,
   })
 }
 
-interface HookDispatch {
+/** Agents start only while hooks run, and hooks run only after the whole engine has started. */
+function requireStarted(runs: Coordinator | undefined): Coordinator {
+  if (runs === undefined) throw serverError('gateway.stopping', 'the gateway is starting')
+  return runs
+}
+
+export interface HookDispatch {
   readonly snapshots: Snapshots
   readonly dispatcher: EventDispatcher
 }

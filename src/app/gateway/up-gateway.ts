@@ -1,7 +1,13 @@
-import type { Edition } from '../../engine/core/edition.ts'
+import { hostname } from 'node:os'
+import { createClient } from '../../client/client.ts'
+import { systemClock } from '../../engine/core/clock.ts'
+import { type Edition, runsCommands } from '../../engine/core/edition.ts'
+import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { startRunner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
+import { runnerGateway } from '../runner-gateway.ts'
 import { readConfigFile } from './config-file.ts'
 import { createGatewayHome, gatewayHome } from './gateway-home.ts'
 import { openGateway, type RunningGateway } from './open-gateway.ts'
@@ -13,6 +19,8 @@ interface UpOptions {
   readonly port?: number
   readonly database?: string
   readonly edition?: Edition
+  /** Whether the lite edition starts a runner of its own; true if omitted. */
+  readonly runner?: boolean
 }
 
 export interface UpGateway extends RunningGateway {
@@ -48,5 +56,37 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
     ...(edition === undefined ? {} : { edition }),
   })
   if (!gateway.isTokenKnown) log('gateway.admin_token_unknown', { file: home.token })
-  return { ...gateway, home: home.folder, tokenFile: home.token }
+  const up = { ...gateway, home: home.folder, tokenFile: home.token }
+  // Commands of blueprints run as the user of the gateway, which is right on one's own machine only.
+  if (!runsCommands(edition ?? 'lite') || options.runner === false || !gateway.isTokenKnown) return up
+  const runner = startLocalRunner(gateway, log)
+  return {
+    ...up,
+    async close() {
+      await runner.stop()
+      await gateway.close()
+    },
+  }
+}
+
+const CONCURRENCY = 4
+
+/** The runner of `hookhelm up`. It speaks to its gateway like any other runner. */
+function startLocalRunner({ url, token }: RunningGateway, log: Log): { stop(): Promise<void> } {
+  const client = createClient({ url, token })
+  const runner = startRunner({
+    gateway: runnerGateway(client),
+    offer: {
+      ...{ hostname: hostname(), project_dir: '', executor_profile: '', executor_type: 'command' },
+      ...{ tags: [], require_matching_tags: false },
+    },
+    ...{ cwd: process.cwd(), concurrency: CONCURRENCY, clock: systemClock, log },
+  })
+  runner.ended.catch((thrown) => log('runner.failed', { error: errorText(thrown) }))
+  return {
+    async stop() {
+      await runner.stop()
+      await client.close()
+    },
+  }
 }

@@ -17,6 +17,10 @@ export interface StartAgentRequest extends HostRequest {
   readonly input: Readonly<Record<string, unknown>>
   /** The JSON Schema of the answer. */
   readonly output_schema?: Readonly<Record<string, unknown>>
+  /** The event that the agent decides about. */
+  readonly event?: string
+  /** The hook that starts the agent. */
+  readonly hook_id?: string
   /** What the agent is for, to show to people. */
   readonly description?: string
   /** Return when the agent has started, instead of waiting for its answer. */

@@ -65,6 +65,12 @@ export const serverErrors = {
   /** A builtin hook can only be switched on and off. */
   'gateway.builtin': 'Copy it into a hook of your own to change it.',
 
+  /** The parameters of a run do not fit the `parameters_schema` of its agent. */
+  'runs.parameter_validation_failed':
+    '`validation_errors` lists every problem; `hookhelm blueprints show` shows the schema.',
+  /** A runner polls or reports that is not registered, or was removed. */
+  'runs.unknown_runner': 'Register it again with POST /runner/register; `hookhelm runner` does so by itself.',
+
   /** A delivery failed too often and became a dead letter. */
   'delivery.dead': 'Fix the receiver, then `hookhelm deliveries replay`.',
 

@@ -44,7 +44,7 @@ export async function updateHook(
   if (updates.enabled === null) throw serverError('gateway.request', 'enabled must be true or false')
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await reachableHook(hookId, caller, parts)
-    if (row.source === 'builtin') return toggleOnly(row, updates, parts)
+    if (row.source !== 'user') return toggleOnly(row, updates, parts)
     const hook = merged(row, updates, caller, parts)
     const { tenant_id: tenant, ...definition } = hook
     const change = { version: row.version, hook: definition }
@@ -79,7 +79,7 @@ export async function deleteHook(
   parts: HookParts,
 ): Promise<{ hookId: string }> {
   const row = await reachableHook(hookId, caller, parts)
-  if (row.source === 'builtin') throw builtin()
+  if (row.source !== 'user') throw readOnly(row)
   if (!(await parts.store.deleteHook(row.tenant_id, row.id))) throw notFound(hookId)
   await parts.changed(row.tenant_id, { hookId: row.id })
   return { hookId: row.id }
@@ -132,11 +132,15 @@ export function mergedHookInput(row: HookRow, updates: Fields): HookInput {
 
 function toggleOnly(row: HookRow, updates: Fields, parts: HookParts): Promise<{ hookId: string }> {
   const { enabled, ...rest } = updates
-  if (Object.keys(rest).length > 0 || typeof enabled !== 'boolean') throw builtin()
+  if (Object.keys(rest).length > 0 || typeof enabled !== 'boolean') throw readOnly(row)
   return toggleHook(row, enabled, parts).then(({ hookId }) => ({ hookId }))
 }
 
-function builtin(): Error {
+function readOnly({ source, name }: HookRow): Error {
+  if (source === 'blueprint')
+    return serverError('gateway.conflict', `the hook ${name ?? ''} belongs to a blueprint`, {
+      hint: 'Change the hooks of the blueprint; here you can only switch it on and off.',
+    })
   return serverError('gateway.builtin', 'builtin hooks are read-only except for the enabled toggle')
 }
 

@@ -16,7 +16,7 @@ export const hookResponse = z.strictObject({
   priority: z.number(),
   enabled: z.boolean(),
   version: z.number(),
-  source: z.enum(['builtin', 'user']),
+  source: z.enum(['builtin', 'user', 'blueprint']),
   created_by: z.string().nullable(),
   created_at: z.number(),
   updated_at: z.number(),

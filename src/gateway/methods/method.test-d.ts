@@ -27,11 +27,14 @@ test('a method receives the parts that its row needs, and no others', () => {
 test('the client can call every method, and subscribe to the subscriptions only', () => {
   expectTypeOf<Parameters<Client['call']>[0]>().toEqualTypeOf<keyof Methods>()
   expectTypeOf<Parameters<Client['subscribe']>[0]>().toEqualTypeOf<keyof Subscriptions>()
-  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<'executions.tail' | 'events.tail' | 'changes.tail'>()
+  expectTypeOf<keyof Subscriptions>().toEqualTypeOf<
+    'executions.tail' | 'events.tail' | 'changes.tail' | 'runSessions.tail'
+  >()
   type Execution = Methods['executions.tail']['result']['executions'][number]
   type Event = Methods['events.tail']['result']['events'][number]
   type Change = Methods['changes.tail']['result']['changes'][number]
+  type RunEvent = Methods['runSessions.tail']['result']['events'][number]
   expectTypeOf<ReturnType<Client['subscribe']>>().toEqualTypeOf<
-    AsyncGenerator<SubscriptionItem<Execution | Event | Change>>
+    AsyncGenerator<SubscriptionItem<Execution | Event | Change | RunEvent>>
   >()
 })

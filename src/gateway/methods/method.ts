@@ -10,6 +10,8 @@ export interface MethodCall<Params, Part extends PartName = PartName> {
   readonly params: Params
   readonly caller: Caller
   readonly parts: Pick<MethodParts, Part>
+  /** Aborted when the caller has disconnected. Only HTTP knows. */
+  readonly signal?: AbortSignal
 }
 
 /** What every row of the method table declares. The doors, the client and the command line follow from it. */
@@ -20,7 +22,12 @@ export interface MethodRow<Name extends string, Params, Result, Part extends Par
   /** The lowest role that may call the method. */
   readonly role: Role
   /** The REST route. `:name` segments and the query or body fill the parameters. */
-  readonly rest: { readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; readonly path: string }
+  readonly rest: {
+    readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+    readonly path: string
+    /** The status of a success; 200 if omitted. With 204, only a result without fields has it. */
+    readonly status?: 201 | 204
+  }
   readonly params: z.ZodType<Params>
   readonly result: z.ZodType<Result>
   /** The parts that `run` receives. */
@@ -66,6 +73,12 @@ export interface SubscriptionMethod<
   readonly endedBy: string
   readonly item: z.ZodType<Item>
   itemsOf(page: Page): readonly Item[]
+  /** The name of one item in SSE, if items have different ones. */
+  eventOf?(item: Item): string
+  /** What SSE sends first to a client that does not resume. */
+  first?(
+    call: MethodCall<Params, Part>,
+  ): Promise<{ readonly event: string; readonly data: unknown } | undefined>
   /** Calls the listener when this node has new items; returns its undo. */
   watch(parts: Pick<MethodParts, Part>, listener: () => void): () => void
 }

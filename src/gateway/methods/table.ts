@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { auditMethods } from './audit.ts'
+import { blueprintMethods } from './blueprints.ts'
 import { budgetMethods } from './budgets.ts'
 import { callerMethods } from './caller.ts'
 import { capabilityMethods } from './capabilities.ts'
@@ -15,6 +16,10 @@ import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
 import { reportMethods } from './reports.ts'
+import { runHookMethods } from './run-hooks.ts'
+import { runSessionMethods } from './run-sessions.ts'
+import { runnerMethods } from './runners.ts'
+import { runMethods } from './runs.ts'
 import { secretMethods } from './secrets.ts'
 import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
@@ -47,6 +52,11 @@ export const methods = [
   ...auditMethods,
   ...reportMethods,
   ...demoMethods,
+  ...blueprintMethods,
+  ...runHookMethods,
+  ...runMethods,
+  ...runSessionMethods,
+  ...runnerMethods,
 ] as const
 
 type Row = (typeof methods)[number]

@@ -7,6 +7,7 @@ import { commandHandler } from '../../handlers/command/command.ts'
 import { httpHandler } from '../../handlers/http/http.ts'
 import { promptHandler } from '../../handlers/prompt/prompt.ts'
 import { scriptHandler } from '../../handlers/script/script.ts'
+import { createCoordinator } from '../../runs/coordinator.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -87,6 +88,11 @@ export async function openTestMethods({
     onRecorded: () => () => {},
     nodeChanges: createNodeChanges(),
     wakeDeliveries: () => changed.push('deliveries'),
+    runs: createCoordinator({
+      ...{ store, edition, clock, log: () => {} },
+      dispatch: async () => ({ kind: 'allow' }),
+      needsHooks: async () => [],
+    }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],
     clock,
@@ -104,6 +110,7 @@ export async function openTestMethods({
       return callMethod(row, params, { caller, parts: { ...parts, ...others } }) as never
     },
     async close() {
+      await parts.runs.close()
       await Promise.all([command.dispose(), http.dispose(), script.dispose()])
       await store.close()
       rmSync(folder, { recursive: true, force: true })

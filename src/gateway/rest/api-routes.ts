@@ -40,19 +40,39 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
   app.post('/v1/call/:method', async (c) => {
     const { caller } = await admission.admit(c.env.incoming)
     const row = requireMethod(methods, c.req.param('method'))
-    return jsonResponse(await callMethod(row, await readJsonBody(c), { caller, parts }))
+    const signal = disconnectSignal(c)
+    return jsonResponse(await callMethod(row, await readJsonBody(c), { caller, parts, signal }))
   })
   for (const row of methods.values()) {
     const readParams = paramsReader(row)
     app.on(row.rest.verb, row.rest.path, async (c) => {
       const admitted = await admission.admit(c.env.incoming)
       const params = await readParams(c)
-      if (row.kind === 'call')
-        return jsonResponse(await callMethod(row, params, { caller: admitted.caller, parts }))
+      if (row.kind === 'call') {
+        const context = { caller: admitted.caller, parts, signal: disconnectSignal(c) }
+        return resultResponse(row, await callMethod(row, params, context))
+      }
       return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
     })
   }
   return app
+}
+
+/** Aborted when the client closes the connection before its response. */
+function disconnectSignal({ env: { outgoing } }: ApiContext): AbortSignal {
+  const disconnected = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableEnded) disconnected.abort()
+  })
+  return disconnected.signal
+}
+
+function resultResponse({ rest: { status } }: Method, result: unknown): Response {
+  if (status !== 204) return jsonResponse(result, status)
+  const isEmpty = isRecord(result) && Object.keys(result).length === 0
+  if (!isEmpty) return jsonResponse(result)
+  const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
+  return new Response(null, { status, headers })
 }
 
 /** Reads parameters from the path, and from the query or the body depending on the verb. */

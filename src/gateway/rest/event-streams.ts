@@ -78,9 +78,13 @@ export function createEventStreams({ door, revocations }: EventStreamsOptions): 
       if (closed) throw tooSoon('gateway.stopping', 'the gateway is stopping', BUSY_MS)
       const body = openStream(admitted, (write) => {
         // An id without data tells the client where to resume, and triggers no event.
-        write(`id: ${subscription.cursor}\n\n`)
+        const { first, cursor: start } = subscription
+        write(`id: ${start}\n\n`)
+        if (first !== undefined) write(`event: ${first.event}\ndata: ${JSON.stringify(first.data)}\n\n`)
         return subscription.start((item, cursor) =>
-          write(`event: ${row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`),
+          write(
+            `event: ${row.eventOf?.(item) ?? row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`,
+          ),
         )
       })
       return apiResponse(body, { type: 'text/event-stream' })

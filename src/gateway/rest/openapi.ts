@@ -57,7 +57,7 @@ function describe({ kind, name, role }: Method): string {
 }
 
 function responsesOf(row: Method): unknown {
-  if (row.kind === 'call') return responses(json(schemaOf(row.result, 'output')))
+  if (row.kind === 'call') return responses(json(schemaOf(row.result, 'output')), row.rest.status)
   return responses({ 'text/event-stream': { schema: schemaOf(row.item, 'output') } })
 }
 
@@ -70,9 +70,10 @@ function json(schema: unknown): unknown {
   return { 'application/json': { schema } }
 }
 
-function responses(content: unknown): unknown {
+function responses(content: unknown, status?: number): unknown {
   return {
-    200: { description: 'Success.', content },
+    [status === 201 ? 201 : 200]: { description: 'Success.', content },
+    ...(status === 204 ? { 204: { description: 'Nothing to do.' } } : {}),
     default: { description: 'Error.', content: json({ $ref: '#/components/schemas/Error' }) },
   }
 }

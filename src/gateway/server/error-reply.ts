@@ -5,6 +5,7 @@ import type { HandlerCode } from '../../engine/core/handler-errors.ts'
 import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { type ServerCode, serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { validationErrorsOf } from '../../runs/create-run.ts'
 
 /** Codes of the original gateway, which its clients understand. `details.code` carries ours. */
 type SeedCode =
@@ -69,6 +70,9 @@ const rows: Readonly<
   'gateway.edition': { status: 409, seed: 'FAILED_PRECONDITION' },
   'gateway.builtin': { status: 409, seed: 'FAILED_PRECONDITION' },
 
+  'runs.parameter_validation_failed': invalid,
+  'runs.unknown_runner': { status: 401, seed: 'UNAUTHORIZED' },
+
   'delivery.dead': { status: 409, seed: 'FAILED_PRECONDITION' },
   'audit.broken': broken,
 
@@ -118,7 +122,13 @@ const rows: Readonly<
 export interface ErrorBody {
   readonly code: SeedCode
   readonly message: string
-  readonly details: { readonly code: ErrorCode; readonly hint: string; readonly at?: string }
+  readonly details: {
+    readonly code: ErrorCode
+    readonly hint: string
+    readonly at?: string
+    /** What is wrong with the parameters of a run. */
+    readonly validation_errors?: NonNullable<ReturnType<typeof validationErrorsOf>>
+  }
   readonly retryable?: true
   readonly retryAfterMs?: number
 }
@@ -145,8 +155,14 @@ export function errorReply(thrown: unknown, log: Log): ErrorReply {
   }
 }
 
-function detailsOf({ code, hint, at }: HookError): ErrorBody['details'] {
-  return at === undefined ? { code, hint } : { code, hint, at }
+function detailsOf(error: HookError): ErrorBody['details'] {
+  const { code, hint, at } = error
+  const validation_errors = validationErrorsOf(error)
+  return {
+    ...{ code, hint },
+    ...(at === undefined ? {} : { at }),
+    ...(validation_errors === undefined ? {} : { validation_errors }),
+  }
 }
 
 function rowOf(code: ErrorCode): ReplyRow {

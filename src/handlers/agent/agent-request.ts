@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { HookContext } from '../../engine/core/context.ts'
+import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { StartAgentRequest } from '../../engine/core/host.ts'
 import { markData } from '../prompt/decide.ts'
 import { toWireEvent } from '../wire-event.ts'
@@ -26,9 +27,8 @@ export function createAgentInput(payload: unknown, context: HookContext): Readon
 }
 
 export function createAgentRequest(
-  config: StartAgentConfig,
+  { config, context, hook }: Pick<HandlerCall<StartAgentConfig>, 'config' | 'context' | 'hook'>,
   input: AgentRequest['input'],
-  context: HookContext,
 ): AgentRequest {
   const { tenant, session, run } = context.envelope
   const optional = {
@@ -39,11 +39,13 @@ export function createAgentRequest(
     tenant_id: tenant,
     session_id: session,
     run_id: run,
+    hook_id: hook.id,
   }
   const given = Object.entries(optional).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(given),
     input,
+    event: context.event,
     depth: context.depth + 1,
     parent_event_id: context.id,
   }

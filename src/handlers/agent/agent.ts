@@ -49,7 +49,7 @@ async function startAgent(call: HandlerCall<StartAgentConfig>): Promise<unknown>
     context.report({ input_refused: problem })
     return createRefusal('block', { reason: `the agent does not take this input: ${problem}` }, hook)
   }
-  const request = createAgentRequest(config, input, context)
+  const request = createAgentRequest(call, input)
   context.report({ agent_name: config.agentName ?? '', agent_depth: request.depth })
   const answer = await askHost(call, request)
   return readAgentAnswer(answer, call, config.checkOutput)

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as AjvModule from 'ajv'
 import type * as Ajv2020Module from 'ajv/dist/2020.js'
+import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 import { isRecord } from '../../engine/core/check.ts'
 import { errorText, type HookError } from '../../engine/core/error.ts'
@@ -18,19 +19,32 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Returns the first problem of a value, or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined
 
+/** One thing that is wrong with a value, by its JSON pointer. */
+export interface SchemaViolation {
+  readonly path: string
+  readonly message: string
+  /** The keyword of the schema that the value breaks. */
+  readonly schema_path: string
+}
+
+/** Returns what is wrong with a value; empty if it fits. */
+export type ViolationCheck = (value: unknown) => readonly SchemaViolation[]
+
+const MAX_VIOLATIONS = 20
+
 const require = createRequire(import.meta.url)
 const compiled = new WeakMap<JsonSchema, SchemaCheck>()
+/** By text: the schema of a blueprint is read from the store again for each run. */
+const compiledTexts = new LRUCache<string, ViolationCheck>({ max: 200 })
 
 /** Compiles a JSON Schema from the config of a hook; `at` is its path. Throws `agent.schema`. */
 export function compileSchema(schema: unknown, at: string): SchemaCheck {
   if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
   const known = compiled.get(schema)
   if (known !== undefined) return known
-  if (JSON.stringify(schema).length > MAX_SCHEMA)
-    throw jsonSchemaError(at, `is larger than ${MAX_SCHEMA} characters`)
-  if (comparesTooMuch(schema))
-    throw jsonSchemaError(at, `has uniqueItems without a maxItems of at most ${MAX_UNIQUE}`)
-  const validate = compile(schema, at)
+  assertAffordable(schema, at)
+  const isNew = String(schema.$schema ?? '').includes('2020-12')
+  const validate = compile(isNew ? createAjv2020(options) : createAjv(), schema, at)
   const check: SchemaCheck = (value) => {
     if (validate(value)) return undefined
     const [problem] = validate.errors ?? []
@@ -46,9 +60,34 @@ export function checkAnswer(answer: unknown, schema: JsonSchema | undefined): un
   throw handlerError('agent.output_schema', `the answer of the agent does not fit its schema: ${problem}`)
 }
 
-function compile(schema: JsonSchema, at: string): AjvModule.ValidateFunction {
-  // One Ajv per schema: the `$id` of one schema must not be visible to another.
-  const ajv = String(schema.$schema ?? '').includes('2020-12') ? createAjv2020() : createAjv()
+/** Compiles a JSON Schema 2020-12 of a blueprint, which reports every problem of a value. Throws `agent.schema`. */
+export function compileViolations(schema: unknown, at: string): ViolationCheck {
+  if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
+  assertAffordable(schema, at)
+  const text = JSON.stringify(schema)
+  const known = compiledTexts.get(text)
+  if (known !== undefined) return known
+  const validate = compile(createAjv2020({ ...options, allErrors: true }), schema, at)
+  const check: ViolationCheck = (value) => {
+    if (validate(value)) return []
+    return (validate.errors ?? []).slice(0, MAX_VIOLATIONS).map(({ instancePath, message, schemaPath }) => ({
+      path: instancePath,
+      message: redact(message ?? 'does not fit'),
+      schema_path: schemaPath,
+    }))
+  }
+  compiledTexts.set(text, check)
+  return check
+}
+
+function assertAffordable(schema: JsonSchema, at: string): void {
+  if (JSON.stringify(schema).length > MAX_SCHEMA)
+    throw jsonSchemaError(at, `is larger than ${MAX_SCHEMA} characters`)
+  if (comparesTooMuch(schema))
+    throw jsonSchemaError(at, `has uniqueItems without a maxItems of at most ${MAX_UNIQUE}`)
+}
+
+function compile(ajv: AjvModule.Ajv, schema: JsonSchema, at: string): AjvModule.ValidateFunction {
   try {
     return ajv.compile(schema)
   } catch (thrown) {
@@ -56,15 +95,18 @@ function compile(schema: JsonSchema, at: string): AjvModule.ValidateFunction {
   }
 }
 
-/** Ajv loads with the first schema, because most hooks have none. Registering a hook is synchronous. */
+/**
+ * Ajv loads with the first schema, because most hooks have none. Registering a hook is synchronous. One Ajv per schema: the
+ * `$id` of one schema must not be visible to another.
+ */
 function createAjv(): AjvModule.Ajv {
   const { Ajv }: typeof AjvModule = require('ajv')
   return new Ajv(options)
 }
 
-function createAjv2020(): AjvModule.Ajv {
+function createAjv2020(chosen: AjvModule.Options): AjvModule.Ajv {
   const { Ajv2020 }: typeof Ajv2020Module = require('ajv/dist/2020.js')
-  return new Ajv2020(options)
+  return new Ajv2020(chosen)
 }
 
 /** A native pattern can take a second for 24 characters. RE2 takes linear time. */

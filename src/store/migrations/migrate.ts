@@ -13,6 +13,7 @@ import { agentReportTable } from './009-agent-reports.ts'
 import { tripFailureColumns } from './010-trip-failures.ts'
 import { sessionFolderTable } from './011-session-folders.ts'
 import { viewTables } from './012-views.ts'
+import { runTables } from './013-runs.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
 /** Steps run in the order of their names; a new step goes last. */
@@ -29,6 +30,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '010-trip-failures': tripFailureColumns,
   '011-session-folders': sessionFolderTable,
   '012-views': viewTables,
+  '013-runs': runTables,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

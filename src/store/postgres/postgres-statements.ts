@@ -13,6 +13,7 @@ import { deliveryClaims } from './delivery-claims.ts'
 import { nowOr, toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
 import { tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
+import { takeRunLocked } from './take-run.ts'
 
 /** The plain SQL statements of the PostgreSQL store. */
 export function postgresStatements(
@@ -24,6 +25,7 @@ export function postgresStatements(
     tailEvents: tailEventsBySnapshot(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
+    takeRun: takeRunLocked(pools.app),
     appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
     ...deliveryClaims(pools.system, secrets),

@@ -20,7 +20,7 @@ const columns = new Set([
 
 const scopes = ['global', 'tenant', 'agent'] as const
 const policies = ['block', 'allow'] as const
-const sources = ['builtin', 'user'] as const
+const sources = ['builtin', 'user', 'blueprint'] as const
 const failures = ['error', 'timeout', 'invalid'] as const
 
 /** The columns of a definition. */

@@ -27,6 +27,11 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'idempotency', id: 'tenant_id', name: 'key', column: 'answer' },
   { table: 'deliveries', id: 'id', column: 'payload' },
   { table: 'hook_executions', id: 'id', column: 'error_detail' },
+  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'parameters' },
+  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'original_parameters' },
+  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'error' },
+  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'block_reason' },
+  { table: 'run_events', id: 'tenant_id', name: 'event_id', column: 'data' },
 ]
 
 /** Which cells a page reads. */

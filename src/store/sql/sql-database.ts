@@ -4,9 +4,11 @@ import type { Secrets } from '../../safe/secret.ts'
 import type { AuditStore } from '../stores/audit-store.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
+import type { RunStore } from '../stores/run-store.ts'
 import type { TenantStore } from '../stores/tenant-store.ts'
 import type { ViewStore } from '../stores/view-store.ts'
 import type { AppendedGroup, AuditGroup } from './audit/audit-group.ts'
+import type { StoredRun } from './runs/run-row.ts'
 import type { Tables } from './tables.ts'
 
 export type QueryBuilder = Kysely<Tables>
@@ -56,6 +58,10 @@ export interface DialectStatements
   writeGroup(group: AuditGroup): Promise<void>
   /** Appends a journal entry with its deliveries and answers, in one transaction. */
   appendGroup(group: AppendedGroup): Promise<void>
+  /** Takes the oldest fitting run, as `RunStore.takeRun` describes. */
+  takeRun(
+    request: Parameters<RunStore['takeRun']>[0] & { readonly lease: string },
+  ): Promise<StoredRun | undefined>
 }
 
 /** The given time, or the clock of the store, in milliseconds since 1970. */

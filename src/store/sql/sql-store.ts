@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
+import type { RunStore } from '../stores/run-store.ts'
 import { agentQueries } from './agent-queries.ts'
 import { eventQueries } from './audit/event-queries.ts'
 import { historyQueries } from './audit/history-queries.ts'
@@ -14,6 +15,11 @@ import { deliveryQueries } from './delivery-queries.ts'
 import { hookQueries } from './hook-queries.ts'
 import { countKeyUses } from './key-uses.ts'
 import { resealQueries } from './reseal-queries.ts'
+import { blueprintQueries, runHookQueries } from './runs/blueprint-queries.ts'
+import { runEventQueries } from './runs/run-event-queries.ts'
+import { type CountSealed, runQueries, runSessionQueries } from './runs/run-queries.ts'
+import { runStateQueries } from './runs/run-state.ts'
+import { runnerQueries, takeRun } from './runs/runner-queries.ts'
 import { sessionQueries } from './session-queries.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { tenantQueries } from './tenant-queries.ts'
@@ -22,7 +28,7 @@ import { eventListQueries } from './views/event-list.ts'
 import { statisticQueries } from './views/statistics.ts'
 
 /** The store without its connection. The dialect adds `close`, which calls `flush` first. */
-export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
+export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'onRunHint' | 'close'> {
   recordBytes: RecordMethods['recordBytes']
   flush(): Promise<void>
 }
@@ -67,11 +73,26 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...whenComplete({ deleteTenant: tenants.deleteTenant }),
     ...vault,
     ...agentQueries(db),
+    ...runStore(db, keyUses.add),
     async flush() {
       await projector.catchUp(CLOSE_MS)
       await projector.stop()
       await keyUses.flush()
     },
+  }
+}
+
+function runStore(db: SqlDatabase, countSealed: CountSealed): RunStore {
+  const state = runStateQueries(db, countSealed)
+  return {
+    ...blueprintQueries(db),
+    ...runHookQueries(db),
+    ...runQueries(db, countSealed),
+    ...runSessionQueries(db),
+    ...state,
+    takeRun: takeRun(db, state.reportRun),
+    ...runnerQueries(db),
+    ...runEventQueries(db, countSealed),
   }
 }
 

@@ -1,5 +1,7 @@
+import type { Generated } from 'kysely'
 import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
+import type { RunnerRow, RunRow, RunSessionRow } from '../stores/run-store.ts'
 import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
 import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
 import type { EventSummary } from '../stores/view-store.ts'
@@ -35,6 +37,13 @@ export interface Tables {
   settings: { tenant_id: string; value: unknown; updated_at: number }
   agent_reports: { tenant_id: string; agent: string; report: unknown; reported_at: number }
   key_uses: { key_id: string; uses: number }
+  blueprints: Blueprints
+  run_hooks: Omit<Blueprints, 'source' | 'version'>
+  runners: Runners
+  run_sessions: Omit<RunSessionRow, 'status'> & { status: string }
+  runs: Runs
+  run_events: RunEvents
+  run_event_positions: { tenant_id: string; position: number }
 }
 
 interface AgentHooks {
@@ -171,4 +180,63 @@ interface Deliveries {
   last_error: string | null
   created_at: number
   updated_at: number
+}
+
+interface Blueprints {
+  tenant_id: string
+  name: string
+  source: string
+  definition: string
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+/** `demand_keys` and `tag_keys` are what `demandKeys` returns for its offer. */
+interface Runners extends Omit<RunnerRow, 'tags' | 'require_matching_tags' | 'is_leaving'> {
+  tags: unknown
+  require_matching_tags: unknown
+  demand_keys: string
+  tag_keys: string
+  is_leaving: unknown
+}
+
+interface Runs
+  extends Omit<
+    RunRow,
+    'status' | 'type' | 'execution_mode' | 'parameters' | 'original_parameters' | 'demands' | 'is_prepared'
+  > {
+  /** The order of creation, assigned by the database. */
+  position: Generated<number>
+  status: string
+  is_prepared: unknown
+  type: string
+  execution_mode: string
+  /** Sealed, as are the original parameters, the error and the block reason. */
+  parameters: string
+  original_parameters: string | null
+  demands: string
+  demand_key: string
+  tag_keys: string
+  key: string | null
+  claim_within_ms: number
+  /** How often a coordinator began to prepare it. */
+  preparations: number
+  lease: string | null
+  lease_ms: number | null
+  /** When its lease ends, or until when a runner must claim it; null after its end. */
+  due_at: number | null
+  finish_pending: unknown
+}
+
+interface RunEvents {
+  tenant_id: string
+  position: number
+  event_id: string
+  session_id: string
+  run_id: string | null
+  event_type: string
+  created_at: number
+  /** Sealed. */
+  data: string
 }

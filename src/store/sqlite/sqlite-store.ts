@@ -55,6 +55,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     dialect: 'sqlite',
     onHint: () => () => {},
+    onRunHint: () => () => {},
     close: () => worker.close(),
   }
 }
@@ -75,6 +76,18 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
       store.keepSessionFolder(tenant, session, folder, now),
     prune: (limits, now = steadyNow()) => store.prune(limits, now),
     clampWindows: (longest, now = steadyNow()) => store.clampWindows(longest, now),
+    createRun: (run, session, now = steadyNow()) => store.createRun(run, session, now),
+    takeRun: (request) => store.takeRun({ now: steadyNow(), ...request }),
+    extendPreparation: (tenant, run, lease, lease_ms, now = steadyNow()) =>
+      store.extendPreparation(tenant, run, lease, lease_ms, now),
+    endPreparation: (tenant, run, end) => store.endPreparation(tenant, run, { now: steadyNow(), ...end }),
+    reportRun: (tenant, run, runner, report, now = steadyNow()) =>
+      store.reportRun(tenant, run, runner, report, now),
+    stopRun: (tenant, run, now = steadyNow()) => store.stopRun(tenant, run, now),
+    registerRunner: (runner, now = steadyNow()) => store.registerRunner(runner, now),
+    keepRunner: (tenant, runner, lease_ms, now = steadyNow()) =>
+      store.keepRunner(tenant, runner, lease_ms, now),
+    expireRuns: (limits) => store.expireRuns({ now: steadyNow(), ...limits }),
   } satisfies Partial<Store>
 }
 

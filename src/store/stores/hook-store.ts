@@ -1,8 +1,11 @@
 import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 
-/** The origin of a hook. `builtin` hooks come with the product and only `enabled` can change. */
-export type HookSource = 'builtin' | 'user'
+/**
+ * The origin of a hook. `builtin` hooks come with the product, `blueprint` hooks with the blueprint of an agent; of both,
+ * only `enabled` can change.
+ */
+export type HookSource = 'builtin' | 'user' | 'blueprint'
 
 /** A stored hook: the complete definition, and what the store adds. */
 export interface HookRow extends HookDefinition {

@@ -1,3 +1,5 @@
+import type { NewHook } from './hook-store.ts'
+
 /** `preparing`: the hooks before its start run. A prepared run is `pending` again until a runner claims it. */
 export const runStatuses = [
   ...['pending', 'preparing', 'claimed', 'running', 'stopping'],
@@ -27,6 +29,14 @@ export interface BlueprintRow {
   readonly updated_at: number
 }
 
+/** A hook of a blueprint. It applies to the agent with the blueprint's name. */
+export type BlueprintHook = Omit<NewHook, 'tenant_id' | 'source' | 'scope' | 'agent_ids'>
+
+export interface NewBlueprint extends Pick<BlueprintRow, 'name' | 'source' | 'definition'> {
+  /** Replaces the stored hooks of the blueprint, in the same transaction. A hook keeps its id if it is given again. */
+  readonly hooks?: readonly BlueprintHook[]
+}
+
 /** A named hook that blueprints refer to with `$ref`. */
 export interface RunHookRow {
   readonly tenant_id: string
@@ -36,7 +46,7 @@ export interface RunHookRow {
   readonly updated_at: number
 }
 
-/** What a runner must offer. An absent field accepts every runner. */
+/** What a runner must offer. An absent or empty field accepts every runner. */
 export interface RunDemands {
   readonly hostname?: string
   readonly project_dir?: string
@@ -111,7 +121,9 @@ export interface NewRun {
   readonly claim_within_ms: number
 }
 
-export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms'> {
+export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms' | 'parameters'> {
+  /** Null if the key that sealed them is gone. */
+  readonly parameters: Readonly<Record<string, unknown>> | null
   readonly status: RunStatus
   /** Its start hooks have run. */
   readonly is_prepared: boolean
@@ -123,7 +135,7 @@ export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms'> {
   readonly error: string | null
   /** The reason of the hook that blocked it. */
   readonly block_reason: string | null
-  /** How many hook executions its events record. */
+  /** How many `hook_start` events it has. */
   readonly hooks: number
   readonly created_at: number
   readonly claimed_at: number | null
@@ -143,9 +155,11 @@ export interface NewRunEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export interface RunEventRow extends NewRunEvent {
-  /** Grows in the order in which readers can see rows. */
+export interface RunEventRow extends Omit<NewRunEvent, 'data'> {
+  /** A number that grows with every event of the tenant. A reader that sees an event has seen all lower ones. */
   readonly position: string
+  /** Null if the key that sealed them is gone. */
+  readonly data: Readonly<Record<string, unknown>> | null
 }
 
 export interface RunFilter {
@@ -161,7 +175,7 @@ type Page = { readonly cursor?: string; readonly limit: number }
 
 /** A run that a poll took. `prepare`: its start hooks must run first, under the lease. */
 export interface TakenRun {
-  readonly run: RunRow
+  readonly run: RunRow & Pick<NewRun, 'parameters'>
   readonly next: 'prepare' | 'start'
   readonly lease: string
 }
@@ -177,28 +191,45 @@ export type RunReport =
       readonly session_status?: RunSessionStatus
     }
 
-/** Agents that can be started, their runs, and the runners that execute them. Times are the store's clock. */
+/** A run after a report or a stop. `changed` tells whether this call changed it. */
+export interface RunChange {
+  readonly run: RunRow
+  readonly changed: boolean
+}
+
+/** Agents that can be started, their runs, and the runners that execute them. Without `now`, the clock of the store. */
 export interface RunStore {
   /** Creates or replaces. With `version`, only if the stored one has it (0: only if there is none). Undefined if it does not. */
   saveBlueprint(
     tenant: string,
-    blueprint: Pick<BlueprintRow, 'name' | 'source' | 'definition'>,
+    blueprint: NewBlueprint,
     version?: number,
+    now?: number,
   ): Promise<BlueprintRow | undefined>
   findBlueprint(tenant: string, name: string): Promise<BlueprintRow | undefined>
   listBlueprints(tenant: string): Promise<readonly BlueprintRow[]>
+  /** Deletes the blueprint and its hooks. */
   deleteBlueprint(tenant: string, name: string): Promise<boolean>
+  /** Creates the hook if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
   saveRunHook(
     tenant: string,
     hook: Pick<RunHookRow, 'name' | 'definition'>,
     isNew: boolean,
+    now?: number,
   ): Promise<RunHookRow | undefined>
   findRunHook(tenant: string, name: string): Promise<RunHookRow | undefined>
   listRunHooks(tenant: string): Promise<readonly RunHookRow[]>
   deleteRunHook(tenant: string, name: string): Promise<boolean>
 
-  /** Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing. */
-  createRun(run: NewRun, session: Pick<RunSessionRow, 'hostname' | 'executor_profile'>): Promise<RunRow>
+  /**
+   * Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing.
+   * Rejects with `gateway.not_found` if the session to resume does not exist, and with `store.taken` if an id does.
+   */
+  createRun(
+    run: NewRun,
+    session: Pick<RunSessionRow, 'hostname' | 'executor_profile'>,
+    now?: number,
+  ): Promise<RunRow>
   findRun(tenant: string, runId: string): Promise<RunRow | undefined>
   findRunByKey(tenant: string, key: string): Promise<RunRow | undefined>
   listRuns(
@@ -212,62 +243,87 @@ export interface RunStore {
     filter: { readonly parent_session_id?: string; readonly created_by?: string },
     page: Page,
   ): Promise<{ readonly rows: readonly RunSessionRow[]; readonly nextCursor: string }>
+  /** Deletes the session with its runs and events. False if there is none, or if a run has not ended or not confirmed its finish. */
   deleteRunSession(tenant: string, sessionId: string): Promise<boolean>
 
   /**
    * Takes the oldest pending run of the tenant whose demands the runner meets. A run that is not prepared becomes
    * `preparing`, a prepared one `claimed` by the runner. `needsHooks` names the agents whose runs have start hooks; runs of
-   * others, and runs of hooks, count as prepared. Two polls never take the same run.
+   * others, and runs of hooks, count as prepared. Two polls never take the same run. A run whose parameters cannot be
+   * decrypted fails, and the next one is taken.
    */
   takeRun(request: {
     readonly tenant: string
     readonly runner_id: string
     readonly needsHooks: readonly string[]
     readonly lease_ms: number
+    readonly now?: number
   }): Promise<TakenRun | undefined>
   /** Keeps a run that is being prepared. False if the lease was lost. */
-  extendPreparation(tenant: string, runId: string, lease: string, lease_ms: number): Promise<boolean>
+  extendPreparation(
+    tenant: string,
+    runId: string,
+    lease: string,
+    lease_ms: number,
+    now?: number,
+  ): Promise<boolean>
   /** Ends the preparation: the run is pending again, with other parameters if given. False if the lease was lost. */
   endPreparation(
     tenant: string,
     runId: string,
-    end: { readonly lease: string; readonly parameters?: Readonly<Record<string, unknown>> },
+    end: {
+      readonly lease: string
+      readonly parameters?: Readonly<Record<string, unknown>>
+      readonly now?: number
+    },
   ): Promise<boolean>
   /**
    * Applies what a runner or the coordinator reports. `runner_id` must hold the run, unless the coordinator itself reports
-   * (null). A repeated report changes nothing and returns the run as it is. `changed` tells whether this report did it.
-   * A run that ended keeps `finish_pending` until `confirmFinish`.
+   * (null); otherwise the answer is undefined. A repeated report changes nothing and returns the run as it is. `started`
+   * begins a new lease. A run that ended is in `unfinishedRuns` until `confirmFinish`.
    */
   reportRun(
     tenant: string,
     runId: string,
     runner_id: string | null,
     report: RunReport,
-  ): Promise<{ readonly run: RunRow; readonly changed: boolean } | undefined>
-  /** A pending run stops at once; a claimed or running one becomes `stopping` until its runner reports. */
-  stopRun(
-    tenant: string,
-    runId: string,
-  ): Promise<{ readonly run: RunRow; readonly changed: boolean } | undefined>
+    now?: number,
+  ): Promise<RunChange | undefined>
+  /** A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports. */
+  stopRun(tenant: string, runId: string, now?: number): Promise<RunChange | undefined>
   /** Ended runs of all tenants whose `run_finish` was not confirmed, oldest first. */
   unfinishedRuns(limit: number): Promise<readonly RunRow[]>
   confirmFinish(tenant: string, runId: string): Promise<void>
 
-  /** Creates or replaces the runner. */
-  registerRunner(runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>): Promise<RunnerRow>
+  /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
+  registerRunner(
+    runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>,
+    now?: number,
+  ): Promise<RunnerRow>
   findRunner(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
   listRunners(tenant: string): Promise<readonly RunnerRow[]>
-  /** Marks the runner as alive and extends the leases of its runs. Undefined if it is not registered. */
-  keepRunner(tenant: string, runnerId: string, lease_ms: number): Promise<RunnerRow | undefined>
+  /**
+   * Marks the runner as alive and extends the leases of its running and stopping runs. A claimed run must report `started`
+   * within its first lease, because the answer to the poll may be lost. Undefined if the runner is not registered.
+   */
+  keepRunner(tenant: string, runnerId: string, lease_ms: number, now?: number): Promise<RunnerRow | undefined>
+  /** Asks the runner to leave: it gets no more runs. Undefined if it is not registered. */
+  markRunnerLeaving(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
   removeRunner(tenant: string, runnerId: string): Promise<boolean>
   /** The sessions of a runner whose runs are `stopping`. */
   stoppingSessions(tenant: string, runnerId: string): Promise<readonly string[]>
   /**
    * Repairs what was abandoned, in all tenants: a run whose lease ran out is pending again, or failed after
-   * `max_attempts`, or stopped if it was `stopping`; a run that no runner claimed in time fails. Returns the changed runs.
+   * `max_attempts`, or stopped if it was `stopping`; a run that no runner claimed in time fails. A run that is pending
+   * again has its whole `claim_within_ms`. Returns the changed runs, at most `limit`.
    */
-  expireRuns(limits: { readonly max_attempts: number; readonly limit: number }): Promise<readonly RunRow[]>
+  expireRuns(limits: {
+    readonly max_attempts: number
+    readonly limit: number
+    readonly now?: number
+  }): Promise<readonly RunRow[]>
 
+  /** Appends the events, all or nothing. Existing event ids stay as they are. Rejects if the session does not exist. */
   appendRunEvents(events: readonly NewRunEvent[]): Promise<void>
   listRunEvents(
     tenant: string,

@@ -23,6 +23,7 @@ import {
   textColumn,
   textColumnOrNull,
 } from './prepared-statement.ts'
+import { prepareTakeRun } from './take-run.ts'
 
 /** The synchronous form of a statement: SQLite answers without waiting. */
 export type SyncStatement<Name extends keyof DialectStatements> = (
@@ -49,6 +50,7 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     findToken: locked(prepareFindToken(database)),
     tail: locked(prepareTail(database)),
     tailEvents: locked(prepareTailEvents(database)),
+    takeRun: locked(prepareTakeRun(database)),
   }
 }
 

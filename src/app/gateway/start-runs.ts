@@ -1,0 +1,57 @@
+import type { Caller } from '../../gateway/auth/caller.ts'
+import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
+import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
+import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
+import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
+import type { Store } from '../../store/store.ts'
+import type { GatewayContext } from './open-gateway.ts'
+import type { GatewayStorage } from './open-storage.ts'
+import type { HookDispatch } from './start-engine.ts'
+
+/** Starts the coordinator of runs, with the hooks of each tenant around its runs. */
+export function startRuns(
+  { options, edition, clock, log, cleanup }: GatewayContext,
+  { store }: GatewayStorage,
+  { snapshots, dispatcher }: HookDispatch,
+): Coordinator {
+  // A run may execute on another machine, so hook files of folders do not apply to it.
+  const folderOf = (tenant: string) => (usesHookFiles(tenant, edition) ? { folder: NO_FOLDER } : {})
+  const dispatch: DispatchRunEvent = async (run, request, signal) => {
+    const { tenant_id: tenant, session_id: session, run_id, agent_name, depth } = run
+    const envelope = { session, run: run_id, depth, ...(agent_name === null ? {} : { agent: agent_name }) }
+    const context = { ...folderOf(tenant), ...(signal === undefined ? {} : { signal }) }
+    const { decision } = await dispatcher.dispatch(coordinatorOf(tenant), { ...request, envelope }, context)
+    return decision
+  }
+  const runs = createCoordinator({
+    ...{ store, edition, clock, log, dispatch },
+    ...(options.runs === undefined ? {} : { times: options.runs }),
+    needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
+  })
+  cleanup.add(() => runs.close())
+  return runs
+
+  async function snapshotOf(tenant: string) {
+    return snapshots.of(tenant, folderOf(tenant).folder)
+  }
+}
+
+function coordinatorOf(tenant: string): Caller {
+  return { tenant, role: 'agent', master: false, name: 'coordinator', agentId: undefined }
+}
+
+/** The agents whose runs must be prepared. Without a list of hooks that is every agent, and its gate blocks. */
+async function agentsWithStartHooks(
+  tenant: string,
+  store: Pick<Store, 'listBlueprints'>,
+  snapshotOf: (tenant: string) => Promise<Awaited<ReturnType<Snapshots['of']>>>,
+): Promise<readonly string[]> {
+  const snapshot = await snapshotOf(tenant).catch(() => undefined)
+  if (snapshot !== undefined) {
+    if (!snapshot.hooks.has('run_start')) return []
+    const rows = [...snapshot.rows.values()].filter(({ event }) => event === 'run_start')
+    if (snapshot.files().length === 0 && rows.every(({ source }) => source === 'blueprint'))
+      return rows.flatMap(({ agent_ids }) => agent_ids)
+  }
+  return (await store.listBlueprints(tenant)).map(({ name }) => name)
+}

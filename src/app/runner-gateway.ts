@@ -1,0 +1,35 @@
+import type { Client } from '../client/client.ts'
+import type { RunnerGateway } from '../runs/runner/runner.ts'
+
+/** A poll waits 30 s at the gateway; the rest is for the network. */
+const POLL_TIMEOUT_MS = 45_000
+
+/** The gateway as a runner sees it, through its typed client. */
+export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
+  return {
+    register: (offer) => client.call('runners.register', { ...offer }),
+    poll: (runner_id, takes_runs, signal) =>
+      client.call('runners.poll', { runner_id, takes_runs }, { signal, timeoutMs: POLL_TIMEOUT_MS }),
+    async heartbeat(runner_id) {
+      await client.call('runners.heartbeat', { runner_id })
+    },
+    async started(runner_id, run_id) {
+      await client.call('runners.started', { runner_id, run_id })
+    },
+    async completed(runner_id, run_id, result) {
+      // The id makes a repeated report store one result.
+      const event = { event_type: 'result', data: { ...result }, event_id: `${run_id}-${runner_id}-result` }
+      await client.call('runners.events', { runner_id, run_id, events: [event] })
+      await client.call('runners.completed', { runner_id, run_id })
+    },
+    async failed(runner_id, run_id, error) {
+      await client.call('runners.failed', { runner_id, run_id, error })
+    },
+    async stopped(runner_id, run_id) {
+      await client.call('runners.stopped', { runner_id, run_id, signal: 'SIGTERM' })
+    },
+    async leave(runner_id) {
+      await client.call('runners.delete', { runner_id })
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { jsonLog } from '../app/gateway/json-log.ts'
+import { runnerGateway } from '../app/runner-gateway.ts'
+import { systemClock } from '../engine/core/clock.ts'
+import { HookError } from '../engine/core/error.ts'
+import { type RunnerOptions, startRunner } from '../runs/runner/runner.ts'
+import { command, exitCodes } from './command.ts'
+import { printMessage } from './output.ts'
+import { clientOptions, connectionArgs, withGateway } from './remote/connection.ts'
+import { untilStopped } from './up.ts'
+
+const CONCURRENCY = 4
+const MAX_CONCURRENCY = 64
+
+export const runnerCommand = command({
+  args: {
+    ...connectionArgs,
+    profile: { type: 'string', description: 'serve this executor profile with the command after --' },
+    project: { type: 'string', description: 'where commands run, and the project_dir it offers' },
+    tags: { type: 'string', description: 'tags that runs may demand, separated by commas' },
+    'only-tagged': { type: 'boolean', description: 'take only runs that demand one of the tags' },
+    concurrency: { type: 'string', description: `how many runs at once (${CONCURRENCY})` },
+    quiet: { type: 'boolean', description: 'no log' },
+  },
+  async run(args, argv) {
+    const { profile, project, tags = '', quiet } = args
+    if ((profile === undefined) !== (argv.length === 0))
+      throw usage('a profile needs its command, and a command its profile: --profile <name> -- <command>')
+    const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
+    const settings: Omit<RunnerOptions, 'gateway'> = {
+      offer: {
+        hostname: hostname(),
+        project_dir: project === undefined ? '' : resolve(project),
+        executor_profile: profile ?? '',
+        executor_type: profile === undefined ? 'command' : 'profile',
+        tags: tags.split(',').filter((tag) => tag !== ''),
+        require_matching_tags: args['only-tagged'] === true,
+      },
+      ...(profile === undefined ? {} : { command: argv }),
+      cwd: resolve(project ?? args.cwd ?? '.'),
+      concurrency: readConcurrency(args.concurrency),
+      clock: systemClock,
+      log,
+    }
+    await withGateway(clientOptions(args), async (client) => {
+      const runner = startRunner({ ...settings, gateway: runnerGateway(client) })
+      const stopped = untilStopped().then(() => runner.stop())
+      await Promise.race([runner.ended, stopped])
+    })
+    return exitCodes.ok
+  },
+})
+
+function readConcurrency(given: string | undefined): number {
+  const count = given === undefined ? CONCURRENCY : Number(given)
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_CONCURRENCY) return count
+  throw usage(`--concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}`)
+}
+
+function usage(message: string): HookError {
+  return new HookError('config.field', message, { hint: 'Run `hookhelm runner --help`.' })
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { readBlueprint } from '../../runs/blueprint.ts'
+import { hookAgentsOf, keepSwitches, loadNamedRunHooks, toStoredHooks } from '../../runs/run-hooks.ts'
+import type { BlueprintRow } from '../../store/stores/run-store.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
+
+const name = shortText.describe('The name of the agent.')
+const definition = z.record(z.string(), z.unknown()).readonly()
+const blueprint = z.object({
+  name: z.string(),
+  source: z.enum(['stored', 'file']),
+  definition: definition.describe('The blueprint as it was saved.'),
+  version: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+})
+const saved = z.object({
+  blueprint,
+  warnings: readonlyList(z.string()).describe('Keys without effect, and hook agents that do not exist.'),
+})
+
+/** Fields of a blueprint. Further ones are kept, so that tools can add their own; `hooks` accepts none. */
+const text = z.string().nullable().exactOptional()
+const object = z.record(z.string(), z.unknown()).readonly().nullable()
+const fields = {
+  type: text.describe('`autonomous` or `procedural`.'),
+  description: text,
+  parameters_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
+  output_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
+  system_prompt: text,
+  model: text,
+  tools: readonlyList(z.string()).nullable().exactOptional(),
+  executor: object.describe('`command`, or the `profile` of a runner.').exactOptional(),
+  demands: object.describe('`hostname`, `project_dir` and `tags` of the runner.').exactOptional(),
+  hooks: object.describe('`on_run_start` and `on_run_finish`.').exactOptional(),
+}
+
+const list = defineCall({
+  name: 'blueprints.list',
+  about: 'The agents that can be started.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/agents' },
+  params: z.strictObject({}),
+  result: z.object({ blueprints: readonlyList(blueprint) }),
+  needs: ['store'],
+  async run({ caller, parts }) {
+    const rows = await parts.store.listBlueprints(caller.tenant)
+    return { blueprints: rows.map(toBlueprint) }
+  },
+})
+
+const show = defineCall({
+  name: 'blueprints.show',
+  about: 'One agent that can be started.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/agents/:name' },
+  params: z.strictObject({ name }),
+  result: z.object({ blueprint }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    return { blueprint: toBlueprint(await requireRow(parts.store, caller.tenant, params.name)) }
+  },
+})
+
+const saveParts = ['store', 'edition', 'changed'] as const satisfies readonly (keyof MethodParts)[]
+type SaveParts = Pick<MethodParts, (typeof saveParts)[number]>
+
+const create = defineCall({
+  name: 'blueprints.create',
+  about: 'Saves a new agent.',
+  role: 'admin',
+  rest: { verb: 'POST', path: '/agents', status: 201 },
+  params: z.looseObject({ name, ...fields }).readonly(),
+  result: saved,
+  needs: saveParts,
+  run: ({ params, caller, parts }) => saveBlueprint({ given: params, version: 0 }, caller, parts),
+})
+
+const update = defineCall({
+  name: 'blueprints.update',
+  about: 'Changes fields of an agent. `null` removes a field; `hooks: {}` removes the hooks.',
+  role: 'admin',
+  rest: { verb: 'PATCH', path: '/agents/:name' },
+  params: z.looseObject({ name, ...fields }).readonly(),
+  result: saved,
+  needs: saveParts,
+  async run({ params, caller, parts }) {
+    const row = await requireRow(parts.store, caller.tenant, params.name)
+    if (row.source === 'file')
+      throw serverError('gateway.conflict', `${row.name} comes from a file`, { hint: 'Change the file.' })
+    // As in the original: `hooks: null` changes nothing.
+    const changes = Object.entries(params).filter(([key, value]) => !(key === 'hooks' && value === null))
+    const merged = Object.entries({ ...row.definition, ...Object.fromEntries(changes) })
+    const given = Object.fromEntries(merged.filter(([, value]) => value !== null))
+    return saveBlueprint({ given, version: row.version }, caller, parts)
+  },
+})
+
+const remove = defineCall({
+  name: 'blueprints.delete',
+  about: 'Deletes an agent and its hooks. Its runs stay.',
+  role: 'admin',
+  rest: { verb: 'DELETE', path: '/agents/:name' },
+  params: z.strictObject({ name }),
+  result: z.object({ name: z.string() }),
+  needs: ['store', 'changed'],
+  async run({ params, caller, parts }) {
+    if (!(await parts.store.deleteBlueprint(caller.tenant, params.name))) throw notFound(params.name)
+    await parts.changed(caller.tenant)
+    return { name: params.name }
+  },
+})
+
+interface GivenBlueprint {
+  readonly given: Readonly<Record<string, unknown>>
+  /** The version to replace; 0 for a new one. */
+  readonly version: number
+}
+
+/** Checks a blueprint and stores it with its hooks. */
+export async function saveBlueprint({ given, version }: GivenBlueprint, caller: Caller, parts: SaveParts) {
+  const { store, edition } = parts
+  const { tenant } = caller
+  const { blueprint: read, warnings } = readBlueprint(given, edition)
+  const named = await loadNamedRunHooks(store, tenant)
+  const wanted = toStoredHooks(read, named, { tenant, savedBy: caller.name })
+  const hooks = await keepSwitches(store, tenant, wanted)
+  const change = { name: read.name, source: 'stored', definition: given, hooks } as const
+  const row = await store.saveBlueprint(tenant, change, version)
+  if (row === undefined && version === 0)
+    throw serverError('store.taken', `there is an agent named ${read.name}`, { at: 'name' })
+  if (row === undefined)
+    throw serverError('gateway.conflict', `agent ${read.name} is being changed by others`, {
+      hint: 'Read it again and repeat the change.',
+    })
+  await parts.changed(tenant)
+  const missing = await Promise.all(
+    hookAgentsOf(read, named).map(async (agent) => ({
+      agent,
+      row: await store.findBlueprint(tenant, agent),
+    })),
+  )
+  const unknown = missing.filter((found) => found.row === undefined).map(({ agent }) => agent)
+  return {
+    blueprint: toBlueprint(row),
+    warnings: [
+      ...warnings,
+      ...unknown.map((agent) => `a hook starts the agent ${agent}, which does not exist yet`),
+    ],
+  }
+}
+
+function toBlueprint({ tenant_id: _, ...row }: BlueprintRow) {
+  return row
+}
+
+async function requireRow(
+  store: Pick<MethodParts['store'], 'findBlueprint'>,
+  tenant: string,
+  agent: string,
+): Promise<BlueprintRow> {
+  const row = await store.findBlueprint(tenant, agent)
+  if (row === undefined) throw notFound(agent)
+  return row
+}
+
+function notFound(agent: string): Error {
+  return serverError('gateway.not_found', `agent not found: ${agent}`)
+}
+
+export const blueprintMethods = [list, show, create, update, remove] as const

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { readBlueprint, readRunHook } from '../../runs/blueprint.ts'
+import { referencesOf } from '../../runs/run-hooks.ts'
+import type { BlueprintRow, RunHookRow } from '../../store/stores/run-store.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { MethodParts } from '../parts.ts'
+import { saveBlueprint } from './blueprints.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
+
+const name = shortText.describe('The name that blueprints refer to with `$ref`.')
+const runHook = z.object({
+  name: z.string(),
+  definition: z.record(z.string(), z.unknown()).readonly(),
+  created_at: z.number(),
+  updated_at: z.number(),
+})
+const definition = z
+  .record(z.string(), z.unknown())
+  .readonly()
+  .describe('`type`, `agent_name`, `on_error`, `timeout_seconds` and `mode`.')
+
+const list = defineCall({
+  name: 'runHooks.list',
+  about: 'The named run hooks.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/run-hooks' },
+  params: z.strictObject({}),
+  result: z.object({ hooks: readonlyList(runHook) }),
+  needs: ['store'],
+  async run({ caller, parts }) {
+    return { hooks: (await parts.store.listRunHooks(caller.tenant)).map(toRunHook) }
+  },
+})
+
+const show = defineCall({
+  name: 'runHooks.show',
+  about: 'One named run hook.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/run-hooks/:name' },
+  params: z.strictObject({ name }),
+  result: z.object({ hook: runHook }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    return { hook: toRunHook(await requireRunHook(parts.store, caller.tenant, params.name)) }
+  },
+})
+
+const create = defineCall({
+  name: 'runHooks.create',
+  about: 'Saves a new named run hook.',
+  role: 'admin',
+  rest: { verb: 'POST', path: '/run-hooks', status: 201 },
+  params: z.strictObject({ name, definition }),
+  result: z.object({ hook: runHook }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    readRunHook(params.definition, 'definition')
+    const row = await parts.store.saveRunHook(caller.tenant, params, true)
+    if (row === undefined)
+      throw serverError('store.taken', `there is a run hook named ${params.name}`, { at: 'name' })
+    return { hook: toRunHook(row) }
+  },
+})
+
+const update = defineCall({
+  name: 'runHooks.update',
+  about: 'Replaces a named run hook, in every blueprint that refers to it.',
+  role: 'admin',
+  rest: { verb: 'PATCH', path: '/run-hooks/:name' },
+  params: z.strictObject({ name, definition }),
+  result: z.object({ hook: runHook }),
+  needs: ['store', 'edition', 'changed'],
+  async run({ params, caller, parts }) {
+    const before = await requireRunHook(parts.store, caller.tenant, params.name)
+    const given = { ...before.definition, ...params.definition }
+    const definition = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    const hook = readRunHook(definition, 'definition')
+    const users = await blueprintsOf(parts, caller, params.name)
+    const isGate = users.some(({ hooks }) =>
+      hooks.on_run_start?.some((entry) => '$ref' in entry && entry.$ref === params.name),
+    )
+    if (hook.mode === 'async' && isGate)
+      throw serverError(
+        'gateway.conflict',
+        `${params.name} decides about starts of runs, so it cannot be async`,
+      )
+    const row = await parts.store.saveRunHook(caller.tenant, { name: params.name, definition }, false)
+    if (row === undefined) throw notFound(params.name)
+    for (const { row: user } of users)
+      await saveBlueprint({ given: user.definition, version: user.version }, caller, parts)
+    return { hook: toRunHook(row) }
+  },
+})
+
+const remove = defineCall({
+  name: 'runHooks.delete',
+  about: 'Deletes a named run hook that no blueprint refers to.',
+  role: 'admin',
+  rest: { verb: 'DELETE', path: '/run-hooks/:name' },
+  params: z.strictObject({ name }),
+  result: z.object({ name: z.string() }),
+  needs: ['store', 'edition', 'changed'],
+  async run({ params, caller, parts }) {
+    const users = await blueprintsOf(parts, caller, params.name)
+    if (users.length > 0)
+      throw serverError(
+        'gateway.conflict',
+        `${users.map(({ row }) => row.name).join(', ')} refer to ${params.name}`,
+        {
+          hint: 'Remove the $ref from the blueprints first.',
+        },
+      )
+    if (!(await parts.store.deleteRunHook(caller.tenant, params.name))) throw notFound(params.name)
+    return { name: params.name }
+  },
+})
+
+/** The blueprints that refer to a named hook. */
+async function blueprintsOf(
+  { store, edition }: Pick<MethodParts, 'store' | 'edition'>,
+  { tenant }: Caller,
+  hook: string,
+) {
+  const rows = await store.listBlueprints(tenant)
+  const read = rows.map((row: BlueprintRow) => {
+    const { blueprint } = readBlueprint(row.definition, edition)
+    return { row, hooks: blueprint.hooks, references: referencesOf(blueprint) }
+  })
+  return read.filter(({ references }) => references.includes(hook))
+}
+
+async function requireRunHook(
+  store: Pick<MethodParts['store'], 'findRunHook'>,
+  tenant: string,
+  hook: string,
+): Promise<RunHookRow> {
+  const row = await store.findRunHook(tenant, hook)
+  if (row === undefined) throw notFound(hook)
+  return row
+}
+
+function toRunHook({ tenant_id: _, ...row }: RunHookRow) {
+  return row
+}
+
+function notFound(hook: string): Error {
+  return serverError('gateway.not_found', `run hook not found: ${hook}`)
+}
+
+export const runHookMethods = [list, show, create, update, remove] as const

@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { isoTime } from '../../engine/core/clock.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { findResult, noResult } from '../../runs/run-events.ts'
+import type { RunEventRow, RunSessionRow } from '../../store/stores/run-store.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall, defineSubscription } from './method.ts'
+import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+
+const session = z.object({
+  session_id: z.string(),
+  status: z.enum(['pending', 'running', 'idle', 'finished', 'failed', 'stopped']),
+  agent_name: z.string().nullable(),
+  project_dir: z.string().nullable(),
+  parent_session_id: z.string().nullable(),
+  executor_session_id: z.string().nullable(),
+  executor_profile: z.string().nullable(),
+  hostname: z.string().nullable(),
+  created_by: z.string(),
+  created_at: z.number(),
+  last_resumed_at: z.number().nullable(),
+})
+
+function toSession({ tenant_id: _, ...row }: RunSessionRow): z.output<typeof session> {
+  return row
+}
+
+/** An event with its own fields next to the common ones, as the original has them. */
+const event = z.looseObject({
+  event_id: z.string(),
+  event_type: z.string(),
+  session_id: z.string(),
+  run_id: z.string().nullable(),
+  timestamp: z.string(),
+})
+
+function toEvent({ event_id, event_type, session_id, run_id, created_at, data }: RunEventRow) {
+  return { ...data, event_id, event_type, session_id, run_id, timestamp: isoTime(created_at) }
+}
+
+const session_id = shortText
+
+const list = defineCall({
+  name: 'runSessions.list',
+  about: 'Sessions of runs, newest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/sessions' },
+  params: z.strictObject({
+    parent_session_id: shortText.exactOptional(),
+    created_by: shortText.exactOptional(),
+    ...pageFields,
+  }),
+  result: z.object({ sessions: readonlyList(session), nextCursor: z.string() }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const { cursor, limit, ...filter } = params
+    const page = await parts.store.listRunSessions(caller.tenant, filter, requestedPage(params))
+    return { sessions: page.rows.map(toSession), nextCursor: page.nextCursor }
+  },
+})
+
+const show = defineCall({
+  name: 'runSessions.show',
+  about: 'One session of runs.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/sessions/:session_id' },
+  params: z.strictObject({ session_id }),
+  result: z.object({ session }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    return { session: toSession(await requireSession(parts.store, caller.tenant, params.session_id)) }
+  },
+})
+
+const events = defineCall({
+  name: 'runSessions.events',
+  about: 'The events of one session, oldest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/sessions/:session_id/events' },
+  params: z.strictObject({ session_id, ...pageFields }),
+  result: z.object({ events: readonlyList(event), nextCursor: z.string() }),
+  needs: ['store'],
+  async run({ params, caller, parts: { store } }) {
+    await requireSession(store, caller.tenant, params.session_id)
+    const { limit, cursor } = { cursor: undefined, ...requestedPage(params) }
+    const filter = { session_id: params.session_id }
+    const page = cursor === undefined ? { limit } : { limit, after: cursor }
+    const rows = await store.listRunEvents(caller.tenant, filter, page)
+    const last = rows.length === limit ? rows.at(-1)?.position : undefined
+    return { events: rows.map(toEvent), nextCursor: last ?? '' }
+  },
+})
+
+const result = defineCall({
+  name: 'runSessions.result',
+  about: 'The last result of one session.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/sessions/:session_id/result' },
+  params: z.strictObject({ session_id }),
+  result: z.object({
+    session_id: z.string(),
+    status: session.shape.status,
+    result_text: z.string().nullable(),
+    result_data: z.unknown(),
+  }),
+  needs: ['store'],
+  async run({ params, caller, parts: { store } }) {
+    const row = await requireSession(store, caller.tenant, params.session_id)
+    const found = (await findResult(store, row)) ?? noResult
+    return { session_id: row.session_id, status: row.status, ...found }
+  },
+})
+
+const remove = defineCall({
+  name: 'runSessions.delete',
+  about: 'Deletes a session with its runs and events. A session with an active run is refused.',
+  role: 'operator',
+  rest: { verb: 'DELETE', path: '/sessions/:session_id' },
+  params: z.strictObject({ session_id }),
+  result: z.object({ session_id: z.string() }),
+  needs: ['store'],
+  async run({ params, caller, parts: { store } }) {
+    await requireSession(store, caller.tenant, params.session_id)
+    if (!(await store.deleteRunSession(caller.tenant, params.session_id)))
+      throw serverError('gateway.conflict', `session ${params.session_id} is busy`, {
+        hint: 'Stop its run and wait until it has ended.',
+      })
+    return { session_id: params.session_id }
+  },
+})
+
+/** Events that have a name of their own in the stream; all others are `event`. */
+const named = ['session_created', 'session_updated', 'run_failed']
+const SESSIONS_AT_START = 100
+
+const tail = defineSubscription({
+  name: 'runSessions.tail',
+  about: 'Events of all sessions as they arise. The stream begins with `init`, the latest sessions.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/sse/sessions' },
+  params: z.strictObject({
+    session_id: shortText.exactOptional(),
+    created_by: shortText.describe('Only sessions that this token or hook started.').exactOptional(),
+    include_init: z.boolean().describe('true if omitted.').exactOptional(),
+    ...pageFields,
+  }),
+  result: z.object({ events: readonlyList(event), nextCursor: z.string() }),
+  event: 'event',
+  endedBy: 'runSessions.untail',
+  item: event,
+  itemsOf: ({ events }) => events,
+  eventOf: ({ event_type }) => (named.includes(event_type) ? event_type : 'event'),
+  watch: ({ runs }, listener) => runs.onEvents(listener),
+  needs: ['store', 'runs'],
+  async first({ params, caller, parts: { store } }) {
+    if (params.include_init === false) return undefined
+    const filter = params.created_by === undefined ? {} : { created_by: params.created_by }
+    const { rows } = await store.listRunSessions(caller.tenant, filter, { limit: SESSIONS_AT_START })
+    const { session_id: only } = params
+    const shown = rows.filter((row) => only === undefined || row.session_id === only)
+    return { event: 'init', data: { sessions: shown.map(toSession) } }
+  },
+  async run({ params, caller, parts: { store } }) {
+    const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
+    const { tenant } = caller
+    let after = cursor
+    for (;;) {
+      const page = await store.tailRunEvents(tenant, after === undefined ? { limit } : { limit, after })
+      const shown = await chosen(page.rows, params, { store, tenant })
+      after = page.position
+      // A page whose events the filter leaves out is not the last one.
+      if (shown.length > 0 || page.rows.length < limit)
+        return { events: shown.map(toEvent), nextCursor: page.position }
+    }
+  },
+})
+
+async function chosen(
+  rows: readonly RunEventRow[],
+  { session_id: only, created_by }: { session_id?: string; created_by?: string },
+  {
+    store,
+    tenant,
+  }: { readonly store: Pick<MethodParts['store'], 'findRunSession'>; readonly tenant: string },
+): Promise<readonly RunEventRow[]> {
+  const ofSession = rows.filter((row) => only === undefined || row.session_id === only)
+  if (created_by === undefined) return ofSession
+  const ids = [...new Set(ofSession.map((row) => row.session_id))]
+  const sessions = await Promise.all(ids.map((id) => store.findRunSession(tenant, id)))
+  const own = new Set(sessions.filter((row) => row?.created_by === created_by).map((row) => row?.session_id))
+  return ofSession.filter((row) => own.has(row.session_id))
+}
+
+async function requireSession(
+  store: Pick<MethodParts['store'], 'findRunSession'>,
+  tenant: string,
+  id: string,
+): Promise<RunSessionRow> {
+  const row = await store.findRunSession(tenant, id)
+  if (row === undefined) throw serverError('gateway.not_found', `session not found: ${id}`)
+  return row
+}
+
+export const runSessionMethods = [list, show, events, result, remove, tail] as const

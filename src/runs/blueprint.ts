@@ -1,0 +1,235 @@
+import { isRecord } from '../engine/core/check.ts'
+import { type Edition, runsCommands } from '../engine/core/edition.ts'
+import { HookError } from '../engine/core/error.ts'
+import { handlerError } from '../engine/core/handler-errors.ts'
+import { nearest } from '../engine/core/nearest.ts'
+import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
+import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
+
+const MAX_HOOK_SECONDS = 600
+const MAX_RUN_SECONDS = 86_400
+
+const agentHook = schema.object(
+  {
+    type: schema.choice(['agent'], 'Start an agent.'),
+    agent_name: schema.text('The agent to start.', { minLength: 1, maxLength: 200 }),
+    on_error: schema.choice(['block', 'continue', 'ignore'], 'What a failing hook means for the run.'),
+    timeout_seconds: schema.integer(1, MAX_HOOK_SECONDS, 'How long the run waits; 300 if omitted.'),
+    mode: schema.choice(['sync', 'async'], 'async: nothing waits for it. Not for on_run_start.'),
+  },
+  ['type', 'agent_name', 'on_error'],
+)
+const hookReference = schema.object({ $ref: schema.text('The name of a run hook.', { minLength: 1 }) }, [
+  '$ref',
+])
+
+/** A hook of a blueprint, or a named one, after it was checked. */
+export type AgentRunHook = SchemaType<typeof agentHook>
+export type RunHookReference = SchemaType<typeof hookReference>
+
+/** The points of a run where hooks run, and the event of each. */
+export const runHookPoints = { on_run_start: 'run_start', on_run_finish: 'run_finish' } as const
+export type RunHookPoint = keyof typeof runHookPoints
+const points = Object.keys(runHookPoints) as readonly RunHookPoint[]
+/** Points that the format knows and this version does not run. */
+const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']
+
+const executor = schema.object({
+  command: schema.list(
+    schema.text(),
+    'Program and arguments: parameters as JSON on stdin, result on stdout.',
+    1,
+  ),
+  profile: schema.text('The executor profile of a runner, which has the command.', { minLength: 1 }),
+  timeout_seconds: schema.integer(1, MAX_RUN_SECONDS, 'How long a run may take; 3600 if omitted.'),
+})
+
+const demands = schema.object({
+  hostname: schema.text('The host name of the runner.'),
+  project_dir: schema.text('The project folder of the runner.'),
+  tags: schema.list(schema.text(), 'Tags that the runner must have.'),
+})
+
+const fields = {
+  name: schema.text('The name of the agent, unique in its tenant.', { minLength: 1, maxLength: 100 }),
+  type: schema.choice(['autonomous', 'procedural'], 'Whether the agent decides its steps itself.'),
+  description: schema.text('What the agent does.'),
+  parameters_schema: schema.any('A JSON Schema 2020-12 for the parameters of a run.'),
+  output_schema: schema.any('A JSON Schema 2020-12 for the result of a run.'),
+  system_prompt: schema.text('The instruction of an autonomous agent.'),
+  model: schema.text('The model of an autonomous agent.'),
+  tools: schema.list(schema.text(), 'The tools of an autonomous agent.'),
+  executor,
+  demands,
+} as const
+const blueprintSchema = schema.object(fields, ['name', 'type', 'executor'])
+
+/** An agent that can be started: the checked part of its definition. */
+export interface Blueprint extends SchemaType<typeof blueprintSchema> {
+  readonly hooks: Readonly<Partial<Record<RunHookPoint, readonly (AgentRunHook | RunHookReference)[]>>>
+}
+
+export interface BlueprintReading {
+  readonly blueprint: Blueprint
+  /** What is kept and has no effect. */
+  readonly warnings: readonly string[]
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u
+const modelOnly = ['system_prompt', 'model', 'tools'] as const
+
+/** Checks a blueprint as it is saved. Throws a coded error that names the first problem. */
+export function readBlueprint(given: unknown, edition: Edition): BlueprintReading {
+  if (!isRecord(given)) throw new HookError('config.field', 'a blueprint must be an object')
+  const { hooks, ...rest } = given
+  refuseLaterExecutor(rest.executor)
+  const known = Object.entries(rest).filter(([key, value]) => Object.hasOwn(fields, key) && value !== null)
+  const read = readChecked(blueprintSchema, Object.fromEntries(known), '')
+  if (!NAME.test(read.name))
+    throw new HookError('config.field', 'name may have letters, digits, dots, dashes and underscores', {
+      at: 'name',
+    })
+  checkExecutor(read, edition)
+  for (const key of ['parameters_schema', 'output_schema'] as const)
+    if (read[key] !== undefined) compileViolations(read[key], key)
+  const unknown = Object.keys(rest).filter((key) => !Object.hasOwn(fields, key))
+  const unused = modelOnly.filter((key) => read[key] !== undefined)
+  return {
+    blueprint: { ...read, hooks: readHooks(hooks) },
+    warnings: [
+      ...unknown.map((key) => `${key} is kept and has no effect`),
+      ...unused.map((key) => `${key} is kept; the command of the executor has to use it`),
+    ],
+  }
+}
+
+function refuseLaterExecutor(given: unknown): void {
+  if (given === undefined || given === null)
+    throw new HookError('config.field', 'executor is required: this version runs commands only', {
+      at: 'executor',
+      hint: 'Name a `command`, or the `profile` of a runner that has one.',
+    })
+  if (isRecord(given) && given.type !== undefined)
+    throw new HookError(
+      'config.field',
+      `executor.type ${JSON.stringify(given.type)} is not supported by this version`,
+      {
+        at: 'executor.type',
+        hint: 'Leave it out, and name a `command`, or the `profile` of a runner that has one.',
+      },
+    )
+}
+
+function checkExecutor(
+  { executor: { command, profile } }: SchemaType<typeof blueprintSchema>,
+  edition: Edition,
+) {
+  if ((command === undefined) === (profile === undefined))
+    throw new HookError('config.field', 'executor needs either a command or a profile', { at: 'executor' })
+  if (command !== undefined && !runsCommands(edition))
+    throw handlerError(
+      'handler.not_in_edition',
+      'in the standard edition a blueprint names an executor profile, and its command belongs to the runner',
+      { at: 'executor.command' },
+    )
+}
+
+/** Checks `hooks`. Here an unknown key may be a gate that would not run, so it is refused. */
+function readHooks(given: unknown): Blueprint['hooks'] {
+  if (given === undefined || given === null) return {}
+  if (!isRecord(given)) throw new HookError('config.field', 'hooks must be an object', { at: 'hooks' })
+  const read = Object.entries(given).flatMap(([key, value]) => {
+    const point = readPoint(key)
+    if (value === null) return []
+    const list = Array.isArray(value) ? value : [value]
+    const at = (index: number) => (Array.isArray(value) ? `hooks.${key}.${index}` : `hooks.${key}`)
+    return [[point, list.map((entry, index) => readEntry(entry, point, at(index)))] as const]
+  })
+  return Object.fromEntries(read)
+}
+
+function readPoint(key: string): RunHookPoint {
+  const point = points.find((name) => name === key)
+  if (point !== undefined) return point
+  const at = `hooks.${key.slice(0, 80)}`
+  if (laterPoints.includes(key))
+    throw new HookError('config.field', `${at} is not supported by this version`, {
+      at,
+      hint: `The points are ${points.join(', ')}.`,
+    })
+  const near = nearest(key, points)
+  const hint = near === undefined ? `The points are ${points.join(', ')}.` : `Did you mean ${near}?`
+  throw new HookError('config.field', `there is no hook point ${key.slice(0, 80)}`, { at, hint })
+}
+
+function readEntry(given: unknown, point: RunHookPoint, at: string): AgentRunHook | RunHookReference {
+  if (isRecord(given) && Object.hasOwn(given, '$ref')) {
+    if (Object.keys(given).length > 1)
+      throw new HookError('config.field', '$ref takes no other keys beside it', {
+        at,
+        hint: 'Change the named hook, or write the hook here.',
+      })
+    return readChecked(hookReference, given, at)
+  }
+  const hook = readRunHook(given, at)
+  assertPointAllows(hook, point, at)
+  return hook
+}
+
+/** Checks one hook, in a blueprint or under a name of its own. */
+export function readRunHook(given: unknown, at: string): AgentRunHook {
+  if (isRecord(given) && given.type === 'http')
+    throw new HookError('config.field', `type http is not supported by this version`, {
+      at: inside(at, 'type'),
+      hint: 'Use `type: agent` with an agent that calls the address.',
+    })
+  return readChecked(agentHook, given, at)
+}
+
+/** A gate must be waited for. */
+export function assertPointAllows({ mode }: AgentRunHook, point: RunHookPoint, at: string): void {
+  if (mode === 'async' && point === 'on_run_start')
+    throw new HookError(
+      'config.field',
+      'on_run_start decides whether the run starts, so it cannot be async',
+      {
+        at: inside(at, 'mode'),
+      },
+    )
+}
+
+function readChecked<T>(shape: Schema<T>, given: unknown, base: string): T {
+  const { value, problems } = readSchema(shape, given)
+  const [first] = problems
+  if (first === undefined) return value
+  const { code, message, path, hint } = first
+  throw new HookError(code, message, {
+    at: inside(base, path.join('.')),
+    ...(hint === undefined ? {} : { hint }),
+  })
+}
+
+function inside(base: string, path: string): string {
+  return [base, path].filter((part) => part !== '').join('.')
+}
+
+/** What is wrong with the parameters of a run; empty if they fit or the agent has no schema. */
+export function checkParameters(
+  { parameters_schema: given }: Pick<Blueprint, 'parameters_schema'>,
+  parameters: unknown,
+): readonly SchemaViolation[] {
+  return given === undefined ? [] : compileViolations(given, 'parameters_schema')(parameters)
+}
+
+/** What is wrong with the result of a run. */
+export function checkOutput(
+  { output_schema: given }: Pick<Blueprint, 'output_schema'>,
+  result: unknown,
+): readonly SchemaViolation[] {
+  return given === undefined ? [] : compileViolations(given, 'output_schema')(result)
+}
+
+/** Autonomous agents without a schema answer with text; all others with data. */
+export function answersWithText({ type, output_schema }: Pick<Blueprint, 'type' | 'output_schema'>): boolean {
+  return type === 'autonomous' && output_schema === undefined
+}

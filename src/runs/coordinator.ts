@@ -1,0 +1,230 @@
+import type { Clock } from '../engine/core/clock.ts'
+import type { Edition } from '../engine/core/edition.ts'
+import { errorText } from '../engine/core/error.ts'
+import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
+import { serverError } from '../engine/core/server-errors.ts'
+import type { Log } from '../engine/core/sink.ts'
+import type { Store } from '../store/store.ts'
+import type { HookStore } from '../store/stores/hook-store.ts'
+import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
+import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
+import { finishRun } from './finish-run.ts'
+import { startHookAgent } from './hook-agents.ts'
+import { createPolls, type PollAnswer, type PollRequest, unknownRunner } from './poll-runs.ts'
+import { type DispatchRunEvent, prepareRun } from './prepare-run.ts'
+import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
+import { createRunWaits, hasEnded } from './run-waits.ts'
+
+/** Times of the coordinator, in milliseconds. */
+export interface RunTimes {
+  /** A runner that is silent for this long loses its runs; 45 000 by default. */
+  readonly leaseMs?: number
+  /** How long a poll waits for a run; 30 000 by default. */
+  readonly pollMs?: number
+}
+
+export interface CoordinatorParts {
+  readonly store: RunStore & Pick<HookStore, 'findHook' | 'listHooks'> & Pick<Store, 'onRunHint'>
+  readonly edition: Edition
+  readonly clock: Clock
+  readonly log: Log
+  readonly times?: RunTimes
+  readonly dispatch: DispatchRunEvent
+  needsHooks(tenant: string): Promise<readonly string[]>
+}
+
+/** A report of a runner about a run that it holds. */
+export interface RunnerReport {
+  readonly tenant: string
+  readonly run_id: string
+  readonly runner_id: string
+  readonly report: RunReport
+}
+
+/** Starts, hands out, watches and ends runs. Any number of coordinators share one store. */
+export interface Coordinator {
+  start(request: RunRequest): Promise<RunRow>
+  resume(request: ResumeSessionRequest): Promise<RunRow>
+  /** Undefined if there is no such run. */
+  stop(tenant: string, runId: string): Promise<RunRow | undefined>
+  poll(request: Omit<PollRequest, 'wait_ms'>): Promise<PollAnswer>
+  /** Marks a runner and its runs as alive. */
+  keep(tenant: string, runnerId: string): Promise<void>
+  report(report: RunnerReport): Promise<RunRow>
+  /** Stores events of a runner in the session of its run. */
+  addEvents(run: Omit<RunnerReport, 'report'>, events: readonly NewSessionEvent[]): Promise<void>
+  /** The `startAgent` of the host: the agent of a hook becomes a run. */
+  startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  readonly onEvents: RunEvents['onAppended']
+  readonly times: Required<RunTimes>
+  /** Ends waiting polls, so that the doors can close. Runs and hook runs continue elsewhere. */
+  endPolls(): void
+  close(): Promise<void>
+}
+
+export interface ResumeSessionRequest {
+  readonly tenant: string
+  readonly session_id: string
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly created_by: string
+  /** The run that asks, so that chains of runs end. */
+  readonly by_run_id?: string
+}
+
+const LEASE_MS = 45_000
+const POLL_MS = 30_000
+const SWEEP_MS = 1_000
+const SWEEP_LIMIT = 100
+/** A run that so many runners lost fails. */
+const MAX_ATTEMPTS = 3
+
+export function createCoordinator(options: CoordinatorParts): Coordinator {
+  const { store, edition, clock, log, dispatch } = options
+  const times = { leaseMs: LEASE_MS, pollMs: POLL_MS, ...options.times }
+  const waits = createRunWaits(clock)
+  const events = createRunEvents(store, clock)
+  const creating: CreateRunParts = { store, events, edition }
+  const background = new Set<Promise<void>>()
+  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, now: clock.now }
+
+  const inBackground = (work: Promise<void>) => {
+    const done = work
+      .catch((thrown) => log('runs.failed', { error: errorText(thrown) }))
+      .finally(() => background.delete(done))
+    background.add(done)
+  }
+  const finishing = new Set<string>()
+  /** Announces that a run ended, and begins what follows. */
+  function ended(run: RunRow): void {
+    waits.announce(run.tenant_id)
+    finish(run)
+  }
+  function finish(run: RunRow): void {
+    if (finishing.has(run.run_id) || waits.closed.aborted) return
+    finishing.add(run.run_id)
+    inBackground(finishRun(parts, run).finally(() => finishing.delete(run.run_id)))
+  }
+  async function fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }) {
+    const report: RunReport = { report: 'ended', status: 'failed', ...end }
+    const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
+    if (reported?.changed) ended(reported.run)
+  }
+  const poll = createPolls({
+    ...{ store, waits, clock, leaseMs: times.leaseMs },
+    needsHooks: options.needsHooks,
+    prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
+  })
+  const forgetHints = store.onRunHint(waits.announce)
+  const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
+
+  return {
+    async start(request) {
+      const run = await createRun(creating, request)
+      waits.announce(request.tenant)
+      return run
+    },
+    async resume({ tenant, session_id, by_run_id, ...request }) {
+      const session = await store.findRunSession(tenant, session_id)
+      if (session === undefined) throw serverError('gateway.not_found', `session not found: ${session_id}`)
+      if (session.status === 'pending' || session.status === 'running')
+        throw serverError('gateway.conflict', `session ${session_id} is busy`, {
+          hint: 'Wait until its run has ended, or stop the run.',
+        })
+      const by = by_run_id === undefined ? undefined : await store.findRun(tenant, by_run_id)
+      const run = await resumeSession(creating, session, { ...request, depth: by ? by.depth + 1 : 0 })
+      waits.announce(tenant)
+      return run
+    },
+    async stop(tenant, runId) {
+      const stopped = await store.stopRun(tenant, runId)
+      if (stopped === undefined) return undefined
+      const { run, changed } = stopped
+      if (changed && hasEnded(run)) ended(run)
+      if (changed) await stopHookRuns(run)
+      waits.announce(tenant)
+      return run
+    },
+    keep: requireRunner,
+    poll: (request) => poll({ ...request, wait_ms: times.pollMs }),
+    async report({ tenant, run_id, runner_id, report }) {
+      await requireRunner(tenant, runner_id)
+      const reported = await store.reportRun(tenant, run_id, runner_id, report)
+      if (reported === undefined) throw serverError('gateway.not_found', `run not found: ${run_id}`)
+      const { run, changed } = reported
+      if (changed && report.report === 'ended') ended(run)
+      if (changed && report.report === 'started')
+        await events.append(run, [
+          {
+            event_id: `${run_id}-started-${run.attempts}`,
+            event_type: 'run_started',
+            data: { status: 'running' },
+          },
+          { event_type: 'session_updated', data: { status: 'running' } },
+        ])
+      return run
+    },
+    async addEvents({ tenant, run_id, runner_id }, added) {
+      await requireRunner(tenant, runner_id)
+      const run = await store.findRun(tenant, run_id)
+      // A runner that lost its run must not write into the session of its successor.
+      if (run === undefined || run.runner_id !== runner_id || hasEnded(run))
+        throw serverError('gateway.not_found', `runner ${runner_id} has no run ${run_id}`)
+      await events.append(run, added)
+    },
+    startAgent: (request, signal) => startHookAgent(parts, request, signal),
+    onEvents: events.onAppended,
+    times,
+    endPolls: () => waits.close(),
+    async close() {
+      waits.close()
+      forgetHints()
+      sweep.stop()
+      await Promise.all(background)
+    },
+  }
+
+  async function requireRunner(tenant: string, runnerId: string): Promise<void> {
+    if ((await store.keepRunner(tenant, runnerId, times.leaseMs)) === undefined) throw unknownRunner(runnerId)
+  }
+
+  /** A run that stops needs no answer of its start hooks any more. */
+  async function stopHookRuns({ tenant_id: tenant, session_id, run_id }: RunRow): Promise<void> {
+    const { rows } = await store.listRuns(tenant, { parent_session_id: session_id }, { limit: SWEEP_LIMIT })
+    for (const { parent_run_id, hook_point, ...child } of rows)
+      if (parent_run_id === run_id && hook_point !== null && !hasEnded(child))
+        await store.stopRun(tenant, child.run_id)
+  }
+}
+
+interface SweepActions {
+  ended(run: RunRow): void
+  finish(run: RunRow): void
+  announce(tenant: string): void
+}
+
+/** Repairs abandoned runs, and continues what followed the end of a run when its node stopped. */
+function startSweep(
+  { store, clock, log }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'>,
+  { ended, finish, announce }: SweepActions,
+): { stop(): void } {
+  let sweeping = false
+  const sweep = async () => {
+    const changed = await store.expireRuns({ max_attempts: MAX_ATTEMPTS, limit: SWEEP_LIMIT })
+    for (const run of changed) {
+      if (hasEnded(run)) ended(run)
+      announce(run.tenant_id)
+    }
+    for (const run of await store.unfinishedRuns(SWEEP_LIMIT)) finish(run)
+  }
+  const ticker = clock.every(SWEEP_MS, () => {
+    if (sweeping) return
+    sweeping = true
+    sweep()
+      .catch((thrown) => log('runs.sweep_failed', { error: errorText(thrown) }))
+      .finally(() => {
+        sweeping = false
+      })
+  })
+  ticker.hold(false)
+  return { stop: () => ticker.stop() }
+}

@@ -1,0 +1,100 @@
+import { errorText } from '../engine/core/error.ts'
+import type { Log } from '../engine/core/sink.ts'
+import type { HookStore } from '../store/stores/hook-store.ts'
+import type { RunRow, RunStore } from '../store/stores/run-store.ts'
+import { type CreateRunParts, resumeSession } from './create-run.ts'
+import type { DispatchRunEvent } from './prepare-run.ts'
+import { endEvents, findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
+import { hookTarget } from './run-hooks.ts'
+import type { RunWaits } from './run-waits.ts'
+
+export interface FinishParts extends CreateRunParts {
+  readonly store: CreateRunParts['store'] &
+    Pick<RunStore, 'findRun' | 'listRunEvents' | 'confirmFinish'> &
+    Pick<HookStore, 'listHooks'>
+  readonly dispatch: DispatchRunEvent
+  readonly waits: RunWaits
+  readonly log: Log
+}
+
+/**
+ * Does what follows the end of a run: its events, its finish hooks, the callback to its parent, and the report to the run whose hook
+ * started it. Each step can be repeated. The run stays unconfirmed until all are done, and a sweep tries again.
+ */
+export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> {
+  const { store, events, log } = parts
+  const { tenant_id: tenant, run_id } = run
+  try {
+    const session = await store.findRunSession(tenant, run.session_id)
+    await events.append(run, endEvents(run, session?.status ?? run.status))
+    const result = (await findResult(store, run, run_id)) ?? noResult
+    // The run of an on_run_start hook fires no run hooks.
+    if (run.hook_point === null) await dispatchFinish(parts, run, result)
+    if (run.hook_point === null && run.parent_run_id !== null) await reportToCause(parts, run)
+    if (run.execution_mode === 'async_callback' && !(await callBack(parts, run, result))) return
+    await store.confirmFinish(tenant, run_id)
+  } catch (thrown) {
+    log('runs.finish_failed', { tenant, run_id, error: errorText(thrown) })
+  }
+}
+
+async function dispatchFinish({ dispatch }: FinishParts, run: RunRow, result: RunResult): Promise<void> {
+  const { parameters, status, error, session_id, run_id, agent_name } = run
+  await dispatch(run, {
+    event: 'run_finish',
+    payload: { parameters, ...result, status, error, session_id, run_id, agent_name: agent_name ?? '' },
+    idempotency_key: `run_finish:${run_id}`,
+  })
+}
+
+/** Tells the session of the run whose `on_run_finish` hook started this run how it ended. */
+async function reportToCause({ store, events }: FinishParts, run: RunRow): Promise<void> {
+  const {
+    tenant_id: tenant,
+    run_id,
+    parent_run_id,
+    agent_name,
+    status,
+    error,
+    created_at,
+    completed_at,
+  } = run
+  const cause = await store.findRun(tenant, parent_run_id ?? '')
+  if (cause === undefined) return
+  const rows = await store.listHooks(tenant, { event: 'run_finish' })
+  const hook = rows.find((row) => row.handler_type === 'agent' && hookTarget(row) === agent_name)
+  const duration_ms = (completed_at ?? created_at) - created_at
+  const limit = hook?.timeout_ms ?? Number.POSITIVE_INFINITY
+  const isLate = duration_ms > limit
+  const target = { hook_type: 'on_run_finish', target_type: 'agent', target_name: agent_name ?? '' } as const
+  const facts = { ...target, duration_ms, hook_session_id: run.session_id }
+  const failure = isLate
+    ? `Hook timed out after ${Math.round(limit / 1_000)}s`
+    : (error ?? `Hook was ${status}`)
+  const event =
+    status === 'completed' && !isLate
+      ? hookEvent('hook_complete', facts, `${run_id}-hook_end`)
+      : hookEvent(
+          'hook_failed',
+          { ...facts, error: failure, on_error_behavior: hook?.on_error === 'block' ? 'block' : 'continue' },
+          `${run_id}-hook_end`,
+        )
+  await events.append(cause, [event])
+}
+
+/** Resumes the parent session with the result. False while the parent is busy. */
+async function callBack(parts: FinishParts, run: RunRow, result: RunResult): Promise<boolean> {
+  const { tenant_id: tenant, run_id, session_id, agent_name, status, error, parent_session_id } = run
+  if (parent_session_id === null) return true
+  const parent = await parts.store.findRunSession(tenant, parent_session_id)
+  if (parent === undefined) return true
+  if (parent.status === 'pending' || parent.status === 'running') return false
+  await resumeSession(parts, parent, {
+    parameters: { callback: { run_id, session_id, agent_name, status, error, ...result } },
+    created_by: `callback:${run_id}`,
+    key: `callback:${run_id}`,
+    depth: run.depth + 1,
+  })
+  parts.waits.announce(tenant)
+  return true
+}

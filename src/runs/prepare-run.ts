@@ -1,0 +1,126 @@
+import type { Clock } from '../engine/core/clock.ts'
+import type { Decision } from '../engine/core/decision.ts'
+import { errorText } from '../engine/core/error.ts'
+import type { Log } from '../engine/core/sink.ts'
+import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
+import type { RunRow, RunStore, TakenRun } from '../store/stores/run-store.ts'
+import { checkParameters } from './blueprint.ts'
+import { type CreateRunParts, requireBlueprint } from './create-run.ts'
+import { hookEvent } from './run-events.ts'
+import { hookTarget } from './run-hooks.ts'
+import type { RunWaits } from './run-waits.ts'
+
+/** Sends an event of a run through the hooks of its tenant. */
+export type DispatchRunEvent = (
+  run: RunRow,
+  request: {
+    readonly event: 'run_start' | 'run_finish'
+    readonly payload: Readonly<Record<string, unknown>>
+    readonly idempotency_key?: string
+  },
+  signal?: AbortSignal,
+) => Promise<Decision>
+
+export interface PrepareParts extends CreateRunParts {
+  readonly store: CreateRunParts['store'] &
+    Pick<RunStore, 'extendPreparation' | 'endPreparation'> &
+    Pick<HookStore, 'findHook'>
+  readonly waits: RunWaits
+  readonly dispatch: DispatchRunEvent
+  readonly clock: Clock
+  readonly log: Log
+  readonly leaseMs: number
+  /** Ends the run. */
+  fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }): Promise<void>
+}
+
+/**
+ * Runs the start hooks of a run under a lease that it renews. Afterwards the run is pending again, for any matching runner,
+ * or it has failed. If this node stops before, the lease runs out and another poll prepares the run again.
+ */
+export async function prepareRun(parts: PrepareParts, { run, lease }: TakenRun): Promise<void> {
+  const { store, clock, log, leaseMs, waits } = parts
+  const { tenant_id: tenant, run_id } = run
+  let isLost = false
+  const renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
+    store.extendPreparation(tenant, run_id, lease, leaseMs).then(
+      (isOurs) => {
+        // Another node prepares the run with the same hook runs, so nothing is stopped here.
+        isLost ||= !isOurs
+      },
+      (thrown) => log('runs.lease_failed', { tenant, run_id, error: errorText(thrown) }),
+    )
+  })
+  try {
+    const decision = await dispatchStart(parts, run, waits.closed)
+    if (waits.closed.aborted || isLost) return
+    const refusal = await refusalOf(parts, run, decision)
+    if (refusal !== undefined) {
+      if (await store.extendPreparation(tenant, run_id, lease, leaseMs)) await parts.fail(run, refusal)
+      return
+    }
+    const parameters = changedParameters(decision)
+    await store.endPreparation(tenant, run_id, parameters === undefined ? { lease } : { lease, parameters })
+  } catch (thrown) {
+    log('runs.prepare_failed', { tenant, run_id, error: errorText(thrown) })
+  } finally {
+    renewal.stop()
+    waits.announce(tenant)
+  }
+}
+
+function dispatchStart({ dispatch }: PrepareParts, run: RunRow, signal: AbortSignal): Promise<Decision> {
+  const { parameters, agent_name, session_id, run_id } = run
+  const payload = { parameters, agent_name: agent_name ?? '', session_id, run_id }
+  return dispatch(run, { event: 'run_start', payload }, signal)
+}
+
+function changedParameters({ input }: Decision): Readonly<Record<string, unknown>> | undefined {
+  // The event row accepts only an object here.
+  return input as Readonly<Record<string, unknown>> | undefined
+}
+
+interface Refusal {
+  readonly error: string
+  readonly block_reason: string
+}
+
+/** Why the run must not start. */
+async function refusalOf(parts: PrepareParts, run: RunRow, decision: Decision): Promise<Refusal | undefined> {
+  const { kind, reason = 'No reason provided', by, code, input } = decision
+  if (kind === 'block') {
+    const hook = by === undefined ? undefined : await parts.store.findHook(run.tenant_id, by)
+    if (!code?.startsWith('agent.')) await reportBlock(parts, run, { decision, hook })
+    return refused(code?.startsWith('agent.') ? `Hook failed: ${reason}` : reason)
+  }
+  if (kind === 'ask') return refused(`a hook asks for an approval, which a run cannot wait for: ${reason}`)
+  if (input === undefined || run.type !== 'start_session') return undefined
+  const blueprint = await requireBlueprint(parts, run.tenant_id, run.agent_name ?? '')
+  const [violation] = checkParameters(blueprint, input)
+  if (violation === undefined) return undefined
+  return refused(`a hook changed the parameters so that ${violation.path || 'they'} ${violation.message}`)
+}
+
+function refused(block_reason: string): Refusal {
+  return { error: `Blocked by on_run_start hook: ${block_reason}`, block_reason }
+}
+
+/** A failure of an agent hook has its event already. */
+async function reportBlock(
+  { events }: PrepareParts,
+  run: RunRow,
+  { decision, hook }: { readonly decision: Decision; readonly hook: HookRow | undefined },
+): Promise<void> {
+  const { reason = 'No reason provided', code, by = '' } = decision
+  const target_type = hook?.handler_type ?? 'hook'
+  const target = {
+    hook_type: 'on_run_start',
+    target_type,
+    target_name: hook ? hookTarget(hook) : by,
+  } as const
+  const event =
+    code === undefined
+      ? hookEvent('hook_blocked', { ...target, action: 'block', block_reason: reason })
+      : hookEvent('hook_failed', { ...target, error: reason, on_error_behavior: 'block' })
+  await events.append(run, [event])
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../engine/core/clock.ts'
+import type { NewRunEvent, RunEventRow, RunRow, RunStore } from '../store/stores/run-store.ts'
+import type { RunHookPoint } from './blueprint.ts'
+
+/** What a run hook did, as the events of a session say it. */
+export interface RunHookFacts {
+  readonly hook_type: RunHookPoint
+  readonly target_type: string
+  readonly target_name: string
+  readonly duration_ms?: number
+  readonly action?: 'continue' | 'block'
+  readonly error?: string
+  readonly on_error_behavior?: 'block' | 'continue'
+  readonly block_reason?: string
+  readonly hook_session_id?: string
+}
+
+export type RunHookEventType = 'hook_start' | 'hook_complete' | 'hook_failed' | 'hook_blocked'
+
+/** The session and run that an event belongs to. */
+export type EventOwner = Pick<RunRow, 'tenant_id' | 'session_id' | 'run_id'>
+
+/** Writes the events of sessions, and tells this node about them. */
+export interface RunEvents {
+  append(owner: EventOwner, events: readonly NewSessionEvent[]): Promise<void>
+  /** Calls the listener after this node has written events; returns its undo. */
+  onAppended(listener: () => void): () => void
+}
+
+export interface NewSessionEvent {
+  readonly event_type: string
+  readonly data: Readonly<Record<string, unknown>>
+  /** A repeated append with the same id writes one event. */
+  readonly event_id?: string
+}
+
+export function createRunEvents(store: Pick<RunStore, 'appendRunEvents'>, clock: Clock): RunEvents {
+  const listeners = new Set<() => void>()
+  return {
+    async append({ tenant_id, session_id, run_id }, events) {
+      const rows = events.map(
+        ({ event_type, data, event_id = randomUUID() }): NewRunEvent => ({
+          ...{ event_id, tenant_id, session_id, run_id, event_type, data },
+          created_at: clock.now(),
+        }),
+      )
+      await store.appendRunEvents(rows)
+      for (const listener of listeners) listener()
+    },
+    onAppended(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+export function hookEvent(
+  event_type: RunHookEventType,
+  facts: RunHookFacts,
+  event_id?: string,
+): NewSessionEvent {
+  const data = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+  return event_id === undefined ? { event_type, data } : { event_type, data, event_id }
+}
+
+/** The events of a run that ended. Their ids follow from the run, so that a repeated sweep adds none. */
+export function endEvents({ run_id, status, error }: RunRow, session: string): NewSessionEvent[] {
+  return [
+    {
+      event_id: `${run_id}-${status}`,
+      event_type: `run_${status}`,
+      data: { status, ...(error === null ? {} : { error }) },
+    },
+    { event_id: `${run_id}-session-${status}`, event_type: 'session_updated', data: { status: session } },
+  ]
+}
+
+/** The result of a run as hooks and callers see it. */
+export interface RunResult {
+  readonly result_text: string | null
+  readonly result_data: unknown
+}
+
+export const noResult: RunResult = { result_text: null, result_data: null }
+
+const PAGE = 500
+
+/** The last result of a session, or of one run in it. */
+export async function findResult(
+  store: Pick<RunStore, 'listRunEvents'>,
+  { tenant_id, session_id }: Pick<RunRow, 'tenant_id' | 'session_id'>,
+  runId?: string,
+): Promise<RunResult | undefined> {
+  let found: RunEventRow | undefined
+  let after: string | undefined
+  for (;;) {
+    const page: { limit: number; after?: string } =
+      after === undefined ? { limit: PAGE } : { limit: PAGE, after }
+    const rows = await store.listRunEvents(tenant_id, { session_id }, page)
+    const isOfRun = (row: RunEventRow) => runId === undefined || row.run_id === runId
+    found = rows.findLast((row) => row.event_type === 'result' && isOfRun(row)) ?? found
+    after = rows.at(-1)?.position
+    if (rows.length < PAGE || after === undefined) break
+  }
+  if (!found?.data) return undefined
+  const { result_text, result_data = null } = found.data
+  return { result_text: typeof result_text === 'string' ? result_text : null, result_data }
+}

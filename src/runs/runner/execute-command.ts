@@ -1,0 +1,93 @@
+import { after } from '../../engine/core/after.ts'
+import type { Clock } from '../../engine/core/clock.ts'
+import { HookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
+import { parseJson } from '../../safe/json.ts'
+import { childEnvironment } from '../../safe/process/child-environment.ts'
+import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
+import { redact } from '../../safe/redact.ts'
+import { answersWithText, type Blueprint, checkOutput } from '../blueprint.ts'
+import type { RunResult } from '../run-events.ts'
+
+const DEFAULT_SECONDS = 3_600
+const MAX_OUTPUT_BYTES = 16 * 1_048_576
+/** Results are trusted to be as large as a run may print. */
+const LIMITS = { maxBytes: MAX_OUTPUT_BYTES, maxDepth: 256, maxKeys: 1_000_000 }
+
+/** A run as its runner gets it. */
+export interface RunOrder {
+  readonly run_id: string
+  readonly session_id: string
+  readonly parent_session_id: string | null
+  readonly agent_name: string | null
+  readonly parameters: Readonly<Record<string, unknown>> | null
+  readonly project_dir: string | null
+  readonly depth: number
+}
+
+export interface CommandExecution {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly clock: Clock
+  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
+}
+
+/** Runs the command of an agent: its parameters as JSON on stdin, its result on stdout. Rejects if it fails. */
+export async function executeCommand(
+  blueprint: Blueprint,
+  order: RunOrder,
+  { argv, cwd, run, clock, signal }: CommandExecution & { readonly signal: AbortSignal },
+): Promise<RunResult> {
+  const { timeout_seconds: seconds = DEFAULT_SECONDS } = blueprint.executor
+  const late = new AbortController()
+  const callOff = after(clock, seconds * 1_000, () => late.abort())
+  const spec = {
+    ...{ argv, cwd: order.project_dir ?? cwd, env: environmentOf(order) },
+    stdin: JSON.stringify(order.parameters ?? {}),
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+  }
+  const ended = await run(spec, AbortSignal.any([signal, late.signal]))
+    .catch((thrown: unknown) => {
+      if (late.signal.aborted && !signal.aborted)
+        throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
+      throw thrown
+    })
+    .finally(callOff)
+  if (ended.truncated) throw handlerError('process.output_limit', 'the command printed too much')
+  if (ended.exitCode !== 0) {
+    const how = ended.exitCode === undefined ? `signal ${ended.signal}` : `exit code ${ended.exitCode}`
+    throw handlerError('process.exit', `the command ended with ${how}: ${redact(ended.stderr)}`)
+  }
+  return readResult(blueprint, ended.stdout)
+}
+
+/** What the command may need to talk about its run. It gets no token. */
+function environmentOf({ run_id, session_id, parent_session_id, agent_name, depth }: RunOrder) {
+  return childEnvironment([], {
+    HOOKHELM_RUN_ID: run_id,
+    HOOKHELM_SESSION_ID: session_id,
+    HOOKHELM_AGENT_NAME: agent_name ?? '',
+    HOOKHELM_DEPTH: String(depth),
+    ...(parent_session_id === null ? {} : { HOOKHELM_PARENT_SESSION_ID: parent_session_id }),
+  })
+}
+
+function readResult(blueprint: Blueprint, stdout: string): RunResult {
+  if (answersWithText(blueprint)) return { result_text: stdout.trimEnd(), result_data: null }
+  const result_data = parseResult(stdout)
+  const [violation] = checkOutput(blueprint, result_data)
+  if (violation === undefined) return { result_text: null, result_data }
+  throw handlerError(
+    'agent.output_schema',
+    `the result does not fit output_schema: ${violation.path || 'it'} ${violation.message}`,
+  )
+}
+
+function parseResult(stdout: string): unknown {
+  try {
+    return parseJson(stdout, LIMITS)
+  } catch (thrown) {
+    const why = thrown instanceof HookError ? thrown.message : 'it cannot be read'
+    throw handlerError('agent.output_schema', `the command printed a result that is not JSON: ${why}`)
+  }
+}

@@ -1,0 +1,214 @@
+import { after } from '../../engine/core/after.ts'
+import type { Clock } from '../../engine/core/clock.ts'
+import type { Edition } from '../../engine/core/edition.ts'
+import { errorText, isHookError } from '../../engine/core/error.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
+import type { Log } from '../../engine/core/sink.ts'
+import { createProcesses } from '../../safe/process/run-process.ts'
+import type { RunnerOffer } from '../../store/stores/run-store.ts'
+import { readBlueprint } from '../blueprint.ts'
+import type { RunResult } from '../run-events.ts'
+import { executeCommand, type RunOrder } from './execute-command.ts'
+
+/** What a runner asks of the gateway. Errors have the codes of the gateway. */
+export interface RunnerGateway {
+  register(
+    offer: RunnerOffer,
+  ): Promise<{ readonly runner_id: string; readonly heartbeat_interval_seconds: number }>
+  /** Without `takes_runs`, waits only for sessions to stop. */
+  poll(runner: string, takesRuns: boolean, signal: AbortSignal): Promise<PolledOrder>
+  heartbeat(runner: string): Promise<void>
+  started(runner: string, run: string): Promise<void>
+  /** Stores the result, then reports the end. */
+  completed(runner: string, run: string, result: RunResult): Promise<void>
+  failed(runner: string, run: string, error: string): Promise<void>
+  stopped(runner: string, run: string): Promise<void>
+  leave(runner: string): Promise<void>
+}
+
+export interface PolledOrder {
+  readonly run?: RunOrder & { readonly blueprint: Readonly<Record<string, unknown>> }
+  readonly stop_sessions?: readonly string[]
+  readonly deregistered?: true
+}
+
+export interface RunnerOptions {
+  readonly gateway: RunnerGateway
+  readonly offer: RunnerOffer
+  /** The command of the profile. Without it the runner runs the commands of blueprints. */
+  readonly command?: readonly string[]
+  /** Where commands run if the run names no folder. */
+  readonly cwd: string
+  readonly concurrency: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Runner {
+  /** Resolves when the runner has stopped: by `stop`, or because the gateway removed it. */
+  readonly ended: Promise<void>
+  /** Takes no more runs, ends the running ones, and resolves when they are reported. */
+  stop(): Promise<void>
+}
+
+const RETRY_MS = 1_000
+/** After this many failed attempts in a row a report is given up: the lease of the run has run out by then. */
+const MAX_ATTEMPTS = 60
+
+/** Registers with a gateway, polls for runs and executes them. Registers again if the gateway forgot it. */
+export function startRunner(options: RunnerOptions): Runner {
+  const { gateway, offer, clock, log, concurrency } = options
+  const processes = createProcesses({ concurrency, clock })
+  const stopping = new AbortController()
+  const active = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>()
+  let freed = Promise.withResolvers<void>()
+  let current: { readonly id: string; stopHeartbeat(): void } | undefined
+
+  async function register(): Promise<string> {
+    current?.stopHeartbeat()
+    const { runner_id: id, heartbeat_interval_seconds: seconds } = await gateway.register(offer)
+    const ticker = clock.every(Math.max(1, seconds * 1_000), () => {
+      gateway.heartbeat(id).catch((thrown) => log('runner.heartbeat_failed', { error: errorText(thrown) }))
+    })
+    current = { id, stopHeartbeat: () => ticker.stop() }
+    log('runner.registered', { runner_id: id })
+    return id
+  }
+
+  async function serve(): Promise<void> {
+    let id = await register()
+    while (!stopping.signal.aborted) {
+      try {
+        const order = await pollOnce(id)
+        if (order.deregistered) return
+        for (const session of order.stop_sessions ?? []) active.get(session)?.stop.abort()
+        if (order.run !== undefined) begin(id, order.run)
+      } catch (thrown) {
+        if (stopping.signal.aborted) return
+        if (!isUnknownRunner(thrown)) throw thrown
+        id = await register()
+      }
+    }
+  }
+
+  /** A runner without a free place still learns which runs to stop, and polls for runs as soon as a place is free. */
+  function pollOnce(id: string): Promise<PolledOrder> {
+    const isFree = active.size < concurrency
+    if (isFree) return gateway.poll(id, true, stopping.signal)
+    const place = new AbortController()
+    const signal = AbortSignal.any([stopping.signal, place.signal])
+    void freed.promise.then(() => place.abort())
+    return gateway.poll(id, false, signal).catch((thrown: unknown): PolledOrder => {
+      if (place.signal.aborted) return {}
+      throw thrown
+    })
+  }
+
+  function begin(id: string, run: NonNullable<PolledOrder['run']>): void {
+    const stop = new AbortController()
+    const done = execute(id, run, stop.signal)
+      .catch((thrown) => log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) }))
+      .finally(() => {
+        active.delete(run.session_id)
+        freed.resolve()
+        freed = Promise.withResolvers()
+      })
+    active.set(run.session_id, { stop, done })
+  }
+
+  async function execute(
+    id: string,
+    run: NonNullable<PolledOrder['run']>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { run_id } = run
+    await repeatReport(() => gateway.started(id, run_id))
+    try {
+      const result = await runCommand(run, signal)
+      await repeatReport(() => gateway.completed(id, run_id, result))
+    } catch (thrown) {
+      if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
+      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown)))
+    }
+  }
+
+  async function runCommand(run: NonNullable<PolledOrder['run']>, signal: AbortSignal): Promise<RunResult> {
+    const edition: Edition = options.command === undefined ? 'lite' : 'standard'
+    const { blueprint } = readBlueprint(run.blueprint, edition)
+    const argv = options.command ?? blueprint.executor.command
+    if (argv === undefined) throw handlerError('process.start', 'this runner has no command for the run')
+    return executeCommand(blueprint, run, { argv, cwd: options.cwd, clock, run: processes.run, signal })
+  }
+
+  /** Repeats a report until the gateway has it, or says that the run is no longer ours. */
+  async function repeatReport(report: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await report()
+      } catch (thrown) {
+        if (!isTransient(thrown) || attempt >= MAX_ATTEMPTS) throw thrown
+        await pause(clock, RETRY_MS)
+      }
+    }
+  }
+
+  async function serveUntilStopped(): Promise<void> {
+    for (;;) {
+      try {
+        await serve()
+        return
+      } catch (thrown) {
+        if (stopping.signal.aborted) return
+        if (!isTransient(thrown)) throw thrown
+        log('runner.gateway_failed', { error: errorText(thrown) })
+        await pause(clock, RETRY_MS, stopping.signal)
+      }
+    }
+  }
+
+  async function close(): Promise<void> {
+    for (const { stop } of active.values()) stop.abort()
+    await Promise.all([...active.values()].map(({ done }) => done))
+    current?.stopHeartbeat()
+    processes.close()
+    if (current !== undefined) await gateway.leave(current.id).catch(() => {})
+  }
+
+  const ended = serveUntilStopped().finally(close)
+  // The caller of `stop` or `ended` gets the error; without one it must not end the process.
+  ended.catch(() => {})
+  return {
+    ended,
+    async stop() {
+      stopping.abort()
+      await ended.catch(() => {})
+    },
+  }
+}
+
+function isUnknownRunner(thrown: unknown): boolean {
+  return isHookError(thrown) && thrown.code === 'runs.unknown_runner'
+}
+
+const transient: readonly string[] = [
+  ...['gateway.unreachable', 'gateway.stopping', 'gateway.busy', 'gateway.rate_limited', 'gateway.internal'],
+  'store.unavailable',
+]
+
+function isTransient(thrown: unknown): boolean {
+  return isHookError(thrown) && transient.includes(thrown.code)
+}
+
+function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = after(clock, ms, resolve)
+    signal?.addEventListener(
+      'abort',
+      () => {
+        callOff()
+        resolve()
+      },
+      { once: true },
+    )
+  })
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished } from 'vitest'
+import type { Answer, Running } from '../gateway/running.fixture.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+/** Where a gateway is, and how to get in. */
+export interface Reachable {
+  readonly url: string
+  readonly token: string
+}
+
+/** A real runner process. */
+export interface RunnerProcess {
+  kill(): Promise<void>
+}
+
+export async function runnerProcess(
+  { url, token }: Reachable,
+  ...args: readonly string[]
+): Promise<RunnerProcess> {
+  const child = spawn(process.execPath, [main, 'runner', ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  onTestFinished(kill)
+  await untilLine(child, 'runner.registered')
+  return { kill }
+}
+
+/** Resolves with the first line on stderr that contains the text. */
+function untilLine(child: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (child.stderr === null) throw new Error('stderr is not piped')
+    let seen = ''
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      seen += `${line}\n`
+      if (line.includes(text)) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before ${text}: ${seen}`)))
+  })
+}
+
+/** The command of an agent: `body` is JavaScript that has the parameters in `p` and returns the result. */
+function commandOf(body: string): readonly string[] {
+  const script = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=>{
+    const p=JSON.parse(s);const wait=ms=>new Promise(r=>setTimeout(r,ms));
+    const answer=await(async()=>{${body}})();
+    process.stdout.write(typeof answer==='string'?answer:JSON.stringify(answer))})`
+  return [process.execPath, '-e', script]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The API of runs, as its callers use it. */
+export function runsOf(gateway: Pick<Running, 'call'>) {
+  const ok = async (verb: string, path: string, body?: unknown): Promise<Answer['body']> => {
+    const answer = await gateway.call(verb, path, body)
+    expect([verb, path, answer.status, answer.body]).toEqual([
+      ...[verb, path],
+      expect.toSatisfy((status) => status < 300),
+      answer.body,
+    ])
+    return answer.body
+  }
+  return {
+    ok,
+    agent: (name: string, body: string, more: Fields = {}) =>
+      ok('POST', '/agents', {
+        ...{ name, type: 'procedural', executor: { command: commandOf(body) } },
+        ...more,
+      }),
+    start: (agent_name: string, parameters: Fields = {}, more: Fields = {}) =>
+      ok('POST', '/runs', { agent_name, parameters, ...more }),
+    run: async (id: string) => (await ok('GET', `/runs/${id}`)).run,
+    events: async (session: string): Promise<Answer['body'][]> =>
+      (await ok('GET', `/sessions/${session}/events?limit=200`)).events,
+    result: (session: string) => ok('GET', `/sessions/${session}/result`),
+  }
+}
+
+const ends = ['completed', 'failed', 'stopped']
+
+/** The run when it has ended. */
+export function untilEnded(gateway: Pick<Running, 'call' | 'until'>, runId: string): Promise<Answer['body']> {
+  const { run } = runsOf(gateway)
+  return gateway.until(
+    () => run(runId),
+    ({ status }) => ends.includes(status),
+  )
+}
