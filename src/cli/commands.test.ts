@@ -34,7 +34,10 @@ describe('the command table', () => {
   )
 
   test('names a command that exists in place of every replaced one', () => {
-    const names = commands.map(({ name }) => name)
+    const names = commands.flatMap(({ name, verbs = [] }) => [
+      name,
+      ...verbs.map((verb) => `${name} ${verb}`),
+    ])
     for (const { replaced = {} } of commands)
       expect(names).toEqual(expect.arrayContaining(Object.values(replaced)))
   })

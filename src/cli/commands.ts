@@ -174,10 +174,19 @@ export const commands: readonly CommandRow[] = [
     noun('deliveries', 'Show and replay deliveries', ['list', 'replay']),
     noun('reports', 'Show the last result of `hookhelm doctor` for each coding agent', ['list', 'set']),
     noun('audit', 'Verify the tamper-evident audit log', ['verify']),
-    noun('blueprints', 'Manage the agents that can be started', [
-      ...['list', 'show', 'create', 'update', 'delete'],
-    ]),
-    noun('runs', 'Start, watch, stop and resume runs of agents', ['start', 'list', 'show', 'stop', 'resume']),
+    {
+      ...noun('blueprints', 'Manage the agents that can be started', ['list', 'show', 'save', 'delete']),
+      localVerbs: ['save'],
+      replaced: { create: 'blueprints save', update: 'blueprints save' },
+      load: async () => (await import('./runs.ts')).blueprintsCommand(),
+    },
+    {
+      ...noun('runs', 'Start, watch, stop and resume runs of agents', [
+        ...['start', 'list', 'show', 'watch', 'stop', 'resume'],
+      ]),
+      localVerbs: ['watch'],
+      load: async () => (await import('./runs.ts')).runsCommand(),
+    },
     noun('runSessions', 'Show the sessions of runs, their events and results', [
       ...['list', 'show', 'events', 'result', 'tail', 'delete'],
     ]),

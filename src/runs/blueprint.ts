@@ -5,6 +5,7 @@ import { handlerError } from '../engine/core/handler-errors.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
+import { type RunHookPoint, runHookPoints } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
 const MAX_RUN_SECONDS = 86_400
@@ -27,9 +28,6 @@ const hookReference = schema.object({ $ref: schema.text('The name of a run hook.
 export type AgentRunHook = SchemaType<typeof agentHook>
 export type RunHookReference = SchemaType<typeof hookReference>
 
-/** The points of a run where hooks run, and the event of each. */
-export const runHookPoints = { on_run_start: 'run_start', on_run_finish: 'run_finish' } as const
-export type RunHookPoint = keyof typeof runHookPoints
 const points = Object.keys(runHookPoints) as readonly RunHookPoint[]
 /** Points that the format knows and this version does not run. */
 const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']

@@ -6,9 +6,10 @@ import { parseJson } from '../safe/json.ts'
 import { redact } from '../safe/redact.ts'
 import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
 import type { RunRow, RunStore } from '../store/stores/run-store.ts'
-import { type Blueprint, checkParameters, type RunHookPoint } from './blueprint.ts'
+import { type Blueprint, checkParameters } from './blueprint.ts'
 import { type CreateRunParts, createRun, newRunId, type RunOrigin, requireBlueprint } from './create-run.ts'
 import { findResult, hookEvent, type RunHookFacts } from './run-events.ts'
+import type { RunHookPoint } from './run-hook-points.ts'
 import { type RunWaits, waitForEnd } from './run-waits.ts'
 
 export interface HookAgentParts extends CreateRunParts {

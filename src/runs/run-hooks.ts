@@ -7,11 +7,10 @@ import {
   type AgentRunHook,
   assertPointAllows,
   type Blueprint,
-  type RunHookPoint,
   type RunHookReference,
   readRunHook,
-  runHookPoints,
 } from './blueprint.ts'
+import { type RunHookPoint, runHookPoints } from './run-hook-points.ts'
 
 const DEFAULT_SECONDS = 300
 /** The first hook of a point has this priority, and each of its successors one less. */

@@ -73,9 +73,34 @@ const hook = createRoute({
   component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
 })
 
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: (search: Record<string, unknown>): { hooks?: string; status?: string; agent?: string } => ({
+    ...(search.hooks === undefined ? {} : { hooks: text(search.hooks) }),
+    ...(search.status === undefined ? {} : { status: text(search.status) }),
+    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
+  }),
+  component: lazyRouteComponent(() => import('./views/runs/runs-page.tsx'), 'RunsPage'),
+})
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$runId',
+  component: lazyRouteComponent(() => import('./views/runs/run-page.tsx'), 'RunPage'),
+})
+
+const blueprint = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$name',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
+})
+
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
+  validateSearch: withTab,
   component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
 })
 
@@ -115,7 +140,10 @@ export const router = createRouter({
     session,
     hooks,
     hook,
+    runs,
+    run,
     agents,
+    blueprint,
     guards,
     audit,
     settings,

@@ -17,12 +17,23 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   secrets: ['name', 'updated_at'],
   providers: ['name', 'baseUrl', 'defaultModel', 'apiKey'],
   deliveries: ['id', 'kind', 'state', 'attempts', 'due_at', 'last_error'],
+  blueprints: ['name', 'type', 'description', 'points', 'version', 'updated_at'],
+  runs: ['run_id', 'agent_name', 'run_status', 'hooks', 'created_by', 'created_at', 'completed_at', 'reason'],
+  'runSessions.list': ['session_id', 'agent_name', 'status', 'parent_session_id', 'created_by', 'created_at'],
+  'runSessions.events': ['timestamp', 'event_type', 'run_id', 'hook_type', 'target_name', 'error'],
+  'runHooks.list': ['name', 'definition', 'updated_at'],
+  runners: ['runner_id', 'hostname', 'executor_profile', 'tags', 'registered_by', 'last_seen_at'],
 }
 
 /** Columns that are made of several fields: the name if there is one, else the id. */
 const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
   hook: ({ hook_name, name, hook_id, id }) => hook_name ?? name ?? hook_id ?? id,
   agent: ({ agent, agent_id, tenant_id }) => agent ?? agentText(tenant_id, agent_id),
+  type: ({ type, definition }) => type ?? asFields(definition).type,
+  description: ({ description, definition }) => description ?? asFields(definition).description,
+  points: ({ definition }) => Object.keys(asFields(asFields(definition).hooks)).join(', ') || undefined,
+  run_status: ({ status, block_reason }) => (typeof block_reason === 'string' ? 'blocked' : status),
+  reason: ({ reason, block_reason, error }) => reason ?? block_reason ?? error,
 }
 
 function agentText(tenant: unknown, id: unknown): unknown {
@@ -39,6 +50,8 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
     return fieldsText({ ...rest, ...(terms === undefined ? {} : { terms: formatTerms(asList(terms)) }) })
   },
   'sessions.timeline': timelineText,
+  // What `blueprints save` reads.
+  'blueprints.show': ({ blueprint }) => JSON.stringify(asFields(blueprint).definition, undefined, 2),
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
   'settings.set': ({ settings }) => settingsText(asFields(settings)),
 }
@@ -49,7 +62,7 @@ export function formatAnswer(method: string, answer: unknown): string {
   const view = views[method]
   if (view !== undefined) return view(fields)
   const [name, list] = Object.entries(fields).find(([, value]) => Array.isArray(value)) ?? []
-  if (name !== undefined && Array.isArray(list)) return listText(list, columns[name])
+  if (name !== undefined && Array.isArray(list)) return listText(list, columns[method] ?? columns[name])
   const values = Object.values(fields)
   return fieldsText(values.length === 1 && isRecord(values[0]) ? values[0] : fields)
 }

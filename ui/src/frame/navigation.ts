@@ -6,6 +6,7 @@ import {
   IconFishHook,
   IconHome,
   IconListDetails,
+  IconPlayerPlay,
   IconRobot,
   IconShield,
 } from '@tabler/icons-react'
@@ -16,6 +17,7 @@ export const navigation = [
   { to: '/live', title: 'Live', key: 'l', icon: IconActivity },
   { to: '/sessions', title: 'Sessions', key: 's', icon: IconListDetails },
   { to: '/hooks', title: 'Hooks', key: 'k', icon: IconFishHook },
+  { to: '/runs', title: 'Runs', key: 'r', icon: IconPlayerPlay },
   { to: '/agents', title: 'Agents', key: 'a', icon: IconRobot },
   { to: '/guards', title: 'Guards', key: 'g', icon: IconShield },
   { to: '/audit', title: 'Audit', key: 'u', icon: IconFileText },

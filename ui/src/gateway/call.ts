@@ -1,11 +1,18 @@
 import type { Methods } from '../../../src/client/index.ts'
 
+interface Violation {
+  readonly path: string
+  readonly message: string
+}
+
 /** A refusal of the gateway, with the code of its error table. */
 export class GatewayError extends Error {
   readonly code: string
   readonly hint: string | undefined
   readonly at: string | undefined
   readonly status: number
+  /** What a JSON Schema of the user objects to. */
+  readonly violations: readonly Violation[]
 
   constructor(status: number, fields: Readonly<Record<string, unknown>>) {
     super(typeof fields.message === 'string' ? fields.message : `the gateway answered with status ${status}`)
@@ -14,6 +21,7 @@ export class GatewayError extends Error {
     this.code = typeof fields.code === 'string' ? fields.code : 'gateway.unreachable'
     this.hint = typeof fields.hint === 'string' ? fields.hint : undefined
     this.at = typeof fields.at === 'string' ? fields.at : undefined
+    this.violations = Array.isArray(fields.validation_errors) ? fields.validation_errors : []
   }
 }
 

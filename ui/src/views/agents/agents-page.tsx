@@ -1,20 +1,58 @@
-import { Button } from '@mantine/core'
+import { Button, Tabs } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
 import { call } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
+import { Blueprints } from '../blueprints/blueprints.tsx'
 import styles from './agents-page.module.css'
 
 type Capability = Methods['capabilities.list']['result']['capabilities'][number]
 type Report = Methods['reports.list']['result']['reports'][number]
 
-/** Every coding agent: whether it sends events, what can be enforced there, and what doctor found. */
+const route = getRouteApi('/agents')
+
+/** Coding agents that send events, and agents that Hookhelm itself starts. */
 export function AgentsPage() {
+  const { tab = 'coding' } = route.useSearch()
+  const navigate = useNavigate()
+  return (
+    <Page
+      title="Agents"
+      purpose={
+        tab === 'blueprints'
+          ? 'Agents that Hookhelm starts: what they take, what they return, and the hooks around their runs.'
+          : 'Which agents send events, what hooks can do there, and what doctor found last.'
+      }
+    >
+      <Tabs
+        value={tab}
+        onChange={(chosen) =>
+          void navigate({ to: '/agents', search: chosen === 'blueprints' ? { tab: chosen } : {} })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="coding">Coding agents</Tabs.Tab>
+          <Tabs.Tab value="blueprints">Blueprints</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="coding">
+          <CodingAgents />
+        </Tabs.Panel>
+        <Tabs.Panel value="blueprints">
+          <Blueprints />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+/** Every coding agent: whether it sends events, what can be enforced there, and what doctor found. */
+function CodingAgents() {
   const query = useQuery({
     queryKey: ['agents'],
     queryFn: async ({ signal }) => {
@@ -30,21 +68,15 @@ export function AgentsPage() {
   })
   useRefreshOnEvents([['agents']], { everyMs: 5_000 })
   return (
-    <Page
-      title="Agents"
-      purpose="Which agents send events, what hooks can do there, and what doctor found last."
-      command="hookhelm capabilities list"
-    >
-      <Loaded query={query} rows={7}>
-        {(agents) => (
-          <div className={layout.stack}>
-            {agents.map(({ capability, report }) => (
-              <Agent key={capability.agent} capability={capability} report={report} />
-            ))}
-          </div>
-        )}
-      </Loaded>
-    </Page>
+    <Loaded query={query} rows={7}>
+      {(agents) => (
+        <div className={layout.stack}>
+          {agents.map(({ capability, report }) => (
+            <Agent key={capability.agent} capability={capability} report={report} />
+          ))}
+        </div>
+      )}
+    </Loaded>
   )
 }
 

@@ -1,0 +1,7 @@
+/** The points of a run where hooks run, and the event of each. */
+export const runHookPoints = { on_run_start: 'run_start', on_run_finish: 'run_finish' } as const
+
+export type RunHookPoint = keyof typeof runHookPoints
+
+/** What a hook of a run may do. */
+export const runHookTypes: readonly ('agent' | 'http')[] = ['agent']

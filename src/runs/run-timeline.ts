@@ -1,0 +1,128 @@
+/** The times of a run that its timeline shows. */
+export interface TimelineRun {
+  readonly run_id: string
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly completed_at: number | null
+  readonly original_parameters?: unknown
+}
+
+/** An event of a session, as the gateway returns it. */
+export interface TimelineEvent {
+  readonly event_type: string
+  readonly run_id: string | null
+  readonly timestamp: string
+  readonly [field: string]: unknown
+}
+
+export type RunHookState = 'running' | 'continued' | 'changed' | 'blocked' | 'failed'
+
+/** One execution of a run hook. */
+export interface RunHookCall {
+  readonly point: string
+  readonly targetType: string
+  readonly target: string
+  readonly state: RunHookState
+  /** Why it blocked or failed. */
+  readonly reason?: string
+  /** What its failure means for the run. */
+  readonly onError?: string
+  /** The session of the agent that it started. */
+  readonly session?: string
+}
+
+/** One bar of a timeline. */
+export interface RunPhase {
+  readonly kind: 'queued' | 'hook' | 'waiting' | 'running'
+  readonly start: number
+  /** Null while it lasts. */
+  readonly end: number | null
+  readonly hook?: RunHookCall
+}
+
+interface HookPhase extends RunPhase {
+  readonly hook: RunHookCall
+}
+
+/** What a run spent its time on, in order: queue, start hooks, waiting for a runner, execution, finish hooks. */
+export function readRunPhases(run: TimelineRun, events: readonly TimelineEvent[]): readonly RunPhase[] {
+  const hooks = readHookPhases(run, events)
+  const before = hooks.filter(({ hook }) => hook.point === 'on_run_start')
+  const after = hooks.filter(({ hook }) => hook.point !== 'on_run_start')
+  const firstHook = before[0]?.start
+  const lastHook = before.some(({ end }) => end === null) ? null : before.at(-1)?.end
+  const { created_at, started_at, completed_at } = run
+  const queued = { kind: 'queued', start: created_at, end: firstHook ?? started_at ?? completed_at } as const
+  const waitEnd = started_at ?? completed_at
+  const isWaiting = typeof lastHook === 'number' && (waitEnd === null || waitEnd > lastHook)
+  return [
+    queued,
+    ...before,
+    ...(isWaiting ? [{ kind: 'waiting', start: lastHook, end: waitEnd } as const] : []),
+    ...(started_at === null ? [] : [{ kind: 'running', start: started_at, end: completed_at } as const]),
+    ...after,
+  ]
+}
+
+function readHookPhases(run: TimelineRun, events: readonly TimelineEvent[]): readonly HookPhase[] {
+  const phases: HookPhase[] = []
+  const ofRun = events.filter(({ run_id }) => run_id === run.run_id)
+  for (const event of ofRun) {
+    if (event.event_type === 'hook_start') phases.push({ ...readPhase(event, 'running'), end: null })
+    const state = endStates[event.event_type]
+    if (state === undefined) continue
+    const ended = readPhase(event, state)
+    const index = phases.findIndex((phase) => isSameCall(phase, ended))
+    const begun = phases[index]
+    if (begun === undefined) phases.push(ended)
+    else phases[index] = { ...ended, start: begun.start, hook: { ...begun.hook, ...ended.hook } }
+  }
+  return markChanged(run, phases)
+}
+
+const endStates: Readonly<Record<string, RunHookState>> = {
+  hook_complete: 'continued',
+  hook_failed: 'failed',
+  hook_blocked: 'blocked',
+}
+
+/** A hook that only reports its end took the time that it names. */
+function readPhase(event: TimelineEvent, state: RunHookState): HookPhase {
+  const at = Date.parse(event.timestamp)
+  const { duration_ms } = event
+  const reason = textOf(event.block_reason) ?? textOf(event.error)
+  const onError = textOf(event.on_error_behavior)
+  const session = textOf(event.hook_session_id)
+  return {
+    kind: 'hook',
+    start: at - (typeof duration_ms === 'number' ? duration_ms : 0),
+    end: at,
+    hook: {
+      state,
+      point: textOf(event.hook_type) ?? 'hook',
+      targetType: textOf(event.target_type) ?? 'hook',
+      target: textOf(event.target_name) ?? '',
+      ...(reason === undefined ? {} : { reason }),
+      ...(onError === undefined ? {} : { onError }),
+      ...(session === undefined ? {} : { session }),
+    },
+  }
+}
+
+function isSameCall({ end, hook }: HookPhase, { hook: ended }: HookPhase): boolean {
+  if (end !== null || hook.point !== ended.point || hook.target !== ended.target) return false
+  return hook.session === undefined || ended.session === undefined || hook.session === ended.session
+}
+
+/** The events do not tell which start hook changed the parameters; if only one continued, it was that one. */
+function markChanged({ original_parameters }: TimelineRun, phases: readonly HookPhase[]): HookPhase[] {
+  const isCandidate = ({ hook }: HookPhase) => hook.point === 'on_run_start' && hook.state === 'continued'
+  const isKnown = (original_parameters ?? null) !== null && phases.filter(isCandidate).length === 1
+  return phases.map((phase) =>
+    isKnown && isCandidate(phase) ? { ...phase, hook: { ...phase.hook, state: 'changed' } } : phase,
+  )
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

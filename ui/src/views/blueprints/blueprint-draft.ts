@@ -1,0 +1,24 @@
+import type { Fields } from '../runs/parameter-form.tsx'
+
+/** The name in the address of a blueprint that is not saved yet. No agent can have it. */
+export const NEW_BLUEPRINT = '_new'
+
+/** A small agent that runs as it is. */
+export const newBlueprint: Fields = {
+  name: 'my-agent',
+  type: 'procedural',
+  description: '',
+  executor: { command: ['node', 'my-agent.mjs'] },
+  parameters_schema: {
+    type: 'object',
+    properties: { report_id: { type: 'string', description: 'Which report' } },
+    required: ['report_id'],
+  },
+}
+
+/** What an update sends: the whole draft, and null for every field that it no longer has. */
+export function replacementOf(stored: Fields, draft: Fields): Fields {
+  const removed = Object.keys(stored).filter((name) => !Object.hasOwn(draft, name))
+  // `hooks: null` would keep the stored hooks.
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...draft, hooks: draft.hooks ?? {} }
+}

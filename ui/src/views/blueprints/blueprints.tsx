@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { IconFishHook } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call } from '../../gateway/call.ts'
+import { plural, showControls } from '../../parts/format.ts'
+import { Empty, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { Age } from '../../parts/values.tsx'
+import { fieldsOf } from '../runs/parameter-form.tsx'
+import { StartRun } from '../runs/start-run.tsx'
+import { NEW_BLUEPRINT } from './blueprint-draft.ts'
+import styles from './blueprints.module.css'
+
+export type StoredBlueprint = Methods['blueprints.list']['result']['blueprints'][number]
+
+/** The agents that can be started. */
+export function Blueprints() {
+  const maySave = useMay('admin')
+  const mayStart = useMay('operator')
+  const [starting, setStarting] = useState<string>()
+  const query = useQuery({
+    queryKey: ['blueprints'],
+    queryFn: ({ signal }) => call('blueprints.list', {}, signal),
+    refetchInterval: 5_000,
+  })
+  return (
+    <>
+      <Panel title="Blueprints" aside={maySave ? <NewLink /> : undefined}>
+        <Loaded query={query} rows={5}>
+          {({ blueprints }) =>
+            blueprints.length === 0 ? (
+              <Empty title="No agent yet" action={maySave ? <NewLink /> : undefined}>
+                A blueprint says how an agent is executed, what it takes and returns, and which hooks stand
+                around its runs. From a file: <code>hookhelm blueprints save agent.json</code>
+              </Empty>
+            ) : (
+              blueprints.map((blueprint) => (
+                <div
+                  key={blueprint.name}
+                  className={`${layout.row} ${styles.row}`}
+                  data-blueprint={blueprint.name}
+                >
+                  <BlueprintText blueprint={blueprint} />
+                  {mayStart ? (
+                    <Button
+                      variant="default"
+                      size="compact-sm"
+                      aria-label={`Start ${blueprint.name}`}
+                      onClick={() => setStarting(blueprint.name)}
+                    >
+                      Start
+                    </Button>
+                  ) : null}
+                </div>
+              ))
+            )
+          }
+        </Loaded>
+      </Panel>
+      {starting === undefined ? null : <StartRun agent={starting} onClose={() => setStarting(undefined)} />}
+    </>
+  )
+}
+
+function NewLink() {
+  return (
+    <Link to="/agents/$name" params={{ name: NEW_BLUEPRINT }}>
+      New blueprint
+    </Link>
+  )
+}
+
+function BlueprintText({ blueprint }: { readonly blueprint: StoredBlueprint }) {
+  const { name, definition, source, version, updated_at } = blueprint
+  const hooks = Object.values(fieldsOf(definition.hooks)).flat().filter(Boolean).length
+  return (
+    <Link to="/agents/$name" params={{ name }} className={styles.link ?? ''}>
+      <span className={styles.name}>
+        <b>{showControls(name)}</b>
+        <Tag>{String(definition.type)}</Tag>
+        {hooks === 0 ? null : (
+          <Tag>
+            <IconFishHook size={12} aria-hidden /> {plural(hooks, 'hook')}
+          </Tag>
+        )}
+        {source === 'file' ? <Tag>file</Tag> : null}
+      </span>
+      <span className={styles.about}>
+        {typeof definition.description === 'string' ? `${showControls(definition.description)} · ` : ''}
+        version {version}, <Age at={updated_at} />
+      </span>
+    </Link>
+  )
+}

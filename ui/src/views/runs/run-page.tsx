@@ -1,0 +1,354 @@
+import { Button, Menu } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { IconChevronDown } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type RunHookCall, readRunPhases } from '../../../../src/runs/run-timeline.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call } from '../../gateway/call.ts'
+import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import { shortenId, showControls } from '../../parts/format.ts'
+import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
+import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { Age, Code, Duration, Id } from '../../parts/values.tsx'
+import { resultOf, useSessionEvents } from './run-events.ts'
+import { RunGraph } from './run-graph.tsx'
+import { RunLog } from './run-log.tsx'
+import styles from './run-page.module.css'
+import {
+  HookBadge,
+  hasEnded,
+  type RunDetail,
+  RunStatus,
+  runDuration,
+  shownStatus,
+  starterOf,
+} from './run-status.tsx'
+import { RunTimeline } from './run-timeline.tsx'
+import { StartRun, startCommand } from './start-run.tsx'
+
+const route = getRouteApi('/runs/$runId')
+
+/** One run: how it ended and why, what its hooks did, and what it led to. */
+export function RunPage() {
+  const { runId } = route.useParams()
+  const query = useQuery({
+    queryKey: ['run', runId],
+    queryFn: ({ signal }) => call('runs.show', { run_id: runId }, signal),
+    refetchInterval: ({ state }) => (state.data !== undefined && hasEnded(state.data.run) ? false : 1_500),
+  })
+  return (
+    <Loaded query={query} rows={8}>
+      {({ run }) => <RunView key={run.run_id} run={run} />}
+    </Loaded>
+  )
+}
+
+function RunView({ run }: { readonly run: RunDetail }) {
+  const { run_id, session_id, agent_name, created_by, created_at, runner_id, parent_run_id } = run
+  const isLive = !hasEnded(run)
+  const query = useSessionEvents(session_id, isLive || run.hooks > 0)
+  const events = (query.data?.events ?? []).filter((event) => event.run_id === run_id)
+  const phases = readRunPhases(run, events)
+  const hooks = phases.flatMap(({ hook }) => (hook === undefined ? [] : [hook]))
+  const hookRuns = useHookRuns(session_id, hooks.length)
+  return (
+    <Page
+      title={agent_name ?? run_id}
+      heading={
+        <span className={styles.heading}>
+          {showControls(agent_name ?? run_id)} <HookBadge run={run} />
+          {run.hook_point === null ? null : <Tag>{`on_${run.hook_point} hook`}</Tag>}
+          {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
+        </span>
+      }
+      purpose={
+        <>
+          Started by <code>{showControls(starterOf(created_by))}</code> <Age at={created_at} />
+          {runner_id === null ? null : (
+            <>
+              {' '}
+              on runner <Id value={runner_id} />
+            </>
+          )}
+          {' · run '}
+          <Id value={run_id} /> · session <Id value={session_id} />
+          {parent_run_id === null ? null : (
+            <>
+              {' · parent '}
+              <Link to="/runs/$runId" params={{ runId: parent_run_id }}>
+                {shortenId(parent_run_id)}
+              </Link>
+            </>
+          )}
+        </>
+      }
+      actions={<RunActions run={run} />}
+    >
+      <div className={layout.stack}>
+        <Verdict run={run} hooks={hooks} />
+        <Result run={run} result={resultOf(events, run_id)} />
+        <HookFailures hooks={hooks} hookRuns={hookRuns} />
+        <RunTimeline phases={phases} isLive={isLive} hookRuns={hookRuns} />
+        <div className={layout.columns}>
+          <Parameters run={run} hooks={hooks} />
+          <div className={layout.stack}>
+            <RunGraph run={run} />
+            <HookDecisions sessionId={session_id} isLive={isLive} />
+          </div>
+        </div>
+        <Loaded query={query} rows={4}>
+          {() => <RunLog events={events} createdAt={created_at} isLive={isLive} />}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}
+
+/** The runs that hooks of this session started, by their session. */
+function useHookRuns(sessionId: string, hooks: number): ReadonlyMap<string, string> {
+  const { data } = useQuery({
+    queryKey: ['run', 'hook-runs', sessionId, hooks],
+    queryFn: ({ signal }) => call('runs.list', { parent_session_id: sessionId, limit: 200 }, signal),
+    enabled: hooks > 0,
+    staleTime: 60_000,
+  })
+  return new Map((data?.runs ?? []).map(({ session_id, run_id }) => [session_id, run_id]))
+}
+
+interface VerdictProps {
+  readonly run: RunDetail
+  readonly hooks: readonly RunHookCall[]
+}
+
+const words = {
+  pending: 'Waiting',
+  preparing: 'Its hooks run',
+  claimed: 'Starting',
+  running: 'Running',
+  stopping: 'Stopping',
+  completed: 'Completed',
+  failed: 'Failed',
+  blocked: 'Blocked',
+  stopped: 'Stopped',
+} as const
+
+/** The block reason or the outcome, before everything else. */
+function Verdict({ run, hooks }: VerdictProps) {
+  const status = shownStatus(run)
+  const blocker = hooks.find(({ state }) => state === 'blocked' || state === 'failed')
+  const changers = hooks.filter(({ state }) => state === 'changed').map(({ target }) => target)
+  return (
+    <div className={`${styles.verdict} ${styles[status] ?? ''}`} role="status" aria-label="Outcome">
+      <RunStatus run={run}>
+        <b>{words[status]}</b>
+      </RunStatus>
+      <span className={styles.because}>
+        {status === 'blocked' && blocker !== undefined ? (
+          <>
+            by <b>{showControls(blocker.target)}</b> —{' '}
+          </>
+        ) : null}
+        {showControls(reasonOf(run).slice(0, 2_000))}
+      </span>
+      {run.original_parameters === null ? null : (
+        <Decision outcome="rewrite">
+          parameters changed{changers.length === 1 ? ` by ${changers[0]}` : ''}
+        </Decision>
+      )}
+    </div>
+  )
+}
+
+function reasonOf(run: RunDetail): string {
+  const { status, error, block_reason } = run
+  if (block_reason !== null) return block_reason
+  if (error !== null) return error
+  if (status === 'pending') return 'for a runner that offers what it demands'
+  if (status === 'preparing') return 'the run starts when they have answered'
+  return `${hasEnded(run) ? 'in' : 'for'} ${runDuration(run, Date.now())}`
+}
+
+function Result({ run, result }: { readonly run: RunDetail; readonly result: unknown }) {
+  if (result === undefined) return null
+  return (
+    <Panel title="Result" aside={run.completed_at === null ? 'so far' : undefined}>
+      {typeof result === 'string' ? <Text text={result} /> : <Json value={result} />}
+    </Panel>
+  )
+}
+
+interface HookFailuresProps {
+  readonly hooks: readonly RunHookCall[]
+  readonly hookRuns: ReadonlyMap<string, string>
+}
+
+const consequences: Readonly<Record<string, string>> = {
+  block: 'on_error is block: the run was refused, or an ended run was reported',
+  continue: 'on_error is continue: the run went on without it',
+}
+
+/** Every hook that failed, with all that is known about it. */
+function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
+  const failed = hooks.filter(({ state }) => state === 'failed')
+  if (failed.length === 0) return null
+  return (
+    <Panel title={failed.length === 1 ? 'A hook failed' : `${failed.length} hooks failed`}>
+      {failed.map(({ point, targetType, target, reason, onError, session }, index) => {
+        const runId = session === undefined ? undefined : hookRuns.get(session)
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same hook may fail twice
+          <div key={index} className={styles.failure} data-hook-failure={target}>
+            <Decision outcome="failed">{point}</Decision>
+            <div>
+              <p>{showControls((reason ?? 'no reason given').slice(0, 4_000))}</p>
+              <p className={styles.muted}>
+                {targetType} <b>{showControls(target)}</b> · {consequences[onError ?? ''] ?? 'unknown policy'}
+                {runId === undefined ? null : (
+                  <>
+                    {' · '}
+                    <Link to="/runs/$runId" params={{ runId }}>
+                      its run
+                    </Link>
+                  </>
+                )}
+              </p>
+            </div>
+          </div>
+        )
+      })}
+    </Panel>
+  )
+}
+
+function Parameters({ run: { parameters, original_parameters }, hooks }: VerdictProps) {
+  const changers = hooks.filter(({ state }) => state === 'changed').map(({ target }) => target)
+  if (parameters === null)
+    return (
+      <Panel title="Parameters">
+        <p className={styles.note}>The key that encrypted them is gone.</p>
+      </Panel>
+    )
+  if (original_parameters === null)
+    return (
+      <Panel title="Parameters" aside="no hook changed them">
+        <Json value={parameters} />
+      </Panel>
+    )
+  return (
+    <Panel title="Parameters" aside={`original → after ${changers[0] ?? 'the start hooks'}`}>
+      <Diff before={original_parameters} after={parameters} />
+    </Panel>
+  )
+}
+
+/** The recorded decisions of the hooks around this session, with their traces. */
+function HookDecisions({ sessionId, isLive }: { readonly sessionId: string; readonly isLive: boolean }) {
+  const query = useQuery({
+    queryKey: ['run', 'decisions', sessionId],
+    queryFn: ({ signal }) => call('events.list', { session: sessionId, limit: 20 }, signal),
+    refetchInterval: isLive ? 2_000 : 10_000,
+  })
+  return (
+    <Panel
+      title="Decisions of hooks"
+      aside={
+        <Link to="/live" search={{ filter: `session:${sessionId}` }}>
+          in Live
+        </Link>
+      }
+    >
+      <Loaded query={query} rows={2}>
+        {({ events }) =>
+          events.length === 0 ? (
+            <p className={styles.note}>No event of this session has passed the hooks yet.</p>
+          ) : (
+            events.map((event) => (
+              <Link
+                key={event.event_id}
+                to="/events/$eventId"
+                params={{ eventId: event.event_id }}
+                className={`${layout.row} ${styles.decision}`}
+                data-event={event.event_id}
+              >
+                <Decision outcome={outcomeOf(event)} />
+                <Code text={[event.tool ?? event.event, event.what].filter(Boolean).join(' ')} />
+                <Duration ms={event.duration_ms} />
+              </Link>
+            ))
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function RunActions({ run }: { readonly run: RunDetail }) {
+  const mayStart = useMay('operator')
+  const queries = useQueryClient()
+  const [isStarting, setStarting] = useState(false)
+  const [isSure, setSure] = useState(false)
+  const stop = useMutation({
+    mutationFn: () => call('runs.stop', { run_id: run.run_id }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['run'] }),
+  })
+  const { agent_name, parameters, original_parameters } = run
+  const given = original_parameters ?? parameters
+  return (
+    <>
+      {mayStart && !hasEnded(run) ? (
+        <Button
+          size="xs"
+          variant={isSure ? 'filled' : 'default'}
+          {...(isSure ? { color: 'red' } : {})}
+          loading={stop.isPending}
+          onBlur={() => setSure(false)}
+          onClick={() => (isSure ? stop.mutate() : setSure(true))}
+        >
+          {isSure ? 'Stop it: its process ends' : 'Stop'}
+        </Button>
+      ) : null}
+      {mayStart && agent_name !== null && given !== null ? (
+        <Button size="xs" variant="default" onClick={() => setStarting(true)}>
+          Rerun with changes
+        </Button>
+      ) : null}
+      <CopyMenu run={run} />
+      {stop.error === null ? null : <Failed error={stop.error} />}
+      {isStarting && agent_name !== null && given !== null ? (
+        <StartRun agent={agent_name} parameters={given} onClose={() => setStarting(false)} />
+      ) : null}
+    </>
+  )
+}
+
+function CopyMenu({ run }: { readonly run: RunDetail }) {
+  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { run_id, agent_name, parameters, original_parameters } = run
+  const start = startCommand(agent_name ?? '', original_parameters ?? parameters ?? {})
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" size="xs" rightSection={<IconChevronDown size={14} />}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy(start)}>as a command that runs it again</Menu.Item>
+        <Menu.Item onClick={() => copy(`hookhelm runs watch ${run_id}`)}>
+          as a command that watches it
+        </Menu.Item>
+        <Menu.Item
+          onClick={() =>
+            copy(`curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${location.origin}/runs/${run_id}`)
+          }
+        >
+          as curl
+        </Menu.Item>
+        <Menu.Item onClick={() => copy(printJson(run))}>the run as JSON</Menu.Item>
+        <Menu.Item onClick={() => copy(location.href)}>the link to this page</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

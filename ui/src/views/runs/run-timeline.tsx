@@ -1,0 +1,115 @@
+import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { RunHookCall, RunHookState, RunPhase } from '../../../../src/runs/run-timeline.ts'
+import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { formatDuration, formatInstant, showControls } from '../../parts/format.ts'
+import { Panel } from '../../parts/layout.tsx'
+import styles from './run-timeline.module.css'
+
+const outcomes: Readonly<Record<RunHookState, Outcome>> = {
+  running: 'skip',
+  continued: 'allow',
+  changed: 'rewrite',
+  blocked: 'block',
+  failed: 'failed',
+}
+
+const words: Readonly<Record<RunHookState, string>> = {
+  running: 'runs',
+  continued: 'let it pass',
+  changed: 'changed the parameters',
+  blocked: 'blocked the run',
+  failed: 'failed',
+}
+
+interface RunTimelineProps {
+  readonly phases: readonly RunPhase[]
+  readonly isLive: boolean
+  /** The run of a hook, by the session that the hook started. */
+  readonly hookRuns: ReadonlyMap<string, string>
+}
+
+/** When each hook ran and how long, between queue and end. */
+export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
+  const now = useNow(isLive || phases.some(({ end }) => end === null))
+  const begin = phases[0]?.start ?? 0
+  const end = Math.max(begin + 1, ...phases.map(({ start, end: last }) => last ?? Math.max(now, start)))
+  const percent = (at: number) => ((at - begin) / (end - begin)) * 100
+  return (
+    <Panel title="Timeline" aside="hooks and execution">
+      <div className={styles.scale} aria-hidden>
+        {[0, 1 / 3, 2 / 3, 1].map((part) => (
+          <span key={part}>{part === 0 ? '0' : formatDuration((end - begin) * part)}</span>
+        ))}
+      </div>
+      <ol className={styles.lanes} aria-label="Phases of the run">
+        {phases.map(({ kind, start, end: last, hook }) => {
+          const took = (last ?? Math.max(now, start)) - start
+          return (
+            <li
+              key={`${kind}-${start}-${hook?.target ?? ''}-${hook?.point ?? ''}`}
+              className={styles.lane}
+              data-phase={hook?.point ?? kind}
+              title={`${formatInstant(start)}, ${formatDuration(took)}`}
+            >
+              {hook === undefined ? (
+                <span className={styles.kind}>{kind}</span>
+              ) : (
+                <HookName hook={hook} hookRuns={hookRuns} />
+              )}
+              <svg className={styles.bar} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect
+                  className={styles[hook === undefined ? kind : hook.state]}
+                  x={Math.min(percent(start), 99.2)}
+                  width={Math.max((took / (end - begin)) * 100, 0.8)}
+                  y="0"
+                  height="10"
+                />
+              </svg>
+              <span className={`${styles.took} tabular`}>
+                {last === null ? 'since ' : ''}
+                {formatDuration(took)}
+              </span>
+            </li>
+          )
+        })}
+      </ol>
+    </Panel>
+  )
+}
+
+interface HookNameProps {
+  readonly hook: RunHookCall
+  readonly hookRuns: ReadonlyMap<string, string>
+}
+
+function HookName({ hook, hookRuns }: HookNameProps) {
+  const { point, target, state, session } = hook
+  const runId = session === undefined ? undefined : hookRuns.get(session)
+  return (
+    <span className={styles.hook}>
+      <Decision outcome={outcomes[state]}>{point}</Decision>
+      <span className={styles.target}>
+        {runId === undefined ? (
+          showControls(target)
+        ) : (
+          <Link to="/runs/$runId" params={{ runId }}>
+            {showControls(target)}
+          </Link>
+        )}{' '}
+        {words[state]}
+      </span>
+    </span>
+  )
+}
+
+/** The time, moving while something lasts. */
+function useNow(isMoving: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!isMoving) return
+    const timer = setInterval(() => setNow(Date.now()), 250)
+    return () => clearInterval(timer)
+  }, [isMoving])
+  return now
+}
