@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CDPSession, Page } from 'playwright-core'
+import { scrollThrough } from '../../test/ui/scroll-through.ts'
 import type { Figure } from '../figure.ts'
 import { HANG_MS, type WebApp } from './web-app.ts'
 
@@ -28,7 +29,8 @@ export async function liveStreamFigures(app: WebApp): Promise<Figure[]> {
   const sent = await sending
   const recorded = await app.recorded(SESSION)
   await untilReceived(received, recorded)
-  const reached = await scrollThrough(page, recorded.length)
+  // The app loads rows again that it let go. Some more than these, because rows of one millisecond may change places.
+  const reached = await scrollThrough(page, recorded.length + 50)
   await page.context().close()
   const shown = recorded.filter((id) => received.has(id) && reached.has(id)).length
   const [early = 0, , late = 0] = heaps
@@ -76,24 +78,4 @@ async function heapMegabytes(session: CDPSession): Promise<number> {
 async function untilReceived(received: ReadonlySet<string>, wanted: readonly string[]): Promise<void> {
   const end = performance.now() + HANG_MS
   while (received.size < wanted.length && performance.now() < end) await sleep(50)
-}
-
-/** A person scrolls down; the app loads rows again that it let go. Returns the ids of the rows that were shown. */
-async function scrollThrough(page: Page, wanted: number): Promise<ReadonlySet<string>> {
-  const ids: unknown = await page.evaluate(`(async () => {
-    const seen = new Set()
-    const table = document.querySelector('[data-event]').parentElement.parentElement
-    const frame = () => new Promise(requestAnimationFrame)
-    let lastGrowth = performance.now()
-    table.scrollTop = 0
-    while (seen.size < ${wanted} && performance.now() - lastGrowth < 10_000) {
-      await frame()
-      const before = seen.size
-      for (const row of table.querySelectorAll('[data-event]')) seen.add(row.dataset.event)
-      if (seen.size > before) lastGrowth = performance.now()
-      table.scrollTop += table.clientHeight
-    }
-    return [...seen]
-  })()`)
-  return new Set(Array.isArray(ids) ? ids.map(String) : [])
 }
