@@ -7,6 +7,7 @@ import { cacheFolder } from '../test/agents-real/recipe.ts'
 import { claudeCode } from '../test/agents-real/recipes/claude-code.ts'
 import { type OpenStage, openStage } from '../test/agents-real/stage.ts'
 import type { Figure } from './figure.ts'
+import { median } from './measure.ts'
 
 const CALLS = 20
 const ROUNDS = 9
@@ -77,8 +78,4 @@ function withTrue(settings: string): string {
       return key === 'args' ? [] : value
     }),
   )
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }

@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: '×' | 'ms' | 'MB' | 'KB' | 'B' | '/s' | 'modules'
+  readonly unit: '×' | 'ms' | 'MB' | 'KB' | 'B' | '/s' | 'modules' | 'rows'
   readonly goal: number
   /** Whether smaller or larger is better. */
   readonly better: 'at most' | 'at least'

@@ -30,3 +30,7 @@ export function bytesPerCall(run: () => unknown, calls = 20_000): number {
   }
   return Math.max(0, least)
 }
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+}

@@ -17,6 +17,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   views: async () => (await import('./gateway/views.ts')).viewFigures(),
   neighbour: async () => (await import('./gateway/neighbour.ts')).neighbourFigures(),
   life: async () => (await import('./gateway/life.ts')).lifeFigures(),
+  ui: async () => (await import('./ui/ui.ts')).uiFigures(),
   client: async () => (await import('./client.ts')).clientFigures(),
   'agent-session': async () => (await import('./agent-session.ts')).agentSessionFigures(),
 }

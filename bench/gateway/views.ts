@@ -122,19 +122,28 @@ async function fill({ store, run, name }: Target, tenant: string, end: number): 
   if (name === 'PostgreSQL') await run('analyze')
 }
 
+/** The numbers from 1 to `copies`, as a table `c` with the column `n`. */
+const numbersTo = (copies: number) =>
+  `(with recursive c (n) as (select cast(1 as bigint) union all select n + 1 from c where n < ${copies}) select n from c) c`
+
+/** Copies the summary of every event, each time by `span` milliseconds earlier. */
+export function copySummaries(copies: number, span: number): string {
+  return `insert into event_summaries (tenant_id, event_id, event, session_id, agent_id, agent, folder, lane, tool, what, kind,
+       rewritten, opened, failed, shadow, by_hook, hook_name, reason, code, duration_ms, created_at, probe)
+     select tenant_id, event_id || '-' || n, event, session_id || '-' || n, agent_id, agent, folder, lane, tool, what, kind,
+       rewritten, opened, failed, shadow, by_hook, hook_name, reason, code, duration_ms, created_at - n * ${span}, probe
+     from event_summaries, ${numbersTo(copies)}`
+}
+
 const histogram = Array.from({ length: 17 }, (_, bucket) => `d${bucket}`).join(', ')
 
 /** Copies every recorded row into the earlier spans of the month. */
 function copyStatements(copies: number, span: number): readonly string[] {
-  const numbers = `(with recursive c (n) as (select cast(1 as bigint) union all select n + 1 from c where n < ${copies}) select n from c) c`
+  const numbers = numbersTo(copies)
   const minutes = `minute - n * ${Math.floor(span / MINUTE) * MINUTE}`
   const hours = (column: string) => `${column} - n * ${Math.floor(span / (60 * MINUTE)) * 60 * MINUTE}`
   return [
-    `insert into event_summaries (tenant_id, event_id, event, session_id, agent_id, agent, folder, lane, tool, what, kind,
-       rewritten, opened, failed, shadow, by_hook, hook_name, reason, code, duration_ms, created_at, probe)
-     select tenant_id, event_id || '-' || n, event, session_id || '-' || n, agent_id, agent, folder, lane, tool, what, kind,
-       rewritten, opened, failed, shadow, by_hook, hook_name, reason, code, duration_ms, created_at - n * ${span}, probe
-     from event_summaries, ${numbers}`,
+    copySummaries(copies, span),
     `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events, agent, folder, title)
      select tenant_id, session_id || '-' || n, agent_id, first_at - n * ${span}, last_at - n * ${span}, events, agent, folder,
        title from sessions, ${numbers}`,

@@ -11,7 +11,7 @@ export interface FlowParts extends ReturnType<typeof browser> {
 
 export const bashCall = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
 
-export const blockScript = (reason: string) => ({
+const blockScript = (reason: string) => ({
   source: `function handle() {\n  return { decision: 'block', reason: '${reason}' }\n}\n`,
 })
 

@@ -26,13 +26,17 @@ export function formatAge(at: number, now: number): string {
   return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
 }
 
+/** Making a format takes longer than a row of a table, so each exists once. */
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const instant = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
 export function formatClock(at: number): string {
-  return new Date(at).toLocaleTimeString('en-GB')
+  return clock.format(at)
 }
 
 /** The exact instant, for titles. */
 export function formatInstant(at: number): string {
-  return new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+  return instant.format(at)
 }
 
 /** Thin spaces between groups of three digits. */
