@@ -91,3 +91,35 @@ test('going from view to view again and again keeps live data coming', async () 
   const { body } = await gateway().dispatch('pre_tool_use', call('echo still here'))
   await page.locator(`[data-event="${body.event_id}"]`).waitFor()
 })
+
+/** A script for the page: the first answer of a method waits until the page is told to go on. */
+const heldAnswerOf = (method: string) => `
+  const realFetch = fetch
+  let isHeld = false
+  fetch = async (input, init) => {
+    const answer = await realFetch(input, init)
+    if (isHeld || !String(input).endsWith('/${method}')) return answer
+    isHeld = true
+    document.title = 'held'
+    await new Promise((resolve) => { window.goOn = resolve })
+    return answer
+  }`
+
+test('a change while the first answer is still on its way is shown too', async () => {
+  const { page } = await signIn(gateway())
+  await page.addInitScript(heldAnswerOf('secrets.list'))
+  const changed = new Promise<void>((resolve) => {
+    page.on('websocket', (socket) =>
+      socket.on('framereceived', ({ payload }) => {
+        if (String(payload).includes('"secrets"') && String(payload).includes('"change"')) resolve()
+      }),
+    )
+  })
+  await page.goto(`${gateway().url}/ui/settings?tab=secrets`)
+  await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('held')
+  const { status } = await gateway().call('PUT', '/v1/secrets/LATE_KEY', { value: 'a-secret-value' })
+  expect(status).toBe(200)
+  await changed
+  await page.evaluate('goOn()')
+  await page.getByText('LATE_KEY', { exact: true }).waitFor()
+})

@@ -22,6 +22,12 @@ test('a fresh Home plays the demo with one click, says that it is one, and remov
       .waitFor()
     await screenshot(page, `demo-${view.replace('/', '-')}`)
   }
+  await page.goto(`${gateway().url}/ui/sessions/demo-claude-shop-api`)
+  const timeline = page.getByRole('list', { name: 'Events in their order' })
+  await timeline.getByText('git push origin fix-cart').waitFor()
+  // A call and its result are one row, and so are the two events of a compaction.
+  expect(await timeline.getByText('npm test -- cart').count()).toBe(1)
+  expect(await timeline.getByText('context compacted').count()).toBe(1)
   await page.goto(`${gateway().url}/ui/`)
   await page.getByRole('button', { name: 'Remove it' }).click()
   await page.getByRole('button', { name: 'Play the demo' }).waitFor()

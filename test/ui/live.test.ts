@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { tokenFor } from '../gateway/doors.fixture.ts'
 import { shared } from '../gateway/running.fixture.ts'
 import { browser } from './browser.fixture.ts'
 import { bashCall as call, loseConnection } from './flows.fixture.ts'
@@ -97,6 +98,21 @@ test('a click with ctrl opens the page of the event in another tab', async () =>
   ])
   await tab.waitForURL(`${gateway().url}/ui/events/${body.event_id}`)
   expect(await page.getByRole('complementary', { name: 'Event' }).count()).toBe(0)
+})
+
+test('a viewer reads beside the list what was decided, and is offered no page that would be refused', async () => {
+  const { token } = await tokenFor(gateway(), { role: 'viewer' })
+  const { page, complaints } = await open()
+  await page.goto(`${gateway().url}/ui/live`)
+  await page.getByLabel('Or paste a token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const { body } = await gateway().dispatch('pre_tool_use', call('git push --force viewer'))
+  await page.locator(`[data-event="${body.event_id}"]`).click()
+  const drawer = page.getByRole('complementary', { name: 'Event' })
+  await drawer.getByText('Push without --force.').waitFor()
+  await drawer.getByText('no-force').waitFor()
+  expect(await drawer.getByRole('link', { name: 'Open as a page' }).count()).toBe(0)
+  expect(complaints).toEqual([])
 })
 
 test('on a phone an event takes the whole page, also by a link to the list', async () => {

@@ -22,6 +22,8 @@ function views(): readonly (readonly [name: string, path: string])[] {
   return [
     ['home', '/'],
     ['live', '/live'],
+    ['live-event', `/live?event=${eventIds.rewrite}`],
+    ['live-hostile', `/live?event=${eventIds.hostile}`],
     ['sessions', '/sessions'],
     ['session', `/sessions/${sessionId}`],
     ['session-hostile', '/sessions/hostile'],
@@ -89,7 +91,7 @@ async function inspect(
 
 /** Waits until the view shows its data: a title, and nothing that still loads. */
 async function isFilled(page: Page): Promise<void> {
-  await page.locator('main h1').waitFor()
+  await page.locator('main h1').first().waitFor()
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   await page.evaluate('document.fonts.ready')
 }

@@ -25,6 +25,8 @@ const queries = new QueryClient({
 
 /** The content security policy lets only styles with this nonce in. */
 const nonce = document.documentElement.dataset.nonce ?? ''
+// The package that keeps the page from scrolling behind a dialog reads it from here.
+Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 const root = document.getElementById('app')
 if (root !== null)

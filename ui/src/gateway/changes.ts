@@ -1,4 +1,4 @@
-import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
+import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import type { Subscriptions } from '../../../src/client/index.ts'
 import { useSubscription } from './live.ts'
@@ -79,7 +79,24 @@ export function useRefreshOnEvents(
   )
 }
 
-/** A request that is under way may have read before the change, so it starts over. */
+/** Queries that are read again once the request that is under way has ended. */
+const readAgain = new WeakSet<Query>()
+
+/**
+ * Reads queries again that are shown. A request that is under way may have been answered before the change, so another
+ * follows it. It is not given up: on a slow gateway a burst of changes would keep every request from its end.
+ */
 function refresh(queries: QueryClient, queryKey: QueryKey): void {
-  void queries.invalidateQueries({ queryKey })
+  for (const query of queries.getQueryCache().findAll({ queryKey })) {
+    const invalidate = () => queries.invalidateQueries({ queryKey: query.queryKey, exact: true })
+    if (query.state.fetchStatus === 'idle') void invalidate()
+    else if (!readAgain.has(query)) {
+      readAgain.add(query)
+      const ended = Promise.resolve(query.promise).catch(() => {})
+      void ended.then(() => {
+        readAgain.delete(query)
+        return invalidate()
+      })
+    }
+  }
 }

@@ -46,6 +46,7 @@ export function SetUpPanel() {
 
 /** The steps, and how many are done; undefined until that is known. */
 function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done: number | undefined } {
+  const mayCreate = useMay('admin')
   const agents = useConnectedAgentsQuery()
   const hooks = useQuery({
     queryKey: ['hooks', 'effective', '', ''],
@@ -71,11 +72,12 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
         <Command text="hookhelm connect claude-code" />
       </Step>,
       <Step key={2} number={2} isDone={hasHooks} title="Add hooks">
-        Start with the examples: no forced pushes, no reading of secrets, no deleting of folders. Or{' '}
-        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
-          make one here
-        </Link>
-        .
+        Start with the examples: no forced pushes, no reading of secrets, no deleting of folders.{' '}
+        {mayCreate ? (
+          <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
+            Or make one here
+          </Link>
+        ) : null}
         <Command text="hookhelm init" />
       </Step>,
       <Step key={3} number={3} isDone={hasBlocked} title="See it block">

@@ -1,8 +1,8 @@
-import { CloseButton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { getRouteApi, Link, Navigate, useNavigate } from '@tanstack/react-router'
+import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { useConnectionState } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
@@ -11,26 +11,24 @@ import { FilterBar } from '../../parts/filter-bar.tsx'
 import { agentTitle, formatClock, formatInstant, plural } from '../../parts/format.ts'
 import { Empty, Failed, LoadingRows, Page } from '../../parts/layout.tsx'
 import { Code, Duration } from '../../parts/values.tsx'
+import { EventDrawer } from './event-drawer.tsx'
 import { useEventFeed } from './event-feed.ts'
 import styles from './live-page.module.css'
+import { useLiveSearch } from './live-search.ts'
 
-const route = getRouteApi('/live')
 const ROW_HEIGHT = 36
 /** On a narrower screen an event takes the whole page. */
 const HAS_ROOM = '(min-width: 901px)'
 
-/** Loaded when an event is opened first. */
-const EventDetails = lazy(async () => ({ default: (await import('../event/event-page.tsx')).EventDetails }))
-
 /** Every event as it is decided. */
 export function LivePage() {
-  const { filter = '', event } = route.useSearch()
+  const { filter = '', event, change } = useLiveSearch()
   const params = useMemo(() => filterParams(parseFilter(filter)), [filter])
   const [isHovered, setHovered] = useState(false)
   const feed = useEventFeed(params, isHovered)
   const hasRoom = useMediaQuery(HAS_ROOM, undefined, { getInitialValueInEffect: false })
-  const { change } = useLiveSearch()
-  if (event !== undefined && hasRoom === false)
+  const mayExplain = useMay('operator')
+  if (event !== undefined && hasRoom === false && mayExplain)
     return <Navigate to="/events/$eventId" params={{ eventId: event }} replace />
   return (
     <Page
@@ -47,29 +45,12 @@ export function LivePage() {
       </div>
       <div className={event === undefined ? undefined : styles.split}>
         <Feed feed={feed} isFiltered={filter !== ''} onHover={setHovered} />
-        {event === undefined ? null : <EventDrawer eventId={event} />}
+        {event === undefined ? null : (
+          <EventDrawer eventId={event} summary={feed.events.find(({ event_id }) => event_id === event)} />
+        )}
       </div>
     </Page>
   )
-}
-
-interface LiveSearch {
-  readonly filter?: string
-  readonly event?: string
-}
-
-/** Changes a part of the address: the filter, or the event that is open beside the list. */
-function useLiveSearch() {
-  const navigate = useNavigate()
-  const current = route.useSearch()
-  return {
-    ...current,
-    change: (part: LiveSearch, { replace = false } = {}) => {
-      const wanted = { ...current, ...part }
-      const search = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''))
-      void navigate({ to: '/live', search, replace })
-    },
-  }
 }
 
 interface FeedProps {
@@ -97,34 +78,6 @@ function Feed({ feed, isFiltered, onHover }: FeedProps) {
     <Empty title="No event yet" action={<Link to="/agents">Connect an agent</Link>}>
       Events appear here by themselves as soon as a connected agent works.
     </Empty>
-  )
-}
-
-/** The event that was opened, beside the list, so that one can go on reading the list. */
-function EventDrawer({ eventId }: { readonly eventId: string }) {
-  const { change } = useLiveSearch()
-  const close = () => change({ event: '' }, { replace: true })
-  const onKey = useEffectEvent((pressed: KeyboardEvent) => {
-    // A dialog above the page closes first.
-    if (pressed.key === 'Escape' && !isTyping(pressed) && document.querySelector('[role=dialog]') === null)
-      close()
-  })
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-  return (
-    <aside className={styles.drawer} aria-label="Event">
-      <div className={styles.tools}>
-        <Link to="/events/$eventId" params={{ eventId }}>
-          Open as a page
-        </Link>
-        <CloseButton aria-label="Close the event" title="close (esc)" onClick={close} />
-      </div>
-      <Suspense fallback={<LoadingRows rows={8} />}>
-        <EventDetails eventId={eventId} />
-      </Suspense>
-    </aside>
   )
 }
 
@@ -207,12 +160,13 @@ interface EventRowProps {
 
 function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
   const { event_id, created_at, agent, tool, what, duration_ms } = event
+  const mayExplain = useMay('operator')
   const outcome = outcomeOf(event)
   const look = [styles.row, isChosen ? styles.chosen : '', outcome === 'opened' ? styles.opened : '']
   /** A click that asks for another tab or window gets the whole page. */
   const onClick = (click: MouseEvent) => {
     const isPlain = !(click.ctrlKey || click.metaKey || click.shiftKey || click.altKey)
-    if (!isPlain || !matchMedia(HAS_ROOM).matches) return
+    if (!isPlain || (mayExplain && !matchMedia(HAS_ROOM).matches)) return
     click.preventDefault()
     onOpen(event_id)
   }

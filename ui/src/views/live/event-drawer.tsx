@@ -1,0 +1,98 @@
+import { CloseButton } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent } from 'react'
+import { useMay } from '../../frame/caller.ts'
+import { isTyping } from '../../frame/shortcuts.ts'
+import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import type { EventSummary } from '../../parts/filter.ts'
+import { agentTitle, formatInstant, showControls } from '../../parts/format.ts'
+import { Empty, LoadingRows } from '../../parts/layout.tsx'
+import styles from './live-page.module.css'
+import { useLiveSearch } from './live-search.ts'
+
+/** Loaded when an event is opened first. */
+const EventDetails = lazy(async () => ({ default: (await import('../event/event-page.tsx')).EventDetails }))
+
+interface EventDrawerProps {
+  readonly eventId: string
+  /** Undefined if the list does not have the event. */
+  readonly summary: EventSummary | undefined
+}
+
+/** The event that was opened, beside the list, so that one can go on reading the list. */
+export function EventDrawer({ eventId, summary }: EventDrawerProps) {
+  const mayExplain = useMay('operator')
+  const { change } = useLiveSearch()
+  const close = () => change({ event: '' }, { replace: true })
+  const onKey = useEffectEvent((pressed: KeyboardEvent) => {
+    // A dialog above the page closes first.
+    if (pressed.key === 'Escape' && !isTyping(pressed) && document.querySelector('[role=dialog]') === null)
+      close()
+  })
+  useEffect(() => {
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <aside className={styles.drawer} aria-label="Event">
+      <div className={styles.tools}>
+        {mayExplain ? (
+          <Link to="/events/$eventId" params={{ eventId }}>
+            Open as a page
+          </Link>
+        ) : (
+          <span className={styles.faint}>The request and the chain need the role operator.</span>
+        )}
+        <CloseButton aria-label="Close the event" title="close (esc)" onClick={close} />
+      </div>
+      {mayExplain ? (
+        <Suspense fallback={<LoadingRows rows={8} />}>
+          <EventDetails eventId={eventId} />
+        </Suspense>
+      ) : (
+        <SummaryDetails summary={summary} />
+      )}
+    </aside>
+  )
+}
+
+/** What a viewer may know of an event. */
+function SummaryDetails({ summary }: Pick<EventDrawerProps, 'summary'>) {
+  if (summary === undefined) return <Empty title="The list does not have this event" />
+  const { what, agent, folder, tool, event, hook_name, by_hook, reason, opened, session_id } = summary
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+    ['decision', <Decision key="decision" outcome={outcomeOf(summary)} />],
+    ['by', hook_name ?? by_hook],
+    ['reason', reason],
+    ['although', opened],
+    ['agent', agentTitle(agent)],
+    ['folder', folder],
+    ['event', [event, tool].filter(Boolean).join(' · ')],
+    ['at', formatInstant(summary.created_at)],
+    [
+      'session',
+      session_id === null ? null : (
+        <Link key="session" to="/sessions/$sessionId" params={{ sessionId: session_id }}>
+          {session_id}
+        </Link>
+      ),
+    ],
+  ]
+  return (
+    <div className={styles.summary}>
+      <h2>
+        <code>{showControls(what ?? event)}</code>
+      </h2>
+      <dl>
+        {facts.map(([name, value]) =>
+          value === null ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{typeof value === 'string' ? showControls(value) : value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </div>
+  )
+}
