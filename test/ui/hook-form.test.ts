@@ -109,7 +109,8 @@ describe('the form of a new hook saves', () => {
       'subagent_start',
       'subagent_stop',
     ]) {
-      await visit(page, '/hooks/new')
+      await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Hooks' }).click()
+      await page.getByRole('link', { name: 'New hook' }).click()
       const choice = page.getByRole('combobox', { name: 'Event' })
       await choice.fill(event)
       await page.getByRole('option', { name: event, exact: true }).click()

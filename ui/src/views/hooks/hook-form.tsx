@@ -144,7 +144,7 @@ interface MoreProps {
 /** Fields that few hooks need. */
 function More({ title, children }: MoreProps) {
   return (
-    <Accordion variant="contained">
+    <Accordion variant="contained" keepMounted={false}>
       <Accordion.Item value={title}>
         <Accordion.Control>{title}</Accordion.Control>
         <Accordion.Panel>
