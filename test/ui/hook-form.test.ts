@@ -154,6 +154,15 @@ describe('the form of a new hook refuses, and says where', () => {
     expect(await refusalAt(page, name)).toContain(at)
   })
 
+  test('a field of a closed section: the section opens', async () => {
+    const { page } = await newHook()
+    await page.getByText('YAML', { exact: true }).click()
+    const editor = field(page, 'The hook as YAML')
+    await editor.fill(`${await codeText(editor)}\nbudget: { name: team }\n`)
+    await page.getByText('Form', { exact: true }).click()
+    expect(await refusalAt(page, 'Budget')).toContain('limit')
+  })
+
   test('numbers beyond their limits: it keeps the nearest that is allowed', async () => {
     const { page } = await newHook()
     for (const [name, typed, kept] of [
