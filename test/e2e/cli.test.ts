@@ -123,7 +123,7 @@ hooks:
     config: { source: "function handle() { return { decision: 'block', reason: 'no' } }" }
 `,
     )
-    await hookhelm(['trust', '--yes'])
+    expect((await hookhelm(['trust'])).code).toBe(0)
     const payload = JSON.stringify({ tool_name: 'exec', tool_input: { cmd: 'ls -la' } })
     const { code, stdout } = await hookhelm(['explain', 'pre_tool_use'], payload)
     expect(stdout).toContain('if tool_name == "exec" ✓ and size(tool_input.cmd) > 80 ✗ 6')

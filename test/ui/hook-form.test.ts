@@ -109,7 +109,8 @@ describe('the form of a new hook saves', () => {
       'subagent_start',
       'subagent_stop',
     ]) {
-      await visit(page, '/hooks/new')
+      await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Hooks' }).click()
+      await page.getByRole('link', { name: 'New hook' }).click()
       const choice = page.getByRole('combobox', { name: 'Event' })
       await choice.fill(event)
       await page.getByRole('option', { name: event, exact: true }).click()
@@ -151,6 +152,15 @@ describe('the form of a new hook refuses, and says where', () => {
     const { page } = await newHook()
     await field(page, name).fill(text)
     expect(await refusalAt(page, name)).toContain(at)
+  })
+
+  test('a field of a closed section: the section opens', async () => {
+    const { page } = await newHook()
+    await page.getByText('YAML', { exact: true }).click()
+    const editor = field(page, 'The hook as YAML')
+    await editor.fill(`${await codeText(editor)}\nbudget: { name: team }\n`)
+    await page.getByText('Form', { exact: true }).click()
+    expect(await refusalAt(page, 'Budget')).toContain('limit')
   })
 
   test('numbers beyond their limits: it keeps the nearest that is allowed', async () => {

@@ -1,4 +1,5 @@
 import { Accordion, Input, SegmentedControl, Select } from '@mantine/core'
+import { useState } from 'react'
 import { useCaller } from '../../frame/caller.ts'
 import type { GatewayError } from '../../gateway/call.ts'
 import { fieldsOf } from '../../parts/format.ts'
@@ -64,14 +65,20 @@ export function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps
       {first.map(field)}
       <HandlerFields draft={draft} onChange={onChange} isReadOnly={isReadOnly} problem={problem} />
       <div className={styles.three}>{timing.map(field)}</div>
-      <More title="More: failures, limits, locks">{more.map(field)}</More>
+      <More
+        title="More: failures, limits, locks"
+        isWrong={more.some((name) => problemOf(name, problem) !== undefined)}
+      >
+        {more.map(field)}
+      </More>
     </>
   )
 }
 
 /** What is wrong with a field. A condition is named with the position in it: `if_expr:1:11`. */
 function problemOf(name: string, problem: GatewayError | undefined): string | undefined {
-  const at = problem?.at ?? ''
+  // A preview gets the draft as its parameter `hook`.
+  const at = problem?.at?.replace(/^hook\./, '') ?? ''
   return at === name || at.startsWith(`${name}:`) || at.startsWith(`${name}.`) ? problem?.message : undefined
 }
 
@@ -131,20 +138,27 @@ function HandlerFields({ draft, onChange, isReadOnly, problem }: HookFormProps) 
         />
       </Input.Wrapper>
       {fields.filter((each) => !rare.includes(each)).map(field)}
-      {rare.length === 0 ? null : <More title="For hooks of other tools">{rare.map(field)}</More>}
+      {rare.length === 0 ? null : (
+        <More title="For hooks of other tools" isWrong={false}>
+          {rare.map(field)}
+        </More>
+      )}
     </>
   )
 }
 
 interface MoreProps {
   readonly title: string
+  /** The gateway refuses one of the fields, so they must be seen. */
+  readonly isWrong: boolean
   readonly children: React.ReactNode
 }
 
 /** Fields that few hooks need. */
-function More({ title, children }: MoreProps) {
+function More({ title, isWrong, children }: MoreProps) {
+  const [opened, setOpened] = useState<string | null>(null)
   return (
-    <Accordion variant="contained">
+    <Accordion variant="contained" keepMounted={false} value={isWrong ? title : opened} onChange={setOpened}>
       <Accordion.Item value={title}>
         <Accordion.Control>{title}</Accordion.Control>
         <Accordion.Panel>

@@ -1,17 +1,18 @@
-import { Button, Group, Tabs } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Group, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
-import { useCaller, useMay } from '../../frame/caller.ts'
-import { call, callWithDraft, GatewayError } from '../../gateway/call.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call, type GatewayError } from '../../gateway/call.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
-import { Failed, Loaded, Page, Tag } from '../../parts/layout.tsx'
+import { Loaded, Page, Tag } from '../../parts/layout.tsx'
+import { HookActions } from './hook-actions.tsx'
 import { HookConfig } from './hook-config.tsx'
 import { useHookCounts } from './hook-counts.ts'
 import { HookHistory } from './hook-history.tsx'
 import { HookOverview } from './hook-overview.tsx'
-import { type HookDraft, newHook, toInput } from './hook-schema.ts'
+import { type HookDraft, newHook } from './hook-schema.ts'
 import { HookTest } from './hook-test.tsx'
 import { hookLike, useRecordedSample } from './recorded-sample.ts'
 
@@ -162,113 +163,5 @@ function HookFigures({ hook: { id, event } }: { readonly hook: StoredHook }) {
         : ` · decided ${found.block + found.ask + found.rewrite} of ${plural(found.matched, 'match', 'matches')} today`}
       {found?.p95_ms == null ? null : ` · p95 ${formatDuration(found.p95_ms)}`}
     </>
-  )
-}
-
-interface HookActionsProps {
-  readonly stored: StoredHook | undefined
-  readonly draft: HookDraft
-  readonly isEdited: boolean
-  readonly onSaved: () => void
-  readonly onRefused: (refusal: GatewayError) => void
-}
-
-function HookActions({ stored, draft, isEdited, onSaved, onRefused }: HookActionsProps) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const mayChange = useMay('admin')
-  const { master: isMaster } = useCaller()
-  const [isDeleting, setDeleting] = useState(false)
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['hooks'] }) }
-  const save = useMutation({
-    ...settled,
-    mutationFn: async () => {
-      const input = toInput(draft)
-      if (stored === undefined) return callWithDraft('hooks.create', { scope: 'tenant', ...input })
-      return call('hooks.update', { hookId: stored.id, updates: changesOf(stored, input) })
-    },
-    onError: (error) => {
-      if (error instanceof GatewayError) onRefused(error)
-    },
-    onSuccess: ({ hookId }) => {
-      onSaved()
-      if (stored === undefined) void navigate({ to: '/hooks/$hookId', params: { hookId } })
-    },
-  })
-  const update = useMutation({
-    ...settled,
-    mutationFn: (updates: Record<string, unknown>) =>
-      call('hooks.update', { hookId: stored?.id ?? '', updates }),
-  })
-  const remove = useMutation({
-    ...settled,
-    mutationFn: () => call('hooks.delete', { hookId: stored?.id ?? '' }),
-    onSuccess: () => navigate({ to: '/hooks' }),
-  })
-  const failure = save.error ?? update.error ?? remove.error
-  if (!mayChange) return null
-  const toggle =
-    stored === undefined ? null : (
-      <Button variant="default" size="xs" onClick={() => update.mutate({ enabled: !stored.enabled })}>
-        {stored.enabled ? 'Disable' : 'Enable'}
-      </Button>
-    )
-  // The gateway lets only master callers switch what belongs to all tenants.
-  if (stored?.source === 'builtin')
-    return isMaster ? (
-      <Group gap="xs">
-        {toggle}
-        {failure === null ? null : <SaveFailed error={failure} />}
-      </Group>
-    ) : null
-  return (
-    <Group gap="xs" justify="flex-end">
-      {stored === undefined ? null : (
-        <>
-          <Button
-            variant="default"
-            size="xs"
-            onClick={() => update.mutate({ shadow: stored.shadow === true ? null : true })}
-          >
-            {stored.shadow === true ? 'Promote' : 'Shadow'}
-          </Button>
-          {toggle}
-          <Button
-            variant="default"
-            size="xs"
-            {...(isDeleting ? { variant: 'filled', color: 'red' } : {})}
-            onBlur={() => setDeleting(false)}
-            onClick={() => (isDeleting ? remove.mutate() : setDeleting(true))}
-          >
-            {isDeleting ? `Delete ${stored.name ?? 'it'}: its events pass unguarded` : 'Delete'}
-          </Button>
-        </>
-      )}
-      <Button
-        size="xs"
-        disabled={stored !== undefined && !isEdited}
-        loading={save.isPending}
-        onClick={() => save.mutate()}
-      >
-        {stored === undefined ? 'Save' : `Save version ${stored.version + 1}`}
-      </Button>
-      {failure === null ? null : <SaveFailed error={failure} />}
-    </Group>
-  )
-}
-
-function SaveFailed({ error }: { readonly error: Error }) {
-  const where = error instanceof GatewayError && error.at !== undefined ? `${error.at}: ` : ''
-  return <Failed error={new Error(`${where}${error.message}`)} />
-}
-
-/** The fields that differ; null removes one. */
-function changesOf(stored: StoredHook, input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const before = toInput(stored)
-  const names = new Set([...Object.keys(before), ...Object.keys(input)])
-  return Object.fromEntries(
-    [...names]
-      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(input[name]))
-      .map((name) => [name, input[name] ?? null]),
   )
 }
