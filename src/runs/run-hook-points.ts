@@ -5,3 +5,4 @@ export type RunHookPoint = keyof typeof runHookPoints
 
 /** What a hook of a run may do. */
 export const runHookTypes: readonly ('agent' | 'http')[] = ['agent']
+export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_run_finish']
