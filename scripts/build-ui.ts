@@ -8,6 +8,8 @@ if (!process.argv.includes('--if-missing') || !existsSync(join(ui, 'dist', 'inde
   console.error('Building the web app (once, some seconds) …')
   const { status } = spawnSync('vite', ['build', '--logLevel', 'warn'], {
     cwd: ui,
+    // A test runner sets NODE_ENV, and vite would build the slow development version of React.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   })
