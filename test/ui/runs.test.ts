@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { running, shared } from '../gateway/running.fixture.ts'
 import { runsOf, untilEnded } from '../runs/runs.fixture.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
   seeded = await seedRuns(gateway())
 }, 120_000)
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const button = (page: Page | Locator, name: string) => page.getByRole('button', { name, exact: true })
 const field = (page: Page, name: string) => page.getByRole('textbox', { name })
 
 async function visit(page: Page, path: string, at = gateway()): Promise<void> {
@@ -123,14 +123,14 @@ describe('one run', () => {
     // What the caller sent, not what the hook made of it.
     expect(await dialog.getByRole('textbox', { name: 'resolved_path' }).inputValue()).toBe('')
     await dialog.getByRole('textbox', { name: 'report_id' }).fill('R')
-    await dialog.getByRole('button', { name: 'Start' }).click()
+    await button(dialog, 'Start').click()
     await dialog.getByRole('alert').getByText('/report_id').waitFor()
     await dialog.getByRole('textbox', { name: 'report_id' }).fill('R77')
     await dialog.getByText('JSON', { exact: true }).click()
     expect(JSON.parse(await dialog.getByRole('textbox', { name: 'Parameters' }).inputValue())).toEqual({
       report_id: 'R77',
     })
-    await dialog.getByRole('button', { name: 'Start' }).click()
+    await button(dialog, 'Start').click()
     await page.getByText('/data/reports/R77.csv').first().waitFor()
     await page.getByRole('status', { name: 'Outcome' }).getByText('Completed').waitFor()
     await page

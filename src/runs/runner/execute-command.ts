@@ -1,3 +1,5 @@
+import { after } from '../../engine/core/after.ts'
+import type { Clock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
@@ -26,6 +28,7 @@ export interface RunOrder {
 export interface CommandExecution {
   readonly argv: readonly string[]
   readonly cwd: string
+  readonly clock: Clock
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
@@ -33,20 +36,23 @@ export interface CommandExecution {
 export async function executeCommand(
   blueprint: Blueprint,
   order: RunOrder,
-  { argv, cwd, run, signal }: CommandExecution & { readonly signal: AbortSignal },
+  { argv, cwd, run, clock, signal }: CommandExecution & { readonly signal: AbortSignal },
 ): Promise<RunResult> {
   const { timeout_seconds: seconds = DEFAULT_SECONDS } = blueprint.executor
-  const late = AbortSignal.timeout(seconds * 1_000)
+  const late = new AbortController()
+  const callOff = after(clock, seconds * 1_000, () => late.abort())
   const spec = {
     ...{ argv, cwd: order.project_dir ?? cwd, env: environmentOf(order) },
     stdin: JSON.stringify(order.parameters ?? {}),
     maxOutputBytes: MAX_OUTPUT_BYTES,
   }
-  const ended = await run(spec, AbortSignal.any([signal, late])).catch((thrown: unknown) => {
-    if (late.aborted && !signal.aborted)
-      throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
-    throw thrown
-  })
+  const ended = await run(spec, AbortSignal.any([signal, late.signal]))
+    .catch((thrown: unknown) => {
+      if (late.signal.aborted && !signal.aborted)
+        throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
+      throw thrown
+    })
+    .finally(callOff)
   if (ended.truncated) throw handlerError('process.output_limit', 'the command printed too much')
   if (ended.exitCode !== 0) {
     const how = ended.exitCode === undefined ? `signal ${ended.signal}` : `exit code ${ended.exitCode}`

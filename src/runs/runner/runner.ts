@@ -137,7 +137,7 @@ export function startRunner(options: RunnerOptions): Runner {
     const { blueprint } = readBlueprint(run.blueprint, edition)
     const argv = options.command ?? blueprint.executor.command
     if (argv === undefined) throw handlerError('process.start', 'this runner has no command for the run')
-    return executeCommand(blueprint, run, { argv, cwd: options.cwd, run: processes.run, signal })
+    return executeCommand(blueprint, run, { argv, cwd: options.cwd, clock, run: processes.run, signal })
   }
 
   /** Repeats a report until the gateway has it, or says that the run is no longer ours. */

@@ -65,11 +65,11 @@ function RunView({ run }: { readonly run: RunDetail }) {
       }
       purpose={
         <>
-          Started by <code>{showControls(starterOf(created_by))}</code> <Age at={created_at} />
+          Started by <code>{showControls(starterOf(created_by))}</code> · <Age at={created_at} />
           {runner_id === null ? null : (
             <>
-              {' '}
-              on runner <Id value={runner_id} />
+              {' · runner '}
+              <Id value={runner_id} />
             </>
           )}
           {' · run '}
