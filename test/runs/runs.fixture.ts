@@ -50,7 +50,7 @@ function untilLine(child: ChildProcess, text: string): Promise<void> {
 }
 
 /** The command of an agent: `body` is JavaScript that has the parameters in `p` and returns the result. */
-function commandOf(body: string): readonly string[] {
+export function commandOf(body: string): readonly string[] {
   const script = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=>{
     const p=JSON.parse(s);const wait=ms=>new Promise(r=>setTimeout(r,ms));
     const answer=await(async()=>{${body}})();
