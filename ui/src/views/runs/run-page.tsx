@@ -166,9 +166,19 @@ function reasonOf(run: RunDetail): string {
   const { status, error, block_reason } = run
   if (block_reason !== null) return block_reason
   if (error !== null) return error
-  if (status === 'pending') return 'for a runner that offers what it demands'
+  if (status === 'pending') return `for a runner${describeDemands(run)}`
   if (status === 'preparing') return 'the run starts when they have answered'
   return `${hasEnded(run) ? 'in' : 'for'} ${runDuration(run, Date.now())}`
+}
+
+/** ` that offers tags gpu`, from what the run demands. */
+function describeDemands({ demands }: RunDetail): string {
+  const wanted = Object.entries(demands)
+    .map(([name, value]) => [name.replaceAll('_', ' '), [value].flat().join(', ')] as const)
+    .filter(([, value]) => value !== '')
+  return wanted.length === 0
+    ? ''
+    : ` that offers ${wanted.map(([name, value]) => `${name} ${value}`).join(' and ')}`
 }
 
 function Result({ run, result }: { readonly run: RunDetail; readonly result: unknown }) {

@@ -72,7 +72,7 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
                 />
               </svg>
               <span className={`${styles.took} tabular`}>
-                {last === null ? 'since ' : ''}
+                {last === null ? 'for ' : ''}
                 {formatDuration(took)}
               </span>
             </li>
