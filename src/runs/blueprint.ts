@@ -5,7 +5,7 @@ import { handlerError } from '../engine/core/handler-errors.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
-import { type RunHookPoint, runHookPoints } from './run-hook-points.ts'
+import { type RunHookPoint, runHookPointNames } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
 const MAX_RUN_SECONDS = 86_400
@@ -28,7 +28,6 @@ const hookReference = schema.object({ $ref: schema.text('The name of a run hook.
 export type AgentRunHook = SchemaType<typeof agentHook>
 export type RunHookReference = SchemaType<typeof hookReference>
 
-const points = Object.keys(runHookPoints) as readonly RunHookPoint[]
 /** Points that the format knows and this version does not run. */
 const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']
 
@@ -147,16 +146,17 @@ function readHooks(given: unknown): Blueprint['hooks'] {
 }
 
 function readPoint(key: string): RunHookPoint {
-  const point = points.find((name) => name === key)
+  const point = runHookPointNames.find((name) => name === key)
   if (point !== undefined) return point
   const at = `hooks.${key.slice(0, 80)}`
   if (laterPoints.includes(key))
     throw new HookError('config.field', `${at} is not supported by this version`, {
       at,
-      hint: `The points are ${points.join(', ')}.`,
+      hint: `The points are ${runHookPointNames.join(', ')}.`,
     })
-  const near = nearest(key, points)
-  const hint = near === undefined ? `The points are ${points.join(', ')}.` : `Did you mean ${near}?`
+  const near = nearest(key, runHookPointNames)
+  const hint =
+    near === undefined ? `The points are ${runHookPointNames.join(', ')}.` : `Did you mean ${near}?`
   throw new HookError('config.field', `there is no hook point ${key.slice(0, 80)}`, { at, hint })
 }
 
