@@ -26,7 +26,7 @@ export const watchRunCommand = command({
 })
 
 /** Prints the events of a run as they arise until it has ended, then its timeline and its result. */
-export async function watchRun(client: Client, runId: string, json: boolean): Promise<ExitCode> {
+async function watchRun(client: Client, runId: string, json: boolean): Promise<ExitCode> {
   const { run: first } = await client.call('runs.show', { run_id: runId })
   const follower = followSession(client, first.session_id)
   const shown: SessionEvent[] = []

@@ -3,6 +3,8 @@ export const runHookPoints = { on_run_start: 'run_start', on_run_finish: 'run_fi
 
 export type RunHookPoint = keyof typeof runHookPoints
 
+export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_run_finish']
+
 /** What a hook of a run may do. */
 export const runHookTypes: readonly ('agent' | 'http')[] = ['agent']
 export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_run_finish']

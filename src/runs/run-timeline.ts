@@ -54,7 +54,8 @@ export function readRunPhases(run: TimelineRun, events: readonly TimelineEvent[]
   const { created_at, started_at, completed_at } = run
   const queued = { kind: 'queued', start: created_at, end: firstHook ?? started_at ?? completed_at } as const
   const waitEnd = started_at ?? completed_at
-  const isWaiting = typeof lastHook === 'number' && (waitEnd === null || waitEnd > lastHook)
+  const isRefused = before.some(({ hook }) => refusesRun(hook))
+  const isWaiting = !isRefused && typeof lastHook === 'number' && (waitEnd === null || waitEnd > lastHook)
   return [
     queued,
     ...before,
@@ -62,6 +63,11 @@ export function readRunPhases(run: TimelineRun, events: readonly TimelineEvent[]
     ...(started_at === null ? [] : [{ kind: 'running', start: started_at, end: completed_at } as const]),
     ...after,
   ]
+}
+
+/** Whether the hook is a reason why its run did not start. */
+export function refusesRun({ point, state, onError }: RunHookCall): boolean {
+  return point === 'on_run_start' && (state === 'blocked' || (state === 'failed' && onError === 'block'))
 }
 
 function readHookPhases(run: TimelineRun, events: readonly TimelineEvent[]): readonly HookPhase[] {

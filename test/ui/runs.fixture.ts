@@ -37,7 +37,7 @@ export function sharedRunner(gateway: () => Running): void {
 const hook = (agent_name: string, more = {}) => ({ type: 'agent', agent_name, on_error: 'block', ...more })
 
 /** The agents of the seed's use cases: enrich, block, chain, audit. */
-export async function seedAgents(gateway: Running): Promise<void> {
+async function seedAgents(gateway: Running): Promise<void> {
   const { agent } = runsOf(gateway)
   await agent(
     'path-resolver',

@@ -3,15 +3,19 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type Running, running, shared } from '../gateway/running.fixture.ts'
 import { browser, type OpenedPage, screenshot } from './browser.fixture.ts'
+import { seedRuns, sharedRunner } from './runs.fixture.ts'
 import { seed } from './seed.fixture.ts'
 
 const gateway = shared()
 const { signIn, open } = browser()
+sharedRunner(gateway)
 
 let seeded: Awaited<ReturnType<typeof seed>>
+let runs: Awaited<ReturnType<typeof seedRuns>>
 beforeAll(async () => {
   seeded = await seed(gateway())
-})
+  runs = await seedRuns(gateway())
+}, 120_000)
 
 /** Every view with its address. The name is that of its screenshots. */
 function views(): readonly (readonly [name: string, path: string])[] {
@@ -31,7 +35,16 @@ function views(): readonly (readonly [name: string, path: string])[] {
     ['hooks', '/hooks'],
     ['hook-new', '/hooks/new'],
     ...['overview', 'config', 'test', 'history'].map(hook),
+    ['runs', '/runs'],
+    ...(['enriched', 'blocked', 'waiting'] as const).map(
+      (kind) => [`run-${kind}`, `/runs/${runs[kind]}`] as const,
+    ),
     ['agents', '/agents'],
+    ['blueprints', '/agents?tab=blueprints'],
+    ['blueprint-new', '/agents/_new'],
+    ...['agent', 'hooks', 'schemas', 'json', 'start'].map(
+      (tab) => [`blueprint-${tab}`, `/agents/report-generator?tab=${tab}`] as const,
+    ),
     ['guards', '/guards'],
     ['audit', '/audit'],
     ...['appearance', 'tokens', 'secrets', 'providers', 'limits', 'tenants'].map(settings),
@@ -56,7 +69,7 @@ test('so do the sign-in and the views of a gateway without any event', async () 
   const fresh = await running()
   const signedOut = await open()
   expect(await inspect(signedOut, fresh, [['sign-in', '/']])).toEqual([])
-  const empty = ['live', 'sessions', 'audit'].map((view) => [`empty-${view}`, `/${view}`] as const)
+  const empty = ['live', 'sessions', 'runs', 'audit'].map((view) => [`empty-${view}`, `/${view}`] as const)
   const opened = await signIn(fresh)
   expect(await inspect(opened, fresh, [['set-up', '/']])).toEqual([])
   expect(await opened.page.getByLabel('done').count()).toBe(0)

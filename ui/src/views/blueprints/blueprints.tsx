@@ -90,7 +90,7 @@ function BlueprintText({ blueprint }: { readonly blueprint: StoredBlueprint }) {
       </span>
       <span className={styles.about}>
         {typeof definition.description === 'string' ? `${showControls(definition.description)} · ` : ''}
-        version {version}, <Age at={updated_at} />
+        version {version} · <Age at={updated_at} />
       </span>
     </Link>
   )

@@ -1,4 +1,4 @@
-import { runHookPoints } from '../../../../src/runs/run-hook-points.ts'
+import { runHookPointNames } from '../../../../src/runs/run-hook-points.ts'
 
 export interface PointText {
   readonly point: string
@@ -39,5 +39,5 @@ const texts: readonly PointText[] = [
 
 /** The points that this gateway runs, in the order of a run's life. */
 export const hookPoints: readonly PointText[] = texts.filter(({ point }) =>
-  Object.hasOwn(runHookPoints, point),
+  runHookPointNames.some((name) => name === point),
 )

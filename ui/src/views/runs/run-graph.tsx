@@ -4,7 +4,7 @@ import { call } from '../../gateway/call.ts'
 import { showControls } from '../../parts/format.ts'
 import { Loaded, Panel } from '../../parts/layout.tsx'
 import styles from './run-graph.module.css'
-import { hasEnded, RunStatus, type RunSummary, runDuration, starterOf } from './run-status.tsx'
+import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from './run-status.tsx'
 
 interface Family {
   readonly run: RunSummary
@@ -76,7 +76,7 @@ function Branch({ family: { run, children }, current, isChild = false }: BranchP
 
 /** Why the child run was started. */
 function edgeOf({ hook_point, type, parent_run_id, created_by, execution_mode }: RunSummary): string {
-  if (hook_point !== null) return `on_${hook_point}, decides`
+  if (hook_point !== null) return `${pointName(hook_point)}, decides`
   if (type === 'resume_session') return `resumed by ${starterOf(created_by)}`
   if (parent_run_id !== null) return 'on_run_finish, fire and forget'
   return execution_mode === 'async_callback' ? 'child, calls back' : 'child'

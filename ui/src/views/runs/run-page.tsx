@@ -4,7 +4,7 @@ import { IconChevronDown } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type RunHookCall, readRunPhases } from '../../../../src/runs/run-timeline.ts'
+import { type RunHookCall, readRunPhases, refusesRun } from '../../../../src/runs/run-timeline.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
@@ -19,6 +19,7 @@ import styles from './run-page.module.css'
 import {
   HookBadge,
   hasEnded,
+  pointName,
   type RunDetail,
   RunStatus,
   runDuration,
@@ -59,17 +60,17 @@ function RunView({ run }: { readonly run: RunDetail }) {
       heading={
         <span className={styles.heading}>
           {showControls(agent_name ?? run_id)} <HookBadge run={run} />
-          {run.hook_point === null ? null : <Tag>{`on_${run.hook_point} hook`}</Tag>}
+          {run.hook_point === null ? null : <Tag>{`${pointName(run.hook_point)} hook`}</Tag>}
           {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
         </span>
       }
       purpose={
         <>
-          Started by <code>{showControls(starterOf(created_by))}</code> <Age at={created_at} />
+          Started by <code>{showControls(starterOf(created_by))}</code> · <Age at={created_at} />
           {runner_id === null ? null : (
             <>
-              {' '}
-              on runner <Id value={runner_id} />
+              {' · runner '}
+              <Id value={runner_id} />
             </>
           )}
           {' · run '}
@@ -137,7 +138,7 @@ const words = {
 /** The block reason or the outcome, before everything else. */
 function Verdict({ run, hooks }: VerdictProps) {
   const status = shownStatus(run)
-  const blocker = hooks.find(({ state }) => state === 'blocked' || state === 'failed')
+  const blocker = hooks.find(refusesRun)
   const changers = hooks.filter(({ state }) => state === 'changed').map(({ target }) => target)
   return (
     <div className={`${styles.verdict} ${styles[status] ?? ''}`} role="status" aria-label="Outcome">
@@ -165,9 +166,19 @@ function reasonOf(run: RunDetail): string {
   const { status, error, block_reason } = run
   if (block_reason !== null) return block_reason
   if (error !== null) return error
-  if (status === 'pending') return 'for a runner that offers what it demands'
+  if (status === 'pending') return `for a runner${describeDemands(run)}`
   if (status === 'preparing') return 'the run starts when they have answered'
   return `${hasEnded(run) ? 'in' : 'for'} ${runDuration(run, Date.now())}`
+}
+
+/** ` that offers tags gpu`, from what the run demands. */
+function describeDemands({ demands }: RunDetail): string {
+  const wanted = Object.entries(demands)
+    .map(([name, value]) => [name.replaceAll('_', ' '), [value].flat().join(', ')] as const)
+    .filter(([, value]) => value !== '')
+  return wanted.length === 0
+    ? ''
+    : ` that offers ${wanted.map(([name, value]) => `${name} ${value}`).join(' and ')}`
 }
 
 function Result({ run, result }: { readonly run: RunDetail; readonly result: unknown }) {

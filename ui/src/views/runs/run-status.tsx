@@ -79,9 +79,15 @@ export function HookBadge({ run }: { readonly run: Pick<RunSummary, 'hooks' | 'b
   )
 }
 
+/** Hooks of blueprints stand at points of a run; all others at events. */
+export function pointName(event: string): string {
+  return event.startsWith('run_') ? `on_${event}` : event
+}
+
 /** Why the run exists, in words. */
 export function causeOf({ hook_point, parent_run_id, parent_session_id, run_id, type }: RunSummary): string {
-  if (hook_point !== null) return `${hook_point} hook of ${shortenId(parent_run_id ?? 'an event')}`
+  if (hook_point !== null)
+    return `${pointName(hook_point)} hook of ${parent_run_id === null ? 'an event' : shortenId(parent_run_id)}`
   if (parent_run_id !== null) return `after ${shortenId(parent_run_id)}`
   if (type === 'resume_session') return `resumed · ${shortenId(run_id)}`
   if (parent_session_id !== null) return `child of ${shortenId(parent_session_id)}`

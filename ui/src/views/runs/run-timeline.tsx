@@ -16,10 +16,15 @@ const outcomes: Readonly<Record<RunHookState, Outcome>> = {
 
 const words: Readonly<Record<RunHookState, string>> = {
   running: 'runs',
-  continued: 'let it pass',
-  changed: 'changed the parameters',
+  continued: 'lets it pass',
+  changed: 'changed parameters',
   blocked: 'blocked the run',
   failed: 'failed',
+}
+
+/** A hook after the end of a run decides nothing. */
+function describeState({ point, state }: RunHookCall): string {
+  return point === 'on_run_finish' && state === 'continued' ? 'followed' : words[state]
 }
 
 interface RunTimelineProps {
@@ -67,7 +72,7 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
                 />
               </svg>
               <span className={`${styles.took} tabular`}>
-                {last === null ? 'since ' : ''}
+                {last === null ? 'for ' : ''}
                 {formatDuration(took)}
               </span>
             </li>
@@ -97,7 +102,7 @@ function HookName({ hook, hookRuns }: HookNameProps) {
             {showControls(target)}
           </Link>
         )}{' '}
-        {words[state]}
+        {describeState(hook)}
       </span>
     </span>
   )
