@@ -7,4 +7,3 @@ export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_r
 
 /** What a hook of a run may do. */
 export const runHookTypes: readonly ('agent' | 'http')[] = ['agent']
-export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_run_finish']

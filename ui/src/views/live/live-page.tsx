@@ -67,8 +67,9 @@ function Feed({ feed, isFiltered, onHover }: FeedProps) {
       <EventTable
         events={events}
         onHover={onHover}
+        isLoading={feed.isLoading}
         onEnd={() => {
-          if (feed.hasMore) feed.loadOlder()
+          if (feed.hasMore && feed.error === undefined) feed.loadOlder()
         }}
       />
     )
@@ -95,11 +96,12 @@ function Pulse() {
 interface EventTableProps {
   readonly events: readonly EventSummary[]
   readonly onHover: (isHovered: boolean) => void
-  /** The last row came into view. */
+  readonly isLoading: boolean
+  /** The last row is in view, and nothing is on its way. */
   readonly onEnd: () => void
 }
 
-function EventTable({ events, onHover, onEnd }: EventTableProps) {
+function EventTable({ events, onHover, isLoading, onEnd }: EventTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
     count: events.length,
@@ -114,8 +116,8 @@ function EventTable({ events, onHover, onEnd }: EventTableProps) {
   const last = shown.at(-1)?.index ?? 0
   const reachEnd = useEffectEvent(onEnd)
   useEffect(() => {
-    if (last >= events.length - 1) reachEnd()
-  }, [last, events.length])
+    if (!isLoading && last >= events.length - 1) reachEnd()
+  }, [last, events.length, isLoading])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: hovering only pauses the feed
     <div
