@@ -16,7 +16,7 @@ export interface CliTask {
 export type CliFact =
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'event'; readonly event: NewSessionEvent }
-  /** Text of the answer. A later one replaces it, unless it continues the one before. */
+  /** Text of the answer. A later one replaces it, unless it continues the one before; then it is also a message. */
   | { readonly kind: 'text'; readonly text: string; readonly continues?: boolean }
   | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'done' }
@@ -129,7 +129,7 @@ const geminiCli: CliAgent = {
     const { type, session_id, role, content, delta, tool_name, tool_id, parameters, status } = line
     if (type === 'init') return [{ kind: 'session', id: textIn(session_id) }]
     if (type === 'message' && role === 'assistant')
-      return [message(textIn(content)), { kind: 'text', text: textIn(content), continues: delta === true }]
+      return [{ kind: 'text', text: textIn(content), continues: delta === true }]
     if (type === 'tool_use')
       return [event('pre_tool', { tool_name, tool_use_id: tool_id, tool_input: parameters })]
     if (type === 'tool_result') {

@@ -107,9 +107,21 @@ function createCliAnswer(agent: CliAgent, { emit, onSession }: Pick<CliExecution
   let isDone = false
   let error: string | undefined
   let session = ''
+  let pieces = ''
+  /** Text that comes in pieces is one message. */
+  const endPieces = (): void => {
+    if (pieces !== '') emit({ event_type: 'message', data: { role: 'assistant', content: pieces } })
+    pieces = ''
+  }
   const take = (fact: CliFact): void => {
+    if (fact.kind === 'text' && fact.continues) {
+      text += fact.text
+      pieces += fact.text
+      return
+    }
+    endPieces()
     if (fact.kind === 'event') emit(fact.event)
-    else if (fact.kind === 'text') text = fact.continues ? text + fact.text : fact.text
+    else if (fact.kind === 'text') text = fact.text
     else if (fact.kind === 'failed') error = fact.error
     else if (fact.kind === 'done') isDone = true
     else if (fact.id !== '' && fact.id !== session) {
