@@ -24,6 +24,7 @@ const areas: Readonly<Record<string, string>> = {
   store: 'The database of a gateway.',
   auth: 'Who may come in, and how far.',
   gateway: 'A gateway, and what is asked of it.',
+  runs: 'Runs of agents, and the runners that execute them.',
   delivery: 'Work that is done after the answer.',
   audit: 'What was recorded.',
   connect: 'The configuration of a coding agent.',

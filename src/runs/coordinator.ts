@@ -4,6 +4,7 @@ import { errorText } from '../engine/core/error.ts'
 import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
+import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunEnd, RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
@@ -23,7 +24,7 @@ export interface RunTimes {
 }
 
 export interface CoordinatorParts {
-  readonly store: RunStore & Pick<HookStore, 'findHook' | 'listHooks'>
+  readonly store: RunStore & Pick<HookStore, 'findHook' | 'listHooks'> & Pick<Store, 'onRunHint'>
   readonly edition: Edition
   readonly clock: Clock
   readonly log: Log
@@ -116,6 +117,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     needsHooks: options.needsHooks,
     prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
   })
+  const forgetHints = store.onRunHint(waits.announce)
   const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
 
   return {
@@ -178,6 +180,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     endPolls: () => waits.close(),
     async close() {
       waits.close()
+      forgetHints()
       sweep.stop()
       await Promise.all(background)
     },

@@ -213,7 +213,7 @@ async function report(
   await parts.events.append(run, [hookEvent(type, { ...target, ...facts }, id)])
 }
 
-export function pointOf(event: string | undefined): RunHookPoint | undefined {
+function pointOf(event: string | undefined): RunHookPoint | undefined {
   if (event === 'run_start') return 'on_run_start'
   return event === 'run_finish' ? 'on_run_finish' : undefined
 }

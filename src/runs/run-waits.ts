@@ -7,8 +7,8 @@ const LOOK_MS = 500
 
 /** Lets polls and hooks wait for changes of runs, which this node announces at once. */
 export interface RunWaits {
-  /** Something changed in a tenant: a run that can be taken, one to stop, one that ended. */
-  announce(tenant: string): void
+  /** Something changed in a tenant, or in any: a run that can be taken, one to stop, one that ended. */
+  announce(tenant: string | undefined): void
   /** Resolves with the next change of the tenant, after a short time, or when the signal is aborted. */
   change(tenant: string, signal: AbortSignal): Promise<void>
   /** Ends every wait, now and from now on. */
@@ -22,7 +22,8 @@ export function createRunWaits(clock: Clock): RunWaits {
 
   return {
     announce(tenant) {
-      for (const wake of [...(waiting.get(tenant) ?? [])]) wake()
+      const groups = tenant === undefined ? [...waiting.values()] : [waiting.get(tenant) ?? []]
+      for (const group of groups) for (const wake of [...group]) wake()
     },
     change(tenant, signal) {
       if (signal.aborted || closing.signal.aborted) return Promise.resolve()

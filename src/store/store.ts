@@ -30,6 +30,11 @@ export interface Store
   ping(): Promise<void>
   /** Calls the listener when another node may have changed definitions. Hints may be lost. Returns a function that unsubscribes. */
   onHint(listener: () => void): () => void
+  /**
+   * Calls the listener when a run of the tenant is pending, stopping or over, on this node or another; with undefined, a run
+   * of any tenant may be. Hints may be lost. Returns a function that unsubscribes. SQLite has one node and gives no hints.
+   */
+  onRunHint(listener: (tenant: string | undefined) => void): () => void
   /** Resolves when pending work is written and the connections are closed. */
   close(): Promise<void>
 }

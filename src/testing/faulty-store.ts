@@ -30,7 +30,7 @@ export interface FaultyStore<S extends object> {
 }
 
 /** Members that never fail. */
-const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'close'])
+const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'onRunHint', 'close'])
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 

@@ -130,7 +130,8 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   )
   await call('executions.get', { eventId, executionId: history.executions[0].id })
   await call('executions.tail')
-  await call('sessions.list', { limit: 5 })
+  // Only the latest: runs of an earlier turn have sessions too.
+  await call('sessions.list', { limit: 1 })
   await call('sessions.get', { sessionId: 'one' })
   await call('sessions.timeline', { sessionId: 's1', limit: 5 })
   await call('events.list', { kind: 'block', limit: 1 })
@@ -238,7 +239,10 @@ function shape(value: unknown, key = ''): unknown {
   if (changing.has(key)) return '…'
   if (typeof value === 'number') return 0
   if (typeof value === 'string')
-    return value.replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|[\da-f]{32,64}/g, '…').replace(/\d+/g, '0')
+    return value
+      .replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|[\da-f]{32,64}/g, '…')
+      .replace(/\b(run|ses|lnch)_[\da-f]{12}/g, '$1_…')
+      .replace(/\d+/g, '0')
   // Tenants are listed by their ids, which are made anew.
   if (Array.isArray(value))
     return value

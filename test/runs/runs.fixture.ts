@@ -38,7 +38,7 @@ export async function runnerProcess(
 }
 
 /** Resolves with the first line on stderr that contains the text. */
-export function untilLine(child: ChildProcess, text: string): Promise<void> {
+function untilLine(child: ChildProcess, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (child.stderr === null) throw new Error('stderr is not piped')
     let seen = ''
@@ -51,7 +51,7 @@ export function untilLine(child: ChildProcess, text: string): Promise<void> {
 }
 
 /** The command of an agent: `body` is JavaScript that has the parameters in `p` and returns the result. */
-export function commandOf(body: string): readonly string[] {
+function commandOf(body: string): readonly string[] {
   const script = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=>{
     const p=JSON.parse(s);const wait=ms=>new Promise(r=>setTimeout(r,ms));
     const answer=await(async()=>{${body}})();

@@ -177,7 +177,9 @@ describe('AO-9 a hook before the start of a run', () => {
       const parameters_schema = { properties: { id: { type: 'string' } } }
       const guarded = (on_error: string) => ({
         parameters_schema,
-        hooks: { on_run_start: hook('broken', { on_error, timeout_seconds: 1 }) },
+        hooks: {
+          on_run_start: hook('broken', { on_error, timeout_seconds: why.includes('timed') ? 1 : 60 }),
+        },
       })
       await agent('closed', 'return p', guarded('block'))
       await agent('open', 'return p', guarded('continue'))

@@ -97,7 +97,11 @@ function kindOf(schema: Schema): Flag['kind'] {
   if (format === 'unix-ms') return 'time'
   if (type === 'array')
     return typeof items === 'object' && !Array.isArray(items) && items.type === 'string' ? 'list' : 'json'
-  const simple = [type, ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined))]
+  // A value that may be null has a list of types.
+  const simple = [
+    ...[type].flat(),
+    ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined)),
+  ]
   return simple.map((name) => kinds[String(name)]).find((kind) => kind !== undefined) ?? 'json'
 }
 

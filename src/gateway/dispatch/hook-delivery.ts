@@ -48,7 +48,7 @@ const mayChange = new Set([408, 425, 429])
 /** Trusted: the gateway wrote it around an event that it had checked. */
 const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
-/** Runs a queued hook. Only webhooks are retried: a failed command may have done half of its work. */
+/** Runs a queued hook. Webhooks are retried; a failed command may have done half of its work. */
 export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
   return async ({ tenant, payload, attempt }) => {
     // Parsed like the original request: large numbers keep their digits.
@@ -63,7 +63,9 @@ export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
 
 function judged({ decision, code, reason, status, handlerType }: DeliveredHook): DeliveryAttempt {
   if (decision !== 'error' && decision !== 'timeout') return { end: 'done' }
-  if (handlerType !== 'http') return { end: 'done' }
+  // An agent that did not start because the store failed is started again; its run has a key, so it starts once.
+  const isUnstarted = handlerType === 'agent' && code === 'store.unavailable'
+  if (handlerType !== 'http' && !isUnstarted) return { end: 'done' }
   const error = `${code ?? decision}: ${reason ?? 'no reason given'}`
   const isFinal = typeof status === 'number' && status >= 400 && status < 500 && !mayChange.has(status)
   return { end: isFinal ? 'dead' : 'retry', error }

@@ -24,17 +24,19 @@ const saved = z.object({
 })
 
 /** Fields of a blueprint. Further ones are kept, so that tools can add their own; `hooks` accepts none. */
+const text = z.string().nullable().exactOptional()
+const object = z.record(z.string(), z.unknown()).readonly().nullable()
 const fields = {
-  type: z.unknown().exactOptional().describe('`autonomous` or `procedural`.'),
-  description: z.unknown().exactOptional(),
-  parameters_schema: z.unknown().exactOptional().describe('A JSON Schema 2020-12.'),
-  output_schema: z.unknown().exactOptional().describe('A JSON Schema 2020-12.'),
-  system_prompt: z.unknown().exactOptional(),
-  model: z.unknown().exactOptional(),
-  tools: z.unknown().exactOptional(),
-  executor: z.unknown().exactOptional().describe('`command`, or the `profile` of a runner.'),
-  demands: z.unknown().exactOptional().describe('`hostname`, `project_dir` and `tags` of the runner.'),
-  hooks: z.unknown().exactOptional().describe('`on_run_start` and `on_run_finish`.'),
+  type: text.describe('`autonomous` or `procedural`.'),
+  description: text,
+  parameters_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
+  output_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
+  system_prompt: text,
+  model: text,
+  tools: readonlyList(z.string()).nullable().exactOptional(),
+  executor: object.describe('`command`, or the `profile` of a runner.').exactOptional(),
+  demands: object.describe('`hostname`, `project_dir` and `tags` of the runner.').exactOptional(),
+  hooks: object.describe('`on_run_start` and `on_run_finish`.').exactOptional(),
 }
 
 const list = defineCall({

@@ -5,7 +5,6 @@ import type { HandlerCode } from '../../engine/core/handler-errors.ts'
 import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { type ServerCode, serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import type { SchemaViolation } from '../../handlers/agent/schema-check.ts'
 import { validationErrorsOf } from '../../runs/create-run.ts'
 
 /** Codes of the original gateway, which its clients understand. `details.code` carries ours. */
@@ -131,7 +130,7 @@ export interface ErrorBody {
     readonly hint: string
     readonly at?: string
     /** What is wrong with the parameters of a run. */
-    readonly validation_errors?: readonly SchemaViolation[]
+    readonly validation_errors?: NonNullable<ReturnType<typeof validationErrorsOf>>
   }
   readonly retryable?: true
   readonly retryAfterMs?: number

@@ -1,4 +1,5 @@
 import type { DecisionSource } from '../../client/decider.ts'
+import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -50,13 +51,16 @@ export async function executeRun(
   const settings = means.profile ?? blueprint.executor
   checkExecutor(settings)
   const seconds = blueprint.executor.timeout_seconds ?? settings.timeout_seconds ?? DEFAULT_SECONDS
-  const late = AbortSignal.timeout(seconds * 1_000)
-  const limited = { ...execution, signal: AbortSignal.any([execution.signal, late]) }
-  return executeWith(settings, { blueprint, run }, { ...means, ...limited }).catch((thrown: unknown) => {
-    if (late.aborted && !execution.signal.aborted)
-      throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
-    throw thrown
-  })
+  const late = new AbortController()
+  const callOff = after(means.clock, seconds * 1_000, () => late.abort())
+  const limited = { ...execution, signal: AbortSignal.any([execution.signal, late.signal]) }
+  return executeWith(settings, { blueprint, run }, { ...means, ...limited })
+    .catch((thrown: unknown) => {
+      if (late.signal.aborted && !execution.signal.aborted)
+        throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
+      throw thrown
+    })
+    .finally(callOff)
 }
 
 async function executeWith(

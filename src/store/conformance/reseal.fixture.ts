@@ -9,9 +9,12 @@ import {
   hook,
   keyring,
   NOON,
+  newRun,
+  newRunner,
   newTenant,
   type OpenStoreUnderTest,
   rotated,
+  runEvent,
   type StoreUnderTest,
 } from './samples.fixture.ts'
 
@@ -50,6 +53,18 @@ async function filled({ store }: StoreUnderTest) {
     [{ tenant, key: 'k', request_hash: 'h', answer: 'answer', keep_ms: 1 }],
     NOON,
   )
+  const run = await store.createRun(
+    newRun(tenant, { run_id: 'run/1', parameters: { text: 'original' } }),
+    { hostname: null, executor_profile: null },
+    NOON,
+  )
+  const { runner_id } = await store.registerRunner(newRunner(tenant), NOON)
+  const taken = await store.takeRun({ tenant, runner_id, needsHooks: ['writer'], lease_ms: 9, now: NOON })
+  const prepared = { lease: taken?.lease ?? '', parameters: { text: 'changed' }, now: NOON }
+  await store.endPreparation(tenant, run.run_id, prepared)
+  const failed = { report: 'ended', status: 'failed', error: 'error', block_reason: 'reason' } as const
+  await store.reportRun(tenant, run.run_id, null, failed, NOON)
+  await store.appendRunEvents([runEvent(run, { event_id: 'v/1', data: { text: 'data' } })])
   // Into rows, by this node and with its key.
   await store.holdsSealed()
   return { tenant, hookId: plain.id }
@@ -75,6 +90,8 @@ async function readable(store: Store, { tenant, hookId }: { tenant: string; hook
   }
   const [secret] = await store.listSecrets(tenant)
   const [provider] = await store.listProviders(tenant)
+  const run = await store.findRun(tenant, 'run/1')
+  const { rows: events } = await store.tailRunEvents(tenant, { after: '0', limit: 9 })
   return [
     (await store.findEvent(tenant, 'e/1'))?.request,
     details.find((detail) => detail !== undefined),
@@ -83,10 +100,15 @@ async function readable(store: Store, { tenant, hookId }: { tenant: string; hook
     secrets.decrypt(provider?.sealed_key ?? '', providerKeyPath(tenant, 'p')),
     secrets.decrypt(config.headers['a/b~c'] ?? '', hookConfigPath(hookId, '/headers/a~1b~0c')),
     secrets.decrypt(config.secrets[0] ?? '', hookConfigPath(hookId, '/secrets/0')),
+    ...[run?.parameters?.text, run?.original_parameters?.text, run?.error, run?.block_reason],
+    events[0]?.data?.text,
   ]
 }
 
-const everything = ['request', 'detail', 'answer', 'secret', 'provider', 'header', 'signing']
+const everything = [
+  ...['request', 'detail', 'answer', 'secret', 'provider', 'header', 'signing'],
+  ...['changed', 'original', 'error', 'reason', 'data'],
+]
 
 export function resealConformance(open: OpenStoreUnderTest): void {
   describe('a change of keys', () => {
@@ -114,8 +136,9 @@ export function resealConformance(open: OpenStoreUnderTest): void {
         const node = await database.reopen(rotated)
         expect(await node.sealedUnderOtherKeys('k1', 100)).toEqual([])
         const cells = await node.sealedUnderOtherKeys('k2', 100)
-        // Config 2, secret, provider, two events with two texts each, answer, payload, detail, key of the chain.
-        expect(cells).toHaveLength(12)
+        // Config 2, secret, provider, two events with two texts each, answer, payload, detail, key of the chain, run 4,
+        // event of the run.
+        expect(cells).toHaveLength(17)
         expect(await readable(node, what)).toEqual(everything)
         const { cursor } = await node.definitionChanges()
         await renewPage(node, 100)
@@ -135,7 +158,7 @@ export function resealConformance(open: OpenStoreUnderTest): void {
       on(async (database) => {
         const what = await filled(database)
         const node = await database.reopen(rotated)
-        for (let pages = 0; pages < 20; pages++) {
+        for (let pages = 0; pages < 30; pages++) {
           expect(await readable(node, what)).toEqual(everything)
           if ((await renewPage(node, 1)) === undefined) break
         }

@@ -4,6 +4,7 @@ import type { Store } from '../store.ts'
 import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
 import type { NewDelivery } from '../stores/delivery-store.ts'
 import type { NewHook } from '../stores/hook-store.ts'
+import type { BlueprintHook, NewRun, NewRunEvent } from '../stores/run-store.ts'
 
 /** A store on a fresh database. */
 export interface StoreUnderTest {
@@ -104,4 +105,89 @@ export function delivery(tenant: string, kind: string, fields: Partial<NewDelive
 /** Messages differ by dialect; codes do not. */
 export function coded(code: string) {
   return { code }
+}
+
+export function blueprintHook(fields: Partial<BlueprintHook> = {}): BlueprintHook {
+  return {
+    id: randomUUID(),
+    event: 'run_start',
+    handler_type: 'http',
+    config: { url: 'https://example.com' },
+    priority: 0,
+    enabled: true,
+    created_by: null,
+    ...fields,
+  }
+}
+
+export function newRun(tenant_id: string, fields: Partial<NewRun> = {}): NewRun {
+  return {
+    run_id: `run_${randomUUID()}`,
+    tenant_id,
+    session_id: `ses_${randomUUID()}`,
+    type: 'start_session',
+    agent_name: 'writer',
+    parameters: { text: 'hello' },
+    project_dir: null,
+    parent_session_id: null,
+    parent_run_id: null,
+    execution_mode: 'async_poll',
+    demands: {},
+    hook_point: null,
+    depth: 0,
+    key: null,
+    created_by: 'ci',
+    claim_within_ms: 300_000,
+    ...fields,
+  }
+}
+
+type NewRunner = Parameters<Store['registerRunner']>[0]
+
+export function newRunner(tenant_id: string, fields: Partial<NewRunner> = {}): NewRunner {
+  return {
+    runner_id: `lnch_${randomUUID()}`,
+    tenant_id,
+    hostname: 'host',
+    project_dir: '/project',
+    executor_profile: 'default',
+    executor_type: 'procedural',
+    tags: [],
+    require_matching_tags: false,
+    registered_by: 'runner token',
+    ...fields,
+  }
+}
+
+export function runEvent(run: Pick<NewRun, 'tenant_id' | 'session_id' | 'run_id'>, fields = {}): NewRunEvent {
+  const { tenant_id, session_id, run_id } = run
+  return {
+    event_id: randomUUID(),
+    ...{ tenant_id, session_id, run_id },
+    event_type: 'message',
+    created_at: NOON,
+    data: { text: 'hello' },
+    ...fields,
+  }
+}
+
+/** Brings the database back to the step before `013-runs`. */
+export async function undoRunTables(execute: StoreUnderTest['execute']): Promise<void> {
+  const tables = [
+    'run_events',
+    'run_event_positions',
+    'runs',
+    'run_sessions',
+    'runners',
+    'run_hooks',
+    'blueprints',
+  ]
+  for (const table of tables) await execute(`drop table ${table}`)
+  for (const change of [
+    "add column old_source text not null default 'user' check (old_source in ('builtin', 'user'))",
+    'drop column source',
+    'rename column old_source to source',
+  ])
+    await execute(`alter table agent_hooks ${change}`)
+  await execute("delete from kysely_migration where name = '013-runs'")
 }

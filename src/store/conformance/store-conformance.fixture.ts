@@ -1,12 +1,16 @@
 import { describe } from 'vitest'
 import { auditConformance } from './audit.fixture.ts'
 import { auditChainConformance } from './audit-chain.fixture.ts'
+import { blueprintConformance } from './blueprints.fixture.ts'
 import { deliveryConformance } from './deliveries.fixture.ts'
 import { guardConformance } from './guards.fixture.ts'
 import { historyConformance } from './history.fixture.ts'
 import { hookConformance } from './hooks.fixture.ts'
 import { pruneConformance } from './prune.fixture.ts'
 import { resealConformance } from './reseal.fixture.ts'
+import { runClaimConformance } from './run-claims.fixture.ts'
+import { runEventConformance } from './run-events.fixture.ts'
+import { runConformance } from './runs.fixture.ts'
 import type { OpenStoreUnderTest } from './samples.fixture.ts'
 import { sessionConformance } from './sessions.fixture.ts'
 import { tenancyConformance } from './tenancy.fixture.ts'
@@ -30,5 +34,9 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     vaultConformance(open)
     resealConformance(open)
     tenancyConformance(open)
+    blueprintConformance(open)
+    runConformance(open)
+    runClaimConformance(open)
+    runEventConformance(open)
   })
 }

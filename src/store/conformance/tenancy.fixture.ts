@@ -1,6 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { delivery, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import {
+  blueprintHook,
+  coded,
+  delivery,
+  event,
+  hook,
+  NOON,
+  newRun,
+  newRunner,
+  newTenant,
+  type OpenStoreUnderTest,
+  runEvent,
+} from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
 export function tenancyConformance(open: OpenStoreUnderTest): void {
@@ -99,6 +111,89 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       expect(await store.listSecrets(b)).toHaveLength(1)
       expect(await store.listProviders(b)).toHaveLength(1)
       expect((await store.listDeliveries(b, { state: 'dead' }, { limit: 9 })).rows).toHaveLength(1)
+    })
+
+    async function bothWithRuns() {
+      const { store } = at
+      const [a, b] = [await newTenant(store), await newTenant(store)]
+      const definition = { description: 'of b' }
+      await store.saveBlueprint(b, { name: 'n', source: 'stored', definition, hooks: [blueprintHook()] })
+      await store.saveRunHook(b, { name: 'n', definition }, true)
+      const runner = await store.registerRunner(newRunner(b), NOON)
+      const nowhere = { hostname: null, executor_profile: null }
+      const waiting = await store.createRun(newRun(b, { key: 'k' }), nowhere, NOON)
+      const request = { tenant: b, runner_id: runner.runner_id, lease_ms: 1_000, now: NOON }
+      const taken = await store.takeRun({ ...request, needsHooks: ['writer'] })
+      const pending = await store.createRun(newRun(b), nowhere, NOON)
+      await store.appendRunEvents([runEvent(waiting)])
+      return { a, b, runner, request, preparing: waiting, pending, lease: taken?.lease ?? '' }
+    }
+
+    test('finds none of its blueprints, runs, sessions, events and runners', async () => {
+      const { a, runner, preparing } = await bothWithRuns()
+      const { store } = at
+      const { run_id, session_id } = preparing
+      expect(await store.findBlueprint(a, 'n')).toBeUndefined()
+      expect(await store.listBlueprints(a)).toEqual([])
+      expect(await store.findRunHook(a, 'n')).toBeUndefined()
+      expect(await store.listRunHooks(a)).toEqual([])
+      expect(await store.findRun(a, run_id)).toBeUndefined()
+      expect(await store.findRunByKey(a, 'k')).toBeUndefined()
+      for (const filter of [{}, { session_id }, { agent_name: 'writer' }, { status: 'pending' }] as const)
+        expect((await store.listRuns(a, filter, { limit: 9 })).rows).toEqual([])
+      expect(await store.findRunSession(a, session_id)).toBeUndefined()
+      expect((await store.listRunSessions(a, {}, { limit: 9 })).rows).toEqual([])
+      expect(await store.findRunner(a, runner.runner_id)).toBeUndefined()
+      expect(await store.listRunners(a)).toEqual([])
+      expect(await store.listRunEvents(a, { session_id }, { limit: 9 })).toEqual([])
+      expect(await store.tailRunEvents(a, { after: '0', limit: 9 })).toEqual({ rows: [], position: '0' })
+      expect(await store.tailRunEvents(a, { limit: 9 })).toEqual({ rows: [], position: '0' })
+    })
+
+    test('takes, prepares, reports, stops and deletes none of its runs', async () => {
+      const { a, b, runner, request, preparing, pending, lease } = await bothWithRuns()
+      const { store } = at
+      const { runner_id } = runner
+      const { run_id, session_id } = preparing
+      const stateOfB = async () => ({
+        runs: (await store.listRuns(b, {}, { limit: 9 })).rows,
+        sessions: (await store.listRunSessions(b, {}, { limit: 9 })).rows,
+        runners: await store.listRunners(b),
+        blueprints: await store.listBlueprints(b),
+        named: await store.listRunHooks(b),
+        hooks: (await store.loadDefinitions(b)).hooks,
+        events: (await store.tailRunEvents(b, { after: '0', limit: 9 })).rows,
+      })
+      const before = await stateOfB()
+      expect(before).toMatchObject({ runs: [{}, {}], hooks: [{}], events: [{}] })
+      const ended = { report: 'ended', status: 'completed' } as const
+      expect(await store.takeRun({ ...request, tenant: a, needsHooks: [] })).toBeUndefined()
+      await store.registerRunner({ ...runner, tenant_id: a }, NOON + 1)
+      expect(await store.takeRun({ ...request, tenant: a, needsHooks: [] })).toBeUndefined()
+      await store.keepRunner(a, runner_id, 9_000, NOON + 9)
+      await store.markRunnerLeaving(a, runner_id)
+      expect(await store.stoppingSessions(a, runner_id)).toEqual([])
+      await store.removeRunner(a, runner_id)
+      expect(await store.extendPreparation(a, run_id, lease, 9_000, NOON)).toBe(false)
+      expect(await store.endPreparation(a, run_id, { lease, now: NOON })).toBe(false)
+      for (const { run_id: id } of [preparing, pending]) {
+        expect(await store.reportRun(a, id, null, ended, NOON)).toBeUndefined()
+        expect(await store.stopRun(a, id, NOON)).toBeUndefined()
+        await store.confirmFinish(a, id)
+      }
+      expect(await store.deleteRunSession(a, session_id)).toBe(false)
+      await expect(store.appendRunEvents([runEvent({ ...preparing, tenant_id: a })])).rejects.toMatchObject(
+        coded('gateway.not_found'),
+      )
+      const resume = newRun(a, { type: 'resume_session', session_id })
+      await expect(
+        store.createRun(resume, { hostname: null, executor_profile: null }, NOON),
+      ).rejects.toMatchObject(coded('gateway.not_found'))
+      expect(await store.deleteBlueprint(a, 'n')).toBe(false)
+      expect(await store.deleteRunHook(a, 'n')).toBe(false)
+      await store.saveBlueprint(a, { name: 'n', source: 'file', definition: {}, hooks: [] })
+      expect(await store.saveRunHook(a, { name: 'n', definition: {} }, false)).toBeUndefined()
+      expect(await stateOfB()).toEqual(before)
     })
 
     test('shares no guard, budget, dedup key, event id or session with it', async () => {

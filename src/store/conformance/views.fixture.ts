@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { EventRecord } from '../stores/audit-store.ts'
 import type { EventFilter, RecordedSummary } from '../stores/view-store.ts'
-import { event, execution, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import {
+  event,
+  execution,
+  NOON,
+  newTenant,
+  type OpenStoreUnderTest,
+  undoRunTables,
+} from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
 const MINUTE = 60_000
@@ -487,6 +494,7 @@ export function viewConformance(open: OpenStoreUnderTest): void {
           [],
           [],
         )
+        await undoRunTables(execute)
         for (const table of viewTables) await execute(`drop table ${table}`)
         for (const column of ['agent', 'folder', 'title', 'ended_at', 'tool_calls', 'blocked'])
           await execute(`alter table sessions drop column ${column}`)

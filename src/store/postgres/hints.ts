@@ -1,9 +1,11 @@
 import pg from 'pg'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import type { Store } from '../store.ts'
 import { connectionConfig } from './connection-pool.ts'
 
 export const HINT_CHANNEL = 'hookhelm_definitions'
+export const RUN_HINT_CHANNEL = 'hookhelm_runs'
 
 const MIN_DELAY_MS = 100
 const MAX_DELAY_MS = 5_000
@@ -11,15 +13,20 @@ const MAX_DELAY_MS = 5_000
 const PING_MS = 15_000
 
 export interface Hints {
-  on(listener: () => void): () => void
+  on: Store['onHint']
+  onRun: Store['onRunHint']
   close(): Promise<void>
 }
 
 /** Listens for changes on other nodes. After a reconnect it calls the listeners too, because a hint may be lost. */
 export function listenForHints(url: string, log: Log, clock: Clock = systemClock): Hints {
   const listeners = new Set<() => void>()
+  const runListeners = new Set<(tenant: string | undefined) => void>()
   const notify = () => {
     for (const listener of listeners) listener()
+  }
+  const notifyRuns = (tenant?: string) => {
+    for (const listener of runListeners) listener(tenant)
   }
   let closed = false
   let client: pg.Client | undefined
@@ -47,16 +54,20 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     client = next
     next.on('error', (error) => reconnect(next, error))
     next.on('end', () => reconnect(next, 'the connection ended'))
-    next.on('notification', notify)
+    next.on('notification', ({ channel, payload }) => {
+      if (channel === RUN_HINT_CHANNEL) notifyRuns(payload)
+      else notify()
+    })
     try {
       await next.connect()
-      await next.query(`listen ${HINT_CHANNEL}`)
+      await next.query(`listen ${HINT_CHANNEL}; listen ${RUN_HINT_CHANNEL}`)
     } catch (error) {
       return reconnect(next, error)
     }
     delay = MIN_DELAY_MS
     every(PING_MS, () => next.query('select 1').catch((error: unknown) => reconnect(next, error)))
     notify()
+    notifyRuns()
   }
   const start = () => {
     timer?.stop()
@@ -68,6 +79,10 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    onRun(listener) {
+      runListeners.add(listener)
+      return () => runListeners.delete(listener)
     },
     async close() {
       closed = true

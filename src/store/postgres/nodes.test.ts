@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
-import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
+import { hook as hookOf, newRun, newRunner, newTenant, runEvent } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { beginAs, urlForRole } from './connection-pool.ts'
@@ -275,6 +275,68 @@ describe('a tail across nodes', () => {
     for (const cursor of ['x', '12', Buffer.from('["1:2:", "1); drop"]').toString('base64url')]) {
       await expect(one.tail(tenant, cursor, 10)).rejects.toMatchObject({ code: 'gateway.request' })
     }
+  })
+})
+
+describe('runs on two nodes', () => {
+  const nowhere = { hostname: null, executor_profile: null }
+
+  test('an event that a slow node writes comes before those that others write meanwhile', async () => {
+    const watched = await newTenant(one)
+    const run = await one.createRun(newRun(watched), nowhere)
+    await one.appendRunEvents([runEvent(run, { event_id: 'first' })])
+    const slow = await slowNode()
+    await slow.client.query('update run_event_positions set position = position + 1 where tenant_id = $1', [
+      watched,
+    ])
+    await slow.client.query(
+      `insert into run_events (tenant_id, position, event_id, session_id, event_type, created_at, data)
+       select tenant_id, 2, 'slow', session_id, event_type, created_at, data from run_events where tenant_id = $1`,
+      [watched],
+    )
+    const quick = two.appendRunEvents([runEvent(run, { event_id: 'quick' })])
+    const read = async (after: string) =>
+      (await two.tailRunEvents(watched, { after, limit: 9 })).rows.map((row) => row.event_id)
+    const waits = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+    await expect.poll(() => db.query(waits), { timeout: 60_000 }).not.toEqual([])
+    expect(await read('0')).toEqual(['first'])
+    await slow.end('commit')
+    await quick
+    expect(await read('1')).toEqual(['slow', 'quick'])
+  })
+
+  test('a run that another poll is taking is skipped, not waited for', async () => {
+    const own = await newTenant(one)
+    const { runner_id } = await one.registerRunner(newRunner(own))
+    const runs = [await one.createRun(newRun(own), nowhere), await one.createRun(newRun(own), nowhere)]
+    const slow = await slowNode()
+    await slow.client.query('select from runs where run_id = $1 for update', [runs[0]?.run_id])
+    const take = () => two.takeRun({ tenant: own, runner_id, needsHooks: [], lease_ms: 9_000 })
+    expect((await take())?.run.run_id).toBe(runs[1]?.run_id)
+    expect(await take()).toBeUndefined()
+    await slow.end('rollback')
+    expect((await take())?.run.run_id).toBe(runs[0]?.run_id)
+  })
+
+  test('a run that waits, stops or ends is hinted to the other node, with its tenant only', async () => {
+    const own = await newTenant(one)
+    const { runner_id } = await one.registerRunner(newRunner(own))
+    const hints: (string | undefined)[] = []
+    const definitions: string[] = []
+    const undo = two.onRunHint((hinted) => hints.push(hinted))
+    const undoDefinitions = two.onHint(() => definitions.push('hint'))
+    const run = await one.createRun(newRun(own), nowhere)
+    await expect.poll(() => hints, { timeout: 60_000 }).toEqual([own])
+    await one.takeRun({ tenant: own, runner_id, needsHooks: [], lease_ms: 9_000 })
+    await one.reportRun(own, run.run_id, runner_id, { report: 'started' })
+    await one.stopRun(own, run.run_id)
+    await expect.poll(() => hints, { timeout: 60_000 }).toEqual([own, own])
+    await one.reportRun(own, run.run_id, runner_id, { report: 'ended', status: 'stopped' })
+    await expect.poll(() => hints, { timeout: 60_000 }).toEqual([own, own, own])
+    undo()
+    undoDefinitions()
+    expect(definitions).toEqual([])
+    expect(await one.stopRun(own, run.run_id)).toMatchObject({ changed: false })
   })
 })
 

@@ -14,7 +14,7 @@ import type { ColumnTypes } from '../migrations/migration-step.ts'
 import type { Codec, QueryBuilder } from '../sql/sql-database.ts'
 import type { Tables } from '../sql/tables.ts'
 import { postgresStoreError } from './postgres-error.ts'
-import { writeJson, writeText } from './stored-text.ts'
+import { readText, writeJson, writeText } from './stored-text.ts'
 
 const builders = new WeakMap<pg.ClientBase, QueryBuilder>()
 
@@ -101,7 +101,8 @@ export const postgresCodec: Codec = {
   readJson: (stored) => stored,
   flag: (value) => value,
   list: (ids) => ids,
-  readList: (stored) => (Array.isArray(stored) ? stored.map(String) : []),
+  // The connection parses the array, but not the escaped texts in it.
+  readList: (stored) => (Array.isArray(stored) ? stored.map((text) => readText(String(text))) : []),
   unindexed: (column) => sql.ref(column),
   now: (given) => (given === undefined ? sql.raw(DATABASE_NOW) : sql`${given}::int8`),
   stamp: sql<number>`pg_current_xact_id()::text::bigint`,

@@ -65,6 +65,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         await Promise.all([app.query({ text: 'select 1' }), system.query({ text: 'select 1' })])
       },
       onHint: hints.on,
+      onRunHint: hints.onRun,
       async close() {
         if (closed) return
         closed = true

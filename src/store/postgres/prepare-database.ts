@@ -4,7 +4,7 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { assertKnownSteps, migrate, stepNames } from '../migrations/migrate.ts'
 import { connectionConfig } from './connection-pool.ts'
-import { HINT_CHANNEL } from './hints.ts'
+import { HINT_CHANNEL, RUN_HINT_CHANNEL } from './hints.ts'
 import { postgresColumnTypes, queryBuilderOn } from './postgres-dialect.ts'
 import { postgresStoreError } from './postgres-error.ts'
 import { checkLoginRole, type DatabaseRoles, ensureRoles, rolesOfDatabase } from './roles.ts'
@@ -80,7 +80,7 @@ async function readStepsRun(owner: pg.Client): Promise<readonly string[]> {
 
 /**
  * Schema that only PostgreSQL needs: `written_by`, because rows become visible in another order than their positions, and a
- * trigger that announces new definition versions (tenant and version only).
+ * triggers that announce new definition versions (tenant and version only) and runs that someone waits for (tenant only).
  */
 const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
   [
@@ -110,6 +110,18 @@ const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
     "select from pg_trigger where tgrelid = 'definition_versions'::regclass and tgname = 'hint_definitions'",
     `create trigger hint_definitions after insert or update on definition_versions
        for each row execute function hint_definitions()`,
+  ],
+  [
+    "select from pg_proc where proname = 'hint_runs' and pronamespace = current_schema()::regnamespace",
+    `create function hint_runs() returns trigger language plpgsql as $$ begin
+       perform pg_notify('${RUN_HINT_CHANNEL}', new.tenant_id::text);
+       return null;
+     end $$`,
+  ],
+  [
+    "select from pg_trigger where tgrelid = 'runs'::regclass and tgname = 'hint_runs'",
+    `create trigger hint_runs after insert or update of status on runs
+       for each row when (new.status not in ('preparing', 'claimed', 'running')) execute function hint_runs()`,
   ],
 ]
 

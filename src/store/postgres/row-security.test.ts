@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
-import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
+import { hook as hookOf, newRun, newRunner, newTenant, runEvent } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { beginAs, urlForRole } from './connection-pool.ts'
@@ -25,6 +25,11 @@ beforeAll(async () => {
     await store.readBudget(tenant, 1, 100)
     await store.putSecret({ tenant_id: tenant, name: 'n', sealed: 'x', updated_at: 1 })
     await store.writeSettings(tenant, { a: 1 }, 1)
+    await store.saveBlueprint(tenant, { name: 'b', source: 'stored', definition: {} })
+    await store.saveRunHook(tenant, { name: 'h', definition: {} }, true)
+    const run = await store.createRun(newRun(tenant), { hostname: null, executor_profile: null })
+    await store.appendRunEvents([runEvent(run)])
+    await store.registerRunner(newRunner(tenant))
   }
   await store.createHook(hookOf(MASTER_TENANT, { scope: 'global' }), 1)
 })
@@ -44,6 +49,11 @@ async function asApp<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     await client.end()
   }
 }
+
+const filledTables = [
+  ...['agent_hooks', 'events', 'deliveries', 'guard_state', 'secrets', 'settings', 'blueprints', 'run_hooks'],
+  ...['run_sessions', 'runs', 'run_events', 'run_event_positions', 'runners'],
+]
 
 const tenantTables = async () => {
   const rows = await db.query(
@@ -112,7 +122,7 @@ describe('4.10 #144 row-level security', () => {
         const others = await client.query(`select tenant_id from ${table} where tenant_id = $1`, [a])
         await client.query('commit')
         expect({ table, rows: others.rows }).toEqual({ table, rows: [] })
-        if (['agent_hooks', 'events', 'deliveries', 'guard_state', 'secrets', 'settings'].includes(table)) {
+        if (filledTables.includes(table)) {
           expect({ table, own: own > globals }).toEqual({ table, own: true })
         }
       }

@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
 import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
 import type { LongestWindows } from '../stores/audit-store.ts'
-import { readNow, type SqlDatabase } from './sql-database.ts'
+import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 
 /** The entry of a guard, with at most one whole window left. */
 export function clampGuardEntry(request: GuardRequest, entry: GuardEntry, now: number): GuardEntry {
@@ -38,6 +38,15 @@ export async function clampWindows(
     const retries = await clamp('deliveries', 'due_at', now + longest.retry_ms, sql`state = 'waiting'`)
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
-    return leases + retries + answers + guards
+    return leases + retries + answers + guards + (await clampRuns(trx, now))
   })
+}
+
+/** Each run has its own windows. */
+async function clampRuns(trx: QueryBuilder, now: number): Promise<number> {
+  const latest = sql`${now} + case when status = 'pending' then claim_within_ms else coalesce(lease_ms, 0) end`
+  const { numAffectedRows } = await sql`update runs set due_at = ${latest} where due_at > ${latest}`.execute(
+    trx,
+  )
+  return Number(numAffectedRows ?? 0)
 }

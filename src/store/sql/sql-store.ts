@@ -27,7 +27,7 @@ import { eventListQueries } from './views/event-list.ts'
 import { statisticQueries } from './views/statistics.ts'
 
 /** The store without its connection. The dialect adds `close`, which calls `flush` first. */
-export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'close'> {
+export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'onRunHint' | 'close'> {
   recordBytes: RecordMethods['recordBytes']
   flush(): Promise<void>
 }

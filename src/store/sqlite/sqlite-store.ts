@@ -55,6 +55,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     dialect: 'sqlite',
     onHint: () => () => {},
+    onRunHint: () => () => {},
     close: () => worker.close(),
   }
 }

@@ -13,6 +13,7 @@ const open = async (): Promise<Store> => ({
   ...(await openWorkerStore({ file, keyring }, () => {})),
   dialect: 'sqlite',
   onHint: () => () => {},
+  onRunHint: () => () => {},
 })
 // Like sqlite-store.ts: SQLite closes the file even if the process ends without `close`.
 process.once('exit', () => removeWalMarker(file))

@@ -102,6 +102,11 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
   (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
   (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
   (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
+  (trx, { executions_before: before }) => pruneRunEvents(trx, before),
+  (trx, { executions_before: before }) => pruneRuns(trx, before),
+  (trx, { executions_before: before }) => pruneRunSessions(trx, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'runners', key: 'runner_id', time: 'last_seen_at' }, before),
 ]
 
 interface PrunedTable {
@@ -156,6 +161,39 @@ async function pruneDeliveries(trx: QueryBuilder, state: 'done' | 'dead', before
     .where('id', 'in', old)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+/** Ended runs go with the history. A run whose finish is not confirmed stays: its hooks have not run yet. */
+const endedRun = (before: number) => sql`r.completed_at < ${before} and not r.finish_pending`
+
+/** First, because runs may have many events. Events of sessions without runs go with their session. */
+async function pruneRunEvents(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from run_events where (tenant_id, position) in (
+      select e.tenant_id, e.position from runs r
+        join run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id
+      where ${endedRun(before)} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+async function pruneRuns(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from runs where position in (
+      select r.position from runs r where ${endedRun(before)} order by r.completed_at limit ${STEP})`.execute(
+    trx,
+  )
+  return Number(numAffectedRows ?? 0)
+}
+
+/** A session that has a run stays with it. */
+async function pruneRunSessions(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from run_sessions where (tenant_id, session_id) in (
+      select s.tenant_id, s.session_id from run_sessions s
+      where s.created_at < ${before} and not exists (
+        select 1 from runs r where r.tenant_id = s.tenant_id and r.session_id = s.session_id)
+      order by s.created_at limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
 }
 
 interface RemovedRow {

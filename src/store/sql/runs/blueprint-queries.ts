@@ -106,7 +106,7 @@ async function replaceHooks(trx: QueryBuilder, codec: Codec, replacement: HookRe
     .select('id')
     .where('tenant_id', '=', tenant)
     .where('source', '=', 'blueprint')
-    .where('agent_ids', '=', codec.list([name]))
+    .where(sql<boolean>`agent_ids = ${codec.list([name])}`)
     .execute()
   const stored = new Set(rows.map((row) => row.id))
   const dropped = [...stored].filter((id) => hooks.every((hook) => hook.id !== id))

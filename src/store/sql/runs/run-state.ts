@@ -107,7 +107,7 @@ function preparationQueries(db: SqlDatabase, countSealed: CountSealed): Preparat
       db.tenant(tenant, async (trx) => {
         const extended = await trx
           .updateTable('runs')
-          .set({ due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
+          .set({ lease_ms, due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
           .where('tenant_id', '=', tenant)
           .where('run_id', '=', runId)
           .where('status', '=', 'preparing')

@@ -75,7 +75,7 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
         if (row === undefined) return undefined
         await trx
           .updateTable('runs')
-          .set({ due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
+          .set({ lease_ms, due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
           .where('tenant_id', '=', tenant)
           .where('runner_id', '=', runnerId)
           .where(sql<boolean>`status in ('claimed', 'running', 'stopping') and status <> 'claimed'`)
