@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { calls, modelScene, says } from './executors.fixture.ts'
+import { runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 240_000
 
@@ -184,6 +185,30 @@ describe('a run of a model', () => {
       expect(new Set(compaction)).toEqual(new Set(['pre_compact', 'post_compact']))
       expect(events.map(({ event_type }) => event_type)).toContain('compacted')
       expect(fake.requests.at(-1)?.text).toContain('removed to save space')
+    },
+    HANG,
+  )
+
+  test(
+    'fails with the reason: no such folder, a provider that fails with a long text, a session that cannot be resumed',
+    async () => {
+      const { gateway, runModel } = await modelScene([{ status: 400, body: 'x'.repeat(50_000) }])
+      const { run } = await runModel({})
+      expect(run).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('anthropic answered 400'),
+      })
+      const { ok, start } = runsOf(gateway)
+      const lost = await start('worker', {}, { project_dir: '/no/such/folder' })
+      expect(await untilEnded(gateway, lost.run_id)).toMatchObject({
+        ...{ status: 'failed', error: 'there is no directory /no/such/folder' },
+      })
+      const again = await ok('POST', `/sessions/${lost.session_id}/resume`, {
+        parameters: { prompt: 'more' },
+      })
+      expect(await untilEnded(gateway, again.run_id)).toMatchObject({
+        ...{ status: 'failed', error: expect.stringContaining('cannot be resumed') },
+      })
     },
     HANG,
   )

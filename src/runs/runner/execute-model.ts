@@ -1,6 +1,7 @@
 import type { ContentPart, GenerateTextStepEndEvent, ToolSet } from 'ai'
 import type { DecisionSource } from '../../client/decider.ts'
 import { isRecord } from '../../engine/core/check.ts'
+import type { Clock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { JsonSchema } from '../../handlers/agent/schema-check.ts'
@@ -37,6 +38,7 @@ export interface ModelExecution {
   readonly folder: string
   readonly prompt: string
   readonly signal: AbortSignal
+  readonly clock: Clock
   readonly log: Log
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
   emit(event: NewSessionEvent): void
@@ -139,9 +141,9 @@ function wantedAnswer(blueprint: Blueprint, schema: JsonSchema, agentHooks: Agen
 }
 
 async function toolsOf({ blueprint, order, execution }: RunAgent, call: LoopCall): Promise<ToolSet> {
-  const { folder, run, signal } = execution
+  const { folder, run, signal, clock } = execution
   const names = blueprint.tools === undefined ? [] : selectTools(blueprint.tools)
-  const project = createProjectTools({ folder, run, env: environmentOf(order) })
+  const project = createProjectTools({ folder, run, clock, env: environmentOf(order) })
   const agentTool = { Agent: subAgentTool({ blueprint, order, execution }, call) }
   const all = { ...project, ...(call.isMain ? agentTool : {}) }
   const chosen = Object.entries(all).filter(([name]) => names.some((each) => each === name))

@@ -5,6 +5,7 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { Models } from '../../handlers/model/models.ts'
+import { resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
 import { type Blueprint, readBlueprint } from '../blueprint.ts'
 import { checkExecutor, type ExecutorSettings } from '../executor.ts'
@@ -68,19 +69,12 @@ async function executeWith(
   { blueprint, run: order }: { readonly blueprint: Blueprint; readonly run: RunOrder },
   parts: RunnerMeans & RunExecution,
 ): Promise<RunResult> {
-  const folder = order.project_dir ?? parts.cwd
   const { type = 'command', command = [], agent } = settings
   if (type === 'command') {
     const { run, signal } = parts
     return executeCommand(blueprint, order, { argv: command, cwd: parts.cwd, run, signal })
   }
-  if (type === 'cli') {
-    if (agent === undefined) throw handlerError('process.start', 'the executor names no coding agent')
-    const resume = order.type === 'resume_session' ? await requireSession(parts) : undefined
-    const cli = { ...parts, settings: { ...settings, agent }, folder, prompt: promptOf(order) }
-    return executeCli(blueprint, order, resume === undefined ? cli : { ...cli, resume })
-  }
-  if (order.type === 'resume_session')
+  if (type === 'model' && order.type === 'resume_session')
     throw serverError(
       'gateway.conflict',
       'a session of a model cannot be resumed: its messages are not kept',
@@ -88,6 +82,13 @@ async function executeWith(
         hint: 'Start a new session, with what the agent must know in its parameters.',
       },
     )
+  const folder = await resolveDirectory(order.project_dir ?? parts.cwd, undefined)
+  if (type === 'cli') {
+    if (agent === undefined) throw handlerError('process.start', 'the executor names no coding agent')
+    const resume = order.type === 'resume_session' ? await requireSession(parts) : undefined
+    const cli = { ...parts, settings: { ...settings, agent }, folder, prompt: promptOf(order) }
+    return executeCli(blueprint, order, resume === undefined ? cli : { ...cli, resume })
+  }
   const served = await parts.models.find(blueprint.model)
   // The AI SDK is an optional package; `find` has said so if it is missing.
   const { executeModel } = await import('./execute-model.ts')

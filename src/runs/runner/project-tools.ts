@@ -1,7 +1,9 @@
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
+import { after } from '../../engine/core/after.ts'
 import { isRecord } from '../../engine/core/check.ts'
+import type { Clock } from '../../engine/core/clock.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { type ProcessResult, type ProcessSpec, shellArgv } from '../../safe/process/process-spec.ts'
@@ -17,6 +19,7 @@ interface ProjectToolParts {
   /** The folder of the run. Files outside of it are refused; commands start in it and are not confined to it. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
+  readonly clock: Clock
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
@@ -77,13 +80,14 @@ function fieldsOf(input: unknown): ToolFields {
 }
 
 async function runShell(
-  { folder, env, run }: ProjectToolParts,
+  { folder, env, clock, run }: ProjectToolParts,
   { command, timeout = BASH_MS }: ToolFields,
   signal: AbortSignal,
 ): Promise<string> {
-  const late = AbortSignal.timeout(Math.min(Math.max(1, Number(timeout)), MAX_BASH_MS))
+  const late = new AbortController()
+  const callOff = after(clock, Math.min(Math.max(1, Number(timeout)), MAX_BASH_MS), () => late.abort())
   const spec = { argv: shellArgv(String(command)), cwd: folder, env, maxOutputBytes: MAX_OUTPUT_BYTES }
-  const ended = await run(spec, AbortSignal.any([signal, late]))
+  const ended = await run(spec, AbortSignal.any([signal, late.signal])).finally(callOff)
   const output = [ended.stdout, ended.stderr].filter((part) => part !== '').join('\n')
   if (ended.truncated) throw handlerError('process.output_limit', `the command printed too much: ${output}`)
   if (ended.exitCode === 0) return output
@@ -107,7 +111,7 @@ async function editFile(
 }
 
 /** The real path of a file in the folder, which need not exist yet. Links are followed before the check. */
-export async function projectPath(folder: string, given: unknown): Promise<string> {
+async function projectPath(folder: string, given: unknown): Promise<string> {
   const root = await realpath(folder)
   const real = await realPathOf(resolve(root, String(given)))
   if (real?.startsWith(root.endsWith(sep) ? root : root + sep)) return real

@@ -48,6 +48,8 @@ export interface Runner {
 }
 
 const RETRY_MS = 1_000
+/** The gateway takes no longer text. */
+const MAX_ERROR = 10_000
 /** After this many failed attempts in a row a report is given up: the lease of the run has run out by then. */
 const MAX_ATTEMPTS = 60
 
@@ -131,7 +133,7 @@ export function startRunner(options: RunnerOptions): Runner {
     } catch (thrown) {
       await session.drain()
       if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
-      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown)))
+      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown).slice(0, MAX_ERROR)))
     }
   }
 

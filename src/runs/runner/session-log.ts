@@ -12,7 +12,7 @@ export interface SessionLog {
   drain(): Promise<void>
 }
 
-const BATCH = 50
+const BATCH = 10
 /** A session shows progress; files and long outputs stay at the runner. */
 const MAX_TEXT = 16_384
 
