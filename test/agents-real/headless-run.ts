@@ -65,7 +65,7 @@ async function runUnder(
       },
       stdio: 'inherit',
     })
-    const client = createClient(gateway)
+    const client = createClient({ url: gateway.url, token: gateway.token })
     const executor = {
       ...{ type: 'cli', agent: recipe.name, command: [...agent.command(stage)], args: [...agent.args] },
       allowed_env_vars: Object.keys(variables),
