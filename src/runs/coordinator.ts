@@ -6,13 +6,13 @@ import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
 import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
-import type { RunEnd, RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
+import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
 import { createPolls, type PollAnswer, type PollRequest, unknownRunner } from './poll-runs.ts'
 import { type DispatchRunEvent, prepareRun } from './prepare-run.ts'
-import { createRunEvents, endEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
+import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
 
 /** Times of the coordinator, in milliseconds. */
@@ -95,10 +95,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   }
   const finishing = new Set<string>()
   /** Announces that a run ended, and begins what follows. */
-  async function ended(run: RunRow): Promise<void> {
-    const status = run.status as RunEnd
-    const session = await store.findRunSession(run.tenant_id, run.session_id)
-    await events.append(run, endEvents(run, status, session?.status ?? status))
+  function ended(run: RunRow): void {
     waits.announce(run.tenant_id)
     finish(run)
   }
@@ -110,7 +107,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   async function fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
-    if (reported?.changed) await ended(reported.run)
+    if (reported?.changed) ended(reported.run)
   }
   const poll = createPolls({
     ...{ store, waits, clock, leaseMs: times.leaseMs },
@@ -142,7 +139,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       const stopped = await store.stopRun(tenant, runId)
       if (stopped === undefined) return undefined
       const { run, changed } = stopped
-      if (changed && hasEnded(run)) await ended(run)
+      if (changed && hasEnded(run)) ended(run)
       if (changed) await stopHookRuns(run)
       waits.announce(tenant)
       return run
@@ -154,7 +151,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       const reported = await store.reportRun(tenant, run_id, runner_id, report)
       if (reported === undefined) throw serverError('gateway.not_found', `run not found: ${run_id}`)
       const { run, changed } = reported
-      if (changed && report.report === 'ended') await ended(run)
+      if (changed && report.report === 'ended') ended(run)
       if (changed && report.report === 'started')
         await events.append(run, [
           {
@@ -200,7 +197,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
 }
 
 interface SweepActions {
-  ended(run: RunRow): Promise<void>
+  ended(run: RunRow): void
   finish(run: RunRow): void
   announce(tenant: string): void
 }
@@ -214,7 +211,7 @@ function startSweep(
   const sweep = async () => {
     const changed = await store.expireRuns({ max_attempts: MAX_ATTEMPTS, limit: SWEEP_LIMIT })
     for (const run of changed) {
-      if (hasEnded(run)) await ended(run)
+      if (hasEnded(run)) ended(run)
       announce(run.tenant_id)
     }
     for (const run of await store.unfinishedRuns(SWEEP_LIMIT)) finish(run)

@@ -4,7 +4,7 @@ import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, resumeSession } from './create-run.ts'
 import type { DispatchRunEvent } from './prepare-run.ts'
-import { findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
+import { endEvents, findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
 import { hookTarget } from './run-hooks.ts'
 import type { RunWaits } from './run-waits.ts'
 
@@ -18,13 +18,15 @@ export interface FinishParts extends CreateRunParts {
 }
 
 /**
- * Does what follows the end of a run: its finish hooks, the callback to its parent, and the report to the run whose hook
+ * Does what follows the end of a run: its events, its finish hooks, the callback to its parent, and the report to the run whose hook
  * started it. Each step can be repeated. The run stays unconfirmed until all are done, and a sweep tries again.
  */
 export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> {
-  const { store, log } = parts
+  const { store, events, log } = parts
   const { tenant_id: tenant, run_id } = run
   try {
+    const session = await store.findRunSession(tenant, run.session_id)
+    await events.append(run, endEvents(run, session?.status ?? run.status))
     const result = (await findResult(store, run, run_id)) ?? noResult
     // The run of an on_run_start hook fires no run hooks.
     if (run.hook_point === null) await dispatchFinish(parts, run, result)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../engine/core/clock.ts'
-import type { NewRunEvent, RunEnd, RunEventRow, RunRow, RunStore } from '../store/stores/run-store.ts'
+import type { NewRunEvent, RunEventRow, RunRow, RunStore } from '../store/stores/run-store.ts'
 import type { RunHookPoint } from './blueprint.ts'
 
 /** What a run hook did, as the events of a session say it. */
@@ -65,7 +65,7 @@ export function hookEvent(
 }
 
 /** The events of a run that ended. Their ids follow from the run, so that a repeated sweep adds none. */
-export function endEvents({ run_id, error }: RunRow, status: RunEnd, session: string): NewSessionEvent[] {
+export function endEvents({ run_id, status, error }: RunRow, session: string): NewSessionEvent[] {
   return [
     {
       event_id: `${run_id}-${status}`,

@@ -200,6 +200,10 @@ async function everythingAboutRuns(call: Call): Promise<void> {
   const events = [{ event_type: 'result', data: { result_data: { words: 3 } } }]
   await call('runners.events', { run_id, runner_id, events })
   await call('runners.completed', { run_id, runner_id })
+  await gateway().until(
+    () => gateway().call('GET', `/sessions/${session_id}/events`),
+    ({ body }) => body.events.length === 6,
+  )
   await call('runs.show', { run_id })
   await call('runs.list', { session_id })
   await call('runSessions.list', { limit: 1 })

@@ -73,8 +73,11 @@ describe('AO-49 a runner', () => {
       expect(await runner.report(run_id, what)).toMatchObject({ status: 200, body: { ok: true } })
     await runner.report(run_id, 'failed', { error: 'too late' })
     expect(await run(run_id)).toMatchObject({ status: 'completed', error: null })
-    const types = (await events(session_id)).map(({ event_type }) => event_type)
-    expect(types.filter((type) => type === 'run_completed')).toHaveLength(1)
+    const ends = await gateway().until(
+      async () => (await events(session_id)).filter(({ event_type }) => event_type === 'run_completed'),
+      (found) => found.length > 0,
+    )
+    expect(ends).toHaveLength(1)
     expect((await runner.report('run_0', 'started')).status).toBe(404)
   })
 

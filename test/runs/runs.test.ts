@@ -30,7 +30,11 @@ describe('a run', () => {
     ])
     expect(await untilEnded(gateway, run_id)).toMatchObject({ status: 'completed', attempts: 1, error: null })
     expect(await result(session_id)).toMatchObject({ result_data: { n: 42 }, status: 'finished' })
-    expect(typesOf(await events(session_id))).toEqual([
+    const written = await gateway.until(
+      () => events(session_id),
+      (list) => list.length >= 6,
+    )
+    expect(typesOf(written)).toEqual([
       ...['session_created', 'run_started', 'session_updated', 'result', 'run_completed', 'session_updated'],
     ])
   }
@@ -363,6 +367,30 @@ describe('AO-36 a hook after a run', () => {
     HANG,
   )
 })
+
+test(
+  'ruling 28 the run of a start hook fires no run hooks, and a circle of finish hooks ends at the depth limit',
+  async () => {
+    const { gateway, agent, start } = await scene()
+    const circle = { on_run_finish: hook('circle') }
+    await agent('circle', 'return {}', { hooks: circle })
+    await agent('guard', 'return { action: "continue" }', {
+      hooks: { on_run_start: hook('guard'), on_run_finish: hook('circle') },
+    })
+    await agent('main', 'return {}', { hooks: { on_run_start: hook('guard') } })
+    const runsNamed = async (name: string) =>
+      (await gateway.call('GET', `/runs?agent_name=${name}`)).body.runs
+    expect(await untilEnded(gateway, (await start('main')).run_id)).toMatchObject({ status: 'completed' })
+    expect(await runsNamed('guard')).toMatchObject([{ hook_point: 'run_start', depth: 1 }])
+    expect(await runsNamed('circle')).toEqual([])
+    await start('circle')
+    const skipped = () => gateway.call('GET', '/v1/executions?event=run_finish&decision=skipped')
+    await gateway.until(skipped, ({ body }) => body.executions.length > 0)
+    const depths = (await runsNamed('circle')).map(({ depth }: { depth: number }) => depth)
+    expect(depths).toEqual([4, 3, 2, 1, 0])
+  },
+  HANG,
+)
 
 test(
   'async_callback resumes the idle parent with the result of the child',

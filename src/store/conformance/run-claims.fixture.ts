@@ -258,6 +258,7 @@ function preparations(open: OpenStoreUnderTest): void {
       const second = await take({ needsHooks, now: NOON + 2_000 })
       expect(second).toMatchObject({ next: 'prepare', run: { run_id: run.run_id } })
       expect(second?.lease).not.toBe(lease)
+      expect(await at.store.extendPreparation(tenant, run.run_id, lease, 99_000, NOON)).toBe(false)
       const late = { lease, parameters: { late: true }, now: NOON }
       expect(await at.store.endPreparation(tenant, run.run_id, late)).toBe(false)
       expect(await find(run)).toMatchObject({ status: 'preparing', parameters: { text: 'hello' } })

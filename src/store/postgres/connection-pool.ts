@@ -17,6 +17,8 @@ export interface ConnectionPool {
   transaction<T>(begin: string, work: Work<T>): Promise<T>
   /** Runs a transaction of one tenant. `work` need not wait for its start: without a tenant, row-level security hides all rows. */
   tenantTransaction<T>(tenantId: string, work: Work<T>): Promise<T>
+  /** Runs one statement as a transaction of one tenant, in one round trip. */
+  tenantQuery(tenantId: string, statement: pg.QueryConfig): Promise<pg.QueryResult>
   close(): Promise<void>
 }
 
@@ -66,6 +68,13 @@ export function openPool(url: string, size: number, log: Log): ConnectionPool {
           await begun
           return answer
         })
+      }),
+    tenantQuery: (tenantId, statement) =>
+      withClient(async (client) => {
+        const begun = client.query(beginAs(tenantId))
+        // PostgreSQL rolls back if the statement fails.
+        const [, answer] = await Promise.all([begun, client.query(statement), commit(client)])
+        return answer
       }),
     close: () => pool.end(),
   }

@@ -10,9 +10,8 @@ const NEEDS_HOOKS = 'not r.is_prepared and r.hook_point is null and r.agent_name
  * not depend on the number of runs that the runner cannot execute. Skips rows that another poll is taking.
  */
 const TAKE = `with recursive runner as (
-    select string_to_array(demand_keys, ',') as demand_keys, string_to_array(tag_keys, ',') as tag_keys,
-      require_matching_tags as must_match
-    from runners where tenant_id = $1 and runner_id = $2 and not is_leaving),
+    select string_to_array(demand_keys, ',') as demand_keys, string_to_array(tag_keys, ',') as tag_keys from runners
+    where tenant_id = $1 and runner_id = $2 and not is_leaving),
   sets (demand_key, tag_keys) as (
     select met.demand_key, first.tag_keys from runner, unnest(runner.demand_keys) as met (demand_key), lateral (
       select tag_keys ${PENDING} and demand_key = met.demand_key order by tag_keys limit 1) first
@@ -24,8 +23,7 @@ const TAKE = `with recursive runner as (
     select sets.*, (
       select position ${PENDING} and demand_key = sets.demand_key and tag_keys = sets.tag_keys
       order by position limit 1) as first
-    from sets, runner where string_to_array(sets.tag_keys, ',') <@ runner.tag_keys
-      and (not must_match or string_to_array(sets.tag_keys, ',') && runner.tag_keys)),
+    from sets, runner where string_to_array(sets.tag_keys, ',') <@ runner.tag_keys),
   oldest as (
     select locked.position from (select * from fitting order by first) fit, lateral (
       select position ${PENDING} and demand_key = fit.demand_key and tag_keys = fit.tag_keys
@@ -41,10 +39,9 @@ const TAKE = `with recursive runner as (
   from oldest where r.position = oldest.position returning r.*`
 
 export function takeRunLocked(pool: ConnectionPool): DialectStatements['takeRun'] {
-  return ({ tenant, runner_id, needsHooks, lease, lease_ms, now }) =>
-    pool.tenantTransaction(tenant, async (client) => {
-      const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
-      const { rows } = await client.query({ name: 'take_run', text: TAKE, values })
-      return rows[0]
-    })
+  return async ({ tenant, runner_id, needsHooks, lease, lease_ms, now }) => {
+    const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
+    const { rows } = await pool.tenantQuery(tenant, { name: 'take_run', text: TAKE, values })
+    return rows[0]
+  }
 }

@@ -9,20 +9,27 @@ type ExactDemands = Pick<RunDemands, 'hostname' | 'project_dir' | 'executor_prof
  * keys are hashes, so that they have no separator in them and a long path does not make the index large.
  */
 interface DemandKeys {
+  /** The exact demands and the first tag, so that a runner does not read runs whose first tag it does not have. */
   readonly demand_key: string
-  /** The keys of the tags, sorted and separated by commas. */
+  /** The keys of all tags, sorted and separated by commas. */
   readonly tag_keys: string
 }
 
 export function demandKeys(demands: RunDemands): DemandKeys {
-  return { demand_key: exactKey(demands), tag_keys: tagKeys(demands.tags ?? []) }
+  const tags = tagKeys(demands.tags ?? [])
+  return { demand_key: demandKey(demands, tags[0] ?? NO_TAG), tag_keys: tags.join() }
 }
 
-/** The keys of all demands that the runner meets: each exact demand may be there or not. */
+/** The keys of all demands that the runner meets: each exact demand may be there or not, and each tag may be the first. */
 export function offerKeys(offer: RunnerOffer): { readonly demand_keys: string; readonly tag_keys: string } {
-  const keys = allDemands(offer).map(exactKey)
-  return { demand_keys: [...new Set(keys)].join(), tag_keys: tagKeys(offer.tags) }
+  const tags = tagKeys(offer.tags)
+  // A run that demands only tags of the runner, and at least one, matches.
+  const firstTags = offer.require_matching_tags ? tags : [NO_TAG, ...tags]
+  const keys = allDemands(offer).flatMap((demands) => firstTags.map((tag) => demandKey(demands, tag)))
+  return { demand_keys: [...new Set(keys)].join(), tag_keys: tags.join() }
 }
+
+const NO_TAG = ''
 
 function allDemands(offer: RunnerOffer): readonly ExactDemands[] {
   const { hostname, project_dir, executor_profile, executor_type } = offer
@@ -38,13 +45,13 @@ function allDemands(offer: RunnerOffer): readonly ExactDemands[] {
   )
 }
 
-function exactKey(demands: ExactDemands): string {
+function demandKey(demands: ExactDemands, firstTag: string): string {
   const { hostname = '', project_dir = '', executor_profile = '', executor_type = '' } = demands
-  return shortHash([hostname, project_dir, executor_profile, executor_type])
+  return shortHash([hostname, project_dir, executor_profile, executor_type, firstTag])
 }
 
-function tagKeys(tags: readonly string[]): string {
-  return [...new Set(tags.map((tag) => shortHash([tag])))].sort().join()
+function tagKeys(tags: readonly string[]): readonly string[] {
+  return [...new Set(tags.map((tag) => shortHash([tag])))].sort()
 }
 
 /** 132 bits. */

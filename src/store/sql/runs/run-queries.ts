@@ -15,8 +15,6 @@ export function runQueries(db: SqlDatabase, countSealed: CountSealed): RunQuerie
     db.tenant(tenant, (trx) => findRun(db, trx, { tenant, column: 'key', value: key }))
   return {
     async createRun(run, session, now) {
-      const existing = run.key === null ? undefined : await findRunByKey(run.tenant_id, run.key)
-      if (existing !== undefined) return existing
       try {
         const created = await db.tenant(run.tenant_id, async (trx) => {
           if (run.type === 'resume_session') await resumeSession(db, trx, { run, now })
@@ -26,13 +24,12 @@ export function runQueries(db: SqlDatabase, countSealed: CountSealed): RunQuerie
         await countSealed(1)
         return created
       } catch (error) {
-        // Another node may have created it meanwhile.
-        const other =
+        const existing =
           isUniqueViolation(error) && run.key !== null
             ? await findRunByKey(run.tenant_id, run.key)
             : undefined
-        if (other === undefined) throw error
-        return other
+        if (existing === undefined) throw error
+        return existing
       }
     },
 

@@ -24,7 +24,7 @@ const TAKE = `update runs set
     lease = :lease, lease_ms = :lease_ms, due_at = :now + :lease_ms
   where position = (
     with recursive runner as (
-      select demand_keys, tag_keys, require_matching_tags from runners
+      select demand_keys, tag_keys from runners
       where tenant_id = :tenant and runner_id = :runner and is_leaving = 0),
     sets (demand_key, tag_keys) as (
       select value, (select tag_keys ${PENDING} and demand_key = value order by tag_keys limit 1)
@@ -38,9 +38,7 @@ const TAKE = `update runs set
       select position ${PENDING} and runs.demand_key = sets.demand_key and runs.tag_keys = sets.tag_keys
       order by position limit 1))
     from sets, runner where sets.tag_keys is not null
-      and (sets.tag_keys = '' or not exists (select 1 from ${rowsOf('sets.tag_keys')} where not ${isOffered}))
-      and (require_matching_tags = 0
-        or (sets.tag_keys <> '' and exists (select 1 from ${rowsOf('sets.tag_keys')} where ${isOffered}))))
+      and (sets.tag_keys = '' or not exists (select 1 from ${rowsOf('sets.tag_keys')} where not ${isOffered})))
   returning *`
 
 export function prepareTakeRun(database: DatabaseSync): SyncStatement<'takeRun'> {
