@@ -3,7 +3,7 @@ import { dataFolder } from '../config/hook-folders.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import type { Log } from '../engine/core/sink.ts'
-import { createModels } from '../handlers/model/models.ts'
+import { createModels, type Models } from '../handlers/model/models.ts'
 import type { RunnerMeans } from '../runs/runner/execute-run.ts'
 import { createOutbound } from '../safe/outbound/outbound.ts'
 import { localModels, outboundAllowed } from './environment.ts'
@@ -12,6 +12,8 @@ interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'profile'> {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly client: Pick<Client, 'dispatch'>
   readonly log: Log
+  /** The models of the environment if omitted. */
+  readonly models?: Models
 }
 
 /** What a runner lends to its runs: the models of its environment, the hooks of its gateway, and where agents are connected. */
@@ -21,8 +23,8 @@ export function createRunnerMeans({ env, client, log, ...rest }: RunnerMeansPart
 } {
   const outbound = createOutbound({ allow: outboundAllowed(env), log })
   const means: RunnerMeans = {
-    ...rest,
     models: createModels({ ...localModels(env), fetch: outbound.fetch }),
+    ...rest,
     decisions: { client },
     isConnected(agent, project, own) {
       const paths = { env: own, project, system: '/' }

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { calls, modelScene, says } from './executors.fixture.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { upGateway } from '../../src/app/gateway/up-gateway.ts'
+import { createClient } from '../../src/client/client.ts'
+import { startFakeModel } from '../../src/testing/index.ts'
+import { calls, modelScene, projectFolder, says } from './executors.fixture.ts'
 import { runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 240_000
@@ -227,3 +230,64 @@ describe('a run of a model', () => {
     HANG,
   )
 })
+
+test(
+  'AO-25 a model that is the agent of a start hook blocks the run, and the hooks see its own steps too',
+  async () => {
+    const { gateway, seen, runModel } = await modelScene([
+      calls('answer', { action: 'block', block_reason: 'not on a Friday' }),
+    ])
+    const { ok } = runsOf(gateway)
+    const output_schema = { type: 'object', required: ['action'], properties: { action: { type: 'string' } } }
+    await ok('POST', '/agents', {
+      ...{ name: 'judge', type: 'autonomous', model: 'claude-x', executor: { type: 'model' }, output_schema },
+    })
+    const on_run_start = { type: 'agent', agent_name: 'judge', on_error: 'continue' }
+    const { run } = await runModel({ hooks: { on_run_start } })
+    expect(run).toMatchObject({ status: 'failed', block_reason: 'not on a Friday' })
+    const ofJudge = seen.filter(({ envelope }) => envelope.agent === 'judge').map(({ event }) => event)
+    expect(ofJudge).toEqual(expect.arrayContaining(['user_prompt_submit', 'model_request', 'stop']))
+    expect(seen.filter(({ envelope }) => envelope.agent === 'worker')).toEqual([])
+  },
+  HANG,
+)
+
+test(
+  'the runner of `hookhelm up` asks the models that are configured in its gateway',
+  async () => {
+    const fake = await startFakeModel({ script: [says('Hello from the model.')] })
+    onTestFinished(() => fake.close())
+    const home = projectFolder()
+    const env = { HOME: home, HOOKHELM_HOME: join(home, 'hookhelm'), HOOKHELM_OUTBOUND_ALLOW: '127.0.0.1' }
+    const { url, token, close } = await upGateway({ env, log: () => {}, port: 0 })
+    onTestFinished(close)
+    const client = createClient({ url, token })
+    onTestFinished(() => client.close())
+    await client.call('providers.set', {
+      name: 'anthropic',
+      baseUrl: fake.url('anthropic'),
+      apiKey: 'stored',
+    })
+    const executor = { type: 'model' }
+    await client.call('blueprints.create', {
+      name: 'greeter',
+      type: 'autonomous',
+      model: 'claude-x',
+      executor,
+    })
+    const parameters = { prompt: 'Greet.' }
+    const { run_id, session_id } = await client.call('runs.start', { agent_name: 'greeter', parameters })
+    await vi.waitUntil(
+      async () => (await client.call('runs.show', { run_id })).run.completed_at !== null,
+      HANG,
+    )
+    expect((await client.call('runs.show', { run_id })).run).toMatchObject({
+      status: 'completed',
+      error: null,
+    })
+    const result = await client.call('runSessions.result', { session_id })
+    expect(result).toMatchObject({ result_text: 'Hello from the model.' })
+    expect(fake.requests[0]?.headers).toMatchObject({ 'x-api-key': 'stored' })
+  },
+  HANG,
+)

@@ -73,11 +73,15 @@ const CONCURRENCY = 4
 
 /** The runner of `hookhelm up`. It speaks to its gateway like any other runner. */
 function startLocalRunner(
-  { url, token }: RunningGateway,
+  { url, token, defaultTenant, models }: RunningGateway,
   { env, log }: Pick<UpOptions, 'env' | 'log'>,
 ): { stop(): Promise<void> } {
   const client = createClient({ url, token })
-  const { means, dispose } = createRunnerMeans({ env, client, log, cwd: process.cwd() })
+  const { means, dispose } = createRunnerMeans({
+    ...{ env, client, log, cwd: process.cwd() },
+    // Its runs use the providers that people configured in the gateway.
+    models: { find: (name) => models.find(name, defaultTenant) },
+  })
   const runner = startRunner({
     gateway: runnerGateway(client),
     offer: {
