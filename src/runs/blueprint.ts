@@ -29,7 +29,7 @@ export type RunHookReference = SchemaType<typeof hookReference>
 /** The points of a run where hooks run, and the event of each. */
 export const runHookPoints = { on_run_start: 'run_start', on_run_finish: 'run_finish' } as const
 export type RunHookPoint = keyof typeof runHookPoints
-const points = Object.keys(runHookPoints) as readonly RunHookPoint[]
+export const runHookPointNames: readonly RunHookPoint[] = ['on_run_start', 'on_run_finish']
 /** Points that the format knows and this version does not run. */
 const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']
 
@@ -113,16 +113,17 @@ function readHooks(given: unknown): Blueprint['hooks'] {
 }
 
 function readPoint(key: string): RunHookPoint {
-  const point = points.find((name) => name === key)
+  const point = runHookPointNames.find((name) => name === key)
   if (point !== undefined) return point
   const at = `hooks.${key.slice(0, 80)}`
   if (laterPoints.includes(key))
     throw new HookError('config.field', `${at} is not supported by this version`, {
       at,
-      hint: `The points are ${points.join(', ')}.`,
+      hint: `The points are ${runHookPointNames.join(', ')}.`,
     })
-  const near = nearest(key, points)
-  const hint = near === undefined ? `The points are ${points.join(', ')}.` : `Did you mean ${near}?`
+  const near = nearest(key, runHookPointNames)
+  const hint =
+    near === undefined ? `The points are ${runHookPointNames.join(', ')}.` : `Did you mean ${near}?`
   throw new HookError('config.field', `there is no hook point ${key.slice(0, 80)}`, { at, hint })
 }
 

@@ -8,7 +8,7 @@ import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
 import type { RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type Blueprint, checkParameters, type RunHookPoint } from './blueprint.ts'
 import { type CreateRunParts, createRun, newRunId, type RunOrigin, requireBlueprint } from './create-run.ts'
-import { findResult, hookEvent, type RunHookFacts } from './run-events.ts'
+import { findResult, hookEvent, type RunHookEventType, type RunHookFacts } from './run-events.ts'
 import { type RunWaits, waitForEnd } from './run-waits.ts'
 
 export interface HookAgentParts extends CreateRunParts {
@@ -86,7 +86,7 @@ async function askAgent(
     const checked = await checkHookOutput(parts, call.run, answer)
     const facts = { duration_ms: parts.now() - begun, hook_session_id: started.session_id }
     if (checked.action === 'continue')
-      await report(parts, call, 'hook_complete', { ...facts, action: 'continue' })
+      await report(parts, call, { type: 'hook_complete', facts: { ...facts, action: 'continue' } })
     return checked
   } catch (thrown) {
     if (parts.waits.closed.aborted) throw thrown
@@ -181,7 +181,7 @@ type ReportedCall = Omit<HookAgentCall, 'blueprint'>
 
 async function reportStart(parts: HookAgentParts, call: HookAgentCall, started: RunRow): Promise<void> {
   const facts = { hook_session_id: started.session_id }
-  await report(parts, call, 'hook_start', facts, `${started.run_id}-hook_start`)
+  await report(parts, call, { type: 'hook_start', facts, id: `${started.run_id}-hook_start` })
 }
 
 async function reportFailure(
@@ -192,20 +192,22 @@ async function reportFailure(
   const { hook } = call
   const isTimeout = facts.error === 'Hook timed out'
   const seconds = Math.round((hook?.timeout_ms ?? 0) / 1_000)
-  await report(parts, call, 'hook_failed', {
-    ...facts,
-    error: isTimeout ? `Hook timed out after ${seconds}s` : (facts.error ?? 'no reason given'),
-    on_error_behavior: hook?.on_error === 'allow' ? 'continue' : 'block',
-  })
+  const error = isTimeout ? `Hook timed out after ${seconds}s` : (facts.error ?? 'no reason given')
+  const on_error_behavior = hook?.on_error === 'allow' ? 'continue' : 'block'
+  await report(parts, call, { type: 'hook_failed', facts: { ...facts, error, on_error_behavior } })
+}
+
+interface HookReport {
+  readonly type: RunHookEventType
+  readonly facts: Partial<RunHookFacts>
+  readonly id?: string
 }
 
 /** Writes what the hook did into the session of the run that it is about. Hooks on other events have none. */
 async function report(
   parts: HookAgentParts,
   { run, request }: ReportedCall,
-  type: Parameters<typeof hookEvent>[0],
-  facts: Partial<RunHookFacts>,
-  id?: string,
+  { type, facts, id }: HookReport,
 ): Promise<void> {
   const point = pointOf(request.event)
   if (run === undefined || point === undefined) return

@@ -1,3 +1,4 @@
+import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { errorText } from '../engine/core/error.ts'
@@ -76,8 +77,7 @@ function dispatchStart({ dispatch }: PrepareParts, run: RunRow, signal: AbortSig
 }
 
 function changedParameters({ input }: Decision): Readonly<Record<string, unknown>> | undefined {
-  // The event row accepts only an object here.
-  return input as Readonly<Record<string, unknown>> | undefined
+  return isRecord(input) ? input : undefined
 }
 
 interface Refusal {

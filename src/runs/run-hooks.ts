@@ -10,6 +10,7 @@ import {
   type RunHookPoint,
   type RunHookReference,
   readRunHook,
+  runHookPointNames,
   runHookPoints,
 } from './blueprint.ts'
 
@@ -59,35 +60,30 @@ export function toStoredHooks(
   named: NamedRunHooks,
   owner: BlueprintOwner,
 ): readonly BlueprintHook[] {
-  return Object.entries(runHookPoints).flatMap(([key, event]) => {
-    const point = key as RunHookPoint
-    return (blueprint.hooks[point] ?? []).map((entry, index) => {
+  return runHookPointNames.flatMap((point) =>
+    (blueprint.hooks[point] ?? []).map((entry, index) => {
       const at = `hooks.${point}`
       const hook = isReference(entry) ? requireNamed(entry, named, at) : entry
       assertPointAllows(hook, point, at)
-      return toStoredHook({ blueprint, point, event, index, hook }, owner)
-    })
-  })
+      return toStoredHook({ blueprint, point, index, hook }, owner)
+    }),
+  )
 }
 
 interface PlacedHook {
   readonly blueprint: Blueprint
   readonly point: RunHookPoint
-  readonly event: string
   readonly index: number
   readonly hook: AgentRunHook
 }
 
-function toStoredHook(
-  { blueprint, point, event, index, hook }: PlacedHook,
-  owner: BlueprintOwner,
-): BlueprintHook {
+function toStoredHook({ blueprint, point, index, hook }: PlacedHook, owner: BlueprintOwner): BlueprintHook {
   const policy = hook.on_error === 'block' ? 'block' : 'allow'
   return {
     id: v5(`blueprint/${blueprint.name}/${point}/${index}`, owner.tenant),
     created_by: owner.savedBy,
     name: `${blueprint.name}: ${point} → ${hook.agent_name}`,
-    event,
+    event: runHookPoints[point],
     handler_type: 'agent',
     config: { agent_name: hook.agent_name },
     priority: FIRST_PRIORITY - index,

@@ -203,6 +203,13 @@ describe('AO-9 a hook before the start of a run', () => {
         )
         expect(failed).toMatchObject({ on_error_behavior, error: expect.stringContaining(why) })
       }
+      // A timeout also stops the run of the hook.
+      const ended = why.includes('timed') ? 'stopped' : /completed|failed/
+      const runs = await gateway.until(
+        async () => (await gateway.call('GET', '/runs?agent_name=broken')).body.runs,
+        (list) => list.every(({ status }: { status: string }) => /stopped|completed|failed/.test(status)),
+      )
+      for (const { status } of runs) expect(status).toMatch(ended)
     },
     HANG,
   )
