@@ -48,6 +48,7 @@ const arrows = {
   delivery: ['store', ...grounds],
   rules: stores,
   runs: ['handlers', ...stores],
+  'runs/runner': ['runs', 'sdk', 'client', 'handlers', ...stores],
   agents: stores,
   sdk: ['agents', 'client', 'engine'],
   connect: ['agents', ...stores],

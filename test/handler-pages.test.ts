@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { functionHandler } from '../src/app/gateway/function-handler.ts'
 import { readHookText } from '../src/config/read/read-hook-file.ts'
 import type { Host } from '../src/engine/core/handler.ts'
-import { createAgentHost } from '../src/handlers/agent/agent-host.ts'
 import { answerKeys, eventAnswerKeys } from '../src/handlers/answer-dialects.ts'
 import { createHandlers, type HandlerParts } from '../src/handlers/handlers.ts'
 import { createModels } from '../src/handlers/model/models.ts'
 import { createHooks, type HookDefinition, type Hooks } from '../src/index.ts'
+import { createPromptAgentHost } from '../src/runs/runner/prompt-agent-host.ts'
 import { type FakeAnswer, startFakeModel } from '../src/testing/index.ts'
 import { verifyWebhook } from '../src/webhooks.ts'
 import { fencedBlocks } from './guides/read-guide.ts'
@@ -140,7 +140,7 @@ test('prompt.md: the model sees the template and the input, and its call decides
 test('agent.md: the agent gets the task and the event, and its answer decides', SLOW, async () => {
   const block = { action: 'block', block_reason: 'it contains a key' }
   const { fake, models } = await fakeModels([{ calls: [{ tool: 'answer', input: block }] }])
-  const hooks = running(example('agent'), { models }, createAgentHost({ models }))
+  const hooks = running(example('agent'), { models }, createPromptAgentHost({ models }))
   const decision = await hooks.dispatch('pre_tool_use', call('Write', { content: 'AKIA' }))
   expect(decision).toMatchObject({ kind: 'block', reason: 'it contains a key' })
   expect(fake.requests[0]?.user).toContain('contains no credentials')

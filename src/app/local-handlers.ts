@@ -1,9 +1,9 @@
 import { findPayloadShape } from '../agents/table.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Log } from '../engine/core/sink.ts'
-import { createAgentHost } from '../handlers/agent/agent-host.ts'
 import { createHandlers } from '../handlers/handlers.ts'
 import { createModels } from '../handlers/model/models.ts'
+import { createPromptAgentHost } from '../runs/runner/prompt-agent-host.ts'
 import { createOutbound } from '../safe/outbound/outbound.ts'
 import { localModels, outboundAllowed } from './environment.ts'
 
@@ -23,7 +23,7 @@ export function localHandlers({ env, log }: LocalParts): {
   const { handlers, dispose } = createHandlers({ outbound, models, log, findPayloadShape })
   return {
     handlers,
-    host: createAgentHost({ models, log }),
+    host: createPromptAgentHost({ models, log }),
     async dispose() {
       await dispose()
       await outbound.dispose()

@@ -13,8 +13,16 @@ export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
     async heartbeat(runner_id) {
       await client.call('runners.heartbeat', { runner_id })
     },
-    async started(runner_id, run_id) {
-      await client.call('runners.started', { runner_id, run_id })
+    async started(runner_id, run_id, executor_session_id) {
+      const own = executor_session_id === undefined ? {} : { executor_session_id }
+      await client.call('runners.started', { runner_id, run_id, ...own })
+    },
+    async events(runner_id, run_id, events) {
+      await client.call('runners.events', { runner_id, run_id, events })
+    },
+    async executorSession(session_id) {
+      const { session } = await client.call('runSessions.show', { session_id })
+      return session.executor_session_id ?? undefined
     },
     async completed(runner_id, run_id, result) {
       // The id makes a repeated report store one result.

@@ -32,8 +32,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'runner',
-    about: 'Execute runs of agents: poll a gateway, run their commands, report results',
-    usage: '[--profile p -- <command>] [--tags a,b]',
+    about: 'Execute runs of agents: poll a gateway, run commands, models and coding agents, report results',
+    usage: '[--profile p -- <command>] [--profile p --profiles file] [--tags a,b]',
     load: async () => (await import('./runner.ts')).runnerCommand,
   },
   {

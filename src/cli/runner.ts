@@ -2,8 +2,11 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { jsonLog } from '../app/gateway/json-log.ts'
 import { runnerGateway } from '../app/runner-gateway.ts'
+import { createRunnerMeans } from '../app/runner-means.ts'
 import { systemClock } from '../engine/core/clock.ts'
 import { HookError } from '../engine/core/error.ts'
+import type { ExecutorSettings } from '../runs/executor.ts'
+import { readExecutorProfile } from '../runs/runner/executor-profiles.ts'
 import { type RunnerOptions, startRunner } from '../runs/runner/runner.ts'
 import { command, exitCodes } from './command.ts'
 import { printMessage } from './output.ts'
@@ -16,7 +19,11 @@ const MAX_CONCURRENCY = 64
 export const runnerCommand = command({
   args: {
     ...connectionArgs,
-    profile: { type: 'string', description: 'serve this executor profile with the command after --' },
+    profile: {
+      type: 'string',
+      description: 'serve this executor profile: the command after --, or an entry of --profiles',
+    },
+    profiles: { type: 'string', description: 'a YAML or JSON file with executor profiles' },
     project: { type: 'string', description: 'where commands run, and the project_dir it offers' },
     tags: { type: 'string', description: 'tags that runs may demand, separated by commas' },
     'only-tagged': { type: 'boolean', description: 'take only runs that demand one of the tags' },
@@ -24,11 +31,10 @@ export const runnerCommand = command({
     quiet: { type: 'boolean', description: 'no log' },
   },
   async run(args, argv) {
-    const { profile, project, tags = '', quiet } = args
-    if ((profile === undefined) !== (argv.length === 0))
-      throw usage('a profile needs its command, and a command its profile: --profile <name> -- <command>')
+    const { profile, profiles, project, tags = '', quiet } = args
+    const executor = findProfile({ profile, profiles, argv })
     const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
-    const settings: Omit<RunnerOptions, 'gateway'> = {
+    const settings: Pick<RunnerOptions, 'offer' | 'concurrency'> = {
       offer: {
         hostname: hostname(),
         project_dir: project === undefined ? '' : resolve(project),
@@ -37,20 +43,35 @@ export const runnerCommand = command({
         tags: tags.split(',').filter((tag) => tag !== ''),
         require_matching_tags: args['only-tagged'] === true,
       },
-      ...(profile === undefined ? {} : { command: argv }),
-      cwd: resolve(project ?? args.cwd ?? '.'),
       concurrency: readConcurrency(args.concurrency),
-      clock: systemClock,
-      log,
     }
+    const cwd = resolve(project ?? args.cwd ?? '.')
     await withGateway(clientOptions(args), async (client) => {
-      const runner = startRunner({ ...settings, gateway: runnerGateway(client) })
+      const own = executor === undefined ? {} : { profile: executor }
+      const { means, dispose } = createRunnerMeans({ env: process.env, client, log, cwd, ...own })
+      const runner = startRunner({ ...settings, ...means, gateway: runnerGateway(client) })
       const stopped = untilStopped().then(() => runner.stop())
-      await Promise.race([runner.ended, stopped])
+      await Promise.race([runner.ended, stopped]).finally(dispose)
     })
     return exitCodes.ok
   },
 })
+
+interface ProfileFlags {
+  readonly profile: string | undefined
+  readonly profiles: string | undefined
+  readonly argv: readonly string[]
+}
+
+/** The executor that the runner serves; undefined if blueprints bring their own. */
+function findProfile({ profile, profiles, argv }: ProfileFlags): ExecutorSettings | undefined {
+  if (profile === undefined && profiles === undefined && argv.length === 0) return undefined
+  if (profile === undefined || (profiles === undefined) === (argv.length === 0))
+    throw usage(
+      'a profile needs its command or its file: --profile <name> -- <command>, or --profile <name> --profiles <file>',
+    )
+  return profiles === undefined ? { command: argv } : readExecutorProfile(resolve(profiles), profile)
+}
 
 function readConcurrency(given: string | undefined): number {
   const count = given === undefined ? CONCURRENCY : Number(given)

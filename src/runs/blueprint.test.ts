@@ -47,8 +47,25 @@ describe('a blueprint', () => {
 
   test.each([
     ['without an executor', { executor: undefined }, 'executor'],
-    ['with the executor of another version', { executor: { type: 'model' } }, 'executor.type'],
-    ['with a command and a profile', { executor: { command: ['a'], profile: 'b' } }, 'executor'],
+    ['with an unknown executor', { executor: { type: 'magic' } }, 'executor.type'],
+    ['with a model that is procedural', { executor: { type: 'model' } }, 'executor.type'],
+    ['with a coding agent that has no name', { executor: { type: 'cli' } }, 'executor.agent'],
+    [
+      'with a field of another executor',
+      { executor: { command: ['a'], max_steps: 3 } },
+      'executor.max_steps',
+    ],
+    ['with a command and a profile', { executor: { command: ['a'], profile: 'b' } }, 'executor.command'],
+    [
+      'with a tool that models do not get',
+      { type: 'autonomous', executor: { type: 'model' }, tools: ['Teleport'] },
+      'tools',
+    ],
+    [
+      'with a variable of ours for a coding agent',
+      { executor: { type: 'cli', agent: 'codex', allowed_env_vars: ['HOOKHELM_TOKEN'] } },
+      'executor.allowed_env_vars',
+    ],
     ['with an unknown type', { type: 'magic' }, 'type'],
     ['with a name that is a path', { name: '../x' }, 'name'],
     ['with a schema that cannot be compiled', { parameters_schema: { type: 'text' } }, 'parameters_schema'],

@@ -1,14 +1,13 @@
 import { isRecord } from '../engine/core/check.ts'
-import { type Edition, runsCommands } from '../engine/core/edition.ts'
+import type { Edition } from '../engine/core/edition.ts'
 import { HookError } from '../engine/core/error.ts'
-import { handlerError } from '../engine/core/handler-errors.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
+import { checkBlueprintExecutor, executorSchema } from './executor.ts'
 import { type RunHookPoint, runHookPointNames } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
-const MAX_RUN_SECONDS = 86_400
 
 const agentHook = schema.object(
   {
@@ -31,16 +30,6 @@ export type RunHookReference = SchemaType<typeof hookReference>
 /** Points that the format knows and this version does not run. */
 const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']
 
-const executor = schema.object({
-  command: schema.list(
-    schema.text(),
-    'Program and arguments: parameters as JSON on stdin, result on stdout.',
-    1,
-  ),
-  profile: schema.text('The executor profile of a runner, which has the command.', { minLength: 1 }),
-  timeout_seconds: schema.integer(1, MAX_RUN_SECONDS, 'How long a run may take; 3600 if omitted.'),
-})
-
 const demands = schema.object({
   hostname: schema.text('The host name of the runner.'),
   project_dir: schema.text('The project folder of the runner.'),
@@ -56,7 +45,7 @@ const fields = {
   system_prompt: schema.text('The instruction of an autonomous agent.'),
   model: schema.text('The model of an autonomous agent.'),
   tools: schema.list(schema.text(), 'The tools of an autonomous agent.'),
-  executor,
+  executor: executorSchema,
   demands,
 } as const
 const blueprintSchema = schema.object(fields, ['name', 'type', 'executor'])
@@ -79,18 +68,24 @@ const modelOnly = ['system_prompt', 'model', 'tools'] as const
 export function readBlueprint(given: unknown, edition: Edition): BlueprintReading {
   if (!isRecord(given)) throw new HookError('config.field', 'a blueprint must be an object')
   const { hooks, ...rest } = given
-  refuseLaterExecutor(rest.executor)
+  if (rest.executor === undefined || rest.executor === null)
+    throw new HookError('config.field', 'executor is required', {
+      at: 'executor',
+      hint: 'Name a `type` (command, model or cli), or the `profile` of a runner.',
+    })
   const known = Object.entries(rest).filter(([key, value]) => Object.hasOwn(fields, key) && value !== null)
   const read = readChecked(blueprintSchema, Object.fromEntries(known), '')
   if (!NAME.test(read.name))
     throw new HookError('config.field', 'name may have letters, digits, dots, dashes and underscores', {
       at: 'name',
     })
-  checkExecutor(read, edition)
+  checkBlueprintExecutor(read, edition)
   for (const key of ['parameters_schema', 'output_schema'] as const)
     if (read[key] !== undefined) compileViolations(read[key], key)
   const unknown = Object.keys(rest).filter((key) => !Object.hasOwn(fields, key))
-  const unused = modelOnly.filter((key) => read[key] !== undefined)
+  const { type: executorType = 'command', profile } = read.executor
+  const usesNone = executorType === 'command' && profile === undefined
+  const unused = modelOnly.filter((key) => usesNone && read[key] !== undefined)
   return {
     blueprint: { ...read, hooks: readHooks(hooks) },
     warnings: [
@@ -98,37 +93,6 @@ export function readBlueprint(given: unknown, edition: Edition): BlueprintReadin
       ...unused.map((key) => `${key} is kept; the command of the executor has to use it`),
     ],
   }
-}
-
-function refuseLaterExecutor(given: unknown): void {
-  if (given === undefined || given === null)
-    throw new HookError('config.field', 'executor is required: this version runs commands only', {
-      at: 'executor',
-      hint: 'Name a `command`, or the `profile` of a runner that has one.',
-    })
-  if (isRecord(given) && given.type !== undefined)
-    throw new HookError(
-      'config.field',
-      `executor.type ${JSON.stringify(given.type)} is not supported by this version`,
-      {
-        at: 'executor.type',
-        hint: 'Leave it out, and name a `command`, or the `profile` of a runner that has one.',
-      },
-    )
-}
-
-function checkExecutor(
-  { executor: { command, profile } }: SchemaType<typeof blueprintSchema>,
-  edition: Edition,
-) {
-  if ((command === undefined) === (profile === undefined))
-    throw new HookError('config.field', 'executor needs either a command or a profile', { at: 'executor' })
-  if (command !== undefined && !runsCommands(edition))
-    throw handlerError(
-      'handler.not_in_edition',
-      'in the standard edition a blueprint names an executor profile, and its command belongs to the runner',
-      { at: 'executor.command' },
-    )
 }
 
 /** Checks `hooks`. Here an unknown key may be a gate that would not run, so it is refused. */

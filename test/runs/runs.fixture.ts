@@ -9,6 +9,7 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
 /** Where a gateway is, and how to get in. */
 export interface Reachable {
+  readonly env?: Readonly<Record<string, string>>
   readonly url: string
   readonly token: string
 }
@@ -19,11 +20,11 @@ export interface RunnerProcess {
 }
 
 export async function runnerProcess(
-  { url, token }: Reachable,
+  { url, token, env = {} }: Reachable,
   ...args: readonly string[]
 ): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [main, 'runner', ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(child, 'exit')

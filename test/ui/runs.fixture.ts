@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { runnerGateway } from '../../src/app/runner-gateway.ts'
+import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/client.ts'
-import { systemClock } from '../../src/engine/core/clock.ts'
 import { startRunner } from '../../src/runs/runner/runner.ts'
 import type { Running } from '../gateway/running.fixture.ts'
 import { runsOf, untilEnded } from '../runs/runs.fixture.ts'
@@ -12,21 +12,24 @@ export function sharedRunner(gateway: () => Running): void {
   beforeAll(async () => {
     const client = createClient({ url: gateway().url, token: gateway().token })
     const registered = Promise.withResolvers<void>()
+    const { means, dispose } = createRunnerMeans({
+      ...{ env: {}, client, cwd: gateway().home },
+      log: (name) => {
+        if (name === 'runner.registered') registered.resolve()
+      },
+    })
     const runner = startRunner({
+      ...means,
       gateway: runnerGateway(client),
       offer: {
         ...{ hostname: 'build-2', project_dir: '', executor_profile: '', executor_type: 'command' },
         ...{ tags: [], require_matching_tags: false },
       },
-      cwd: gateway().home,
       concurrency: 4,
-      clock: systemClock,
-      log: (name) => {
-        if (name === 'runner.registered') registered.resolve()
-      },
     })
     stop = async () => {
       await runner.stop()
+      await dispose()
       await client.close()
     }
     await registered.promise

@@ -6,8 +6,9 @@ import type { Log } from '../../engine/core/sink.ts'
 import { secretOpener } from '../../gateway/hooks/config-secrets.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import { brokenHandler } from '../../gateway/tenancy/snapshot.ts'
-import { createAgentHost } from '../../handlers/agent/agent-host.ts'
 import { createHandlers } from '../../handlers/handlers.ts'
+import type { Models } from '../../handlers/model/models.ts'
+import { createPromptAgentHost } from '../../runs/runner/prompt-agent-host.ts'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import type { Secrets } from '../../safe/secret.ts'
@@ -40,6 +41,8 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   handlers: readonly Handler[]
   dryHandlers: readonly Handler[]
   host: Host
+  /** The models of each tenant. */
+  models: Models
   /** Definitions of a tenant changed on this node. */
   forget(tenant: string): void
   dispose(): Promise<void>
@@ -65,7 +68,8 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   return {
     handlers: [...live.handlers, ...gatewayOnly],
     dryHandlers: [...dryRun.handlers, ...gatewayOnly],
-    host: namedAgentHost(createAgentHost({ models, log }), parts.startAgent),
+    host: namedAgentHost(createPromptAgentHost({ models, log }), parts.startAgent),
+    models,
     forget: models.forget,
     async dispose() {
       await Promise.all([live.dispose(), dryRun.dispose()])

@@ -4,6 +4,7 @@ import { errorText } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { ListenAddress } from '../../gateway/auth/site.ts'
 import type { SettingValues } from '../../gateway/settings.ts'
+import type { Models } from '../../handlers/model/models.ts'
 import type { RunTimes } from '../../runs/coordinator.ts'
 import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
 import type { Store } from '../../store/store.ts'
@@ -48,6 +49,8 @@ export interface RunningGateway {
   /** False if an owner revoked the token of the token file. */
   readonly isTokenKnown: boolean
   readonly defaultTenant: string
+  /** The models of each tenant, as its providers are stored. */
+  readonly models: Models
   /** Returns a link that opens a browser session, once. */
   loginLink(): string
   /** Refuses new requests, finishes running ones, and releases every resource. */
@@ -90,6 +93,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Running
       token: adminToken.token,
       isTokenKnown: adminToken.isKnown,
       defaultTenant,
+      models: engine.models,
       loginLink: () => url + issueLogin(),
       close: () => cleanup.run(),
     }

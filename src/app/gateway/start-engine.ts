@@ -12,6 +12,7 @@ import type { StatusPart } from '../../gateway/status.ts'
 import { followDefinitions } from '../../gateway/tenancy/follow-definitions.ts'
 import { createNodeChanges, type NodeChanges } from '../../gateway/tenancy/node-changes.ts'
 import { createSnapshots, type HookChange, type Snapshots } from '../../gateway/tenancy/snapshots.ts'
+import type { Models } from '../../handlers/model/models.ts'
 import type { Coordinator } from '../../runs/coordinator.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { folderHooks } from './folder-hooks.ts'
@@ -30,6 +31,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
   readonly handlers: readonly Handler[]
   readonly dryHandlers: readonly Handler[]
   readonly host: Host
+  readonly models: Models
   readonly audit: AuditQueue
   readonly worker: DeliveryWorker
   readonly runs: Coordinator

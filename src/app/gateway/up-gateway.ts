@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { createClient } from '../../client/client.ts'
-import { systemClock } from '../../engine/core/clock.ts'
 import { type Edition, runsCommands } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -8,6 +7,7 @@ import type { Log } from '../../engine/core/sink.ts'
 import { startRunner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
 import { runnerGateway } from '../runner-gateway.ts'
+import { createRunnerMeans } from '../runner-means.ts'
 import { readConfigFile } from './config-file.ts'
 import { createGatewayHome, gatewayHome } from './gateway-home.ts'
 import { openGateway, type RunningGateway } from './open-gateway.ts'
@@ -59,7 +59,7 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
   const up = { ...gateway, home: home.folder, tokenFile: home.token }
   // Commands of blueprints run as the user of the gateway, which is right on one's own machine only.
   if (!runsCommands(edition ?? 'lite') || options.runner === false || !gateway.isTokenKnown) return up
-  const runner = startLocalRunner(gateway, log)
+  const runner = startLocalRunner(gateway, { env, log })
   return {
     ...up,
     async close() {
@@ -72,20 +72,30 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
 const CONCURRENCY = 4
 
 /** The runner of `hookhelm up`. It speaks to its gateway like any other runner. */
-function startLocalRunner({ url, token }: RunningGateway, log: Log): { stop(): Promise<void> } {
+function startLocalRunner(
+  { url, token, defaultTenant, models }: RunningGateway,
+  { env, log }: Pick<UpOptions, 'env' | 'log'>,
+): { stop(): Promise<void> } {
   const client = createClient({ url, token })
+  const { means, dispose } = createRunnerMeans({
+    ...{ env, client, log, cwd: process.cwd() },
+    // Its runs use the providers that people configured in the gateway.
+    models: { find: (name) => models.find(name, defaultTenant) },
+  })
   const runner = startRunner({
     gateway: runnerGateway(client),
     offer: {
       ...{ hostname: hostname(), project_dir: '', executor_profile: '', executor_type: 'command' },
       ...{ tags: [], require_matching_tags: false },
     },
-    ...{ cwd: process.cwd(), concurrency: CONCURRENCY, clock: systemClock, log },
+    ...means,
+    concurrency: CONCURRENCY,
   })
   runner.ended.catch((thrown) => log('runner.failed', { error: errorText(thrown) }))
   return {
     async stop() {
       await runner.stop()
+      await dispose()
       await client.close()
     },
   }

@@ -71,6 +71,13 @@ export const serverErrors = {
   /** A runner polls or reports that is not registered, or was removed. */
   'runs.unknown_runner': 'Register it again with POST /runner/register; `hookhelm runner` does so by itself.',
 
+  /** A hook asks for a person's approval inside of a run, which cannot wait for one. The call is blocked. */
+  'runs.approval_unavailable': 'Let the hook decide with allow or block for the agents of runs.',
+  /** A tool of a run names a file outside of the folder of the run. */
+  'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
+  /** A run should start a coding agent whose tool calls would not reach the hooks. */
+  'runs.unconnected': 'Run `hookhelm connect` for this agent on the machine of the runner.',
+
   /** A delivery failed too often and became a dead letter. */
   'delivery.dead': 'Fix the receiver, then `hookhelm deliveries replay`.',
 

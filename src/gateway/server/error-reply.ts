@@ -26,7 +26,10 @@ interface ReplyRow {
 }
 
 /** Codes that only programs around the gateway raise. */
-type NotInGateway = `connect.${string}` | `agent.${string}`
+type NotInGateway =
+  | `connect.${string}`
+  | `agent.${string}`
+  | `runs.${'approval_unavailable' | 'outside_project' | 'unconnected'}`
 
 type Mapped =
   | Exclude<ServerCode, NotInGateway>

@@ -54,12 +54,6 @@ export function compileSchema(schema: unknown, at: string): SchemaCheck {
   return check
 }
 
-export function checkAnswer(answer: unknown, schema: JsonSchema | undefined): unknown {
-  const problem = schema && compileSchema(schema, 'output_schema')(answer)
-  if (problem === undefined) return answer
-  throw handlerError('agent.output_schema', `the answer of the agent does not fit its schema: ${problem}`)
-}
-
 /** Compiles a JSON Schema 2020-12 of a blueprint, which reports every problem of a value. Throws `agent.schema`. */
 export function compileViolations(schema: unknown, at: string): ViolationCheck {
   if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')

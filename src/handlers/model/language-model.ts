@@ -1,8 +1,11 @@
-import type { LanguageModel } from 'ai'
+import type { wrapLanguageModel } from 'ai'
 import type { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { isMissingPackage } from '../../safe/missing-package.ts'
 import type { ModelRef, Provider } from './model-name.ts'
+
+/** A model that can be wrapped again. */
+export type ProviderModel = ReturnType<typeof wrapLanguageModel>
 
 export type Fetch = typeof globalThis.fetch
 
@@ -34,7 +37,7 @@ export async function languageModel(
   { provider, model }: ModelRef,
   settings: ProviderSettings,
   fetch: Fetch,
-): Promise<LanguageModel> {
+): Promise<ProviderModel> {
   const { baseUrl = defaultUrls[provider], apiKey = '', headers = {} } = settings
   const common = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }
   try {

@@ -1,6 +1,5 @@
-import type { LanguageModel } from 'ai'
 import { handlerError } from '../../engine/core/handler-errors.ts'
-import { type Fetch, languageModel, type ProviderSettings } from './language-model.ts'
+import { type Fetch, languageModel, type ProviderModel, type ProviderSettings } from './language-model.ts'
 import { isExplicit, type ModelRef, type Provider, resolveModel } from './model-name.ts'
 
 export interface ModelsOptions {
@@ -15,7 +14,7 @@ export interface ModelsOptions {
 
 /** Who answers, under which name. */
 export interface ServedModel extends ModelRef {
-  readonly language: LanguageModel
+  readonly language: ProviderModel
 }
 
 export interface Models {

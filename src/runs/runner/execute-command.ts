@@ -1,5 +1,3 @@
-import { after } from '../../engine/core/after.ts'
-import type { Clock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
@@ -9,7 +7,6 @@ import { redact } from '../../safe/redact.ts'
 import { answersWithText, type Blueprint, checkOutput } from '../blueprint.ts'
 import type { RunResult } from '../run-events.ts'
 
-const DEFAULT_SECONDS = 3_600
 const MAX_OUTPUT_BYTES = 16 * 1_048_576
 /** Results are trusted to be as large as a run may print. */
 const LIMITS = { maxBytes: MAX_OUTPUT_BYTES, maxDepth: 256, maxKeys: 1_000_000 }
@@ -18,6 +15,7 @@ const LIMITS = { maxBytes: MAX_OUTPUT_BYTES, maxDepth: 256, maxKeys: 1_000_000 }
 export interface RunOrder {
   readonly run_id: string
   readonly session_id: string
+  readonly type: 'start_session' | 'resume_session'
   readonly parent_session_id: string | null
   readonly agent_name: string | null
   readonly parameters: Readonly<Record<string, unknown>> | null
@@ -28,7 +26,6 @@ export interface RunOrder {
 export interface CommandExecution {
   readonly argv: readonly string[]
   readonly cwd: string
-  readonly clock: Clock
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
@@ -36,23 +33,14 @@ export interface CommandExecution {
 export async function executeCommand(
   blueprint: Blueprint,
   order: RunOrder,
-  { argv, cwd, run, clock, signal }: CommandExecution & { readonly signal: AbortSignal },
+  { argv, cwd, run, signal }: CommandExecution & { readonly signal: AbortSignal },
 ): Promise<RunResult> {
-  const { timeout_seconds: seconds = DEFAULT_SECONDS } = blueprint.executor
-  const late = new AbortController()
-  const callOff = after(clock, seconds * 1_000, () => late.abort())
   const spec = {
     ...{ argv, cwd: order.project_dir ?? cwd, env: environmentOf(order) },
     stdin: JSON.stringify(order.parameters ?? {}),
     maxOutputBytes: MAX_OUTPUT_BYTES,
   }
-  const ended = await run(spec, AbortSignal.any([signal, late.signal]))
-    .catch((thrown: unknown) => {
-      if (late.signal.aborted && !signal.aborted)
-        throw handlerError('process.timeout', `the run took longer than ${seconds} s and was ended`)
-      throw thrown
-    })
-    .finally(callOff)
+  const ended = await run(spec, signal)
   if (ended.truncated) throw handlerError('process.output_limit', 'the command printed too much')
   if (ended.exitCode !== 0) {
     const how = ended.exitCode === undefined ? `signal ${ended.signal}` : `exit code ${ended.exitCode}`
@@ -62,8 +50,11 @@ export async function executeCommand(
 }
 
 /** What the command may need to talk about its run. It gets no token. */
-function environmentOf({ run_id, session_id, parent_session_id, agent_name, depth }: RunOrder) {
-  return childEnvironment([], {
+export function environmentOf(
+  { run_id, session_id, parent_session_id, agent_name, depth }: RunOrder,
+  allowed: readonly string[] = [],
+) {
+  return childEnvironment(allowed, {
     HOOKHELM_RUN_ID: run_id,
     HOOKHELM_SESSION_ID: session_id,
     HOOKHELM_AGENT_NAME: agent_name ?? '',

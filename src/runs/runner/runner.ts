@@ -1,14 +1,12 @@
 import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
-import type { Edition } from '../../engine/core/edition.ts'
 import { errorText, isHookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
 import { createProcesses } from '../../safe/process/run-process.ts'
 import type { RunnerOffer } from '../../store/stores/run-store.ts'
-import { readBlueprint } from '../blueprint.ts'
-import type { RunResult } from '../run-events.ts'
-import { executeCommand, type RunOrder } from './execute-command.ts'
+import type { NewSessionEvent, RunResult } from '../run-events.ts'
+import type { RunOrder } from './execute-command.ts'
+import { executeRun, type RunnerMeans } from './execute-run.ts'
+import { createSessionLog } from './session-log.ts'
 
 /** What a runner asks of the gateway. Errors have the codes of the gateway. */
 export interface RunnerGateway {
@@ -18,7 +16,11 @@ export interface RunnerGateway {
   /** Without `takes_runs`, waits only for sessions to stop. */
   poll(runner: string, takesRuns: boolean, signal: AbortSignal): Promise<PolledOrder>
   heartbeat(runner: string): Promise<void>
-  started(runner: string, run: string): Promise<void>
+  /** Repeated with the executor's own id of the session, once that is known. */
+  started(runner: string, run: string, executorSession?: string): Promise<void>
+  events(runner: string, run: string, events: readonly NewSessionEvent[]): Promise<void>
+  /** The executor's own id of a session; undefined if it has none yet. */
+  executorSession(session: string): Promise<string | undefined>
   /** Stores the result, then reports the end. */
   completed(runner: string, run: string, result: RunResult): Promise<void>
   failed(runner: string, run: string, error: string): Promise<void>
@@ -32,16 +34,10 @@ export interface PolledOrder {
   readonly deregistered?: true
 }
 
-export interface RunnerOptions {
+export interface RunnerOptions extends RunnerMeans {
   readonly gateway: RunnerGateway
   readonly offer: RunnerOffer
-  /** The command of the profile. Without it the runner runs the commands of blueprints. */
-  readonly command?: readonly string[]
-  /** Where commands run if the run names no folder. */
-  readonly cwd: string
   readonly concurrency: number
-  readonly clock: Clock
-  readonly log: Log
 }
 
 export interface Runner {
@@ -52,6 +48,8 @@ export interface Runner {
 }
 
 const RETRY_MS = 1_000
+/** The gateway takes no longer text. */
+const MAX_ERROR = 10_000
 /** After this many failed attempts in a row a report is given up: the lease of the run has run out by then. */
 const MAX_ATTEMPTS = 60
 
@@ -123,21 +121,20 @@ export function startRunner(options: RunnerOptions): Runner {
   ): Promise<void> {
     const { run_id } = run
     await repeatReport(() => gateway.started(id, run_id))
+    const session = createSessionLog((events) => repeatReport(() => gateway.events(id, run_id, events)), log)
     try {
-      const result = await runCommand(run, signal)
+      const result = await executeRun(run, options, {
+        ...{ signal, run: processes.run, emit: session.add },
+        onSession: (own) => session.after(() => repeatReport(() => gateway.started(id, run_id, own))),
+        findSession: () => gateway.executorSession(run.session_id),
+      })
+      await session.drain()
       await repeatReport(() => gateway.completed(id, run_id, result))
     } catch (thrown) {
+      await session.drain()
       if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
-      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown)))
+      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown).slice(0, MAX_ERROR)))
     }
-  }
-
-  async function runCommand(run: NonNullable<PolledOrder['run']>, signal: AbortSignal): Promise<RunResult> {
-    const edition: Edition = options.command === undefined ? 'lite' : 'standard'
-    const { blueprint } = readBlueprint(run.blueprint, edition)
-    const argv = options.command ?? blueprint.executor.command
-    if (argv === undefined) throw handlerError('process.start', 'this runner has no command for the run')
-    return executeCommand(blueprint, run, { argv, cwd: options.cwd, clock, run: processes.run, signal })
   }
 
   /** Repeats a report until the gateway has it, or says that the run is no longer ours. */

@@ -64,6 +64,11 @@ export class LiveProcess {
     this.#child?.stdin?.write(`${line}\n`)
   }
 
+  /** Closes its stdin, for a program that reads all of it first. */
+  endInput(text = ''): void {
+    this.#child?.stdin?.end(text)
+  }
+
   /** Whether this process keeps ours alive. */
   hold(alive: boolean): void {
     const change = alive ? 'ref' : 'unref'

@@ -26,7 +26,10 @@ export interface AiToolDecision {
   readonly context: readonly string[]
 }
 
-/** Dispatches `pre_tool_use` once per call. The approval stores the decision, and the tool takes it when it runs. */
+/** The events that decide about a tool call before it runs. */
+export type ToolGateEvent = 'pre_tool_use' | 'permission_request'
+
+/** Asks the hooks once per call. The approval stores the decision, and the tool takes it when it runs. */
 export interface AiToolGate {
   ask(call: AiToolCall): Promise<AiToolDecision>
   /** Stores a decision for the tool that is called with this same input object. */
@@ -34,20 +37,37 @@ export interface AiToolGate {
   take(input: unknown): AiToolDecision | undefined
 }
 
-export function createAiToolGate(agentHooks: AgentHooks): AiToolGate {
+/** Each event gets the input that the one before it left. The first that does not allow the call decides. */
+export function createAiToolGate(
+  agentHooks: AgentHooks,
+  eventsOf: (toolName: string) => readonly ToolGateEvent[] = () => ['pre_tool_use'],
+): AiToolGate {
   // By identity: each call has its own input object, while some providers repeat call ids.
   const stored = new WeakMap<object, AiToolDecision>()
+
+  async function askAt(event: ToolGateEvent, call: AiToolCall): Promise<AiToolDecision> {
+    const { toolName, toolCallId, input, messages, signal } = call
+    const decision = await agentHooks.gate(
+      event,
+      { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
+      { envelope: { ...turnEnvelope(agentHooks, messages), toolCall: toolCallId }, signal },
+    )
+    const { kind, grant = false, input: changed, context = [] } = decision
+    const result: AiToolDecision = { kind, grant, message: messageOf(decision), input, context }
+    return kind === 'block' || changed === undefined ? result : applyInput(result, call, changed)
+  }
+
   return {
     async ask(call) {
-      const { toolName, toolCallId, input, messages, signal } = call
-      const decision = await agentHooks.gate(
-        'pre_tool_use',
-        { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
-        { envelope: { ...turnEnvelope(agentHooks, messages), toolCall: toolCallId }, signal },
-      )
-      const { kind, grant = false, input: changed, context = [] } = decision
-      const result: AiToolDecision = { kind, grant, message: messageOf(decision), input, context }
-      return kind === 'block' || changed === undefined ? result : applyInput(result, call, changed)
+      const [first = 'pre_tool_use', ...others] = eventsOf(call.toolName)
+      let decision = await askAt(first, call)
+      for (const event of others) {
+        if (decision.kind !== 'allow') break
+        const { context, input } = decision
+        decision = await askAt(event, { ...call, input })
+        decision = { ...decision, context: [...context, ...decision.context] }
+      }
+      return decision
     },
     store(input, decision) {
       if (isObject(input)) stored.set(input, decision)

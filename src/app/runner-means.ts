@@ -1,0 +1,38 @@
+import type { Client } from '../client/client.ts'
+import { dataFolder } from '../config/hook-folders.ts'
+import { findConnections } from '../connect/find-connections.ts'
+import { systemClock } from '../engine/core/clock.ts'
+import type { Log } from '../engine/core/sink.ts'
+import { createModels, type Models } from '../handlers/model/models.ts'
+import type { RunnerMeans } from '../runs/runner/execute-run.ts'
+import { createOutbound } from '../safe/outbound/outbound.ts'
+import { localModels, outboundAllowed } from './environment.ts'
+
+interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'profile'> {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly client: Pick<Client, 'dispatch'>
+  readonly log: Log
+  /** The models of the environment if omitted. */
+  readonly models?: Models
+}
+
+/** What a runner lends to its runs: the models of its environment, the hooks of its gateway, and where agents are connected. */
+export function createRunnerMeans({ env, client, log, ...rest }: RunnerMeansParts): {
+  means: RunnerMeans
+  dispose(): Promise<void>
+} {
+  const outbound = createOutbound({ allow: outboundAllowed(env), log })
+  const means: RunnerMeans = {
+    models: createModels({ ...localModels(env), fetch: outbound.fetch }),
+    ...rest,
+    decisions: { client },
+    isConnected(agent, project, own) {
+      const paths = { env: own, project, system: '/' }
+      const { connected } = findConnections(paths, dataFolder(env), [agent])
+      return connected.some(({ unreadable }) => unreadable === undefined)
+    },
+    clock: systemClock,
+    log,
+  }
+  return { means, dispose: () => outbound.dispose() }
+}
