@@ -144,7 +144,7 @@ describe('one run', () => {
 })
 
 describe('AO-57 the editor of a blueprint', () => {
-  test('saves hooks of every point with agent, order, on_error and timeout, and shows the warnings', async () => {
+  test('saves start hooks with agent, order, on_error and timeout, clears them, and shows the warnings', async () => {
     const { agent, ok } = runsOf(gateway())
     await agent('editable', 'return {}', { note: 'of another tool' })
     const { page, complaints } = await signIn(gateway())
