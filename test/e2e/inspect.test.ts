@@ -209,13 +209,18 @@ describe('hookhelm sessions timeline', () => {
     )
   })
 
-  test('shows contents of calls to operators only', async () => {
+  test('shows viewers what each call is about, redacted, and only operators what a hook changed', async () => {
     const { call } = await story()
     const token = (await call('POST', '/v1/tokens', { name: 'v', role: 'viewer' })).body.token
     const viewer = { authorization: `Bearer ${token}` }
     const { body } = await call('GET', '/v1/sessions/s1/timeline', undefined, viewer)
     expect(body.events).toHaveLength(7)
-    expect(JSON.stringify(body)).not.toMatch(/rm -rf|clean up|a\.ts|nothing is deleted/)
+    const shown = JSON.stringify(body)
+    expect(shown).toContain('rm -rf build')
+    expect(shown).toContain('nothing is deleted')
+    expect(shown).not.toMatch(/s3cr3t|"changes"/)
+    const operator = await call('GET', '/v1/sessions/s1/timeline')
+    expect(JSON.stringify(operator.body)).toContain('"changes"')
   })
 })
 

@@ -80,7 +80,7 @@ function hookhelm(args: readonly string[], home: string): Promise<Ran> {
   let stderr = ''
   child.stdout.on('data', (chunk) => {
     stdout += chunk
-    if (stdout.includes('is running at')) child.kill('SIGTERM')
+    if (stdout.includes('Hookhelm is running.')) child.kill('SIGTERM')
   })
   child.stderr.on('data', (chunk) => {
     stderr += chunk

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { running, shared } from '../gateway/running.fixture.ts'
 import { runsOf, untilEnded } from '../runs/runs.fixture.ts'
 import { browser, screenshot } from './browser.fixture.ts'
+import { codeText } from './code-text.fixture.ts'
 import { seedRuns, sharedRunner } from './runs.fixture.ts'
 
 const gateway = shared()
@@ -68,10 +69,9 @@ describe('one run', () => {
     await lanes.locator('[data-phase="on_run_start"]').getByText('path-resolver').waitFor()
     await lanes.locator('[data-phase="running"]').waitFor()
     await lanes.locator('[data-phase="on_run_finish"]').waitFor()
-    const sides = page.locator('section', { hasText: 'original → after' }).locator('pre')
-    expect(await sides.count()).toBe(2)
-    expect(await sides.nth(0).textContent()).not.toContain('resolved_path')
-    expect(await sides.nth(1).textContent()).toContain('"resolved_path": "/data/reports/R123.csv"')
+    const side = (name: string) => codeText(page.getByRole('textbox', { name }))
+    expect(await side('before')).not.toContain('resolved_path')
+    expect(await side('after')).toContain('"resolved_path": "/data/reports/R123.csv"')
     const chain = page.getByRole('list', { name: 'Runs from parent to child' })
     await chain.getByText('mail-report').waitFor()
     await chain.getByText('audit-logger').waitFor()
@@ -178,8 +178,8 @@ describe('AO-57 the editor of a blueprint', () => {
     expect(blueprint.definition.note).toBe('of another tool')
     await start.getByRole('switch', { name: /Before the run/ }).click()
     await button(page, 'Save version 3').click()
-    await page.getByText('version 3').waitFor()
-    expect((await ok('GET', '/agents/editable')).blueprint.definition.hooks).toEqual({})
+    const saved = async () => (await ok('GET', '/agents/editable')).blueprint.definition.hooks
+    await expect.poll(saved).toEqual({})
     expect(complaints).toEqual([])
   })
 
