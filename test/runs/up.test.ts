@@ -25,8 +25,8 @@ test('hookhelm up executes runs by itself, and still ends at SIGTERM', async () 
     const child = spawn(process.execPath, [main, ...args, '--json'], { env: remote })
     return JSON.parse(await text(child.stdout))
   }
-  const executor = JSON.stringify({ command: ['cat'] })
-  await hookhelm('blueprints', 'create', '--name', 'echo', '--type', 'procedural', '--executor', executor)
+  const echo = { name: 'echo', type: 'procedural', executor: { command: ['cat'] } }
+  await hookhelm('blueprints', 'save', '--data', JSON.stringify(echo))
   const { session_id } = await hookhelm('runs', 'start', '--agent-name', 'echo', '--parameters', '{"a":1}')
   let result = await hookhelm('runSessions', 'result', session_id)
   while (result.status !== 'finished') result = await hookhelm('runSessions', 'result', session_id)
