@@ -28,6 +28,7 @@ export function AgentsPage() {
           ? 'Agents that Hookhelm starts: what they take, what they return, and the hooks around their runs.'
           : 'Which agents send events, what hooks can do there, and what doctor found last.'
       }
+      command={tab === 'blueprints' ? 'hookhelm blueprints list' : 'hookhelm capabilities list'}
     >
       <Tabs
         value={tab}

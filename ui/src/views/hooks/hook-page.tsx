@@ -75,6 +75,7 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           {stored === undefined ? null : <HookFigures hook={stored} />}
         </>
       }
+      {...(stored === undefined ? {} : { command: `hookhelm hooks get ${stored.id}` })}
       actions={
         <HookActions
           stored={stored}

@@ -50,6 +50,7 @@ export function HooksPage() {
     <Page
       title="Hooks"
       purpose="The hooks in force, in the order in which they run. Locked ones run first and again at the end."
+      command="hookhelm list"
       actions={
         mayCreate ? (
           <Button

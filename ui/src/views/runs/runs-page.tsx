@@ -54,6 +54,7 @@ export function RunsPage() {
     <Page
       title="Runs"
       purpose="Agents that Hookhelm started: what their hooks decided, and how each run ended."
+      command="hookhelm runs list"
       actions={
         mayStart ? (
           <Button size="xs" onClick={() => setStarting(true)}>
