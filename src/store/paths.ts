@@ -49,3 +49,7 @@ export function runPath(
 export function runEventPath(tenant: string, eventId: string): SealedPath {
   return { table: 'run_events', row: `${tenant}/${eventId}`, column: 'data' }
 }
+
+export function approvalPath(tenant: string, approvalId: string, column: 'content' | 'answers'): SealedPath {
+  return { table: 'approvals', row: `${tenant}/${approvalId}`, column }
+}

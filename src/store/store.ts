@@ -1,4 +1,5 @@
 import type { AgentStore } from './stores/agent-store.ts'
+import type { ApprovalStore } from './stores/approval-store.ts'
 import type { AuditStore } from './stores/audit-store.ts'
 import type { ChangeStore } from './stores/change-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
@@ -26,7 +27,8 @@ export interface Store
     TenantStore,
     VaultStore,
     AgentStore,
-    RunStore {
+    RunStore,
+    ApprovalStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>
@@ -37,6 +39,11 @@ export interface Store
    * of any tenant may be. Hints may be lost. Returns a function that unsubscribes. SQLite has one node and gives no hints.
    */
   onRunHint(listener: (tenant: string | undefined) => void): () => void
+  /**
+   * Calls the listener when an approval was answered or ended on another node; with undefined, any may be. Hints may be lost.
+   * Returns a function that unsubscribes.
+   */
+  onApprovalHint(listener: (approvalId: string | undefined) => void): () => void
   /** Resolves when pending work is written and the connections are closed. */
   close(): Promise<void>
 }

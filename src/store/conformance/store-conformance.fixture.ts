@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { approvalConformance } from './approvals.fixture.ts'
 import { auditConformance } from './audit.fixture.ts'
 import { auditChainConformance } from './audit-chain.fixture.ts'
 import { blueprintConformance } from './blueprints.fixture.ts'
@@ -40,5 +41,6 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     runConformance(open)
     runClaimConformance(open)
     runEventConformance(open)
+    approvalConformance(open)
   })
 }

@@ -6,6 +6,7 @@ import { connectionConfig } from './connection-pool.ts'
 
 export const HINT_CHANNEL = 'hookhelm_definitions'
 export const RUN_HINT_CHANNEL = 'hookhelm_runs'
+export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
 
 const MIN_DELAY_MS = 100
 const MAX_DELAY_MS = 5_000
@@ -15,6 +16,7 @@ const PING_MS = 15_000
 export interface Hints {
   on: Store['onHint']
   onRun: Store['onRunHint']
+  onApproval: Store['onApprovalHint']
   close(): Promise<void>
 }
 
@@ -27,6 +29,10 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
   }
   const notifyRuns = (tenant?: string) => {
     for (const listener of runListeners) listener(tenant)
+  }
+  const approvalListeners = new Set<(approvalId: string | undefined) => void>()
+  const notifyApprovals = (approvalId?: string) => {
+    for (const listener of approvalListeners) listener(approvalId)
   }
   let closed = false
   let client: pg.Client | undefined
@@ -56,11 +62,13 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     next.on('end', () => reconnect(next, 'the connection ended'))
     next.on('notification', ({ channel, payload }) => {
       if (channel === RUN_HINT_CHANNEL) notifyRuns(payload)
+      else if (channel === APPROVAL_HINT_CHANNEL) notifyApprovals(payload)
       else notify()
     })
     try {
       await next.connect()
-      await next.query(`listen ${HINT_CHANNEL}; listen ${RUN_HINT_CHANNEL}`)
+      const channels = [HINT_CHANNEL, RUN_HINT_CHANNEL, APPROVAL_HINT_CHANNEL]
+      await next.query(channels.map((channel) => `listen ${channel}`).join('; '))
     } catch (error) {
       return reconnect(next, error)
     }
@@ -68,6 +76,7 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     every(PING_MS, () => next.query('select 1').catch((error: unknown) => reconnect(next, error)))
     notify()
     notifyRuns()
+    notifyApprovals()
   }
   const start = () => {
     timer?.stop()
@@ -83,6 +92,10 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     onRun(listener) {
       runListeners.add(listener)
       return () => runListeners.delete(listener)
+    },
+    onApproval(listener) {
+      approvalListeners.add(listener)
+      return () => approvalListeners.delete(listener)
     },
     async close() {
       closed = true

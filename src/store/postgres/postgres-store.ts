@@ -66,6 +66,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       },
       onHint: hints.on,
       onRunHint: hints.onRun,
+      onApprovalHint: hints.onApproval,
       async close() {
         if (closed) return
         closed = true

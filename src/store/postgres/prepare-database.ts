@@ -4,7 +4,7 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { assertKnownSteps, migrate, stepNames } from '../migrations/migrate.ts'
 import { connectionConfig } from './connection-pool.ts'
-import { HINT_CHANNEL, RUN_HINT_CHANNEL } from './hints.ts'
+import { APPROVAL_HINT_CHANNEL, HINT_CHANNEL, RUN_HINT_CHANNEL } from './hints.ts'
 import { postgresColumnTypes, queryBuilderOn } from './postgres-dialect.ts'
 import { postgresStoreError } from './postgres-error.ts'
 import { checkLoginRole, type DatabaseRoles, ensureRoles, rolesOfDatabase } from './roles.ts'
@@ -122,6 +122,18 @@ const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
     "select from pg_trigger where tgrelid = 'runs'::regclass and tgname = 'hint_runs'",
     `create trigger hint_runs after insert or update of status on runs
        for each row when (new.status not in ('preparing', 'claimed', 'running')) execute function hint_runs()`,
+  ],
+  [
+    "select from pg_proc where proname = 'hint_approvals' and pronamespace = current_schema()::regnamespace",
+    `create function hint_approvals() returns trigger language plpgsql as $$ begin
+       perform pg_notify('${APPROVAL_HINT_CHANNEL}', new.approval_id);
+       return null;
+     end $$`,
+  ],
+  [
+    "select from pg_trigger where tgrelid = 'approvals'::regclass and tgname = 'hint_approvals'",
+    `create trigger hint_approvals after update of status on approvals
+       for each row when (new.status <> 'pending') execute function hint_approvals()`,
   ],
 ]
 

@@ -38,7 +38,8 @@ export async function clampWindows(
     const retries = await clamp('deliveries', 'due_at', now + longest.retry_ms, sql`state = 'waiting'`)
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
-    return leases + retries + answers + guards + (await clampRuns(trx, now))
+    const runs = await clampRuns(trx, now)
+    return leases + retries + answers + guards + runs + (await clampApprovals(trx, now))
   })
 }
 
@@ -49,4 +50,15 @@ async function clampRuns(trx: QueryBuilder, now: number): Promise<number> {
     trx,
   )
   return Number(numAffectedRows ?? 0)
+}
+
+/** Each approval has its own window; a grant keeps at most the length that it was given. */
+async function clampApprovals(trx: QueryBuilder, now: number): Promise<number> {
+  const pending = await sql`update approvals
+    set deadline_at = ${now} + deadline_at - created_at, created_at = ${now}
+    where status = 'pending' and created_at > ${now}`.execute(trx)
+  const grants = await sql`update approvals
+    set granted_until = ${now} + granted_until - decided_at, decided_at = ${now}
+    where granted_until is not null and decided_at > ${now}`.execute(trx)
+  return Number(pending.numAffectedRows ?? 0) + Number(grants.numAffectedRows ?? 0)
 }

@@ -32,6 +32,8 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'error' },
   { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'block_reason' },
   { table: 'run_events', id: 'tenant_id', name: 'event_id', column: 'data' },
+  { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'content' },
+  { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'answers' },
 ]
 
 /** Which cells a page reads. */

@@ -2,6 +2,7 @@ import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
 import type { RunStore } from '../stores/run-store.ts'
 import { agentQueries } from './agent-queries.ts'
+import { approvalQueries } from './approval-queries.ts'
 import { eventQueries } from './audit/event-queries.ts'
 import { historyQueries } from './audit/history-queries.ts'
 import { type RecordMethods, recordMethods } from './audit/journal.ts'
@@ -28,7 +29,8 @@ import { eventListQueries } from './views/event-list.ts'
 import { statisticQueries } from './views/statistics.ts'
 
 /** The store without its connection. The dialect adds `close`, which calls `flush` first. */
-export interface SqlStore extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'onRunHint' | 'close'> {
+export interface SqlStore
+  extends Omit<Store, 'dialect' | 'ping' | 'onHint' | 'onRunHint' | 'onApprovalHint' | 'close'> {
   recordBytes: RecordMethods['recordBytes']
   flush(): Promise<void>
 }
@@ -74,6 +76,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...vault,
     ...agentQueries(db),
     ...runStore(db, keyUses.add),
+    ...approvalQueries(db, keyUses.add),
     async flush() {
       await projector.catchUp(CLOSE_MS)
       await projector.stop()

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { ApprovalRow } from '../stores/approval-store.ts'
 import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
 import type { RunnerRow, RunRow, RunSessionRow } from '../stores/run-store.ts'
@@ -44,6 +45,7 @@ export interface Tables {
   runs: Runs
   run_events: RunEvents
   run_event_positions: { tenant_id: string; position: number }
+  approvals: Approvals
 }
 
 interface AgentHooks {
@@ -239,4 +241,14 @@ interface RunEvents {
   created_at: number
   /** Sealed. */
   data: string
+}
+
+interface Approvals extends Omit<ApprovalRow, 'status' | 'votes' | 'edited' | 'what' | 'reason' | 'input'> {
+  /** The order of creation, assigned by the database. */
+  position: Generated<number>
+  status: string
+  /** Sealed: what the call does, why a person is asked, and the final arguments. */
+  content: string
+  /** Sealed: the votes, and the input that a person wrote. */
+  answers: string | null
 }

@@ -56,6 +56,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     dialect: 'sqlite',
     onHint: () => () => {},
     onRunHint: () => () => {},
+    onApprovalHint: () => () => {},
     close: () => worker.close(),
   }
 }
@@ -87,6 +88,11 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     registerRunner: (runner, now = steadyNow()) => store.registerRunner(runner, now),
     keepRunner: (tenant, runner, lease_ms, now = steadyNow()) =>
       store.keepRunner(tenant, runner, lease_ms, now),
+    requestApproval: (approval, now = steadyNow()) => store.requestApproval(approval, now),
+    answerApproval: (tenant, id, answer, now = steadyNow()) => store.answerApproval(tenant, id, answer, now),
+    endApproval: (tenant, id, end, now = steadyNow()) => store.endApproval(tenant, id, end, now),
+    useApproval: (tenant, id, now = steadyNow()) => store.useApproval(tenant, id, now),
+    expireApprovals: (limit, now = steadyNow()) => store.expireApprovals(limit, now),
     expireRuns: (limits) => store.expireRuns({ now: steadyNow(), ...limits }),
   } satisfies Partial<Store>
 }

@@ -14,6 +14,7 @@ const open = async (): Promise<Store> => ({
   dialect: 'sqlite',
   onHint: () => () => {},
   onRunHint: () => () => {},
+  onApprovalHint: () => () => {},
 })
 // Like sqlite-store.ts: SQLite closes the file even if the process ends without `close`.
 process.once('exit', () => removeWalMarker(file))

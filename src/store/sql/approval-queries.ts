@@ -1,0 +1,299 @@
+import { type Selectable, sql } from 'kysely'
+import type { Secrets } from '../../safe/secret.ts'
+import { approvalPath } from '../paths.ts'
+import {
+  type ApprovalAnswer,
+  type ApprovalFilter,
+  type ApprovalRow,
+  type ApprovalStore,
+  type ApprovalVote,
+  approvalStatuses,
+  type NewApproval,
+} from '../stores/approval-store.ts'
+import { openSealed } from './audit/event-queries.ts'
+import { readUnion } from './column-values.ts'
+import { pageFromRows, readNumberCursor } from './page-cursor.ts'
+import type { CountSealed } from './runs/run-queries.ts'
+import { isUniqueViolation, type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
+import type { Tables } from './tables.ts'
+
+type StoredApproval = Selectable<Tables['approvals']>
+
+export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): ApprovalStore {
+  const { secrets } = db
+  const requestApproval: ApprovalStore['requestApproval'] = async (approval, given) => {
+    try {
+      const result = await db.tenant(approval.tenant_id, async (trx) => {
+        const now = await readNow(trx, db, given)
+        const known = await findUsable(db, trx, { approval, now })
+        if (known !== undefined) return { approval: readApproval(secrets, known), isNew: false }
+        const row = await insertApproval(db, trx, { approval, now })
+        return { approval: readApproval(secrets, row), isNew: true }
+      })
+      if (result.isNew) await countSealed(1)
+      return result
+    } catch (error) {
+      // The same call asked at the same time on another connection, and its question is now visible.
+      if (isUniqueViolation(error)) return requestApproval(approval, given)
+      throw error
+    }
+  }
+  return {
+    requestApproval,
+
+    async answerApproval(tenant, approvalId, answer, given) {
+      const result = await db.tenant(tenant, async (trx) => {
+        const row = await findRow(db, trx, { tenant, approvalId, lock: true })
+        if (row === undefined) return undefined
+        const now = await readNow(trx, db, given)
+        const before = readApproval(secrets, row)
+        const isOpen = row.status === 'pending' && row.deadline_at > now
+        const hasVoted = before.votes.some(({ by }) => by === answer.by)
+        if (!isOpen || hasVoted) return { approval: before, counted: false }
+        return { approval: await writeAnswer(db, trx, { before, answer, now }), counted: true }
+      })
+      if (result?.counted) await countSealed(1)
+      return result
+    },
+
+    endApproval: (tenant, approvalId, { status, by }, given) =>
+      db.tenant(tenant, async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('approvals')
+          .set({ status, decided_by: by, decided_at: db.codec.now(given) })
+          .where('tenant_id', '=', tenant)
+          .where('approval_id', '=', approvalId)
+          .where('status', '=', 'pending')
+          .executeTakeFirst()
+        return numUpdatedRows > 0
+      }),
+
+    useApproval: (tenant, approvalId, given) =>
+      db.tenant(tenant, async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('approvals')
+          .set({ used_at: db.codec.now(given) })
+          .where('tenant_id', '=', tenant)
+          .where('approval_id', '=', approvalId)
+          .where('used_at', 'is', null)
+          .executeTakeFirst()
+        return numUpdatedRows > 0
+      }),
+
+    findApproval: (tenant, approvalId) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await findRow(db, trx, { tenant, approvalId, lock: false })
+        return row && readApproval(secrets, row)
+      }),
+
+    listApprovals: (tenant, filter, { cursor, limit }) =>
+      db.tenant(tenant, async (trx) => {
+        const from = cursor ? readNumberCursor(cursor) : undefined
+        const rows = await selectApprovals(trx, tenant, filter)
+          .$if(from !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('created_at', 'position'), '<', eb.tuple(from?.time ?? 0, from?.key ?? 0)),
+            ),
+          )
+          .orderBy('created_at', 'desc')
+          .orderBy('position', 'desc')
+          .limit(limit + 1)
+          .execute()
+        const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
+        return { ...page, rows: page.rows.map((row) => readApproval(secrets, row)) }
+      }),
+
+    countPendingApprovals: (tenant) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await selectApprovals(trx, tenant, { status: 'pending' })
+          .clearSelect()
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .executeTakeFirst()
+        return Number(row?.count ?? 0)
+      }),
+
+    endedApprovals: (approvalIds) =>
+      db.system(async (trx) => {
+        if (approvalIds.length === 0) return []
+        return trx
+          .selectFrom('approvals')
+          .select(['tenant_id', 'approval_id'])
+          .where('approval_id', 'in', approvalIds)
+          .where('status', '<>', 'pending')
+          .execute()
+      }),
+
+    expireApprovals: (limit, given) =>
+      db.system(async (trx) => {
+        const now = await readNow(trx, db, given)
+        const due = trx
+          .selectFrom('approvals')
+          .select('position')
+          .where(sql<boolean>`status = 'pending'`)
+          .where('deadline_at', '<=', now)
+          .orderBy('deadline_at')
+          .limit(limit)
+        return trx
+          .updateTable('approvals')
+          .set({ status: 'expired', decided_at: now })
+          .where('position', 'in', due)
+          .where('status', '=', 'pending')
+          .returning(['tenant_id', 'approval_id'])
+          .execute()
+      }),
+  }
+}
+
+interface ApprovalAt {
+  readonly approval: NewApproval
+  readonly now: number
+}
+
+/** The question, the unused answer or the grant that an identical call of the session already has; the latest counts. */
+async function findUsable(
+  { dialect }: SqlDatabase,
+  trx: QueryBuilder,
+  { approval: { tenant_id, session_id, input_hash }, now }: ApprovalAt,
+): Promise<StoredApproval | undefined> {
+  const open = sql<boolean>`status = 'pending' and deadline_at > ${now}`
+  const unused = sql<boolean>`status in ('approved', 'denied') and used_at is null and deadline_at > ${now}`
+  const granted = sql<boolean>`status = 'approved' and granted_until > ${now}`
+  return trx
+    .selectFrom('approvals')
+    .selectAll()
+    .where('tenant_id', '=', tenant_id)
+    .where('input_hash', '=', input_hash)
+    .where('session_id', session_id === null ? 'is' : '=', session_id)
+    .where((eb) => eb.or([open, unused, granted]))
+    .orderBy('position', 'desc')
+    .limit(1)
+    .$if(dialect === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+async function insertApproval(
+  { secrets }: SqlDatabase,
+  trx: QueryBuilder,
+  { approval, now }: ApprovalAt,
+): Promise<StoredApproval> {
+  const { within_ms, what, reason, input, ...columns } = approval
+  const { tenant_id, approval_id } = approval
+  // A question whose deadline has passed would stay in the way until the next sweep.
+  await trx
+    .updateTable('approvals')
+    .set({ status: 'expired', decided_at: now })
+    .where('tenant_id', '=', tenant_id)
+    .where('input_hash', '=', approval.input_hash)
+    .where('status', '=', 'pending')
+    .where('deadline_at', '<=', now)
+    .execute()
+  return trx
+    .insertInto('approvals')
+    .values({
+      ...columns,
+      content: secrets.encrypt(
+        JSON.stringify({ what, reason, input }),
+        approvalPath(tenant_id, approval_id, 'content'),
+      ),
+      status: 'pending',
+      answers: null,
+      created_at: now,
+      deadline_at: now + within_ms,
+      decided_at: null,
+      decided_by: null,
+      used_at: null,
+      granted_until: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+interface AnswerAt {
+  readonly before: ApprovalRow
+  readonly answer: ApprovalAnswer
+  readonly now: number
+}
+
+async function writeAnswer(
+  { secrets }: SqlDatabase,
+  trx: QueryBuilder,
+  { before, answer, now }: AnswerAt,
+): Promise<ApprovalRow> {
+  const { tenant_id, approval_id, approvers_needed } = before
+  const { verdict, by, from, message, grant_ms } = answer
+  const vote: ApprovalVote = { verdict, by, from, at: now, ...(message === undefined ? {} : { message }) }
+  const votes = [...before.votes, vote]
+  const edited = answer.edited === undefined ? before.edited : answer.edited
+  const approved = votes.filter((each) => each.verdict === 'approve').length >= approvers_needed
+  const status = verdict === 'deny' ? 'denied' : approved ? 'approved' : 'pending'
+  const isDecided = status !== 'pending'
+  const row = await trx
+    .updateTable('approvals')
+    .set({
+      answers: secrets.encrypt(
+        JSON.stringify({ votes, edited }),
+        approvalPath(tenant_id, approval_id, 'answers'),
+      ),
+      status,
+      ...(isDecided ? { decided_at: now, decided_by: by } : {}),
+      ...(status === 'approved' && grant_ms !== undefined ? { granted_until: now + grant_ms } : {}),
+    })
+    .where('tenant_id', '=', tenant_id)
+    .where('approval_id', '=', approval_id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return readApproval(secrets, row)
+}
+
+async function findRow(
+  { dialect }: SqlDatabase,
+  trx: QueryBuilder,
+  { tenant, approvalId, lock }: { tenant: string; approvalId: string; lock: boolean },
+): Promise<StoredApproval | undefined> {
+  return trx
+    .selectFrom('approvals')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('approval_id', '=', approvalId)
+    .$if(lock && dialect === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+function selectApprovals(trx: QueryBuilder, tenant: string, filter: ApprovalFilter) {
+  const { status, session_id, input_hash } = filter
+  return trx
+    .selectFrom('approvals')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .$if(status !== undefined, (query) => query.where(sql<boolean>`status = ${sql.lit(status)}`))
+    .$if(session_id !== undefined, (query) => query.where('session_id', '=', session_id ?? ''))
+    .$if(input_hash !== undefined, (query) => query.where('input_hash', '=', input_hash ?? ''))
+}
+
+interface Content {
+  readonly what: string | null
+  readonly reason: string
+  readonly input: unknown
+}
+
+const unreadable: Content = {
+  what: null,
+  reason: 'The text cannot be read: the key that sealed it is gone.',
+  input: null,
+}
+
+function readApproval(secrets: Secrets, row: StoredApproval): ApprovalRow {
+  const { content, answers, status, position: _, ...columns } = row
+  const path = (column: 'content' | 'answers') => approvalPath(row.tenant_id, row.approval_id, column)
+  const opened = openSealed(secrets, content, path('content'))
+  const answered = answers === null ? undefined : openSealed(secrets, answers, path('answers'))
+  return {
+    ...columns,
+    ...(opened === undefined ? unreadable : (JSON.parse(opened) as Content)),
+    status: readUnion(approvalStatuses, status),
+    edited: null,
+    ...(answered === undefined
+      ? { votes: [] }
+      : (JSON.parse(answered) as { votes: readonly ApprovalVote[]; edited: unknown })),
+  }
+}
