@@ -178,5 +178,18 @@ test('a person without a session is asked to sign in, and sees nothing', async (
   expect(await page.getByRole('navigation').count()).toBe(0)
 })
 
+test('a list that could not be read is read again when the next event arrives', async () => {
+  const { page } = await signIn(gateway())
+  const before = await gateway().dispatch('pre_tool_use', call('echo before'))
+  let lists = 0
+  // Live reads the list when it opens, and again when its feed has begun. The second fails.
+  await page.route('**/v1/call/events.list', (route) => (++lists === 2 ? route.abort() : route.continue()))
+  await page.goto(`${gateway().url}/ui/live`)
+  await expect.poll(() => lists, { timeout: 60_000 }).toBe(2)
+  const after = await gateway().dispatch('pre_tool_use', call('echo after'))
+  await page.locator(`[data-event="${after.body.event_id}"]`).waitFor()
+  await page.locator(`[data-event="${before.body.event_id}"]`).waitFor()
+})
+
 test('after a lost connection the events in between appear', () =>
   loseConnection({ gateway: gateway(), ...flowParts }))

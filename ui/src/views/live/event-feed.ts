@@ -136,7 +136,11 @@ class FeedRows {
 
   #showArrived(): void {
     this.#frame = 0
-    if (!this.#hasFirstPage) return
+    if (!this.#hasFirstPage) {
+      // The first page could not be read. An event arrived, so the gateway answers again.
+      if (!this.#state.isLoading) void this.loadFirst()
+      return
+    }
     if (this.#isPaused) return this.#change({ waiting: this.#arrivedCount })
     const { events: fresh, isComplete } = this.#takeArrived()
     this.#change({ waiting: 0 })
