@@ -59,13 +59,22 @@ export interface CallOptions {
   readonly timeoutMs?: number
 }
 
+/** Options of one dispatch. */
+export interface DispatchCallOptions extends CallOptions {
+  /**
+   * How long the call can wait for a person if a hook asks for approval, in milliseconds. The decision is then theirs.
+   * Without it, the decision is `ask`, and the program asks by itself.
+   */
+  readonly waitMs?: number
+}
+
 /** A client of a gateway. Every method but `decide` rejects with a `HookError` that has the gateway's code. */
 export interface Client {
   /**
    * Sends an event through the hooks of the gateway and returns their decision. Rejects if the gateway refuses the event
    * (`input.schema`, `auth.token`, …), does not answer in time, or is not there (`gateway.unreachable`).
    */
-  dispatch<E extends string>(event: EventToSend<E>, options?: CallOptions): Promise<DispatchResult>
+  dispatch<E extends string>(event: EventToSend<E>, options?: DispatchCallOptions): Promise<DispatchResult>
   /**
    * The same for gates: never rejects. If the gateway makes no decision, the result is a block with the error's code.
    *
@@ -73,7 +82,7 @@ export interface Client {
    * const { kind, reason } = await client.decide({ event: 'pre_tool_use', payload: { tool_name: 'Bash' } })
    * if (kind === 'block') throw new Error(reason)
    */
-  decide<E extends string>(event: EventToSend<E>, options?: CallOptions): Promise<Decision>
+  decide<E extends string>(event: EventToSend<E>, options?: DispatchCallOptions): Promise<Decision>
   /** Calls a method of the gateway, for example `hooks.list`. Parameters and result are typed by the method. */
   call<M extends keyof Methods>(
     method: M,
@@ -107,12 +116,16 @@ export function createClient(options: ClientOptions = {}): Client {
 
   async function dispatch<E extends string>(
     event: EventToSend<E>,
-    call: CallOptions = {},
+    { waitMs, ...call }: DispatchCallOptions = {},
   ): Promise<DispatchResult> {
+    const request = waitMs === undefined ? event : { ...event, within_ms: waitMs }
+    const limit = deadline(call)
+    // On the socket the gateway tells when it asks a person; over HTTP the call has to wait from the beginning.
+    const longest = { ...limit, timeoutMs: Math.max(limit.timeoutMs, waitMs ?? 0) }
     const answer =
       socket === undefined
-        ? await http.post('/v1/dispatch', event, deadline(call))
-        : await socket.send(event, deadline(call))
+        ? await http.post('/v1/dispatch', request, longest)
+        : await socket.send(request, limit)
     if (!isDispatchAnswer(answer))
       throw serverError('gateway.internal', 'the answer of the gateway is not a decision')
     return { eventId: answer.event_id, decision: answer.decision }

@@ -7,6 +7,7 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type DispatchCallOptions,
   type DispatchResult,
   type EventPayload,
   type EventToSend,

@@ -25,6 +25,7 @@ export interface MethodContext {
   readonly caller: Caller
   readonly parts: MethodParts
   readonly signal?: AbortSignal
+  readonly address?: string | undefined
 }
 
 /** Runs one method for a caller. For a subscription this reads one page. */
@@ -38,12 +39,16 @@ export async function callMethod(row: Method, given: unknown, context: MethodCon
 export function prepareCall<Params, Part extends PartName>(
   row: MethodRow<string, Params, unknown, Part>,
   given: unknown,
-  { caller, parts, signal }: MethodContext,
+  { caller, parts, signal, address }: MethodContext,
 ): MethodCall<Params, Part> {
   if (!reaches(caller.role, row.role))
     throw serverError('auth.scope', `${row.name} needs the role ${row.role}, the token has ${caller.role}`)
   const call = { params: readParams(row, given), caller, parts: selectParts(parts, row.needs) }
-  return signal === undefined ? call : { ...call, signal }
+  return {
+    ...call,
+    ...(signal === undefined ? {} : { signal }),
+    ...(address === undefined ? {} : { address }),
+  }
 }
 
 function selectParts<Part extends PartName>(

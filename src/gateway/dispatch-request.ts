@@ -23,6 +23,7 @@ const requestFields: Readonly<Record<string, Field>> = {
   payload: anything,
   envelope: { test: isRecord, is: 'an object' },
   trace: { test: (value) => typeof value === 'boolean', is: 'true or false' },
+  within_ms: number,
   idempotency_key: {
     test: (value) => typeof value === 'string' && value.length > 0 && value.length <= 256,
     is: 'text of 1 to 256 characters',

@@ -4,6 +4,7 @@ import type { Handler, Host } from '../engine/core/handler.ts'
 import type { Coordinator } from '../runs/coordinator.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
+import type { Approvals } from './approvals/approvals.ts'
 import type { Demo } from './demo/demo.ts'
 import type { HooksInForce } from './hooks/effective-hooks.ts'
 import type { Settings } from './settings.ts'
@@ -38,6 +39,7 @@ export interface MethodParts {
   wakeDeliveries(): void
   readonly demo: Demo
   readonly runs: Coordinator
+  readonly approvals: Approvals
   /** One entry per part that reports its health. */
   readonly status: readonly StatusPart[]
   readonly clock: Clock

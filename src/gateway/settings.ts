@@ -34,6 +34,13 @@ export const settingsSchema = z
     retention_days: wholeNumber(1, 3_650)
       .describe('Days for which executions and events are kept.')
       .exactOptional(),
+    approval_timeout_ms: wholeNumber(1_000, 7 * 86_400_000)
+      .describe('How long people may take to answer a request for approval; then the call is denied.')
+      .exactOptional(),
+    own_approvals: z
+      .boolean()
+      .describe('false: the token that sent a call may not approve it.')
+      .exactOptional(),
     default_model: z.string().min(1).describe('The model of prompt hooks that name none.').exactOptional(),
     allowed_hosts: z
       .array(z.string().min(1))
@@ -50,10 +57,17 @@ export const defaultSettings = {
   rate_limit: { per_second: 5_000, burst: 10_000 },
   monthly_tokens: 1_000_000,
   retention_days: 30,
+  approval_timeout_ms: 15 * 60_000,
+  own_approvals: false,
 } as const satisfies SettingValues
 
 export type SettingsInForce = SettingValues &
-  Required<Pick<SettingValues, 'audit' | 'rate_limit' | 'monthly_tokens' | 'retention_days'>>
+  Required<
+    Pick<
+      SettingValues,
+      'audit' | 'rate_limit' | 'monthly_tokens' | 'retention_days' | 'approval_timeout_ms' | 'own_approvals'
+    >
+  >
 
 /** The settings in force: the tenant's own, then the master tenant's, then config.yaml, then the defaults. */
 export interface Settings {

@@ -47,11 +47,24 @@ export function folderHooks({
         for (const [place, definitions] of inUse) {
           const found = definitions.find((definition) => definition.id === id)
           if (found !== undefined) {
-            const { handler_type, if_expr, enabled = true } = found
+            const { handler_type, if_expr, enabled = true, name, ask, approvers } = found
             const condition = if_expr === undefined ? {} : { if_expr }
             const state = files.status().find(({ folder }) => folder === place)?.state
             const fileState = state === 'changed' || state === 'gone' ? { fileState: state } : {}
-            return { handler_type, enabled, isInFile: true, folder: place, ...condition, ...fileState }
+            const asking = {
+              ...(name === undefined ? {} : { name }),
+              ...(ask === undefined ? {} : { ask }),
+              ...(approvers === undefined ? {} : { approvers }),
+            }
+            return {
+              handler_type,
+              enabled,
+              isInFile: true,
+              folder: place,
+              ...condition,
+              ...fileState,
+              ...asking,
+            }
           }
         }
         return undefined

@@ -63,6 +63,7 @@ export async function openDoors(
   cleanup.add(() => Promise.all(closers.map((close) => close(GRACE_MS))))
   // Added after the doors, so it runs before they close: a waiting poll would hold its connection open.
   cleanup.add(() => engine.runs.endPolls())
+  cleanup.add(() => engine.approvals.close())
   const local = await openUnixSocket(context, door, storage.holdsLock)
   if (local !== undefined) closers.push(local.close)
   engine.ownAddresses.push(...addresses.map(({ host, port }) => ({ address: host, port })))
@@ -94,7 +95,7 @@ function createDoor(
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, runs } = engine
+  const { dispatcher, agents, audit, worker, runs, approvals } = engine
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
@@ -120,6 +121,7 @@ function createDoor(
         wakeDeliveries: worker.wake,
       }),
       runs,
+      approvals,
       status,
       version,
     },

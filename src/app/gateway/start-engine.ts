@@ -3,6 +3,9 @@ import type { Handler, Host } from '../../engine/core/handler.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createSessionFolders, type SessionFolders } from '../../gateway/agents/session-folders.ts'
+import { createApprovalSteps } from '../../gateway/approvals/approval-steps.ts'
+import { type Approvals, createApprovals } from '../../gateway/approvals/approvals.ts'
+import { createApprovingDispatcher } from '../../gateway/approvals/approving-dispatcher.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
 import { createEventFolders } from '../../gateway/dispatch/event-folders.ts'
@@ -35,6 +38,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
   readonly audit: AuditQueue
   readonly worker: DeliveryWorker
   readonly runs: Coordinator
+  readonly approvals: Approvals
   readonly snapshots: Snapshots
   readonly nodeChanges: NodeChanges
   readonly status: readonly StatusPart[]
@@ -66,12 +70,26 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const nodeChanges = createNodeChanges()
   cleanup.add(store.onHint(nodeChanges.notify))
   const sessionFolders = createSessionFolders(store, clock)
-  const { snapshots, dispatcher } = createDispatch(context, storage, {
+  const dispatch = createDispatch(context, storage, {
     ...runners,
     audit,
     nodeChanges,
     sessionFolders,
     wakeDeliveries: () => void due.notify(),
+  })
+  const { snapshots } = dispatch
+  const approvals = createApprovals({
+    store,
+    steps: createApprovalSteps(audit, clock),
+    changed: () => nodeChanges.notify(),
+    clock,
+    log,
+  })
+  cleanup.add(() => approvals.close())
+  const dispatcher = createApprovingDispatcher({
+    dispatcher: dispatch.dispatcher,
+    approvals,
+    settings: storage.settings,
   })
   runs = startRuns(context, storage, { snapshots, dispatcher })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
@@ -83,6 +101,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     audit,
     worker,
     runs,
+    approvals,
     snapshots,
     nodeChanges,
     status: [

@@ -68,6 +68,11 @@ export const baseHookFields = {
   tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
   locked: schema.boolean('Managed: runs first, and sees every rewrite.'),
   recheck: schema.boolean('Runs again if a later hook changes the input.'),
+  ask: schema.choice(
+    ['person', 'host'],
+    'Who answers `ask`: a person in the gateway (the default), or the agent’s own dialog.',
+  ),
+  approvers: schema.integer(1, 9, 'How many people must approve. 1 by default.'),
   shadow: schema.boolean('Runs and is recorded; changes nothing.'),
   transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),

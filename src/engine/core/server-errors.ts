@@ -78,6 +78,21 @@ export const serverErrors = {
   /** A run should start a coding agent whose tool calls would not reach the hooks. */
   'runs.unconnected': 'Run `hookhelm connect` for this agent on the machine of the runner.',
 
+  /** A person denied the call. */
+  'approval.denied': 'The message is theirs; `hookhelm approvals show` has who and when.',
+  /** No person answered before the deadline of the question. */
+  'approval.expired': 'Make the call again to ask again.',
+  /** The question was withdrawn before a person answered. */
+  'approval.cancelled': 'Make the call again to ask again.',
+  /** The caller can wait no longer, and the question is still open. */
+  'approval.pending': 'Make the same call again after it was answered: the answer counts for that call.',
+  /** The caller can neither wait for a person nor ask one itself. */
+  'approval.unavailable': 'Send `within_ms` to wait, or set `ask: host` on the hook.',
+  /** Another answer, the deadline or the caller was faster. */
+  'approval.decided': 'The message has who and when.',
+  /** The caller may not answer this question. */
+  'approval.own': 'Another person has to answer.',
+
   /** A delivery failed too often and became a dead letter. */
   'delivery.dead': 'Fix the receiver, then `hookhelm deliveries replay`.',
 

@@ -17,6 +17,8 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import type { PendingApproval } from '../approvals/approvals.ts'
+import { callerWait } from '../approvals/caller-wait.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Dispatcher, RequestContext } from '../dispatch/dispatcher.ts'
 import { createAgentSessions, type EventSource } from './agent-sessions.ts'
@@ -29,9 +31,13 @@ export const AGENT_LIMITS = { maxBytes: 8 * 1_048_576 + 65_536, maxKeys: 200_000
 export interface AgentEventRequest {
   readonly event: string
   readonly native: unknown
+  /** How long the client can wait for its answer, in milliseconds. */
+  readonly withinMs?: number
 }
 
-interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided'> {
+interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided' | 'wait'> {
+  /** Tells the client that a person is being asked. */
+  onPending?(pending: PendingApproval): void
   /** The agent belongs to the gateway's user, so the hook files of the folder that it names apply. */
   readonly isLocal: boolean
   /** The idempotency key of the event. */
@@ -91,7 +97,7 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
   }
 
   return {
-    async decide(caller, connected, request, { isLocal, key, isPast, ...options }) {
+    async decide(caller, connected, request, { isLocal, key, isPast, onPending, ...options }) {
       const { native } = request
       if (!isRecord(native))
         throw serverError('gateway.request', 'native must be an object', { at: 'native' })
@@ -109,6 +115,7 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
         { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
         {
           ...options,
+          ...callerWait(request.withinMs, row.honours?.includes('ask') === true, onPending),
           ...(folder === undefined ? {} : { folder }),
           ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
         },

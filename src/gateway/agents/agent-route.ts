@@ -17,15 +17,26 @@ export function agentRoute({ agents, parts }: Pick<Door, 'agents' | 'parts'>): E
   return {
     maxBytes: AGENT_LIMITS.maxBytes,
     async reply({ caller, text, url, signal }) {
-      const [name, event, ...rest] = url.slice(PREFIX.length).split('/')
+      const { pathname, searchParams } = new URL(url, 'http://gateway')
+      const [name, event, ...rest] = pathname.slice(PREFIX.length).split('/')
       if (event === undefined || !/^[\w.]{1,64}$/.test(event) || rest.length > 0)
         throw serverError('gateway.not_found', 'the path is /v1/agents/<agent>/<event>')
-      const request = { event, native: parseJson(text, AGENT_LIMITS) }
+      const within = searchParams.get('within_ms')
+      const request = {
+        event,
+        native: parseJson(text, AGENT_LIMITS),
+        ...(within === null ? {} : { withinMs: readWithin(within) }),
+      }
       const isLocal = mayNameFolders(caller, parts)
       const options = { isLocal, ...(signal === undefined ? {} : { signal }) }
       return bodyOf(await agents.decide(caller, requireAgent(name), request, options))
     },
   }
+}
+
+function readWithin(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw serverError('gateway.request', 'within_ms must be a whole number', { at: 'within_ms' })
 }
 
 /** The standard output of a process reply; a blocking exit code becomes a JSON block. */

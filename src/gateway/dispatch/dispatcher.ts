@@ -11,12 +11,13 @@ import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
+import type { CallerWait } from '../approvals/caller-wait.ts'
 import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
 import { hooklessRecord } from '../audit/event-record.ts'
 import { redactDecision } from '../audit/redact-decision.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Settings } from '../settings.ts'
-import type { AgentFolders, Snapshot } from '../tenancy/snapshot.ts'
+import type { AgentFolders, KnownHook, Snapshot } from '../tenancy/snapshot.ts'
 import { isHookFileError, type Snapshots } from '../tenancy/snapshots.ts'
 import { completeEnvelope } from './complete-envelope.ts'
 import type { EventFolders } from './event-folders.ts'
@@ -38,6 +39,8 @@ export interface DispatchRequest {
   readonly trace?: boolean
   /** The same key gets the same answer for a day, also from another node or after a restart. */
   readonly idempotency_key?: string
+  /** How long the caller can wait for a person, in milliseconds. Without it, `ask` is returned as it is. */
+  readonly within_ms?: number
 }
 
 export interface DispatchAnswer {
@@ -45,6 +48,8 @@ export interface DispatchAnswer {
   readonly decision: Decision
   /** `{"event_id":…,"decision":…}`, encoded once for every door and for the record. */
   readonly json: string
+  /** The hook that asks for approval, if the decision is `ask`. */
+  readonly askedBy?: KnownHook
 }
 
 /** What a door knows about a request. */
@@ -59,6 +64,8 @@ export interface RequestContext {
   readonly folder?: AgentFolders
   /** The client made this decision without the gateway. The event is recorded with it, and no hook runs. */
   readonly decided?: Decision
+  /** Set if the caller can wait for a person. */
+  readonly wait?: CallerWait
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -198,7 +205,10 @@ async function runEvent(
     ...(waits || request.trace ? { trace: true } : {}),
   })
   const told = withFileNotices(decision, event, { snapshot, files })
-  const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))
+  const answer = {
+    ...answerOf(id, redactDecision(request.trace ? told : withoutTrace(told))),
+    ...(decision.kind === 'ask' ? askedBy(snapshot, decision) : {}),
+  }
   const answers =
     idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
       ? [keptAnswerOf(idempotent, answer.json)]
@@ -341,12 +351,17 @@ function failedDecision(
 const ALLOW_JSON = '{"kind":"allow"}'
 
 /** The answer to a caller. Its own input is not sent back unless it asked for the trace. */
-function answerOf(eventId: string, decision: Decision): DispatchAnswer {
+export function answerOf(eventId: string, decision: Decision): DispatchAnswer {
   return {
     eventId,
     decision,
     json: `{"event_id":${JSON.stringify(eventId)},"decision":${encodeDecision(decision)}}`,
   }
+}
+
+function askedBy({ find }: Snapshot, { by }: Decision): Pick<DispatchAnswer, 'askedBy'> {
+  const hook = by === undefined ? undefined : find(by)
+  return hook === undefined ? {} : { askedBy: hook }
 }
 
 /** Almost every decision is a plain allow. */

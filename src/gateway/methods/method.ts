@@ -12,6 +12,8 @@ export interface MethodCall<Params, Part extends PartName = PartName> {
   readonly parts: Pick<MethodParts, Part>
   /** Aborted when the caller has disconnected. Only HTTP knows. */
   readonly signal?: AbortSignal
+  /** The address that the call came from. */
+  readonly address?: string
 }
 
 /** What every row of the method table declares. The doors, the client and the command line follow from it. */

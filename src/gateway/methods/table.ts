@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { approvalMethods } from './approvals.ts'
 import { auditMethods } from './audit.ts'
 import { blueprintMethods } from './blueprints.ts'
 import { budgetMethods } from './budgets.ts'
@@ -57,6 +58,7 @@ export const methods = [
   ...runMethods,
   ...runSessionMethods,
   ...runnerMethods,
+  ...approvalMethods,
 ] as const
 
 type Row = (typeof methods)[number]

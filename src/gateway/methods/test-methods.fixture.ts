@@ -12,6 +12,7 @@ import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
+import { createApprovals } from '../approvals/approvals.ts'
 import type { Caller } from '../auth/caller.ts'
 import { callMethod } from '../call-method.ts'
 import { secretOpener } from '../hooks/config-secrets.ts'
@@ -92,6 +93,11 @@ export async function openTestMethods({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
+    }),
+    approvals: createApprovals({
+      ...{ store, clock, log: () => {} },
+      steps: { record: async () => {} },
+      changed: () => {},
     }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],

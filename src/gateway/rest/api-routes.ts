@@ -40,8 +40,8 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
   app.post('/v1/call/:method', async (c) => {
     const { caller } = await admission.admit(c.env.incoming)
     const row = requireMethod(methods, c.req.param('method'))
-    const signal = disconnectSignal(c)
-    return jsonResponse(await callMethod(row, await readJsonBody(c), { caller, parts, signal }))
+    const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
+    return jsonResponse(await callMethod(row, await readJsonBody(c), context))
   })
   for (const row of methods.values()) {
     const readParams = paramsReader(row)
@@ -49,7 +49,8 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
       const admitted = await admission.admit(c.env.incoming)
       const params = await readParams(c)
       if (row.kind === 'call') {
-        const context = { caller: admitted.caller, parts, signal: disconnectSignal(c) }
+        const { caller } = admitted
+        const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
         return resultResponse(row, await callMethod(row, params, context))
       }
       return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
@@ -140,4 +141,8 @@ export function routeListener(
     overrideGlobalObjects: false,
     errorHandler: (error) => errorResponse(error, log),
   })
+}
+
+function addressOf(c: ApiContext): string | undefined {
+  return c.env.incoming.socket.remoteAddress
 }

@@ -30,6 +30,7 @@ type NotInGateway =
   | `connect.${string}`
   | `agent.${string}`
   | `runs.${'approval_unavailable' | 'outside_project' | 'unconnected'}`
+  | `approval.${'denied' | 'expired' | 'cancelled' | 'pending' | 'unavailable'}`
 
 type Mapped =
   | Exclude<ServerCode, NotInGateway>
@@ -75,6 +76,9 @@ const rows: Readonly<
 
   'runs.parameter_validation_failed': invalid,
   'runs.unknown_runner': { status: 401, seed: 'UNAUTHORIZED' },
+
+  'approval.decided': { status: 409, seed: 'FAILED_PRECONDITION' },
+  'approval.own': { status: 403, seed: 'UNAUTHORIZED' },
 
   'delivery.dead': { status: 409, seed: 'FAILED_PRECONDITION' },
   'audit.broken': broken,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HookError } from '../../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
+import { callerWait } from '../approvals/caller-wait.ts'
 import type { Admission } from '../auth/admission.ts'
 import type { Caller } from '../auth/caller.ts'
 import { readDispatchRequest } from '../dispatch-request.ts'
@@ -86,7 +87,11 @@ export function dispatchRoute({ dispatcher }: Pick<Door, 'dispatcher'>): EventRo
     reply({ caller, text, signal }) {
       const request = readDispatchRequest(parseJson(text))
       return dispatcher
-        .dispatch(caller, request, signal === undefined ? { text } : { text, signal })
+        .dispatch(caller, request, {
+          text,
+          ...(signal === undefined ? {} : { signal }),
+          ...callerWait(request.within_ms, false),
+        })
         .then(({ json }) => json)
     },
   }

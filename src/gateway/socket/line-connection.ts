@@ -5,6 +5,8 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import { decodeUtf8, parseJson } from '../../safe/json.ts'
 import { LineSplitter } from '../../safe/line-splitter.ts'
 import { AGENT_LIMITS, requireAgent } from '../agents/agent-door.ts'
+import type { PendingApproval } from '../approvals/approvals.ts'
+import { callerWait } from '../approvals/caller-wait.ts'
 import { type Caller, localCaller } from '../auth/caller.ts'
 import { mayNameFolders } from '../dispatch/event-folders.ts'
 import type { Door } from '../door.ts'
@@ -14,6 +16,7 @@ import {
   errorLine,
   type LineId,
   lineIdOf,
+  pendingLine,
   readAgentLine,
   readDispatchLine,
   readHelloLine,
@@ -122,7 +125,7 @@ export class LineConnection {
       const requestId = id
       run().then(
         (reply) => this.#settle(reply),
-        (thrown: unknown) => this.#settle(errorLine(requestId, this.#coded(thrown))),
+        (thrown: unknown) => this.#failRequest(requestId, this.#coded(thrown)),
       )
     } catch (thrown) {
       // Without an id the client cannot assign the error, so the connection ends.
@@ -140,13 +143,23 @@ export class LineConnection {
     const { dispatcher, agents, parts } = this.#door
     const { signal } = this.#closed
     const agent = this.#agent
+    const tellPending = ({ approvalId, untilMs }: PendingApproval) =>
+      this.#write(pendingLine(id, `waits for approval ${approvalId}`, untilMs))
     if (agent === undefined) {
       const request = readDispatchLine(value)
-      return async () => decisionLine(id, (await dispatcher.dispatch(caller, request, { signal, text })).json)
+      const context = { signal, text, ...callerWait(request.within_ms, false, tellPending) }
+      return async () => decisionLine(id, (await dispatcher.dispatch(caller, request, context)).json)
     }
     const request = readAgentLine(value)
     const isLocal = mayNameFolders(caller, parts)
-    return async () => agentReplyLine(id, await agents.decide(caller, agent, request, { signal, isLocal }))
+    const options = { signal, isLocal, onPending: tellPending }
+    return async () => agentReplyLine(id, await agents.decide(caller, agent, request, options))
+  }
+
+  /** A call that waits when the gateway stops gets no reply: its client connects again and asks the next gateway. */
+  #failRequest(id: LineId, error: HookError): void {
+    if (error.code === 'gateway.stopping') this.#socket.destroy()
+    this.#settle(errorLine(id, error))
   }
 
   #settle(line: string): void {

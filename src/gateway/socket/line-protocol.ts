@@ -52,7 +52,7 @@ export function readAgentLine(value: unknown): AgentEventRequest {
   if (typeof event !== 'string') throw serverError('gateway.request', 'event must be text', { at: 'event' })
   if (within_ms !== undefined && typeof within_ms !== 'number')
     throw serverError('gateway.request', 'within_ms must be a number', { at: 'within_ms' })
-  return { event, native }
+  return { event, native, ...(within_ms === undefined ? {} : { withinMs: within_ms }) }
 }
 
 /** `json` is the object that the dispatcher encoded for every door; the id becomes its first key. */

@@ -22,7 +22,7 @@ export interface Snapshot {
 }
 
 /** What a record says about a hook. */
-export interface KnownHook {
+export interface KnownHook extends Pick<HookDefinition, 'name' | 'ask' | 'approvers'> {
   readonly handler_type: string
   readonly enabled: boolean
   readonly if_expr?: string | null

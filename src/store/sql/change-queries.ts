@@ -17,6 +17,7 @@ const none: ChangeMarks = {
   budget: '',
   agents: '',
   tenants: '',
+  approvals: '',
 }
 
 export function changeQueries(db: SqlDatabase): ChangeStore {
@@ -51,5 +52,7 @@ function selectMarks(tenant: string): RawBuilder<ChangeMarks> {
     (select count(*) || ':' || coalesce(sum(updated_at), 0) from settings where ${ownOrGlobal}) as settings,
     coalesce((select budget_total || ':' || remaining from tenant_hook_budget where ${own}), '') as budget,
     (${countAndLatest('agent_reports', 'reported_at')}) as agents,
-    (select count(*) || ':' || coalesce(max(created_at), 0) from tenants) as tenants`
+    (select count(*) || ':' || coalesce(max(created_at), 0) from tenants) as tenants,
+    (select count(*) || ':' || coalesce(max(position), 0) from approvals
+      where ${own} and status = 'pending') as approvals`
 }

@@ -9,6 +9,7 @@ export const storedKinds = [
   'budget',
   'agents',
   'tenants',
+  'approvals',
 ] as const
 
 export type StoredKind = (typeof storedKinds)[number]

@@ -7,8 +7,8 @@ export interface TenantRow {
   readonly created_at: number
 }
 
-/** From the fewest rights to the most. `agent` may only dispatch. */
-export const roles = ['agent', 'viewer', 'operator', 'admin', 'owner'] as const
+/** From the fewest rights to the most. `agent` may only dispatch; `approver` answers requests for approval. */
+export const roles = ['agent', 'viewer', 'approver', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 export interface TokenRow {

@@ -9,7 +9,7 @@ import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
 
 type Role = Methods['tokens.create']['params']['role']
-const roles: readonly Role[] = ['agent', 'viewer', 'operator', 'admin']
+const roles: readonly Role[] = ['agent', 'viewer', 'approver', 'operator', 'admin']
 
 /** A token is shown once; the gateway keeps only its hash. */
 export function Tokens() {

@@ -1,0 +1,55 @@
+import type { Clock } from '../../engine/core/clock.ts'
+import { timeUuid } from '../../safe/time-uuid.ts'
+import type { ApprovalRow } from '../../store/stores/approval-store.ts'
+import type { AuditQueue } from '../audit/audit-queue.ts'
+import { hooklessRecord } from '../audit/event-record.ts'
+
+/** One step in the life of an approval. */
+export interface ApprovalStep {
+  readonly step: 'requested' | 'approved' | 'denied' | 'expired' | 'cancelled' | 'superseded'
+  /** Who did it: the name of a token, or what ended it. */
+  readonly by: string
+  /** The address that it came from, or the route. */
+  readonly from?: string
+  readonly message?: string
+  readonly edited?: unknown
+}
+
+/** Writes every step of an approval into the audit log, as an event of its session. */
+export interface ApprovalSteps {
+  record(tenant: string, approvalId: string, step: ApprovalStep, approval?: ApprovalRow): Promise<void>
+}
+
+export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Clock): ApprovalSteps {
+  return {
+    async record(tenant, approvalId, { step, ...details }, approval) {
+      const time = clock.now()
+      const { session_id = null, agent = null, event_id, input_hash, tool } = approval ?? {}
+      const payload = {
+        name: `approval_${step}`,
+        approval_id: approvalId,
+        ...details,
+        ...(event_id === undefined ? {} : { event_id, input_hash }),
+        ...(tool == null ? {} : { tool_name: tool }),
+      }
+      const envelope = {
+        tenant,
+        time,
+        ...(session_id === null ? {} : { session: session_id }),
+        ...(agent === null ? {} : { agent }),
+      }
+      const reason = `approval ${approvalId} ${step} by ${details.by}`
+      const record = hooklessRecord(
+        {
+          event: 'agent_event',
+          id: timeUuid(time),
+          payload,
+          envelope,
+          decision: { kind: 'allow', reason },
+        },
+        { tenant, text: undefined, attempt: 1, find: () => undefined },
+      )
+      await audit.commit({ event: () => record })
+    },
+  }
+}
