@@ -193,6 +193,13 @@ export const commands: readonly CommandRow[] = [
     noun('runHooks', 'Manage named hooks that blueprints refer to', [
       ...['list', 'show', 'create', 'update', 'delete'],
     ]),
+    {
+      ...noun('approvals', 'Show what waits for a person, and answer', [
+        ...['list', 'show', 'approve', 'deny', 'cancel', 'watch'],
+      ]),
+      localVerbs: ['watch'],
+      load: async () => (await import('./watch-approvals.ts')).approvalsCommand(),
+    },
     noun('runners', 'Show runners, and speak their protocol', [
       ...['list', 'register', 'poll', 'heartbeat', 'started', 'events', 'completed', 'failed', 'stopped'],
       'delete',

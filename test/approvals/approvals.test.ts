@@ -188,8 +188,11 @@ describe('who may answer', () => {
     const call = held()
     const [{ approval_id }] = await pendingOf(gateway)
     const approve = () => gateway.call('POST', `/v1/approvals/${approval_id}/approve`, {})
-    expect(await approve()).toMatchObject({ status: 403, body: { error: { details: { code: 'approval.own' } } } })
-    await gateway.call('PUT', '/v1/settings', { settings: { own_approvals: true } })
+    expect(await approve()).toMatchObject({
+      status: 403,
+      body: { error: { details: { code: 'approval.own' } } },
+    })
+    await gateway.call('PATCH', '/v1/settings', { settings: { own_approvals: true } })
     expect((await approve()).status).toBe(200)
     expect((await call).body.decision.kind).toBe('allow')
   })

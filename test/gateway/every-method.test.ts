@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { nounCommand, singleCommand } from '../../src/cli/remote/method-command.ts'
 import type { Method } from '../../src/gateway/methods/method.ts'
 import { findMethod, methods } from '../../src/gateway/methods/table.ts'
+import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
 import { hookhelm, socketOf } from './doors.fixture.ts'
 import { exec } from './judge.fixture.ts'
 import { type Running, shared } from './running.fixture.ts'
@@ -10,6 +11,7 @@ import { type Running, shared } from './running.fixture.ts'
 const gateway = shared(() => ({
   edition: 'standard',
   functions: {
+    ask: () => ({ kind: 'ask', reason: 'a person decides' }),
     fail: () => {
       throw new Error('as it should')
     },
@@ -172,7 +174,28 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('demo.remove')
   await everythingAboutRuns(call)
   await call('hooks.delete', { hookId })
+  await everythingAboutApprovals(running, call)
   return answers
+}
+
+/** One question for each way to answer; a local client waits. */
+async function everythingAboutApprovals(running: Running, call: Call): Promise<void> {
+  const config = { name: 'ask' }
+  const hookId = await running.hook({ event: 'pre_tool_use', handler_type: 'function', config })
+  for (const verdict of ['approve', 'deny', 'cancel']) {
+    const client = openLines(running.socket ?? '')
+    client.send({ id: 1, event: 'pre_tool_use', payload: exec('ls'), within_ms: 60_000 })
+    expect(await client.next()).toHaveProperty('pending')
+    const { approvals } = await call('approvals.list', { status: 'pending' })
+    const { approval_id } = approvals[0]
+    await call('approvals.show', { approval_id })
+    await call(`approvals.${verdict}`, { approval_id })
+    expect(await client.next()).toMatchObject({
+      decision: { kind: verdict === 'approve' ? 'allow' : 'block' },
+    })
+    client.socket.destroy()
+  }
+  await running.call('DELETE', `/v1/hooks/${hookId}`)
 }
 
 /** An agent from its blueprint to the end of its run, with a runner that only speaks the protocol. */
@@ -246,7 +269,7 @@ function shape(value: unknown, key = ''): unknown {
   if (typeof value === 'string')
     return value
       .replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|[\da-f]{32,64}/g, '…')
-      .replace(/\b(run|ses|lnch)_[\da-f]{12}/g, '$1_…')
+      .replace(/\b(run|ses|lnch|apr)_[\da-f]{12,16}/g, '$1_…')
       .replace(/\d+/g, '0')
   // Tenants are listed by their ids, which are made anew.
   if (Array.isArray(value))

@@ -6,7 +6,7 @@ import { exec } from './judge.fixture.ts'
 import { running, shared } from './running.fixture.ts'
 
 const gateway = shared()
-const order = ['agent', 'viewer', 'operator', 'admin', 'owner']
+const order = ['agent', 'viewer', 'approver', 'operator', 'admin', 'owner']
 
 test('GC-109 the methods of the seed need the roles it names', () => {
   const needed = Object.fromEntries(methods.map(({ name, role }) => [name, role]))

@@ -22,6 +22,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   'runSessions.list': ['session_id', 'agent_name', 'status', 'parent_session_id', 'created_by', 'created_at'],
   'runSessions.events': ['timestamp', 'event_type', 'run_id', 'hook_type', 'target_name', 'error'],
   'runHooks.list': ['name', 'definition', 'updated_at'],
+  approvals: ['approval_id', 'status', 'agent', 'what', 'folder', 'reason', 'deadline_at', 'decided_by'],
   runners: ['runner_id', 'hostname', 'executor_profile', 'tags', 'registered_by', 'last_seen_at'],
 }
 

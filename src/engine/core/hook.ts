@@ -42,14 +42,11 @@ const policy = (about: string) =>
 export const baseHookFields = {
   id: schema.text('Stable id: decisions, traces and guards name it.', { minLength: 1 }),
   event: schema.text('The event, in any spelling of its name.', { minLength: 1 }),
-  handler_type: schema.text('What the hook runs: command, http, prompt, agent or script.', { minLength: 1 }),
+  handler_type: schema.text('What it runs: command, http, prompt, agent or script.', { minLength: 1 }),
   config: schema.any('Settings of the handler.'),
   name: schema.text('A short title for people.'),
   description: schema.text('What the hook is for.'),
-  scope: schema.choice(
-    scopes,
-    'Whose events: of all tenants, of its tenant (the default), or of `agent_ids`.',
-  ),
+  scope: schema.choice(scopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
   agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
   matcher: schema.text('An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`.'),
   if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
@@ -70,9 +67,9 @@ export const baseHookFields = {
   recheck: schema.boolean('Runs again if a later hook changes the input.'),
   ask: schema.choice(
     ['person', 'host'],
-    'Who answers `ask`: a person in the gateway (the default), or the agent’s own dialog.',
+    'Who answers `ask`: a person (the default), or the agent’s own dialog.',
   ),
-  approvers: schema.integer(1, 9, 'How many people must approve. 1 by default.'),
+  approvers: schema.integer(1, 9, 'How many people must approve.'),
   shadow: schema.boolean('Runs and is recorded; changes nothing.'),
   transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),

@@ -47,7 +47,8 @@ export function createWebSockets({ door, revocations }: WebSocketsOptions): WebS
   return {
     upgrade(request, socket, head, admitted) {
       server.handleUpgrade(request, socket, head, (ws) => {
-        const connection = new WsConnection(ws, admitted, door)
+        const { remoteAddress: address } = request.socket
+        const connection = new WsConnection(ws, { ...admitted, address }, door)
         connections.add(connection)
         const unwatch = revocations.add(admitted, () => connection.close(wsCloseReasons.revoked))
         ws.once('close', () => {

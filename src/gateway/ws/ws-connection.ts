@@ -33,8 +33,13 @@ export const wsCloseReasons = {
 } as const
 
 /** One WebSocket. It runs a bounded number of requests at a time and replies in the order in which they finish. */
+/** The caller of a connection, and the address that it came from. */
+interface ConnectedCaller extends AdmittedCaller {
+  readonly address: string | undefined
+}
+
 export class WsConnection {
-  readonly #admitted: AdmittedCaller
+  readonly #admitted: ConnectedCaller
   readonly #ws: WebSocket
   readonly #door: Door
   readonly #closed = new AbortController()
@@ -48,7 +53,7 @@ export class WsConnection {
   #quiet = true
   #pinged = false
 
-  constructor(ws: WebSocket, admitted: AdmittedCaller, door: Door) {
+  constructor(ws: WebSocket, admitted: ConnectedCaller, door: Door) {
     this.#ws = ws
     this.#admitted = admitted
     this.#door = door
@@ -154,7 +159,8 @@ export class WsConnection {
     const { parts, methods } = this.#door
     const row = requireMethod(methods, method)
     if (row.kind === 'subscription') return this.#subscriptions.open(row, params)
-    return callMethod(row, params, { caller: this.#admitted.caller, parts })
+    const { caller, address } = this.#admitted
+    return callMethod(row, params, { caller, parts, address })
   }
 
   async #dispatch(params: unknown): Promise<string> {
