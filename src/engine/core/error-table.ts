@@ -11,9 +11,9 @@ export const errorTable = {
   /** The payload does not have the shape its event requires. */
   'input.schema': 'The message names the path and what was expected there.',
   /** Reading the payload threw, so it can be neither checked nor frozen. */
-  'input.unreadable': 'Pass plain data: no throwing getters, no proxies that refuse to be read.',
+  'input.unreadable': 'Pass plain data, without throwing getters or proxies.',
   /** The payload is nested too deeply: more than 64 levels in JSON text, or 256 in a value passed in process. */
-  'input.too_deep': 'Flatten the payload or pass the deep part as text.',
+  'input.too_deep': 'Pass the deep part as text.',
   /** The text is larger than allowed. */
   'input.too_large': 'Send less, or raise the limit where the text is read.',
   /** An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event. */
@@ -23,7 +23,7 @@ export const errorTable = {
   /** A number in a hook definition is outside its range. */
   'config.range': 'The message names the field and the range.',
   /** Two hooks have the same id. */
-  'config.duplicate_id': 'Leave `id` out to get a new one, or remove the first hook.',
+  'config.duplicate_id': 'Leave `id` out, or remove the first hook.',
   /** No handler is installed for the `handler_type` of a hook. */
   'config.unknown_handler': 'Pass the handler to `createHooks({ handlers: [...] })`.',
   /**
@@ -39,7 +39,7 @@ export const errorTable = {
   /** A pattern uses look-around or a back-reference, which RE2 does not have. */
   'match.unsupported': 'Rewrite the pattern, or test the input in an `if_expr`.',
   /** A matcher could be a regular expression or a `Tool(pattern)`, and the two would differ. */
-  'match.ambiguous': 'Anchor it with ^ to mean a regular expression, or use one `Tool(pattern)` per hook.',
+  'match.ambiguous': 'Anchor a regular expression with ^, or use one `Tool(pattern)` per hook.',
   /** An `if_expr` is not valid CEL. */
   'match.cel_syntax': 'The message has line and column.',
   /**
@@ -47,23 +47,23 @@ export const errorTable = {
    * function.
    */
   'match.cel_type':
-    'Compare something, for example `size(tool_input.command) > 80`; `docs/matchers.md` lists the variables.',
+    'Compare something: `size(tool_input.command) > 80`; `docs/matchers.md` has the variables.',
   /** A matcher is longer, deeper or more nested than allowed. */
-  'match.too_complex': 'Split it into several hooks or move the logic into the handler.',
+  'match.too_complex': 'Split it into several hooks, or decide in the handler.',
   /** An `if_expr` failed while it was evaluated: a missing key, a wrong type, a cost limit. */
   'match.cel_eval': 'Guard optional keys with `has(tool_input.key)`.',
 
   /** A handler threw or rejected. */
   'handler.error': 'The reason names the hook; the trace has the error.',
   /** A handler did not answer before its deadline. */
-  'handler.timeout': 'Raise `timeout_ms`, make the handler faster, or set `on_timeout: allow`.',
+  'handler.timeout': 'Raise `timeout_ms`, or set `on_timeout: allow`.',
   /** A handler returned something that its event cannot read. */
   'handler.result': 'Return nothing, or one of allow() ask() block() rewrite() addContext().',
   /** A synchronous event has an async hook, or a hook that returned a promise. */
   'handler.must_be_sync': 'Return the value, not a promise.',
 
   /** Too many dispatches caused one another. */
-  'guard.depth': 'Look for a hook that starts the work it listens to, or raise `maxDepth`.',
+  'guard.depth': 'A hook may start what it listens to; else raise `maxDepth`.',
   /** The hook fired recently; its cooldown is running. */
   'guard.cooldown': 'Lower `cooldown_ms` if it should fire more often.',
   /** The hook already fired for an identical event within its window. */
@@ -84,7 +84,7 @@ export const errorTable = {
   /** The caller aborted the dispatch. */
   'engine.aborted': 'Nothing to fix; an aborted gate blocks.',
   /** A hook that must see the final input tried to change it again. */
-  'engine.unstable_rewrite': 'Make the rewriting hook idempotent, or let only one hook rewrite this input.',
+  'engine.unstable_rewrite': 'Make the rewrite idempotent, or let only one hook rewrite this input.',
   /** A hook returned a block on an event that cannot block. */
   'engine.block_ignored': 'Listen to an event that can block, such as pre_tool_use.',
   /** A handler answered after its deadline; the answer was dropped. */
@@ -92,7 +92,7 @@ export const errorTable = {
   /** `dispatchSync` was called for an event that may wait. */
   'engine.not_sync': 'Use `await hooks.dispatch(...)`.',
   /** A handler has blocked the event loop for more than a second. */
-  'engine.stalled': 'A synchronous loop cannot be stopped; run such code as a command or script hook.',
+  'engine.stalled': 'A synchronous loop cannot be stopped; use a command or script hook.',
 } as const satisfies Record<string, string>
 
 /** The codes of this table. */
