@@ -97,6 +97,13 @@ const blueprint = createRoute({
   component: lazyRouteComponent(() => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
 })
 
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: withTab,
+  component: lazyRouteComponent(() => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+})
+
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
@@ -143,6 +150,7 @@ export const router = createRouter({
     runs,
     run,
     agents,
+    approvals,
     blueprint,
     guards,
     audit,

@@ -12,7 +12,7 @@ import { type Caller, useCaller } from './caller.ts'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
 import { useShortcuts } from './shortcuts.ts'
-import { useGuardsOff } from './status.ts'
+import { useGuardsOff, usePendingApprovals } from './status.ts'
 
 /** Loaded when they are opened first. */
 const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
@@ -64,6 +64,7 @@ function Sidebar() {
           <Icon size={17} stroke={1.7} aria-hidden />
           <span className={styles.label}>{title}</span>
           {to === '/guards' ? <GuardsBadge /> : null}
+          {to === '/approvals' ? <ApprovalsBadge /> : null}
         </Link>
       ))}
       <div className={styles.foot}>
@@ -85,6 +86,18 @@ function GuardsBadge() {
       <IconAlertTriangle size={12} stroke={2.2} aria-hidden />
       <span className={styles.label}>{off}</span>
       <span className={styles.unseen}> {off === 1 ? 'guard is' : 'guards are'} off</span>
+    </span>
+  )
+}
+
+/** How many calls wait for a person. */
+function ApprovalsBadge() {
+  const { data } = usePendingApprovals()
+  if (data === undefined || data.pending === 0) return null
+  return (
+    <span className={styles.badge} title={`${plural(data.pending, 'call')} waiting`}>
+      <span>{data.pending}</span>
+      <span className={styles.unseen}> waiting</span>
     </span>
   )
 }

@@ -19,7 +19,7 @@ export function useCallerQuery() {
   })
 }
 
-const ranks = ['viewer', 'operator', 'admin', 'owner'] as const
+const ranks = ['viewer', 'approver', 'operator', 'admin', 'owner'] as const
 
 /** Whether the caller's role reaches the wanted one. The gateway checks again; this only hides what would be refused. */
 export function useMay(role: (typeof ranks)[number]): boolean {

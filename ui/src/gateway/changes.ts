@@ -16,6 +16,7 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   budget: ['budget', 'status'],
   agents: ['agents'],
   tenants: ['tenants', 'caller'],
+  approvals: ['approvals'],
   health: ['status'],
 }
 

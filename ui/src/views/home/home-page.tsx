@@ -3,11 +3,11 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
-import { useStatusQuery } from '../../frame/status.ts'
+import { usePendingApprovals, useStatusQuery } from '../../frame/status.ts'
 import { call, chooseTenant } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { plural } from '../../parts/format.ts'
+import { agentTitle, plural, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, LoadingRows, layout, Meter, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { Headline, Health } from './health.tsx'
@@ -46,6 +46,7 @@ export function HomePage() {
         <SetUpPanel />
         <div className={layout.columns}>
           <div className={layout.stack}>
+            <WaitingForYou />
             <Stopped />
             <Decisions />
           </div>
@@ -83,6 +84,26 @@ function DemoNote() {
         </Button>
       ) : null}
     </>
+  )
+}
+
+/** Calls that wait for a person; nothing if none does. */
+function WaitingForYou() {
+  const { data } = usePendingApprovals()
+  if (data === undefined || data.pending === 0) return null
+  return (
+    <Panel title="Waiting for you" aside={<Link to="/approvals">answer</Link>}>
+      {data.approvals.slice(0, 5).map(({ approval_id, agent, what, tool, event, reason, created_at }) => (
+        <div key={approval_id} className={layout.row}>
+          <Decision outcome="ask" />
+          <Link to="/approvals">
+            {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
+          </Link>
+          <span className={styles.muted}>{showControls(reason)}</span>
+          <Age at={created_at} />
+        </div>
+      ))}
+    </Panel>
   )
 }
 

@@ -1,0 +1,288 @@
+import { Button, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { call } from '../../gateway/call.ts'
+import { CodeEditor } from '../../parts/code-editor.tsx'
+import { agentTitle, plural, showControls } from '../../parts/format.ts'
+import { Diff, Json, printJson } from '../../parts/json.tsx'
+import { Failed } from '../../parts/layout.tsx'
+import styles from './approvals.module.css'
+
+export type Approval = Methods['approvals.list']['result']['approvals'][number]
+/** What the person is about to do with a card. */
+export type CardMode = 'idle' | 'approve' | 'edit' | 'deny'
+
+interface ApprovalCardProps {
+  /** Identical calls, the oldest first. */
+  readonly group: readonly Approval[]
+  readonly isChosen: boolean
+  readonly mode: CardMode
+  readonly onMode: (mode: CardMode) => void
+}
+
+/** One call that waits: who wants what, why a person is asked, and how long is left. */
+export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProps) {
+  const [first] = group
+  const card = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (isChosen) card.current?.scrollIntoView({ block: 'nearest' })
+  }, [isChosen])
+  if (first === undefined) return null
+  const { agent, folder, what, reason, hook_id, hook_name, event_id, session_id, votes } = first
+  const name = folder?.split('/').findLast(Boolean)
+  return (
+    <section
+      ref={card}
+      className={styles.card}
+      data-approval={first.approval_id}
+      data-chosen={isChosen}
+      aria-label={`${agentTitle(agent)} wants ${what ?? 'to make a call'}`}
+    >
+      <div className={styles.who}>
+        <span>
+          <b>{agentTitle(agent)}</b>
+          {name === undefined ? null : (
+            <>
+              {' in '}
+              <b title={folder ?? ''}>{showControls(name)}</b>
+            </>
+          )}
+          {` wants`}
+        </span>
+        <Countdown approval={first} />
+      </div>
+      <Arguments approval={first} />
+      <p className={styles.why}>
+        {hook_name ?? 'A hook'} asks: {showControls(reason)}
+        {group.length > 1 ? ` · ${plural(group.length, 'identical call')} wait; one answer decides all.` : ''}
+        {first.approvers_needed > 1
+          ? ` · ${votes.length} of ${first.approvers_needed} people have approved.`
+          : ''}
+      </p>
+      <p className={styles.links}>
+        <Link to="/events/$eventId" params={{ eventId: event_id }}>
+          Why
+        </Link>
+        {session_id === null ? null : (
+          <Link to="/sessions/$sessionId" params={{ sessionId: session_id }}>
+            session
+          </Link>
+        )}
+        {hook_id === null ? null : (
+          <Link to="/hooks/$hookId" params={{ hookId: hook_id }}>
+            hook
+          </Link>
+        )}
+        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: event_id }}>
+          allow calls like this
+        </Link>
+      </p>
+      <Answer group={group} mode={mode} onMode={onMode} />
+    </section>
+  )
+}
+
+/** A single text argument reads best as it is; anything else as JSON. */
+function Arguments({ approval: { input, what } }: { readonly approval: Approval }) {
+  const values = typeof input === 'object' && input !== null ? Object.values(input) : []
+  const [only] = values
+  if (values.length === 1 && typeof only === 'string' && only === what)
+    return <pre className={styles.what}>{showControls(only)}</pre>
+  return (
+    <div className={styles.what}>
+      <Json value={input} />
+    </div>
+  )
+}
+
+interface AnswerProps extends Pick<ApprovalCardProps, 'group' | 'mode' | 'onMode'> {}
+
+type AnswerGiven =
+  | { readonly verdict: 'approve'; readonly input?: unknown }
+  | { readonly verdict: 'deny'; readonly message: string }
+
+function Answer({ group, mode, onMode }: AnswerProps) {
+  const queries = useQueryClient()
+  const [first] = group
+  const approval_id = first?.approval_id ?? ''
+  const alike = group.length > 1 ? { alike: true } : {}
+  const answer = useMutation({
+    mutationFn: (given: AnswerGiven) =>
+      given.verdict === 'approve'
+        ? call('approvals.approve', {
+            approval_id,
+            ...alike,
+            ...(given.input === undefined ? {} : { input: given.input }),
+          })
+        : call('approvals.deny', {
+            approval_id,
+            ...alike,
+            ...(given.message === '' ? {} : { message: given.message }),
+          }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
+    onSuccess: () => onMode('idle'),
+  })
+  const all = group.length > 1 ? ` all ${group.length}` : ''
+  return (
+    <>
+      {answer.error === null ? null : <Failed error={answer.error} />}
+      {mode === 'deny' ? (
+        <Deny
+          onDeny={(message) => answer.mutate({ verdict: 'deny', message })}
+          onBack={() => onMode('idle')}
+        />
+      ) : mode === 'edit' && first !== undefined ? (
+        <Edit
+          approval={first}
+          onApprove={(input) => answer.mutate({ verdict: 'approve', input })}
+          onBack={() => onMode('idle')}
+        />
+      ) : (
+        <div className={styles.buttons}>
+          <Button variant="outline" color="red" size="md" onClick={() => onMode('deny')}>
+            Deny{all}
+          </Button>
+          {first?.can_edit ? (
+            <Button variant="default" size="md" onClick={() => onMode('edit')}>
+              Edit
+            </Button>
+          ) : null}
+          <Approve isAsked={mode === 'approve'} isSending={answer.isPending} onMode={onMode} all={all}>
+            {() => answer.mutate({ verdict: 'approve' })}
+          </Approve>
+        </div>
+      )}
+    </>
+  )
+}
+
+interface ApproveProps {
+  readonly isAsked: boolean
+  readonly isSending: boolean
+  readonly all: string
+  readonly onMode: (mode: CardMode) => void
+  readonly children: () => void
+}
+
+/** The first press asks, the second sends: a slip of the finger approves nothing. */
+function Approve({ isAsked, isSending, all, onMode, children: send }: ApproveProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (isAsked) button.current?.focus()
+  }, [isAsked])
+  return (
+    <Button
+      ref={button}
+      size="md"
+      loading={isSending}
+      onClick={() => (isAsked ? send() : onMode('approve'))}
+      onBlur={() => (isAsked && !isSending ? onMode('idle') : undefined)}
+    >
+      {isAsked ? 'Yes, let it run' : `Approve${all}`}
+    </Button>
+  )
+}
+
+interface DenyProps {
+  readonly onDeny: (message: string) => void
+  readonly onBack: () => void
+}
+
+function Deny({ onDeny, onBack }: DenyProps) {
+  const [message, setMessage] = useState('')
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onDeny(message.trim())
+      }}
+    >
+      <TextInput
+        label="Message to the agent"
+        description="The model reads it. It may stay empty."
+        value={message}
+        onChange={(event) => setMessage(event.currentTarget.value)}
+        onKeyDown={(event) => (event.key === 'Escape' ? onBack() : undefined)}
+        autoFocus
+      />
+      <Buttons onBack={onBack}>
+        <Button type="submit" color="red" size="md">
+          Deny
+        </Button>
+      </Buttons>
+    </form>
+  )
+}
+
+interface EditProps {
+  readonly approval: Approval
+  readonly onApprove: (input: unknown) => void
+  readonly onBack: () => void
+}
+
+/** The edited arguments pass the hooks again before they run. */
+function Edit({ approval: { input }, onApprove, onBack }: EditProps) {
+  const [text, setText] = useState(printJson(input))
+  const edited = parseJson(text)
+  return (
+    <div className={styles.form}>
+      <CodeEditor
+        label="Arguments"
+        description="The hooks see the change before it runs, and may block it."
+        language="json"
+        value={text}
+        onChange={setText}
+        problem={edited.problem}
+      />
+      {edited.problem === undefined && text !== printJson(input) ? (
+        <Diff before={input} after={edited.value} />
+      ) : null}
+      <Buttons onBack={onBack}>
+        <Button size="md" disabled={edited.problem !== undefined} onClick={() => onApprove(edited.value)}>
+          Approve the edit
+        </Button>
+      </Buttons>
+    </div>
+  )
+}
+
+function Buttons({ onBack, children }: { readonly onBack: () => void; readonly children: ReactNode }) {
+  return (
+    <div className={styles.buttons}>
+      <Button variant="default" size="md" onClick={onBack}>
+        Back
+      </Button>
+      {children}
+    </div>
+  )
+}
+
+function parseJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
+  try {
+    return { value: JSON.parse(text), problem: undefined }
+  } catch (error) {
+    return { value: undefined, problem: error instanceof Error ? error.message : 'not JSON' }
+  }
+}
+
+/** The time until the call is denied by itself. */
+function Countdown({ approval: { created_at, deadline_at } }: { readonly approval: Approval }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const left = Math.max(0, Math.ceil((deadline_at - now) / 1_000))
+  const share = Math.min(100, (100 * (deadline_at - now)) / Math.max(1, deadline_at - created_at))
+  return (
+    <>
+      <span className={styles.left} title="then the call is denied">
+        {Math.floor(left / 60)}:{String(left % 60).padStart(2, '0')}
+      </span>
+      <span className={styles.bar} style={{ width: `${Math.max(0, share)}%` }} aria-hidden />
+    </>
+  )
+}
