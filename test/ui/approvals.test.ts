@@ -8,7 +8,7 @@ const gateway = shared(() => ({
 }))
 const { signIn } = browser()
 
-/** An agent on this machine whose call waits; the promise is the reply. */
+/** An agent on this machine whose call waits. */
 async function waitingCall(running: Running, command: string, session: string) {
   const client = openLines(running.socket ?? '', { hookhelm: 1, agent: 'claude-code' })
   const native = {
@@ -17,10 +17,13 @@ async function waitingCall(running: Running, command: string, session: string) {
   }
   client.send({ id: 1, event: 'PreToolUse', native, within_ms: 100_000 })
   expect(await client.next()).toHaveProperty('pending')
-  const reply = client
-    .next()
-    .then(({ reply: given }) => JSON.parse(String((given as { stdout: string }).stdout)))
-  return reply as Promise<{ hookSpecificOutput: Record<string, unknown> }>
+  // An async function would wait for a promise that it returns.
+  return {
+    async reply(): Promise<Readonly<Record<string, unknown>>> {
+      const { reply } = await client.next()
+      return JSON.parse(String((reply as { stdout: string }).stdout)).hookSpecificOutput
+    },
+  }
 }
 
 async function makeAskingHook() {
@@ -43,7 +46,7 @@ async function openApprovals(size?: { width: number; height: number }) {
 test('a call of an agent appears without a reload, and runs when a person approves it', async () => {
   const { page, complaints } = await openApprovals()
   await page.getByText('Nothing waits for you').waitFor()
-  const reply = await waitingCall(gateway(), 'psql prod -c "delete from carts"', 'a1')
+  const agent = await waitingCall(gateway(), 'psql prod -c "delete from carts"', 'a1')
   const card = page.locator('section[data-approval]')
   await card.getByText('psql prod -c "delete from carts"').waitFor()
   await card.getByText('production-data asks: this deletes from a production database').waitFor()
@@ -51,19 +54,19 @@ test('a call of an agent appears without a reload, and runs when a person approv
   await page.screenshot({ path: 'ui/screenshots/approvals.png' })
   await card.getByRole('button', { name: 'Approve' }).click()
   await card.getByRole('button', { name: 'Yes, let it run' }).click()
-  expect((await reply).hookSpecificOutput).toMatchObject({ permissionDecision: 'allow' })
+  expect(await agent.reply()).toMatchObject({ permissionDecision: 'allow' })
   await page.getByText('Nothing waits for you').waitFor()
   expect(complaints).toEqual([])
 })
 
 test('by keys: d writes a message that the model reads', async () => {
   const { page } = await openApprovals()
-  const reply = await waitingCall(gateway(), 'drop table carts', 'd1')
+  const agent = await waitingCall(gateway(), 'drop table carts', 'd1')
   await page.getByText('drop table carts').waitFor()
   await page.keyboard.press('d')
   await page.getByRole('textbox', { name: 'Message to the agent' }).fill('ask the owner first')
   await page.keyboard.press('Enter')
-  expect((await reply).hookSpecificOutput).toMatchObject({
+  expect(await agent.reply()).toMatchObject({
     permissionDecision: 'deny',
     permissionDecisionReason: expect.stringContaining('ask the owner first'),
   })
@@ -73,7 +76,7 @@ test('by keys: d writes a message that the model reads', async () => {
 
 test('an edit shows its difference and is what runs', async () => {
   const { page } = await openApprovals()
-  const reply = await waitingCall(gateway(), 'rm -rf build', 'e1')
+  const agent = await waitingCall(gateway(), 'rm -rf build', 'e1')
   await page.getByText('rm -rf build').waitFor()
   await page.keyboard.press('e')
   const editor = page.locator('.cm-content').first()
@@ -83,7 +86,7 @@ test('an edit shows its difference and is what runs', async () => {
   await page.locator('.cm-merge-a, .cm-mergeView').first().waitFor()
   await page.screenshot({ path: 'ui/screenshots/approvals-edit.png' })
   await page.getByRole('button', { name: 'Approve the edit' }).click()
-  expect((await reply).hookSpecificOutput).toMatchObject({
+  expect(await agent.reply()).toMatchObject({
     permissionDecision: 'allow',
     updatedInput: { command: 'rm -r build/cache' },
   })
@@ -91,7 +94,7 @@ test('an edit shows its difference and is what runs', async () => {
 
 test('identical calls are one card, and one answer on a phone decides all', async () => {
   const { page } = await openApprovals({ width: 390, height: 844 })
-  const replies = await Promise.all(
+  const agents = await Promise.all(
     ['p1', 'p2'].map((session) => waitingCall(gateway(), 'gh pr merge 482 --squash', session)),
   )
   const card = page.locator('section[data-approval]')
@@ -100,14 +103,13 @@ test('identical calls are one card, and one answer on a phone decides all', asyn
   await page.screenshot({ path: 'ui/screenshots/approvals-phone.png' })
   await card.getByRole('button', { name: 'Approve all 2' }).click()
   await card.getByRole('button', { name: 'Yes, let it run' }).click()
-  for (const reply of replies)
-    expect((await reply).hookSpecificOutput).toMatchObject({ permissionDecision: 'allow' })
+  for (const agent of agents) expect(await agent.reply()).toMatchObject({ permissionDecision: 'allow' })
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
 })
 
 test('two browsers at the same moment: one wins, and the other reads who was faster', async () => {
   const [first, second] = [await openApprovals(), await openApprovals()]
-  const reply = await waitingCall(gateway(), 'git push --force', 't1')
+  const agent = await waitingCall(gateway(), 'git push --force', 't1')
   const cards = [first, second].map(({ page }) => page.locator('section[data-approval]'))
   for (const card of cards) {
     await card.getByRole('button', { name: 'Approve' }).click()
@@ -116,7 +118,7 @@ test('two browsers at the same moment: one wins, and the other reads who was fas
   // The second browser must not learn of the answer before it sends its own.
   await second.page.route('**/v1/call/approvals.list', (route) => route.abort())
   await cards[0]?.getByRole('button', { name: 'Yes, let it run' }).click()
-  await reply
+  await agent.reply()
   await cards[1]?.getByRole('button', { name: 'Yes, let it run' }).click()
   await cards[1]?.getByText(/it was approved by .+ at 2\d{3}-/).waitFor()
 })
