@@ -1,6 +1,7 @@
 import { emitKeypressEvents } from 'node:readline'
 import { type CommandDef, defineCommand } from 'citty'
 import type { Client } from '../client/client.ts'
+import { systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import type { Methods } from '../gateway/methods/table.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
@@ -63,13 +64,13 @@ async function answerByKeys(client: Client): Promise<ExitCode> {
     else void list.press(key.name ?? '')
   }
   stdin.on('keypress', press)
-  const timer = setInterval(() => list.draw(), REFRESH_MS)
+  const ticker = systemClock.every(REFRESH_MS, () => list.draw())
   try {
     await list.refresh()
     for await (const { item } of client.subscribe('changes.tail', {}, { signal: ended.signal }))
       if (item.kind === 'approvals') await list.refresh()
   } finally {
-    clearInterval(timer)
+    ticker.stop()
     stdin.off('keypress', press)
     stdin.setRawMode(false)
     stdin.pause()
@@ -147,6 +148,6 @@ function inputLines({ input, hook_name, session_id }: Approval): readonly string
 }
 
 function countdown({ deadline_at }: Approval): string {
-  const left = Math.max(0, Math.ceil((deadline_at - Date.now()) / 1_000))
+  const left = Math.max(0, Math.ceil((deadline_at - systemClock.now()) / 1_000))
   return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { after } from '../../engine/core/after.ts'
-import type { Clock } from '../../engine/core/clock.ts'
+import { type Clock, isoTime } from '../../engine/core/clock.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
@@ -24,7 +24,7 @@ export interface PendingApproval {
 }
 
 /** A question without what the service adds. */
-export type Question = Omit<NewApproval, 'approval_id' | 'input_hash'>
+export type ApprovalQuestion = Omit<NewApproval, 'approval_id' | 'input_hash'>
 
 /** How a question ended for one caller. `waiting`: the caller's time is over, and the question is still open. */
 export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
@@ -35,7 +35,7 @@ export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
 /** Asks people about calls, and wakes the callers that wait for their answers. */
 export interface Approvals {
   /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. */
-  ask(question: Question, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
+  ask(question: ApprovalQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
   /** Counts an answer and wakes the callers. Throws `approval.decided` if the question is no longer open. */
   answer(tenant: string, approvalId: string, answer: ApprovalAnswer): Promise<ApprovalRow>
   /** Ends a pending question. Throws `approval.decided` if it is no longer open. */
@@ -79,7 +79,11 @@ const LOOK_MS = 1_000
 const MAX_ENDED = 500
 
 /** The hash that binds an answer to a call: another event, tool or argument is another call. */
-export function inputHash({ event, tool, input }: Pick<Question, 'event' | 'tool' | 'input'>): string {
+export function inputHash({
+  event,
+  tool,
+  input,
+}: Pick<ApprovalQuestion, 'event' | 'tool' | 'input'>): string {
   return createHash('sha256')
     .update(stableJson([event, tool, input]))
     .digest('hex')
@@ -254,6 +258,6 @@ function alreadyDecided(approval: ApprovalRow, by: string): HookError {
   if (status === 'pending' && votes.some((vote) => vote.by === by))
     return serverError('approval.decided', 'you have answered; another person has to answer too')
   if (status === 'pending') return serverError('approval.decided', 'its deadline has passed')
-  const when = decided_at === null ? '' : ` at ${new Date(decided_at).toISOString()}`
+  const when = decided_at === null ? '' : ` at ${isoTime(decided_at)}`
   return serverError('approval.decided', `it was ${status} by ${decided_by ?? 'its deadline'}${when}`)
 }
