@@ -24,7 +24,7 @@ export interface PendingApproval {
 }
 
 /** A question without what the service adds. */
-export type ApprovalQuestion = Omit<NewApproval, 'approval_id' | 'input_hash'>
+export type CallQuestion = Omit<NewApproval, 'approval_id' | 'input_hash'>
 
 /** How a question ended for one caller. `waiting`: the caller's time is over, and the question is still open. */
 export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
@@ -35,7 +35,7 @@ export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
 /** Asks people about calls, and wakes the callers that wait for their answers. */
 export interface Approvals {
   /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. */
-  ask(question: ApprovalQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
+  ask(question: CallQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
   /** Counts an answer and wakes the callers. Throws `approval.decided` if the question is no longer open. */
   answer(tenant: string, approvalId: string, answer: ApprovalAnswer): Promise<ApprovalRow>
   /** Ends a pending question. Throws `approval.decided` if it is no longer open. */
@@ -79,11 +79,7 @@ const LOOK_MS = 1_000
 const MAX_ENDED = 500
 
 /** The hash that binds an answer to a call: another event, tool or argument is another call. */
-export function inputHash({
-  event,
-  tool,
-  input,
-}: Pick<ApprovalQuestion, 'event' | 'tool' | 'input'>): string {
+export function inputHash({ event, tool, input }: Pick<CallQuestion, 'event' | 'tool' | 'input'>): string {
   return createHash('sha256')
     .update(stableJson([event, tool, input]))
     .digest('hex')

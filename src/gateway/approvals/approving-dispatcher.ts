@@ -15,7 +15,7 @@ import {
   type RequestContext,
 } from '../dispatch/dispatcher.ts'
 import type { Settings } from '../settings.ts'
-import { type ApprovalOutcome, type ApprovalQuestion, type Approvals, inputHash } from './approvals.ts'
+import { type ApprovalOutcome, type Approvals, type CallQuestion, inputHash } from './approvals.ts'
 
 interface ApprovingParts<D extends Dispatcher> {
   readonly dispatcher: D
@@ -57,7 +57,7 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
   /** The edit passes the hooks like any call: a hook may block it, or change it so that it is asked about anew. */
   const dispatchEdited = async (
     call: HeldCall,
-    question: ApprovalQuestion,
+    question: CallQuestion,
     approval: ApprovalRow,
   ): Promise<DispatchAnswer> => {
     const { caller, request, context } = call
@@ -96,7 +96,7 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
   }
 }
 
-function questionOf({ caller, request, answer }: HeldCall, settings: Settings): ApprovalQuestion {
+function questionOf({ caller, request, answer }: HeldCall, settings: Settings): CallQuestion {
   const { decision, eventId, askedBy } = answer
   const event = resolveName(request.event) as keyof typeof catalogue
   const payload = isRecord(request.payload) ? request.payload : {}
