@@ -230,6 +230,7 @@ const stopped = defineCall({
 /** Names that the coordinator writes itself. */
 const reserved = /^(?:hook_|run_|session_)/
 const MAX_EVENTS = 100
+const MAX_TOKENS = 1_000_000_000
 
 const events = defineCall({
   name: 'runners.events',
@@ -255,6 +256,20 @@ const events = defineCall({
   },
 })
 
+const spend = defineCall({
+  name: 'runners.spend',
+  about: 'Charges the tokens of a run to the budget of its tenant. Refused if nothing is left of it.',
+  role: RUNNER_ROLE,
+  rest: { verb: 'POST', path: '/runner/runs/:run_id/tokens' },
+  params: z.strictObject({ run_id, runner_id, tokens: wholeNumber(0, MAX_TOKENS) }),
+  result: ok,
+  needs: ['runs'],
+  async run({ params, caller, parts }) {
+    await parts.runs.spendTokens(holderOf(caller, params), params.tokens)
+    return { ok: true }
+  },
+})
+
 function holderOf(
   { tenant }: Caller,
   { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string },
@@ -266,5 +281,5 @@ function holderOf(
 export const runnerMethods = [
   register, list, remove,
   poll, heartbeat,
-  started, completed, failed, stopped, events,
+  started, completed, failed, stopped, events, spend,
 ] as const
