@@ -83,7 +83,7 @@ describe('a session of a model', () => {
   )
 
   test(
-    'gets the result of a child that calls back, AO-35 after the child has ended',
+    'gets the result of a child that calls back',
     async () => {
       const { gateway, fake, runModel } = await modelScene([
         says('I wait for the child.'),
@@ -235,10 +235,12 @@ describe('compaction', () => {
       const prompts = seen.filter(({ event }) => event === 'user_prompt_submit')
       expect(prompts.map(({ payload }) => payload.prompt)).toEqual(['Study the file.'])
       expect(seen.filter(({ event }) => event === 'model_request')).toHaveLength(fake.requests.length)
+      const summaries = fake.requests.filter(isSummary).length
       await resume(gateway, run.session_id, { prompt: 'What was it?' })
       const last = fake.requests.at(-1)?.text ?? ''
       expect(last).toContain('holds only the letter x')
       expect(last.split(big).length - 1).toBeLessThan(4)
+      expect(fake.requests.filter(isSummary)).toHaveLength(summaries)
     },
     HANG,
   )
