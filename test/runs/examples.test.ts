@@ -45,9 +45,9 @@ test(
 )
 
 test(
-  'validate-parameters: AO-25 a hook blocks a dangerous run before anything happens',
+  'validate-parameters: AO-25 AO-46 a hook blocks a dangerous run before anything happens',
   async () => {
-    const { finish } = await openExample('validate-parameters')
+    const { finish, gateway } = await openExample('validate-parameters')
     const good = await finish('table-query', { sql: 'SELECT name FROM people' })
     expect(good.run).toMatchObject({ status: 'completed', original_parameters: null })
     expect(good.result.result_data).toEqual({ rows: [{ name: 'Ada' }, { name: 'Grace' }] })
@@ -56,6 +56,13 @@ test(
       ...{ status: 'failed', started_at: null, runner_id: null },
       block_reason: 'table-query may only read: one SELECT without a semicolon.',
     })
+    const { body } = await gateway.call('GET', `/sessions/${bad.run.session_id}/events`)
+    expect(body.events).toContainEqual(
+      expect.objectContaining({
+        ...{ event_type: 'hook_blocked', hook_type: 'on_run_start', run_id: bad.run.run_id },
+        ...{ target_type: 'agent', target_name: 'security-validator', block_reason: bad.run.block_reason },
+      }),
+    )
   },
   HANG,
 )
