@@ -13,6 +13,7 @@ import {
   findBlueprintFiles,
   isBlueprintFile,
   readBlueprintText,
+  recordBlueprintScripts,
 } from '../runs/blueprint-files.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
@@ -94,25 +95,28 @@ interface ReviewedFile {
   readonly trusted: TrustedFile | undefined
 }
 
-/** Trust in an agent covers its file. What its command starts belongs to the runner. */
 function reviewBlueprint(
   { path, text, trusted }: ReviewedFile,
   store: TrustStore,
   onlyShow: boolean,
 ): ExitCode {
-  if (trusted?.text === text) {
+  const isSame = trusted?.text === text
+  if (isSame && changedScripts(trusted.scripts ?? {}).length === 0) {
     printMessage(`already trusted: ${path}`)
     return exitCodes.ok
   }
-  printOutput(lineDiff(trusted?.text ?? '', text))
+  if (!isSame) printOutput(lineDiff(trusted?.text ?? '', text))
+  for (const line of scriptChanges(trusted)) printMessage(line)
   if (onlyShow) return exitCodes.untrusted
   const read = readBlueprintText(text, path, 'lite')
   if (read.kind === 'bad') {
     for (const problem of read.problems) printMessage(formatProblem(problem))
     return exitCodes.failed
   }
-  store.trust(path, text)
+  const scripts = recordBlueprintScripts(read.definition, path)
+  store.trust(path, text, scripts)
   printMessage(`trusted: ${path} (agent ${agentNameOf(path)})`)
+  for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }
 

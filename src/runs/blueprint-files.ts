@@ -6,11 +6,13 @@ import { assertSafeOwner, type HookFileLevel, loadFile } from '../config/read/lo
 import { parseSource } from '../config/read/read-hook-file.ts'
 import type { Source } from '../config/read/source.ts'
 import type { TrustStore } from '../config/trust.ts'
+import { changedScripts, pinScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import type { HookFileState } from '../config/watch/read-hook-folder.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Edition } from '../engine/core/edition.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import { readBlueprint } from './blueprint.ts'
 
 const FILE_NAME = 'agent.json'
@@ -130,6 +132,8 @@ export interface BlueprintFileStatus {
   /** The blueprint to put in force; the last good one of a file that is broken, undefined if there was none. */
   readonly definition: Readonly<Record<string, unknown>> | undefined
   readonly problems: readonly FileProblem[]
+  /** The scripts that its trusted command names, as they were trusted. */
+  readonly scripts: TrustedScripts
 }
 
 export interface ReadStatusOptions {
@@ -147,12 +151,17 @@ export function readBlueprintStatus(
   const { edition, trust, previous } = options
   const about = { file, level, name: agentNameOf(file) }
   const broken = (problems: readonly FileProblem[]): BlueprintFileStatus => ({
-    ...{ ...about, state: 'red', definition: previous?.definition, problems },
+    ...{ ...about, state: 'red', definition: previous?.definition, problems, scripts: {} },
   })
-  const read = (text: string, state: BlueprintFileStatus['state']): BlueprintFileStatus => {
+  const read = (
+    text: string,
+    state: BlueprintFileStatus['state'],
+    scripts: TrustedScripts = {},
+  ): BlueprintFileStatus => {
     const result = readBlueprintText(text, file, edition)
     if (result.kind === 'bad') return broken(result.problems)
-    return { ...about, state, definition: result.definition, problems: [] }
+    const definition = pinBlueprintScripts(result.definition, scripts, file)
+    return { ...about, state, definition, problems: [], scripts }
   }
   try {
     const text = loadBlueprintFile(file, level)
@@ -161,16 +170,51 @@ export function readBlueprintStatus(
     if (trusted === undefined)
       return text === undefined
         ? undefined
-        : { ...about, state: 'untrusted', definition: undefined, problems: [] }
-    return read(trusted.text, trustedState(text, trusted.text))
+        : { ...about, state: 'untrusted', definition: undefined, problems: [], scripts: {} }
+    return read(trusted.text, trustedState(text, trusted.text), trusted.scripts)
   } catch (thrown) {
     return broken([wholeFileProblem(file, toHookError(thrown))])
   }
 }
 
+/** The files of the repository that the command of an agent names, with the content that they have now. */
+export function recordBlueprintScripts(definition: Definition, path: string): TrustedScripts {
+  return recordScripts([commandOf(definition)], hookFolderOf(path))
+}
+
+/** Makes the runner refuse scripts that are not as they were trusted. */
+function pinBlueprintScripts(definition: Definition, scripts: TrustedScripts, path: string): Definition {
+  const [pinned] = pinScripts([commandOf(definition)], scripts, hookFolderOf(path))
+  const files = isRecord(pinned?.config) ? pinned.config.pinned_files : undefined
+  if (files === undefined || !isRecord(definition.executor)) return definition
+  return { ...definition, executor: { ...definition.executor, pinned_files: files } }
+}
+
+type Definition = Readonly<Record<string, unknown>>
+
+/** The command of an agent, in the shape in which hook files have theirs. */
+function commandOf({ executor }: Definition): HookDefinition {
+  const { command, pinned_files } = isRecord(executor) ? executor : {}
+  const config = { exec: command, ...(pinned_files === undefined ? {} : { pinned_files }) }
+  return { event: 'run_start', handler_type: 'command', config }
+}
+
+/** `agents/NAME/agent.json` is in the hook folder that has `agents`. */
+function hookFolderOf(path: string): string {
+  return dirname(dirname(dirname(path)))
+}
+
 function trustedState(text: string | undefined, trusted: string): 'good' | 'changed' | 'gone' {
   if (text === undefined) return 'gone'
   return text === trusted ? 'good' : 'changed'
+}
+
+/** The trusted scripts of an agent that are no longer as they were. */
+export function describeChangedScripts({ name, scripts }: BlueprintFileStatus): string[] {
+  return changedScripts(scripts).map(
+    ({ path }) =>
+      `${path} is not as you trusted it: runs of ${name} fail. Review it and run \`hookhelm trust\``,
+  )
 }
 
 /** What a person should know about a blueprint file; empty if it is in force as it is written. */

@@ -191,6 +191,43 @@ describe('an agent in a file of a repository', () => {
   )
 })
 
+test(
+  'trust covers the scripts that the command of an agent names: a changed one is not run',
+  async () => {
+    const home = projectFolder()
+    const project = projectFolder()
+    mkdirSync(join(project, '.git'))
+    const executor = { command: [process.execPath, 'tools/greet.mjs'] }
+    writeAgent(join(project, '.hookhelm'), 'greeter', { type: 'procedural', executor })
+    const script = join(project, 'tools/greet.mjs')
+    mkdirSync(dirname(script))
+    const says = (text: string) => `process.stdout.write(JSON.stringify({ said: '${text}' }))`
+    writeFileSync(script, says('hello'))
+    expect(hookhelm(home, project, 'trust').stderr).toContain(`trusted script: ${script}`)
+    const gateway = await running({ home, cwd: project })
+    await runnerProcess(gateway, '--cwd', project)
+    const { start, result } = runsOf(gateway)
+    const runOnce = async () => {
+      const { run_id, session_id } = await start('greeter')
+      return { run: await untilEnded(gateway, run_id), result: await result(session_id) }
+    }
+    expect((await runOnce()).result.result_data).toEqual({ said: 'hello' })
+    writeFileSync(script, says('gotcha'))
+    expect((await runOnce()).run).toMatchObject({
+      ...{ status: 'failed', error: expect.stringContaining('has changed since it was trusted') },
+    })
+    expect(await fileStatus(gateway)).toMatchObject({ state: 'warn', text: expect.stringContaining(script) })
+    expect(hookhelm(home, project, 'trust').stderr).toContain('script changed')
+    await untilStatus(gateway, /1 in use/)
+    await gateway.until(
+      () => shown(gateway),
+      ({ body }) => body.blueprint.version === 2,
+    )
+    expect((await runOnce()).result.result_data).toEqual({ said: 'gotcha' })
+  },
+  HANG,
+)
+
 test('hookhelm validate checks agent files with line and pointer, and warns about keys without effect', () => {
   const home = projectFolder()
   const project = projectFolder()

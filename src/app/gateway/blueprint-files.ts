@@ -7,7 +7,11 @@ import type { Caller } from '../../gateway/auth/caller.ts'
 import { saveBlueprint } from '../../gateway/methods/blueprints.ts'
 import type { MethodParts } from '../../gateway/parts.ts'
 import type { StatusPart } from '../../gateway/status.ts'
-import { type BlueprintFileStatus, describeBlueprintFile } from '../../runs/blueprint-files.ts'
+import {
+  type BlueprintFileStatus,
+  describeBlueprintFile,
+  describeChangedScripts,
+} from '../../runs/blueprint-files.ts'
 import { watchBlueprintFiles } from '../../runs/watch-blueprint-files.ts'
 import type { BlueprintRow } from '../../store/stores/run-store.ts'
 import type { GatewayContext } from './open-gateway.ts'
@@ -52,10 +56,11 @@ export async function startBlueprintFiles(
   await applying
   return async (tenant) => {
     await applying
-    const [first] = tenant === parts.tenant ? problems : []
+    const all = [...problems, ...watch.files().flatMap(describeChangedScripts)]
+    const [first] = tenant === parts.tenant ? all : []
     if (first === undefined) return { name: NAME, state: 'ok', text: `${watch.files().length} in use` }
-    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
-    return { name: NAME, state: 'warn', text: `${first}${more}`, details: { problems } }
+    const more = all.length === 1 ? '' : ` (and ${all.length - 1} more)`
+    return { name: NAME, state: 'warn', text: `${first}${more}`, details: { problems: all } }
   }
 }
 

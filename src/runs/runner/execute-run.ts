@@ -76,10 +76,10 @@ async function executeWith(
   { blueprint, run: order }: { readonly blueprint: Blueprint; readonly run: RunOrder },
   parts: RunnerMeans & RunExecution,
 ): Promise<RunResult> {
-  const { type = 'command', command = [], agent } = settings
+  const { type = 'command', command = [], pinned_files: pinned = [], agent } = settings
   if (type === 'command') {
     const { run, signal } = parts
-    return executeCommand(blueprint, order, { argv: command, cwd: parts.cwd, run, signal })
+    return executeCommand(blueprint, order, { argv: command, pinned, cwd: parts.cwd, run, signal })
   }
   const folder = await resolveDirectory(order.project_dir ?? parts.cwd, undefined)
   if (type === 'cli') {
