@@ -29,6 +29,12 @@ const textFinished = [
   'C14',
   'C15',
   'C16',
+  'E1',
+  'E2',
+  'E3',
+  'E4',
+  'E5',
+  'E6',
 ]
 
 /** The rows that keep a finished section from being finished. */

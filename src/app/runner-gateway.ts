@@ -1,4 +1,6 @@
 import type { Client } from '../client/client.ts'
+import { MESSAGES_EVENT } from '../runs/run-events.ts'
+import type { StoredMessages } from '../runs/runner/model-history.ts'
 import type { RunnerGateway } from '../runs/runner/runner.ts'
 
 /** A poll waits 30 s at the gateway; the rest is for the network. */
@@ -24,6 +26,10 @@ export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
       const { session } = await client.call('runSessions.show', { session_id })
       return session.executor_session_id ?? undefined
     },
+    messages: (session_id) => readMessages(client, session_id),
+    async spend(runner_id, run_id, tokens) {
+      await client.call('runners.spend', { runner_id, run_id, tokens })
+    },
     async completed(runner_id, run_id, result) {
       // The id makes a repeated report store one result.
       const event = { event_type: 'result', data: { ...result }, event_id: `${run_id}-${runner_id}-result` }
@@ -40,4 +46,27 @@ export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
       await client.call('runners.delete', { runner_id })
     },
   }
+}
+
+/** Events with messages are large. */
+const MESSAGES_PAGE = 10
+
+async function readMessages(
+  client: Pick<Client, 'call'>,
+  session_id: string,
+): Promise<readonly StoredMessages[]> {
+  const found: StoredMessages[] = []
+  let cursor: string | undefined
+  do {
+    const page = { session_id, event_type: MESSAGES_EVENT, limit: MESSAGES_PAGE }
+    const { events, nextCursor } = await client.call(
+      'runSessions.events',
+      cursor === undefined ? page : { ...page, cursor },
+    )
+    for (const { run_id, execution, from, messages } of events)
+      if (typeof execution === 'string' && typeof from === 'number' && Array.isArray(messages))
+        found.push({ run_id, execution, from, messages })
+    cursor = nextCursor
+  } while (cursor !== '')
+  return found
 }

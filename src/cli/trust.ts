@@ -8,6 +8,13 @@ import { type TrustedFile, type TrustStore, trustStore } from '../config/trust.t
 import { changedScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
+import {
+  agentNameOf,
+  findBlueprintFiles,
+  isBlueprintFile,
+  readBlueprintText,
+  recordBlueprintScripts,
+} from '../runs/blueprint-files.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 import { reviewMcpServer } from './trust-mcp-server.ts'
@@ -27,7 +34,8 @@ export const trustCommand = command({
     const store = trustStore(trustFile())
     const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
-    if (paths.length === 0) printMessage('this directory is in no repository with a hook file')
+    if (paths.length === 0)
+      printMessage('this directory is in no repository with a hook file or an agent file')
     const codes = paths.map((path) =>
       args.revoke ? revokeTrust(path, store) : reviewFile(path, store, args.show === true),
     )
@@ -35,15 +43,19 @@ export const trustCommand = command({
   },
 })
 
-/** The hook files around a directory, and those that were trusted there and are gone. */
+/** The hook and agent files around a directory, and those that were trusted there and are gone. */
 function repositoryFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap(
-    (folder) => hookFileIn(folder) ?? store.findInFolder(folder)?.path ?? [],
-  )
+  return repositoryFolders(cwd, store).flatMap((folder) => [
+    ...[hookFileIn(folder) ?? store.findInFolder(folder)?.path].filter((path) => path !== undefined),
+    ...findBlueprintFiles({ folder }, store),
+  ])
 }
 
 function trustedFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
+  return repositoryFolders(cwd, store).flatMap((folder) => [
+    ...[store.findInFolder(folder)?.path].filter((path) => path !== undefined),
+    ...findBlueprintFiles({ folder }, store).filter((path) => store.find(path) !== undefined),
+  ])
 }
 
 function repositoryFolders(cwd: string, store: TrustStore): string[] {
@@ -58,6 +70,7 @@ function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCod
   if (loaded === undefined) return reviewMissing(path, trusted)
   const { text } = loaded
   const isSame = trusted?.text === text && trusted.path === path
+  if (isBlueprintFile(path)) return reviewBlueprint({ path, text, trusted }, store, onlyShow)
   if (isSame && coversScripts(trusted, path)) {
     printMessage(`already trusted: ${path}`)
     return exitCodes.ok
@@ -72,6 +85,37 @@ function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCod
   }
   const scripts = trustHooks(path, text, read.file.hooks)
   printMessage(`trusted: ${path} (${read.file.hooks.length} hooks)`)
+  for (const line of scriptLines(scripts)) printMessage(line)
+  return exitCodes.ok
+}
+
+interface ReviewedFile {
+  readonly path: string
+  readonly text: string
+  readonly trusted: TrustedFile | undefined
+}
+
+function reviewBlueprint(
+  { path, text, trusted }: ReviewedFile,
+  store: TrustStore,
+  onlyShow: boolean,
+): ExitCode {
+  const isSame = trusted?.text === text
+  if (isSame && changedScripts(trusted.scripts ?? {}).length === 0) {
+    printMessage(`already trusted: ${path}`)
+    return exitCodes.ok
+  }
+  if (!isSame) printOutput(lineDiff(trusted?.text ?? '', text))
+  for (const line of scriptChanges(trusted)) printMessage(line)
+  if (onlyShow) return exitCodes.untrusted
+  const read = readBlueprintText(text, path, 'lite')
+  if (read.kind === 'bad') {
+    for (const problem of read.problems) printMessage(formatProblem(problem))
+    return exitCodes.failed
+  }
+  const scripts = recordBlueprintScripts(read.definition, path)
+  store.trust(path, text, scripts)
+  printMessage(`trusted: ${path} (agent ${agentNameOf(path)})`)
   for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }

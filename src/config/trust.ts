@@ -48,6 +48,8 @@ export interface TrustStore {
   /** A unified diff from the trusted content to this text; the whole text if none was trusted. */
   pendingDiff(path: string, text: string): string
   paths(): string[]
+  /** The trusted files in a folder and the folders below it, links resolved. */
+  pathsBelow(folder: string): string[]
   /** The repositories that had trusted files, so that removing `.git` does not hide them. */
   repositories(): string[]
 }
@@ -93,6 +95,10 @@ export function trustStore(file: string): TrustStore {
     },
     pendingDiff: (path, text) => lineDiff(find(path)?.text ?? '', text),
     paths: () => Object.keys(read(file).files),
+    pathsBelow(folder) {
+      const start = join(realFolder(resolve(folder)), '/')
+      return Object.keys(read(file).files).filter((path) => path.startsWith(start))
+    },
     repositories: () => Object.values(read(file).files).flatMap(({ repository }) => repository ?? []),
   }
 }

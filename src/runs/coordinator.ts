@@ -4,6 +4,7 @@ import { errorText } from '../engine/core/error.ts'
 import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
+import { createLedger, type TokenBudget } from '../handlers/prompt/token-budget.ts'
 import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
@@ -30,6 +31,8 @@ export interface CoordinatorParts {
   readonly log: Log
   readonly times?: RunTimes
   readonly dispatch: DispatchRunEvent
+  /** The tokens of each tenant, for runs of models. */
+  readonly budget: TokenBudget
   needsHooks(tenant: string): Promise<readonly string[]>
 }
 
@@ -53,6 +56,8 @@ export interface Coordinator {
   report(report: RunnerReport): Promise<RunRow>
   /** Stores events of a runner in the session of its run. */
   addEvents(run: Omit<RunnerReport, 'report'>, events: readonly NewSessionEvent[]): Promise<void>
+  /** Charges tokens of a run to its tenant. Throws `prompt.budget` if nothing is left of the budget. */
+  spendTokens(run: Omit<RunnerReport, 'report'>, tokens: number): Promise<void>
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
   readonly onEvents: RunEvents['onAppended']
@@ -82,6 +87,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const { store, edition, clock, log, dispatch } = options
   const times = { leaseMs: LEASE_MS, pollMs: POLL_MS, ...options.times }
   const waits = createRunWaits(clock)
+  const ledger = createLedger(options.budget, log)
   const events = createRunEvents(store, clock)
   const creating: CreateRunParts = { store, events, edition }
   const background = new Set<Promise<void>>()
@@ -163,13 +169,13 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
         ])
       return run
     },
-    async addEvents({ tenant, run_id, runner_id }, added) {
-      await requireRunner(tenant, runner_id)
-      const run = await store.findRun(tenant, run_id)
-      // A runner that lost its run must not write into the session of its successor.
-      if (run === undefined || run.runner_id !== runner_id || hasEnded(run))
-        throw serverError('gateway.not_found', `runner ${runner_id} has no run ${run_id}`)
-      await events.append(run, added)
+    async addEvents(holder, added) {
+      await events.append(await requireHeldRun(holder), added)
+    },
+    async spendTokens(holder, tokens) {
+      await requireHeldRun(holder)
+      await ledger.spend(holder.tenant, tokens)
+      await ledger.check(holder.tenant)
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
     onEvents: events.onAppended,
@@ -185,6 +191,18 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
 
   async function requireRunner(tenant: string, runnerId: string): Promise<void> {
     if ((await store.keepRunner(tenant, runnerId, times.leaseMs)) === undefined) throw unknownRunner(runnerId)
+  }
+
+  /** A runner that lost its run must not write into the session of its successor. */
+  async function requireHeldRun({
+    tenant,
+    run_id,
+    runner_id,
+  }: Omit<RunnerReport, 'report'>): Promise<RunRow> {
+    await requireRunner(tenant, runner_id)
+    const run = await store.findRun(tenant, run_id)
+    if (run !== undefined && run.runner_id === runner_id && !hasEnded(run)) return run
+    throw serverError('gateway.not_found', `runner ${runner_id} has no run ${run_id}`)
   }
 
   /** A run that stops needs no answer of its start hooks any more. */

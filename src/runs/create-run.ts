@@ -89,12 +89,13 @@ export async function createRun(
 }
 
 interface ResumeRequest extends Pick<RunRequest, 'parameters' | 'created_by'> {
+  /** Only callbacks have one. Their parameters are the coordinator's own and fit no schema. */
   readonly key?: string
   /** How many runs caused one another before this one. */
   readonly depth?: number
 }
 
-/** Creates a run that continues a session. Its parameters are a message to the agent, which no schema describes. */
+/** Creates a run that continues a session. Throws `runs.parameter_validation_failed` for parameters that its agent refuses. */
 export async function resumeSession(
   parts: CreateRunParts,
   session: RunSessionRow,
@@ -103,6 +104,8 @@ export async function resumeSession(
   const { tenant_id: tenant, session_id, agent_name, project_dir, parent_session_id } = session
   if (agent_name === null) throw serverError('gateway.conflict', `session ${session_id} names no agent`)
   const blueprint = await requireBlueprint(parts, tenant, agent_name)
+  const violations = key === undefined ? checkResumeParameters(blueprint, parameters) : []
+  if (violations.length > 0) throw parametersError(agent_name, violations)
   return parts.store.createRun(
     {
       ...{ run_id: newRunId('run'), tenant_id: tenant, session_id, type: 'resume_session' },
@@ -114,6 +117,18 @@ export async function resumeSession(
     },
     { hostname: session.hostname, executor_profile: session.executor_profile },
   )
+}
+
+/** An autonomous agent always takes a further message: `prompt` alone. Everything else must fit its schema. */
+function checkResumeParameters(
+  blueprint: Blueprint,
+  parameters: RunRequest['parameters'],
+): readonly SchemaViolation[] {
+  const { prompt, ...others } = parameters
+  const hasOthers = Object.keys(others).length > 0
+  if (blueprint.type !== 'autonomous' || hasOthers) return checkParameters(blueprint, parameters)
+  if (typeof prompt === 'string' && prompt.trim() !== '') return []
+  return [{ path: '/prompt', message: 'must be a text that says what to do next', schema_path: '' }]
 }
 
 /** What the blueprint and the caller demand of a runner, together. */

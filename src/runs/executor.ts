@@ -2,6 +2,7 @@ import { type Edition, runsCommands } from '../engine/core/edition.ts'
 import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { type SchemaType, schema } from '../engine/core/schema.ts'
+import { pinnedFilesSchema } from '../handlers/command/command-config.ts'
 import { assertPassableVariables } from '../safe/process/child-environment.ts'
 
 const MAX_RUN_SECONDS = 86_400
@@ -28,6 +29,7 @@ export const executorSchema = schema.object({
     'command: program and arguments, with parameters as JSON on stdin and the result on stdout. cli: the program to start instead of the usual one.',
     1,
   ),
+  pinned_files: pinnedFilesSchema,
   max_steps: schema.integer(1, MAX_STEPS, 'model: after so many steps it must answer; 50 if omitted.'),
   compact_at_tokens: schema.integer(
     1_000,
@@ -52,7 +54,7 @@ export type ExecutorSettings = SchemaType<typeof executorSchema>
 
 type ExecutorField = keyof ExecutorSettings
 const fieldsOf: Readonly<Record<NonNullable<ExecutorSettings['type']>, readonly ExecutorField[]>> = {
-  command: ['command'],
+  command: ['command', 'pinned_files'],
   model: ['max_steps', 'compact_at_tokens', 'permission_first'],
   cli: ['command', 'agent', 'args', 'allowed_env_vars', 'unconnected'],
 }

@@ -16,6 +16,9 @@ export interface RunHookFacts {
   readonly hook_session_id?: string
 }
 
+/** The type of the events that hold the messages of a model. They are no progress, so lists show them only if asked. */
+export const MESSAGES_EVENT = 'messages'
+
 export type RunHookEventType = 'hook_start' | 'hook_complete' | 'hook_failed' | 'hook_blocked'
 
 /** The session and run that an event belongs to. */

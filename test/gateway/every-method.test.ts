@@ -223,6 +223,7 @@ async function everythingAboutRuns(call: Call): Promise<void> {
   await call('runners.started', { run_id, runner_id })
   const events = [{ event_type: 'result', data: { result_data: { words: 3 } } }]
   await call('runners.events', { run_id, runner_id, events })
+  await call('runners.spend', { run_id, runner_id, tokens: 7 })
   await call('runners.completed', { run_id, runner_id })
   await gateway().until(
     () => gateway().call('GET', `/sessions/${session_id}/events`),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type FakeAnswer, type FakeModel, type FakeRequest, startFakeModel } from '../../src/testing/index.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
-import { runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
+import { type RunnerProcess, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -22,6 +22,7 @@ export const calls = (tool: string, input: unknown): FakeAnswer => ({ calls: [{ 
 
 export interface ModelScene {
   readonly gateway: Running
+  readonly runner: RunnerProcess
   readonly fake: FakeModel
   readonly folder: string
   readonly seen: SeenEvent[]
@@ -65,10 +66,10 @@ export async function modelScene(
     ANTHROPIC_API_KEY: 'key',
     HOOKHELM_OUTBOUND_ALLOW: '127.0.0.1',
   }
-  await runnerProcess({ ...gateway, env }, ...runnerArgs)
+  const runner = await runnerProcess({ ...gateway, env }, ...runnerArgs)
   const { ok, start, events, result } = runsOf(gateway)
   return {
-    ...{ gateway, fake, folder, seen, decisions },
+    ...{ gateway, runner, fake, folder, seen, decisions },
     async runModel(blueprint, parameters = { prompt: 'Do it.' }) {
       const given = { name: 'worker', type: 'autonomous', model: 'claude-x', executor: { type: 'model' } }
       await ok('POST', '/agents', { ...given, ...blueprint })

@@ -212,7 +212,7 @@ describe('a lost runner', () => {
   )
 })
 
-test('a hook of a blueprint is listed, can be switched off, and is changed with its blueprint only', async () => {
+test('AO-2 a hook of a blueprint has 300 s, is listed, can be switched off, and is changed with its blueprint only', async () => {
   const name = unique()
   const { ok } = runsOf(gateway())
   const hook = { type: 'agent', agent_name: 'x', on_error: 'block' }

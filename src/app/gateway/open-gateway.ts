@@ -31,6 +31,8 @@ export interface GatewayOptions {
   readonly settings?: SettingValues
   /** Leases and waits of runs, for tests. */
   readonly runs?: RunTimes
+  /** A folder of a repository whose agent files are loaded too, once they are trusted. */
+  readonly cwd?: string
   /** Functions for hooks of type `function`. */
   readonly functions?: Functions
   /** Wraps the store, for example in the faulty store of `hookhelm/testing`. */

@@ -18,6 +18,7 @@ import { createSnapshots, type HookChange, type Snapshots } from '../../gateway/
 import type { Models } from '../../handlers/model/models.ts'
 import type { Coordinator } from '../../runs/coordinator.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
+import { startBlueprintFiles } from './blueprint-files.ts'
 import { folderHooks } from './folder-hooks.ts'
 import { gatewayHandlers } from './gateway-handlers.ts'
 import { deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
@@ -94,6 +95,14 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   runs = startRuns(context, storage, { snapshots, dispatcher })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
   due.listen(worker.wake)
+  const changed: GatewayEngine['changed'] = async (tenant, change) => {
+    forget(tenant)
+    await (change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change))
+    nodeChanges.notify()
+  }
+  const { edition } = context
+  const files = { store, edition, changed, tenant: storage.defaultTenant }
+  const agentFiles = edition === 'lite' ? [await startBlueprintFiles(context, files)] : []
   return {
     ...runners,
     dispatcher,
@@ -108,15 +117,12 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
       storeHealth(store, clock),
       follow.status,
       hookHealth(snapshots),
-      fileHealth(snapshots, context.edition),
+      fileHealth(snapshots, edition),
+      ...agentFiles,
       audit.status,
       deliveryHealth(worker),
     ],
-    async changed(tenant, change) {
-      forget(tenant)
-      await (change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change))
-      nodeChanges.notify()
-    },
+    changed,
     ownAddresses,
   }
 }

@@ -7,11 +7,12 @@ import type { Store } from '../../store/store.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { HookDispatch } from './start-engine.ts'
+import { storeBudget } from './store-budget.ts'
 
 /** Starts the coordinator of runs, with the hooks of each tenant around its runs. */
 export function startRuns(
   { options, edition, clock, log, cleanup }: GatewayContext,
-  { store }: GatewayStorage,
+  { store, settings }: GatewayStorage,
   { snapshots, dispatcher }: HookDispatch,
 ): Coordinator {
   // A run may execute on another machine, so hook files of folders do not apply to it.
@@ -26,6 +27,7 @@ export function startRuns(
   const runs = createCoordinator({
     ...{ store, edition, clock, log, dispatch },
     ...(options.runs === undefined ? {} : { times: options.runs }),
+    budget: storeBudget({ store, settings, log }),
     needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
   })
   cleanup.add(() => runs.close())

@@ -43,6 +43,7 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
   const gateway = await openGateway({
     env,
     log,
+    cwd: process.cwd(),
     listen: { host, port },
     hosts: file.hosts ?? [],
     origins: file.origins ?? [],

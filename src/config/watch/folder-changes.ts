@@ -9,7 +9,12 @@ import type { TrustStore } from '../trust.ts'
  */
 export function folderFingerprint({ folder, level }: HookFolder, trust: TrustStore | undefined): string {
   const trustFiles = level === 'repository' && trust !== undefined ? [trust.file] : []
-  return [...hookFileNames(folder), ...trustFiles]
+  return filesFingerprint([...hookFileNames(folder), ...trustFiles])
+}
+
+/** The metadata of files, as one text. */
+export function filesFingerprint(paths: readonly string[]): string {
+  return paths
     .map(statOf)
     .map((stats) =>
       stats === undefined ? '-' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`,
@@ -28,18 +33,30 @@ function statOf(path: string) {
 
 const names = new Set(hookFileNames('').map((path) => basename(path)))
 
+/** Whether a hook file may have this name. */
+export function isHookFileName(name: string): boolean {
+  return names.has(name)
+}
+
+/** A folder that may not exist yet. */
+export interface WatchableFolder {
+  readonly path: string
+  /** Whether an entry with this name matters. */
+  concerns(name: string): boolean
+}
+
 /**
- * Calls back when a hook file in a folder may have changed. The system may drop notifications and the folder may not
+ * Calls back when an entry of a folder that matters may have changed. The system may drop notifications and the folder may not
  * exist yet, so the caller also polls.
  */
 export class FolderWatcher {
-  readonly #folder: string
+  readonly #folder: WatchableFolder
   readonly #onChange: () => void
   #watcher: FSWatcher | undefined
   /** Identifies the watched folder. The inode alone is not enough: a new folder may get the same one. */
   #identity: string | undefined
 
-  constructor(folder: string, onChange: () => void) {
+  constructor(folder: WatchableFolder, onChange: () => void) {
     this.#folder = folder
     this.#onChange = onChange
     this.renew()
@@ -47,15 +64,15 @@ export class FolderWatcher {
 
   /** Watches the folder that has the path now: a watcher stays with the folder that it was opened on. */
   renew(): void {
-    const identity = identityOf(this.#folder)
+    const identity = identityOf(this.#folder.path)
     if (identity === this.#identity) return
     this.close()
     this.#identity = identity
     if (identity === undefined) return
     try {
       // The gateway may keep its database in the same folder, which changes all the time.
-      this.#watcher = watch(this.#folder, { persistent: false }, (_, name) => {
-        if (name === null || names.has(name)) this.#onChange()
+      this.#watcher = watch(this.#folder.path, { persistent: false }, (_, name) => {
+        if (name === null || this.#folder.concerns(name)) this.#onChange()
       })
       this.#watcher.on('error', () => this.close())
     } catch {

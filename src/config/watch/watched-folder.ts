@@ -5,7 +5,7 @@ import type { HookFolder } from '../hook-folders.ts'
 import { prepareFileHooks } from '../prepare-file-hooks.ts'
 import type { HookFile } from '../schema/hook-file.ts'
 import { namesScripts, pinScripts, type TrustedScripts } from '../trusted-scripts.ts'
-import { folderFingerprint } from './folder-changes.ts'
+import { folderFingerprint, isHookFileName } from './folder-changes.ts'
 import { hookFileNotices } from './hook-file-notices.ts'
 import {
   type HookFileState,
@@ -39,6 +39,8 @@ export interface WatchedFolderOptions extends ReadHookFolderOptions {
 /** A hook folder and the hooks in use from it. */
 export class WatchedFolder {
   readonly folder: HookFolder
+  readonly path: string
+  readonly concerns = isHookFileName
   readonly #options: WatchedFolderOptions
   #content: string | undefined
   #ids: readonly (string | undefined)[] = []
@@ -46,6 +48,7 @@ export class WatchedFolder {
 
   constructor(folder: HookFolder, options: WatchedFolderOptions) {
     this.folder = folder
+    this.path = folder.folder
     this.#options = options
     const { level, folder: path } = folder
     this.#status = { level, folder: path, file: undefined, state: 'none', hooks: 0, problems: [] }

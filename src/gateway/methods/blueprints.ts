@@ -90,8 +90,7 @@ const update = defineCall({
   needs: saveParts,
   async run({ params, caller, parts }) {
     const row = await requireRow(parts.store, caller.tenant, params.name)
-    if (row.source === 'file')
-      throw serverError('gateway.conflict', `${row.name} comes from a file`, { hint: 'Change the file.' })
+    assertNotInFile(row)
     // As in the original: `hooks: null` changes nothing.
     const changes = Object.entries(params).filter(([key, value]) => !(key === 'hooks' && value === null))
     const merged = Object.entries({ ...row.definition, ...Object.fromEntries(changes) })
@@ -109,6 +108,7 @@ const remove = defineCall({
   result: z.object({ name: z.string() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
+    assertNotInFile(await requireRow(parts.store, caller.tenant, params.name))
     if (!(await parts.store.deleteBlueprint(caller.tenant, params.name))) throw notFound(params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
@@ -119,17 +119,23 @@ interface GivenBlueprint {
   readonly given: Readonly<Record<string, unknown>>
   /** The version to replace; 0 for a new one. */
   readonly version: number
+  /** `stored` if omitted. */
+  readonly source?: BlueprintRow['source']
 }
 
 /** Checks a blueprint and stores it with its hooks. */
-export async function saveBlueprint({ given, version }: GivenBlueprint, caller: Caller, parts: SaveParts) {
+export async function saveBlueprint(
+  { given, version, source = 'stored' }: GivenBlueprint,
+  caller: Caller,
+  parts: SaveParts,
+) {
   const { store, edition } = parts
   const { tenant } = caller
   const { blueprint: read, warnings } = readBlueprint(given, edition)
   const named = await loadNamedRunHooks(store, tenant)
   const wanted = toStoredHooks(read, named, { tenant, savedBy: caller.name })
   const hooks = await keepSwitches(store, tenant, wanted)
-  const change = { name: read.name, source: 'stored', definition: given, hooks } as const
+  const change = { name: read.name, source, definition: given, hooks }
   const row = await store.saveBlueprint(tenant, change, version)
   if (row === undefined && version === 0)
     throw serverError('store.taken', `there is an agent named ${read.name}`, { at: 'name' })
@@ -166,6 +172,18 @@ async function requireRow(
   const row = await store.findBlueprint(tenant, agent)
   if (row === undefined) throw notFound(agent)
   return row
+}
+
+/** The file would bring back what a caller changes. */
+function assertNotInFile({ name, source }: BlueprintRow): void {
+  if (source === 'file')
+    throw serverError(
+      'gateway.conflict',
+      `the agent ${name} comes from a file, which only its file can change`,
+      {
+        hint: `Change agents/${name}/agent.json; \`hookhelm status\` names its folder if the file has a problem.`,
+      },
+    )
 }
 
 function notFound(agent: string): Error {

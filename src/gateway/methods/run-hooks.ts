@@ -89,7 +89,11 @@ const update = defineCall({
     const row = await parts.store.saveRunHook(caller.tenant, { name: params.name, definition }, false)
     if (row === undefined) throw notFound(params.name)
     for (const { row: user } of users)
-      await saveBlueprint({ given: user.definition, version: user.version }, caller, parts)
+      await saveBlueprint(
+        { given: user.definition, version: user.version, source: user.source },
+        caller,
+        parts,
+      )
     return { hook: toRunHook(row) }
   },
 })

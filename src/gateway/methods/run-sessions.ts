@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isoTime } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { findResult, noResult } from '../../runs/run-events.ts'
+import { findResult, MESSAGES_EVENT, noResult } from '../../runs/run-events.ts'
 import type { RunEventRow, RunSessionRow } from '../../store/stores/run-store.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall, defineSubscription } from './method.ts'
@@ -77,7 +77,13 @@ const events = defineCall({
   about: 'The events of one session, oldest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sessions/:session_id/events' },
-  params: z.strictObject({ session_id, ...pageFields }),
+  params: z.strictObject({
+    session_id,
+    event_type: shortText
+      .describe('Only events of this type. Without it, all but `messages`: what a model needs to be resumed.')
+      .exactOptional(),
+    ...pageFields,
+  }),
   result: z.object({ events: readonlyList(event), nextCursor: z.string() }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
@@ -87,7 +93,8 @@ const events = defineCall({
     const page = cursor === undefined ? { limit } : { limit, after: cursor }
     const rows = await store.listRunEvents(caller.tenant, filter, page)
     const last = rows.length === limit ? rows.at(-1)?.position : undefined
-    return { events: rows.map(toEvent), nextCursor: last ?? '' }
+    const shown = rows.filter((row) => isOfType(row, params.event_type))
+    return { events: shown.map(toEvent), nextCursor: last ?? '' }
   },
 })
 
@@ -175,6 +182,10 @@ const tail = defineSubscription({
   },
 })
 
+function isOfType({ event_type }: RunEventRow, wanted: string | undefined): boolean {
+  return wanted === undefined ? event_type !== MESSAGES_EVENT : event_type === wanted
+}
+
 async function chosen(
   rows: readonly RunEventRow[],
   { session_id: only, created_by }: { session_id?: string; created_by?: string },
@@ -183,7 +194,8 @@ async function chosen(
     tenant,
   }: { readonly store: Pick<MethodParts['store'], 'findRunSession'>; readonly tenant: string },
 ): Promise<readonly RunEventRow[]> {
-  const ofSession = rows.filter((row) => only === undefined || row.session_id === only)
+  const shown = rows.filter((row) => isOfType(row, undefined))
+  const ofSession = shown.filter((row) => only === undefined || row.session_id === only)
   if (created_by === undefined) return ofSession
   const ids = [...new Set(ofSession.map((row) => row.session_id))]
   const sessions = await Promise.all(ids.map((id) => store.findRunSession(tenant, id)))

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -49,6 +49,11 @@ const register = defineCall({
   params: z.strictObject({
     ...offer,
     runner_id: shortText.describe('The id of an earlier registration, to replace it.').exactOptional(),
+    executor: z
+      .looseObject({ type: shortText.exactOptional() })
+      .readonly()
+      .describe('Marks the only runner of its hostname, project_dir and profile: its id follows from them.')
+      .exactOptional(),
   }),
   result: z.object({
     runner_id: z.string(),
@@ -56,10 +61,19 @@ const register = defineCall({
     poll_timeout_seconds: z.number(),
     heartbeat_interval_seconds: z.number(),
   }),
-  needs: ['store', 'runs'],
-  async run({ params, caller, parts: { store, runs } }) {
-    const { runner_id = `lnch_${randomBytes(6).toString('hex')}`, ...rest } = params
-    const known = { executor_type: '', tags: [], require_matching_tags: false, ...rest }
+  needs: ['store', 'runs', 'clock'],
+  async run({ params, caller, parts: { store, runs, clock } }) {
+    const { executor, runner_id = runnerIdOf(params, caller.tenant), ...rest } = params
+    const known = { executor_type: executor?.type ?? '', tags: [], require_matching_tags: false, ...rest }
+    const other = executor === undefined ? undefined : await store.findRunner(caller.tenant, runner_id)
+    if (other !== undefined && clock.now() - other.last_seen_at < runs.times.leaseMs)
+      throw serverError(
+        'gateway.conflict',
+        `the runner ${runner_id} of this host, folder and profile is alive`,
+        {
+          hint: 'Stop it first, or register without `executor`, so that several share the work.',
+        },
+      )
     await store.registerRunner({
       ...known,
       runner_id,
@@ -76,6 +90,25 @@ const register = defineCall({
     }
   },
 })
+
+/** A random id, or one that follows from what the runner is, so that it gets the same again after a restart. */
+function runnerIdOf(
+  {
+    executor,
+    ...offered
+  }: {
+    readonly executor?: unknown
+    readonly hostname: string
+    readonly project_dir: string
+    readonly executor_profile: string
+  },
+  tenant: string,
+): string {
+  if (executor === undefined) return `lnch_${randomBytes(6).toString('hex')}`
+  const { hostname, project_dir, executor_profile } = offered
+  const identity = JSON.stringify([tenant, hostname, project_dir, executor_profile])
+  return `lnch_${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`
+}
 
 const list = defineCall({
   name: 'runners.list',
@@ -230,6 +263,7 @@ const stopped = defineCall({
 /** Names that the coordinator writes itself. */
 const reserved = /^(?:hook_|run_|session_)/
 const MAX_EVENTS = 100
+const MAX_TOKENS = 1_000_000_000
 
 const events = defineCall({
   name: 'runners.events',
@@ -255,6 +289,20 @@ const events = defineCall({
   },
 })
 
+const spend = defineCall({
+  name: 'runners.spend',
+  about: 'Charges the tokens of a run to the budget of its tenant. Refused if nothing is left of it.',
+  role: RUNNER_ROLE,
+  rest: { verb: 'POST', path: '/runner/runs/:run_id/tokens' },
+  params: z.strictObject({ run_id, runner_id, tokens: wholeNumber(0, MAX_TOKENS) }),
+  result: ok,
+  needs: ['runs'],
+  async run({ params, caller, parts }) {
+    await parts.runs.spendTokens(holderOf(caller, params), params.tokens)
+    return { ok: true }
+  },
+})
+
 function holderOf(
   { tenant }: Caller,
   { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string },
@@ -266,5 +314,5 @@ function holderOf(
 export const runnerMethods = [
   register, list, remove,
   poll, heartbeat,
-  started, completed, failed, stopped, events,
+  started, completed, failed, stopped, events, spend,
 ] as const

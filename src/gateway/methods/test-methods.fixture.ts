@@ -6,6 +6,7 @@ import type { Handler } from '../../engine/core/handler.ts'
 import { commandHandler } from '../../handlers/command/command.ts'
 import { httpHandler } from '../../handlers/http/http.ts'
 import { promptHandler } from '../../handlers/prompt/prompt.ts'
+import { memoryTokenBudget } from '../../handlers/prompt/token-budget.ts'
 import { scriptHandler } from '../../handlers/script/script.ts'
 import { createCoordinator } from '../../runs/coordinator.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
@@ -93,6 +94,7 @@ export async function openTestMethods({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
+      budget: memoryTokenBudget({ clock }),
     }),
     approvals: createApprovals({
       ...{ store, clock, log: () => {} },

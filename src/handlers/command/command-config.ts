@@ -15,6 +15,19 @@ import { shellLine } from './shell-line.ts'
 const formats = ['hookhelm', 'openharness', 'openharness-seed'] as const
 type Format = (typeof formats)[number]
 
+/** The files that a command may use only with this content. */
+export const pinnedFilesSchema = schema.list(
+  schema.object(
+    {
+      path: schema.text('Absolute, or relative to the working directory.', { minLength: 1 }),
+      sha256: schema.text('SHA-256 of the content in hex. Without it the file must not exist.'),
+      link: schema.boolean('The path may be a symbolic link.'),
+    },
+    ['path'],
+  ),
+  'Files that must be unchanged, otherwise the hook fails with `trust.script` and runs nothing. `hookhelm trust` pins the scripts of a repository.',
+)
+
 export const commandSchema = schema.object({
   command: schema.text(
     'A line for `sh -c`. `$ARGUMENTS` is replaced with the event as JSON. Either `command` or `exec` is required.',
@@ -31,17 +44,7 @@ export const commandSchema = schema.object({
     formats,
     'How the exit code and the output are read: `hookhelm` (default), or as OpenHarness and its older form do.',
   ),
-  pinned_files: schema.list(
-    schema.object(
-      {
-        path: schema.text('Absolute, or relative to the working directory.', { minLength: 1 }),
-        sha256: schema.text('SHA-256 of the content in hex. Without it the file must not exist.'),
-        link: schema.boolean('The path may be a symbolic link.'),
-      },
-      ['path'],
-    ),
-    'Files that must be unchanged, otherwise the hook fails with `trust.script` and runs nothing. `hookhelm trust` pins the scripts of a repository.',
-  ),
+  pinned_files: pinnedFilesSchema,
   block_on_failure: schema.boolean('OpenHarness formats only: a failed command blocks.'),
   can_block: schema.boolean('Another spelling of `block_on_failure`.'),
 })

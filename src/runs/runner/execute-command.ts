@@ -1,6 +1,7 @@
 import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
+import { assertPinnedFiles, type PinnedFile } from '../../safe/pinned-file.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
 import { redact } from '../../safe/redact.ts'
@@ -25,6 +26,8 @@ export interface RunOrder {
 
 export interface CommandExecution {
   readonly argv: readonly string[]
+  /** Files that must have the content with which they were trusted. */
+  readonly pinned: readonly PinnedFile[]
   readonly cwd: string
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
@@ -33,8 +36,9 @@ export interface CommandExecution {
 export async function executeCommand(
   blueprint: Blueprint,
   order: RunOrder,
-  { argv, cwd, run, signal }: CommandExecution & { readonly signal: AbortSignal },
+  { argv, pinned, cwd, run, signal }: CommandExecution & { readonly signal: AbortSignal },
 ): Promise<RunResult> {
+  assertPinnedFiles(pinned, order.project_dir ?? cwd)
   const spec = {
     ...{ argv, cwd: order.project_dir ?? cwd, env: environmentOf(order) },
     stdin: JSON.stringify(order.parameters ?? {}),

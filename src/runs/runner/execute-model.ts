@@ -1,4 +1,10 @@
-import type { ContentPart, GenerateTextStepEndEvent, ToolSet } from 'ai'
+import {
+  type ContentPart,
+  type GenerateTextStepEndEvent,
+  type ModelMessage,
+  type ToolSet,
+  wrapLanguageModel,
+} from 'ai'
 import type { DecisionSource } from '../../client/decider.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
@@ -15,6 +21,12 @@ import { type ExecutorSettings, type ModelToolName, selectTools } from '../execu
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { createCompaction } from './compaction.ts'
 import { environmentOf, type RunOrder } from './execute-command.ts'
+import {
+  createModelHistory,
+  type ModelHistory,
+  readModelHistory,
+  type StoredMessages,
+} from './model-history.ts'
 import {
   ANSWER_TOOL,
   createToolSet,
@@ -42,6 +54,12 @@ export interface ModelExecution {
   readonly log: Log
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
   emit(event: NewSessionEvent): void
+  /** Stores an event without shortening it. */
+  keep(event: NewSessionEvent): void
+  /** The messages that earlier runs of the session kept. */
+  findMessages(): Promise<readonly StoredMessages[]>
+  /** Charges tokens to the budget of the tenant. Rejects if nothing is left of it. */
+  spendTokens(count: number): Promise<void>
 }
 
 /** Runs an autonomous agent: a model with the blueprint's prompt and tools, with the hooks around every step. */
@@ -57,14 +75,18 @@ export async function executeModel(
   }
   const agentHooks = createAgentHooks({ ...execution.decisions, ...about }, 'hookhelm')
   const permissionFirst = settings.permission_first ?? false
+  const isResumed = order.type === 'resume_session'
+  const earlier = isResumed ? readModelHistory(await execution.findMessages(), order.run_id) : []
   const session = createHookedSession(agentHooks, {
     holds: () => false,
     createGate: (hooks) => createRunToolGate(hooks, { permissionFirst, emit }),
+    source: isResumed ? 'resume' : 'startup',
   })
   emit({ event_type: 'message', data: { role: 'user', content: prompt } })
-  const agent = { blueprint, order, execution }
+  const agent = { blueprint, order, execution, tokens: createTokenCount(execution) }
+  const history = createModelHistory(earlier, execution.keep)
   try {
-    const outcome = await runLoop(agent, { session, agentHooks, prompt, isMain: true })
+    const outcome = await runLoop(agent, { session, agentHooks, prompt, main: { earlier, history } })
     await session.end('completed')
     return 'text' in outcome
       ? { result_text: outcome.text, result_data: null }
@@ -72,6 +94,29 @@ export async function executeModel(
   } catch (thrown) {
     await session.end(signal.aborted ? 'stopped' : 'failed')
     throw thrown
+  } finally {
+    await agent.tokens.settle()
+  }
+}
+
+/** Counts the tokens of all loops of a run, and charges them before the next step. */
+function createTokenCount({ spendTokens, log }: Pick<ModelExecution, 'spendTokens' | 'log'>) {
+  let unpaid = 0
+  const spend = async () => {
+    const count = unpaid
+    unpaid = 0
+    await spendTokens(count)
+  }
+  return {
+    add(count: number): void {
+      unpaid += count
+    },
+    spend,
+    /** Charges the rest. The work is done, so a spent budget does not fail it. */
+    settle: () =>
+      unpaid === 0
+        ? Promise.resolve()
+        : spend().catch((thrown) => log('runner.tokens_uncharged', { error: errorText(thrown) })),
   }
 }
 
@@ -79,39 +124,103 @@ interface RunAgent {
   readonly blueprint: Blueprint
   readonly order: RunOrder
   readonly execution: ModelExecution
+  readonly tokens: ReturnType<typeof createTokenCount>
 }
 
 interface LoopCall {
   readonly session: AiSdkSession
   readonly agentHooks: AgentHooks
   readonly prompt: string
-  /** Sub-agents answer with text and start no further ones. */
-  readonly isMain: boolean
+  /** Undefined for sub-agents: they answer with text, start no further ones, and are not resumed. */
+  readonly main?: { readonly earlier: readonly ModelMessage[]; readonly history: ModelHistory }
 }
 
 async function runLoop(agent: RunAgent, call: LoopCall): Promise<ModelOutcome> {
-  const { blueprint, execution } = agent
-  const { session, agentHooks, prompt, isMain } = call
+  const { blueprint, execution, tokens } = agent
+  const { session, agentHooks, prompt, main } = call
   const { settings, served, signal, emit } = execution
-  const schema = isMain ? blueprint.output_schema : undefined
+  const schema = main === undefined ? undefined : blueprint.output_schema
   const answer = isRecord(schema) ? wantedAnswer(blueprint, schema, agentHooks) : undefined
   const tools = session.guard(await toolsOf(agent, call)).tools
+  const sent = rememberPrompt(served.language)
   const limitTokens = settings.compact_at_tokens ?? COMPACT_AT_TOKENS
+  const onTokens = tokens.add
+  const compaction = createCompaction(agentHooks, {
+    limitTokens,
+    served,
+    task: prompt,
+    signal,
+    emit,
+    onTokens,
+  })
+  const recorder = createStepRecorder(call, { compaction, sentPrompt: sent.prompt })
   return runModelLoop(
     {
       provider: served.provider,
-      model: session.model(served.language),
+      model: session.model(sent.model),
       instructions: instructionsOf(blueprint, answer !== undefined),
-      ...{ prompt, tools, maxOutputTokens: MAX_OUTPUT_TOKENS },
+      ...{ prompt, tools, maxOutputTokens: MAX_OUTPUT_TOKENS, onTokens },
+      ...(main === undefined ? {} : { earlier: main.earlier }),
       ...(answer === undefined ? {} : { answer }),
       maxSteps: settings.max_steps ?? MAX_STEPS,
-      compact: createCompaction(agentHooks, { limitTokens, emit }),
+      beforeStep: tokens.spend,
+      compact: recorder.compact,
       onStep: (step) => {
-        for (const event of stepEvents(step, isMain ? {} : { agent: agentHooks.envelope.agent })) emit(event)
+        recorder.record(step.response.messages)
+        const lane = main === undefined ? { agent: agentHooks.envelope.agent } : {}
+        for (const event of stepEvents(step, lane)) emit(event)
       },
     },
     signal,
   )
+}
+
+/** The model, and the prompt as the hooks let it reach the provider. */
+function rememberPrompt(language: ServedModel['language']) {
+  let found: string | undefined
+  const model = wrapLanguageModel({
+    model: language,
+    middleware: {
+      specificationVersion: 'v4',
+      async transformParams({ params }) {
+        const last = params.prompt.at(-1)
+        if (found === undefined && last?.role === 'user')
+          found = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+        return params
+      },
+    },
+  })
+  return { model, prompt: () => found }
+}
+
+interface StepRecorderParts {
+  readonly compaction: ReturnType<typeof createCompaction>
+  sentPrompt(): string | undefined
+}
+
+/** Keeps what the model has seen: the prompt as hooks changed it, the steps, and what compaction left. */
+function createStepRecorder({ prompt, main }: LoopCall, { compaction, sentPrompt }: StepRecorderParts) {
+  let isRecorded = false
+  let compacted: readonly ModelMessage[] | undefined
+  const asSent = (message: ModelMessage): ModelMessage =>
+    message.role === 'user' && message.content === prompt
+      ? { role: 'user', content: sentPrompt() ?? prompt }
+      : message
+  return {
+    async compact(messages: readonly ModelMessage[]): Promise<ModelMessage[] | undefined> {
+      const shorter = await compaction(messages.map(asSent))
+      compacted = shorter ?? compacted
+      return shorter
+    },
+    record(messages: readonly ModelMessage[]): void {
+      const own: ModelMessage[] = isRecorded || compacted ? [] : [{ role: 'user', content: prompt }]
+      const added = [...own.map(asSent), ...messages]
+      if (compacted === undefined) main?.history.add(added)
+      else main?.history.replace([...compacted.map(asSent), ...added])
+      isRecorded = true
+      compacted = undefined
+    },
+  }
 }
 
 function instructionsOf({ system_prompt = '' }: Blueprint, isStructured: boolean): string {
@@ -140,12 +249,12 @@ function wantedAnswer(blueprint: Blueprint, schema: JsonSchema, agentHooks: Agen
   }
 }
 
-async function toolsOf({ blueprint, order, execution }: RunAgent, call: LoopCall): Promise<ToolSet> {
+async function toolsOf(agent: RunAgent, call: LoopCall): Promise<ToolSet> {
+  const { blueprint, order, execution } = agent
   const { folder, run, signal, clock } = execution
   const names = blueprint.tools === undefined ? [] : selectTools(blueprint.tools)
   const project = createProjectTools({ folder, run, clock, env: environmentOf(order) })
-  const agentTool = { Agent: subAgentTool({ blueprint, order, execution }, call) }
-  const all = { ...project, ...(call.isMain ? agentTool : {}) }
+  const all = { ...project, ...(call.main === undefined ? {} : { Agent: subAgentTool(agent, call) }) }
   const chosen = Object.entries(all).filter(([name]) => names.some((each) => each === name))
   return createToolSet(Object.fromEntries(chosen), signal)
 }
@@ -165,7 +274,7 @@ function subAgentTool(agent: RunAgent, { session, agentHooks }: LoopCall) {
       const name = String(subagent_type)
       const hooks = subagentHooks(agentHooks, name)
       const outcome = await session.subagent(name, String(prompt), (inner, given) =>
-        runLoop(agent, { session: inner, agentHooks: hooks, prompt: given, isMain: false }),
+        runLoop(agent, { session: inner, agentHooks: hooks, prompt: given }),
       )
       return 'text' in outcome ? outcome.text : JSON.stringify(outcome.answer)
     },

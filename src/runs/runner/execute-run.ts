@@ -12,6 +12,7 @@ import { checkExecutor, type ExecutorSettings } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliExecution, executeCli } from './execute-cli.ts'
 import { executeCommand, type RunOrder } from './execute-command.ts'
+import type { StoredMessages } from './model-history.ts'
 import { promptOf } from './run-prompt.ts'
 
 const DEFAULT_SECONDS = 3_600
@@ -38,6 +39,12 @@ export interface RunExecution {
   onSession(id: string): void
   /** The id that an earlier run of the session stored. */
   findSession(): Promise<string | undefined>
+  /** Stores an event without shortening it. */
+  keep(event: NewSessionEvent): void
+  /** The messages of a model that earlier runs of the session kept. */
+  findMessages(): Promise<readonly StoredMessages[]>
+  /** Charges tokens to the budget of the tenant. Rejects if nothing is left of it. */
+  spendTokens(count: number): Promise<void>
 }
 
 type PolledRun = RunOrder & { readonly blueprint: Readonly<Record<string, unknown>> }
@@ -69,19 +76,11 @@ async function executeWith(
   { blueprint, run: order }: { readonly blueprint: Blueprint; readonly run: RunOrder },
   parts: RunnerMeans & RunExecution,
 ): Promise<RunResult> {
-  const { type = 'command', command = [], agent } = settings
+  const { type = 'command', command = [], pinned_files: pinned = [], agent } = settings
   if (type === 'command') {
     const { run, signal } = parts
-    return executeCommand(blueprint, order, { argv: command, cwd: parts.cwd, run, signal })
+    return executeCommand(blueprint, order, { argv: command, pinned, cwd: parts.cwd, run, signal })
   }
-  if (type === 'model' && order.type === 'resume_session')
-    throw serverError(
-      'gateway.conflict',
-      'a session of a model cannot be resumed: its messages are not kept',
-      {
-        hint: 'Start a new session, with what the agent must know in its parameters.',
-      },
-    )
   const folder = await resolveDirectory(order.project_dir ?? parts.cwd, undefined)
   if (type === 'cli') {
     if (agent === undefined) throw handlerError('process.start', 'the executor names no coding agent')

@@ -31,6 +31,8 @@ export interface ModelLoop {
   /** With hooks around it, if the agent has any. */
   readonly model: LanguageModel
   readonly instructions: string
+  /** The messages of earlier runs, in front of the prompt. */
+  readonly earlier?: readonly ModelMessage[]
   readonly prompt: string
   /** Behind the hooks. */
   readonly tools: ToolSet
@@ -38,7 +40,9 @@ export interface ModelLoop {
   readonly answer?: WantedAnswer
   readonly maxSteps: number
   readonly maxOutputTokens?: number
-  /** Returns shorter messages before a step, or undefined. */
+  /** Called before each step. A rejection ends the loop. */
+  beforeStep?(): Promise<void>
+  /** Returns shorter messages before a step, or undefined. They replace the messages for all further steps. */
   compact?(messages: readonly ModelMessage[]): Promise<ModelMessage[] | undefined>
   onStep?(step: GenerateTextStepEndEvent): void
   onTokens?(count: number): void
@@ -49,7 +53,8 @@ export type ModelOutcome = { readonly text: string } | { readonly answer: unknow
 /** Runs the tools that a model calls until it answers. In the last step it can call no other tool. */
 export async function runModelLoop(loop: ModelLoop, signal: AbortSignal): Promise<ModelOutcome> {
   const { generateText, isStepCount, jsonSchema, ToolChoiceViolationError } = await import('ai')
-  const { provider, model, instructions, prompt, maxSteps, maxOutputTokens = MAX_OUTPUT_TOKENS } = loop
+  const { provider, model, instructions, maxSteps, maxOutputTokens = MAX_OUTPUT_TOKENS } = loop
+  const messages: ModelMessage[] = [...(loop.earlier ?? []), { role: 'user', content: loop.prompt }]
   const wanted = loop.answer === undefined ? undefined : createAnswerTool(loop.answer)
   const answerTool = wanted && {
     [ANSWER_TOOL]: {
@@ -63,10 +68,11 @@ export async function runModelLoop(loop: ModelLoop, signal: AbortSignal): Promis
   try {
     const result = await generateText({
       ...callSettings,
-      ...{ maxOutputTokens, model, instructions, prompt, tools, abortSignal: signal },
+      ...{ maxOutputTokens, model, instructions, messages, tools, abortSignal: signal },
       toolChoice: wanted ? 'required' : 'auto',
       stopWhen: [() => wanted?.isSettled() ?? false, isStepCount(maxSteps)],
       async prepareStep({ stepNumber, messages }) {
+        await loop.beforeStep?.()
         const shorter = await loop.compact?.(messages)
         return {
           ...(stepNumber === maxSteps - 1 && Object.keys(tools).length > 0 ? { toolChoice: lastChoice } : {}),

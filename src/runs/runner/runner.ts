@@ -6,6 +6,7 @@ import type { RunnerOffer } from '../../store/stores/run-store.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import type { RunOrder } from './execute-command.ts'
 import { executeRun, type RunnerMeans } from './execute-run.ts'
+import type { StoredMessages } from './model-history.ts'
 import { createSessionLog } from './session-log.ts'
 
 /** What a runner asks of the gateway. Errors have the codes of the gateway. */
@@ -21,6 +22,10 @@ export interface RunnerGateway {
   events(runner: string, run: string, events: readonly NewSessionEvent[]): Promise<void>
   /** The executor's own id of a session; undefined if it has none yet. */
   executorSession(session: string): Promise<string | undefined>
+  /** The messages of a model that the runs of a session kept. */
+  messages(session: string): Promise<readonly StoredMessages[]>
+  /** Charges tokens of a run. Rejects with `prompt.budget` if nothing is left. */
+  spend(runner: string, run: string, tokens: number): Promise<void>
   /** Stores the result, then reports the end. */
   completed(runner: string, run: string, result: RunResult): Promise<void>
   failed(runner: string, run: string, error: string): Promise<void>
@@ -124,9 +129,11 @@ export function startRunner(options: RunnerOptions): Runner {
     const session = createSessionLog((events) => repeatReport(() => gateway.events(id, run_id, events)), log)
     try {
       const result = await executeRun(run, options, {
-        ...{ signal, run: processes.run, emit: session.add },
+        ...{ signal, run: processes.run, emit: session.add, keep: session.keep },
         onSession: (own) => session.after(() => repeatReport(() => gateway.started(id, run_id, own))),
         findSession: () => gateway.executorSession(run.session_id),
+        findMessages: () => gateway.messages(run.session_id),
+        spendTokens: (count) => repeatReport(() => gateway.spend(id, run_id, count)),
       })
       await session.drain()
       await repeatReport(() => gateway.completed(id, run_id, result))

@@ -6,6 +6,8 @@ import type { NewSessionEvent } from '../run-events.ts'
 /** Sends the progress of a run to its session, in order and in batches, without delaying the run. */
 export interface SessionLog {
   add(event: NewSessionEvent): void
+  /** Adds an event whose texts must not be shortened. */
+  keep(event: NewSessionEvent): void
   /** Makes another report in between. */
   after(report: () => Promise<void>): void
   /** Resolves when every event was sent or given up. */
@@ -13,6 +15,8 @@ export interface SessionLog {
 }
 
 const BATCH = 10
+/** A request to the gateway holds one mebibyte at most. */
+const MAX_BATCH_BYTES = 700_000
 /** A session shows progress; files and long outputs stay at the runner. */
 const MAX_TEXT = 16_384
 
@@ -24,19 +28,23 @@ export function createSessionLog(
   let sending: Promise<void> = Promise.resolve()
 
   async function sendBatch(): Promise<void> {
-    const batch = waiting.slice(0, BATCH)
-    waiting = waiting.slice(BATCH)
+    const count = batchSize(waiting)
+    const batch = waiting.slice(0, count)
+    waiting = waiting.slice(count)
     if (batch.length === 0) return
     await send(batch).catch((thrown) =>
       log('runner.events_lost', { events: batch.length, error: errorText(thrown) }),
     )
   }
 
+  function keep({ event_type, data, event_id = randomUUID() }: NewSessionEvent): void {
+    waiting.push({ event_type, data, event_id })
+    sending = sending.then(sendBatch)
+  }
+
   return {
-    add({ event_type, data, event_id = randomUUID() }) {
-      waiting.push({ event_type, data: shortenTexts(data), event_id })
-      sending = sending.then(sendBatch)
-    },
+    keep,
+    add: (event) => keep({ ...event, data: shortenTexts(event.data) }),
     after(report) {
       sending = sending
         .then(report)
@@ -44,6 +52,16 @@ export function createSessionLog(
     },
     drain: () => sending,
   }
+}
+
+/** How many of the waiting events fit into one request. */
+function batchSize(waiting: readonly NewSessionEvent[]): number {
+  let size = 0
+  const tooMany = waiting.slice(0, BATCH).findIndex((event) => {
+    size += Buffer.byteLength(JSON.stringify(event))
+    return size > MAX_BATCH_BYTES
+  })
+  return tooMany < 0 ? BATCH : Math.max(1, tooMany)
 }
 
 function shortenTexts(data: NewSessionEvent['data']): NewSessionEvent['data'] {

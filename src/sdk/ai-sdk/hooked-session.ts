@@ -2,6 +2,7 @@ import { type ToolApprovalConfiguration, type ToolSet, wrapLanguageModel } from 
 import { type AgentHooks, blocked, refusalOf, subagentHooks } from '../agent-hooks.ts'
 import { guardedTool } from './guarded-tool.ts'
 import { hooksMiddleware } from './hooks-middleware.ts'
+import type { SessionSource } from './model-request.ts'
 import { type OwnApproval, resolveApproval } from './resolve-approval.ts'
 import { type AiToolGate, createAiToolGate } from './tool-gate.ts'
 
@@ -46,13 +47,15 @@ interface HookedSessionOptions {
   readonly holds: () => boolean
   /** Decides about the tool calls of the session and of each sub-agent; `pre_tool_use` alone if omitted. */
   readonly createGate?: (agentHooks: AgentHooks) => AiToolGate
+  /** `startup` if omitted. */
+  readonly source?: SessionSource
 }
 
 /** The hooks of one session, around the models and tools of the AI SDK. */
 export function createHookedSession(agentHooks: AgentHooks, options: HookedSessionOptions): AiSdkSession {
-  const { holds, createGate = createAiToolGate } = options
+  const { holds, createGate = createAiToolGate, source } = options
   const gate = createGate(agentHooks)
-  const middleware = hooksMiddleware(agentHooks, holds)
+  const middleware = hooksMiddleware(agentHooks, holds, source)
   const guarded = new WeakSet<object>()
 
   return {

@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware } from 'ai'
 import type { AgentHooks } from '../agent-hooks.ts'
-import { createModelRequests, turnEnvelope } from './model-request.ts'
+import { createModelRequests, type SessionSource, turnEnvelope } from './model-request.ts'
 import {
   addUsage,
   continueMessage,
@@ -14,8 +14,9 @@ import { streamWithHooks } from './streamed-response.ts'
 export function hooksMiddleware(
   agentHooks: AgentHooks,
   holdsStreams: () => boolean,
+  source: SessionSource = 'startup',
 ): LanguageModelMiddleware {
-  const requests = createModelRequests(agentHooks)
+  const requests = createModelRequests(agentHooks, source)
 
   return {
     specificationVersion: 'v4',
@@ -52,6 +53,21 @@ export function hooksMiddleware(
       const about = { envelope: turnEnvelope(agentHooks, params.prompt) }
       const streaming = { agentHooks, requests, model, about, holds: holdsStreams() }
       return { ...result, stream: streamWithHooks(streaming, params, result.stream) }
+    },
+  }
+}
+
+/** `model_request` and `model_response` only, for a call that neither has a prompt of the user nor ends the agent's turn. */
+export function requestHooksMiddleware(agentHooks: AgentHooks): LanguageModelMiddleware {
+  const requests = createModelRequests(agentHooks)
+  return {
+    specificationVersion: 'v4',
+    transformParams: ({ params, model }) => requests.transform({ model: model.modelId, params }),
+    async wrapGenerate({ doGenerate, params, model }) {
+      const response = await doGenerate()
+      const about = { envelope: turnEnvelope(agentHooks, params.prompt) }
+      const changed = await transformResponse(agentHooks, response, { model: model.modelId, about })
+      return { ...response, ...changed }
     },
   }
 }

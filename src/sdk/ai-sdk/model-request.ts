@@ -16,14 +16,20 @@ export interface ModelRequests {
   transform(ask: ModelRequest): Promise<Request>
 }
 
-export function createModelRequests(agentHooks: AgentHooks): ModelRequests {
+/** How the session began, for `session_start`. */
+export type SessionSource = 'startup' | 'resume'
+
+export function createModelRequests(
+  agentHooks: AgentHooks,
+  source: SessionSource = 'startup',
+): ModelRequests {
   const edits = new PromptEdits(messageFormat)
   // A retry has the same prompt, which must not be submitted twice.
   const submitted = new WeakMap<Prompt, Promise<void>>()
   let sessionContext: Promise<readonly string[]> | undefined
 
   async function startSession(model: string): Promise<readonly string[]> {
-    const { context = [] } = await agentHooks.transform('session_start', { source: 'startup', model })
+    const { context = [] } = await agentHooks.transform('session_start', { source, model })
     return context
   }
 
