@@ -4,6 +4,7 @@ import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
 import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
 import type { LongestWindows } from '../stores/audit-store.ts'
+import { FINISH_WITHIN_MS } from './runs/run-state.ts'
 import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 
 /** The entry of a guard, with at most one whole window left. */
@@ -38,7 +39,8 @@ export async function clampWindows(
     const retries = await clamp('deliveries', 'due_at', now + longest.retry_ms, sql`state = 'waiting'`)
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
-    return leases + retries + answers + guards + (await clampRuns(trx, now))
+    const finishes = await clamp('runs', 'finish_due_at', now + FINISH_WITHIN_MS, sql`finish_pending`)
+    return leases + retries + answers + guards + finishes + (await clampRuns(trx, now))
   })
 }
 
