@@ -35,7 +35,8 @@ function start(id: unknown, order: StartOrder): void {
 
 // Terminals and service managers signal all processes; the helper ends only with its parent.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.stdout.on('error', () => process.exit(0))
+// The parent is gone. Its stdin still tells which groups it started, and ends.
+process.stdout.on('error', () => {})
 const read = createFrameReader(onFrame)
 const yieldIfSameCpu = yieldToParent()
 process.stdin.on('data', (chunk: Buffer) => {
