@@ -111,7 +111,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
-  const poll = createPolls({
+  const polls = createPolls({
     ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
     prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
@@ -143,13 +143,14 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       const { run, changed } = stopped
       if (changed && hasEnded(run)) ended(run)
       if (changed) await stopHookRuns(run)
+      polls.expectStops()
       waits.announce(tenant)
       return run
     },
     async keep(tenant, runnerId) {
       await runners.refresh(tenant, runnerId)
     },
-    poll: (request) => poll({ ...request, wait_ms: times.pollMs }),
+    poll: (request) => polls.poll({ ...request, wait_ms: times.pollMs }),
     async report({ tenant, run_id, runner_id, report }) {
       await runners.keep(tenant, runner_id)
       const reported = await store.reportRun(tenant, run_id, runner_id, report)

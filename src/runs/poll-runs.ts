@@ -36,14 +36,27 @@ interface PollParts {
 /** A runner that was asked to stop a session is asked again after this time, if the session still runs. */
 const ASK_AGAIN_MS = 5_000
 
+/** A runner that polls again within this time gets a run before a stop that came to another node in between. */
+const LOOKED_MS = 100
+
+export interface Polls {
+  poll(request: PollRequest): Promise<PollAnswer>
+  /** A run stops: every runner is asked to stop sessions before it gets a run. */
+  expectStops(): void
+}
+
 /** Answers long polls. A run that needs hooks is prepared while its poll goes on. */
-export function createPolls(parts: PollParts): (request: PollRequest) => Promise<PollAnswer> {
+export function createPolls(parts: PollParts): Polls {
   const { store, runners, waits, clock, leaseMs } = parts
   const asked = new Map<string, number>()
+  /** When each runner last had nothing to stop. */
+  const looked = new Map<string, number>()
 
   async function toStop({ tenant, runner_id }: PollRequest): Promise<readonly string[]> {
-    const sessions = await store.stoppingSessions(tenant, runner_id)
     const now = clock.elapsed()
+    for (const [runner, at] of looked) if (now - at >= LOOKED_MS) looked.delete(runner)
+    looked.set(`${tenant} ${runner_id}`, now)
+    const sessions = await store.stoppingSessions(tenant, runner_id)
     for (const [session, at] of asked) if (now - at >= ASK_AGAIN_MS) asked.delete(session)
     const fresh = sessions.filter((session) => !asked.has(session))
     for (const session of fresh) asked.set(session, now)
@@ -65,12 +78,23 @@ export function createPolls(parts: PollParts): (request: PollRequest) => Promise
   async function next(request: PollRequest): Promise<PollAnswer | undefined> {
     const { tenant, runner_id } = request
     if ((await runners.keep(tenant, runner_id)).is_leaving) return { deregistered: true }
-    const stop_sessions = await toStop(request)
-    if (stop_sessions.length > 0) return { stop_sessions }
-    return request.takes_runs ? take(request) : undefined
+    const at = looked.get(`${tenant} ${runner_id}`)
+    const hasLooked = at !== undefined && clock.elapsed() - at < LOOKED_MS
+    return (
+      (hasLooked ? undefined : await stops(request)) ??
+      (request.takes_runs ? await take(request) : undefined) ??
+      (hasLooked ? await stops(request) : undefined)
+    )
   }
 
-  return async (request) => {
+  async function stops(request: PollRequest): Promise<PollAnswer | undefined> {
+    const stop_sessions = await toStop(request)
+    return stop_sessions.length > 0 ? { stop_sessions } : undefined
+  }
+
+  return { poll, expectStops: () => looked.clear() }
+
+  async function poll(request: PollRequest): Promise<PollAnswer> {
     const ended = new AbortController()
     const end = () => ended.abort()
     const callOff = after(clock, Math.max(1, request.wait_ms), end)
