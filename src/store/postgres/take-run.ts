@@ -36,7 +36,7 @@ const TAKE = `with recursive runner as (
     attempts = r.attempts + case when ${NEEDS_HOOKS} then 0 else 1 end,
     claimed_at = case when ${NEEDS_HOOKS} then null else ${nowOr('$4')} end,
     lease = $5, lease_ms = $6::int8, due_at = ${nowOr('$4')} + $6::int8
-  from oldest where r.position = oldest.position returning r.*`
+  where r.position = (select position from oldest) returning r.*`
 
 /** The requests of a batch have one tenant. */
 export function takeRunsLocked(pool: ConnectionPool): TakeBatch {

@@ -13,17 +13,26 @@ interface WaitingTake {
   reject(error: unknown): void
 }
 
-/** Short, because the rows of a batch are locked until its end. */
-const MAX_BATCH = 16
+export interface BatchLimits {
+  /** How many polls share a transaction. Its rows are locked until its end. */
+  readonly size: number
+  /** How many transactions of a tenant run at the same time. */
+  readonly width: number
+}
 
 /** Polls that come at the same time share a transaction: the commit costs more than the claim itself. */
-export function takeInBatches(takeBatch: TakeBatch): DialectStatements['takeRun'] {
-  const tenants = new Map<string, WaitingTake[]>()
+export function takeInBatches(
+  takeBatch: TakeBatch,
+  { size, width }: BatchLimits,
+): DialectStatements['takeRun'] {
+  const tenants = new Map<string, { readonly waiting: WaitingTake[]; running: number }>()
 
-  async function serve(tenant: string, waiting: WaitingTake[]): Promise<void> {
+  async function serve(tenant: string): Promise<void> {
+    const queue = tenants.get(tenant) ?? { waiting: [], running: 0 }
+    const { waiting } = queue
     await nextTurn()
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MAX_BATCH)
+      const batch = waiting.splice(0, size)
       try {
         const rows = await takeBatch(batch.map(({ request }) => request))
         for (const [index, { resolve }] of batch.entries()) resolve(rows[index])
@@ -33,16 +42,19 @@ export function takeInBatches(takeBatch: TakeBatch): DialectStatements['takeRun'
       // Polls that got a run ask again at once.
       await nextTurn()
     }
-    tenants.delete(tenant)
+    // In the same turn as the last look at the queue, so that no request waits in a queue without a server.
+    queue.running--
+    if (queue.running === 0) tenants.delete(tenant)
   }
 
   return (request) =>
     new Promise((resolve, reject) => {
-      const waiting = tenants.get(request.tenant)
-      const take = { request, resolve, reject }
-      if (waiting !== undefined) return void waiting.push(take)
-      const first = [take]
-      tenants.set(request.tenant, first)
-      void serve(request.tenant, first)
+      const { tenant } = request
+      const queue = tenants.get(tenant) ?? { waiting: [], running: 0 }
+      tenants.set(tenant, queue)
+      queue.waiting.push({ request, resolve, reject })
+      if (queue.running >= Math.min(width, Math.ceil(queue.waiting.length / size))) return
+      queue.running++
+      void serve(tenant)
     })
 }

@@ -51,7 +51,7 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     findToken: locked(prepareFindToken(database)),
     tail: locked(prepareTail(database)),
     tailEvents: locked(prepareTailEvents(database)),
-    takeRun: takeInBatches(locked(prepareTakeRuns(database))),
+    takeRun: takeInBatches(locked(prepareTakeRuns(database)), { size: 16, width: 1 }),
   }
 }
 
