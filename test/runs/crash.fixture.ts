@@ -10,10 +10,7 @@ import { onTestFinished } from 'vitest'
 import type { Running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 import type { ChildOptions } from './gateway-child.fixture.ts'
-import type { Reachable } from './runs.fixture.ts'
-
-export const databases = ['SQLite', 'PostgreSQL'] as const
-export type DatabaseKind = (typeof databases)[number]
+import type { DatabaseKind, Reachable } from './runs.fixture.ts'
 
 /** A folder that is gone when the test is over. */
 export function scratchFolder(): string {

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { running } from '../gateway/running.fixture.ts'
-import { databases, type GatewayProcess, homeOn, scratchFolder } from './crash.fixture.ts'
+import { type GatewayProcess, homeOn, scratchFolder } from './crash.fixture.ts'
 import type { DeathPoint } from './gateway-child.fixture.ts'
-import { runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
+import { databases, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 180_000
 
