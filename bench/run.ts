@@ -15,6 +15,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   'many-hooks': async () => (await import('./gateway/many-hooks.ts')).manyHooksFigures(),
   store: async () => (await import('./gateway/store.ts')).storeFigures(),
   views: async () => (await import('./gateway/views.ts')).viewFigures(),
+  runs: async () => (await import('./gateway/runs.ts')).runFigures(),
   neighbour: async () => (await import('./gateway/neighbour.ts')).neighbourFigures(),
   life: async () => (await import('./gateway/life.ts')).lifeFigures(),
   ui: async () => (await import('./ui/ui.ts')).uiFigures(),

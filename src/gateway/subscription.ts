@@ -42,6 +42,7 @@ export async function prepareSubscription(
         cursor,
         read: (after) => row.run({ ...call, params: { ...call.params, cursor: after, limit: PAGE } }),
         itemsOf: row.itemsOf,
+        cursorOf: row.cursorOf,
         watch: (listener) => row.watch(call.parts, listener),
         send,
       }),
@@ -52,6 +53,7 @@ interface Following<Page> {
   readonly cursor: string
   read(after: string): Promise<Page>
   itemsOf(page: Page): readonly unknown[]
+  readonly cursorOf: SubscriptionMethod['cursorOf']
   watch(listener: () => void): () => void
   send(item: unknown, cursor: string): void
   readonly caller: { readonly tenant: string }
@@ -60,8 +62,8 @@ interface Following<Page> {
 }
 
 /**
- * Sends items as they arise. Every item but the last of a page carries the cursor at which the page began: a client that
- * resumes there receives some items twice and misses none.
+ * Sends items as they arise. Items without a cursor of their own carry the one at which their page began, except for the
+ * last: a client that resumes there receives some items twice and misses none.
  */
 function follow<Page extends { readonly nextCursor: string }>(feed: Following<Page>): () => void {
   const { clock, log, caller } = feed
@@ -78,7 +80,7 @@ function follow<Page extends { readonly nextCursor: string }>(feed: Following<Pa
     if (page.nextCursor !== '') cursor = page.nextCursor
     for (const [index, item] of items.entries()) {
       if (stopped) return false
-      feed.send(item, index === items.length - 1 ? cursor : before)
+      feed.send(item, index === items.length - 1 ? cursor : (feed.cursorOf?.(item) ?? before))
     }
     return items.length === PAGE
   }

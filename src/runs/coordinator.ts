@@ -11,7 +11,7 @@ import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
-import { createPolls, type PollAnswer, type PollRequest, unknownRunner } from './poll-runs.ts'
+import { createPolls, createRunnerKeeper, type PollAnswer, type PollRequest } from './poll-runs.ts'
 import { type DispatchRunEvent, prepareRun } from './prepare-run.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
@@ -61,6 +61,7 @@ export interface Coordinator {
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
   readonly onEvents: RunEvents['onAppended']
+  readonly deleteSession: RunEvents['deleteSession']
   readonly times: Required<RunTimes>
   /** Ends waiting polls, so that the doors can close. Runs and hook runs continue elsewhere. */
   endPolls(): void
@@ -88,6 +89,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const times = { leaseMs: LEASE_MS, pollMs: POLL_MS, ...options.times }
   const waits = createRunWaits(clock)
   const ledger = createLedger(options.budget, log)
+  const runners = createRunnerKeeper(store, { clock, leaseMs: times.leaseMs })
   const events = createRunEvents(store, clock)
   const creating: CreateRunParts = { store, events, edition }
   const background = new Set<Promise<void>>()
@@ -115,8 +117,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
-  const poll = createPolls({
-    ...{ store, waits, clock, leaseMs: times.leaseMs },
+  const polls = createPolls({
+    ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
     prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
   })
@@ -147,13 +149,16 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       const { run, changed } = stopped
       if (changed && hasEnded(run)) ended(run)
       if (changed) await stopHookRuns(run)
+      polls.expectStops()
       waits.announce(tenant)
       return run
     },
-    keep: requireRunner,
-    poll: (request) => poll({ ...request, wait_ms: times.pollMs }),
+    async keep(tenant, runnerId) {
+      await runners.refresh(tenant, runnerId)
+    },
+    poll: (request) => polls.poll({ ...request, wait_ms: times.pollMs }),
     async report({ tenant, run_id, runner_id, report }) {
-      await requireRunner(tenant, runner_id)
+      await runners.keep(tenant, runner_id)
       const reported = await store.reportRun(tenant, run_id, runner_id, report)
       if (reported === undefined) throw serverError('gateway.not_found', `run not found: ${run_id}`)
       const { run, changed } = reported
@@ -179,6 +184,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
     onEvents: events.onAppended,
+    deleteSession: events.deleteSession,
     times,
     endPolls: () => waits.close(),
     async close() {
@@ -189,17 +195,13 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
   }
 
-  async function requireRunner(tenant: string, runnerId: string): Promise<void> {
-    if ((await store.keepRunner(tenant, runnerId, times.leaseMs)) === undefined) throw unknownRunner(runnerId)
-  }
-
   /** A runner that lost its run must not write into the session of its successor. */
   async function requireHeldRun({
     tenant,
     run_id,
     runner_id,
   }: Omit<RunnerReport, 'report'>): Promise<RunRow> {
-    await requireRunner(tenant, runner_id)
+    await runners.keep(tenant, runner_id)
     const run = await store.findRun(tenant, run_id)
     if (run !== undefined && run.runner_id === runner_id && !hasEnded(run)) return run
     throw serverError('gateway.not_found', `runner ${runner_id} has no run ${run_id}`)
@@ -232,7 +234,7 @@ function startSweep(
       if (hasEnded(run)) ended(run)
       announce(run.tenant_id)
     }
-    for (const run of await store.unfinishedRuns(SWEEP_LIMIT)) finish(run)
+    for (const run of await store.takeUnfinishedRuns(SWEEP_LIMIT)) finish(run)
   }
   const ticker = clock.every(SWEEP_MS, () => {
     if (sweeping) return

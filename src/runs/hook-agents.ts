@@ -87,7 +87,10 @@ async function askAgent(
     const checked = await checkHookOutput(parts, call.run, answer)
     const facts = { duration_ms: parts.now() - begun, hook_session_id: started.session_id }
     if (checked.action === 'continue')
-      await report(parts, call, { type: 'hook_complete', facts: { ...facts, action: 'continue' } })
+      await report(parts, call, {
+        ...{ type: 'hook_complete', facts: { ...facts, action: 'continue' } },
+        id: `${started.run_id}-hook_complete`,
+      })
     return checked
   } catch (thrown) {
     if (parts.waits.closed.aborted) throw thrown

@@ -27,6 +27,8 @@ export type EventOwner = Pick<RunRow, 'tenant_id' | 'session_id' | 'run_id'>
 /** Writes the events of sessions, and tells this node about them. */
 export interface RunEvents {
   append(owner: EventOwner, events: readonly NewSessionEvent[]): Promise<void>
+  /** Deletes a session, which is an event too. False if it is busy, or not there. */
+  deleteSession(tenant: string, sessionId: string): Promise<boolean>
   /** Calls the listener after this node has written events; returns its undo. */
   onAppended(listener: () => void): () => void
 }
@@ -38,8 +40,14 @@ export interface NewSessionEvent {
   readonly event_id?: string
 }
 
-export function createRunEvents(store: Pick<RunStore, 'appendRunEvents'>, clock: Clock): RunEvents {
+export function createRunEvents(
+  store: Pick<RunStore, 'appendRunEvents' | 'deleteRunSession'>,
+  clock: Clock,
+): RunEvents {
   const listeners = new Set<() => void>()
+  const notify = () => {
+    for (const listener of listeners) listener()
+  }
   return {
     async append({ tenant_id, session_id, run_id }, events) {
       const rows = events.map(
@@ -49,7 +57,12 @@ export function createRunEvents(store: Pick<RunStore, 'appendRunEvents'>, clock:
         }),
       )
       await store.appendRunEvents(rows)
-      for (const listener of listeners) listener()
+      notify()
+    },
+    async deleteSession(tenant, sessionId) {
+      const isDeleted = await store.deleteRunSession(tenant, sessionId)
+      if (isDeleted) notify()
+      return isDeleted
     },
     onAppended(listener) {
       listeners.add(listener)

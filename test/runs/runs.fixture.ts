@@ -3,7 +3,22 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished } from 'vitest'
-import type { Answer, Running } from '../gateway/running.fixture.ts'
+import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
+import { freshDatabase } from '../postgres/database.ts'
+
+export const databases = ['SQLite', 'PostgreSQL'] as const
+export type DatabaseKind = (typeof databases)[number]
+
+/** A gateway on either database, gone when the test is over. */
+export async function runningOn(
+  kind: DatabaseKind,
+  options: Parameters<typeof running>[0] = {},
+): Promise<Running> {
+  if (kind === 'SQLite') return running(options)
+  const database = await freshDatabase()
+  onTestFinished(() => database.drop())
+  return running({ ...options, database: database.url })
+}
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 

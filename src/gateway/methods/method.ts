@@ -77,6 +77,8 @@ export interface SubscriptionMethod<
   itemsOf(page: Page): readonly Item[]
   /** The name of one item in SSE, if items have different ones. */
   eventOf?(item: Item): string
+  /** The cursor after one item, if each has its own: a client that resumes there gets no item twice. */
+  cursorOf?(item: Item): string
   /** What SSE sends first to a client that does not resume. */
   first?(
     call: MethodCall<Params, Part>,

@@ -32,10 +32,12 @@ const event = z.looseObject({
   session_id: z.string(),
   run_id: z.string().nullable(),
   timestamp: z.string(),
+  position: z.string().describe('The cursor after this event.'),
 })
 
-function toEvent({ event_id, event_type, session_id, run_id, created_at, data }: RunEventRow) {
-  return { ...data, event_id, event_type, session_id, run_id, timestamp: isoTime(created_at) }
+function toEvent({ event_id, event_type, session_id, run_id, created_at, position, data }: RunEventRow) {
+  const timestamp = isoTime(created_at)
+  return { ...data, event_id, event_type, session_id, run_id, timestamp, position }
 }
 
 const session_id = shortText
@@ -125,10 +127,10 @@ const remove = defineCall({
   rest: { verb: 'DELETE', path: '/sessions/:session_id' },
   params: z.strictObject({ session_id }),
   result: z.object({ session_id: z.string() }),
-  needs: ['store'],
-  async run({ params, caller, parts: { store } }) {
+  needs: ['store', 'runs'],
+  async run({ params, caller, parts: { store, runs } }) {
     await requireSession(store, caller.tenant, params.session_id)
-    if (!(await store.deleteRunSession(caller.tenant, params.session_id)))
+    if (!(await runs.deleteSession(caller.tenant, params.session_id)))
       throw serverError('gateway.conflict', `session ${params.session_id} is busy`, {
         hint: 'Stop its run and wait until it has ended.',
       })
@@ -137,7 +139,7 @@ const remove = defineCall({
 })
 
 /** Events that have a name of their own in the stream; all others are `event`. */
-const named = ['session_created', 'session_updated', 'run_failed']
+const named = ['session_created', 'session_updated', 'session_deleted', 'run_failed']
 const SESSIONS_AT_START = 100
 
 const tail = defineSubscription({
@@ -156,6 +158,7 @@ const tail = defineSubscription({
   endedBy: 'runSessions.untail',
   item: event,
   itemsOf: ({ events }) => events,
+  cursorOf: ({ position }) => position,
   eventOf: ({ event_type }) => (named.includes(event_type) ? event_type : 'event'),
   watch: ({ runs }, listener) => runs.onEvents(listener),
   needs: ['store', 'runs'],
@@ -200,7 +203,10 @@ async function chosen(
   const ids = [...new Set(ofSession.map((row) => row.session_id))]
   const sessions = await Promise.all(ids.map((id) => store.findRunSession(tenant, id)))
   const own = new Set(sessions.filter((row) => row?.created_by === created_by).map((row) => row?.session_id))
-  return ofSession.filter((row) => own.has(row.session_id))
+  // A session that was deleted is in its event only.
+  const isOwnDeletion = ({ event_type, data }: RunEventRow) =>
+    event_type === 'session_deleted' && data?.created_by === created_by
+  return ofSession.filter((row) => own.has(row.session_id) || isOwnDeletion(row))
 }
 
 async function requireSession(

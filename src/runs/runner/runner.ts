@@ -55,13 +55,15 @@ export interface Runner {
 const RETRY_MS = 1_000
 /** The gateway takes no longer text. */
 const MAX_ERROR = 10_000
-/** After this many failed attempts in a row a report is given up: the lease of the run has run out by then. */
+/** A runner that stops gives up a report after so many failed attempts in a row. */
 const MAX_ATTEMPTS = 60
 
 /** Registers with a gateway, polls for runs and executes them. Registers again if the gateway forgot it. */
 export function startRunner(options: RunnerOptions): Runner {
   const { gateway, offer, clock, log, concurrency } = options
-  const processes = createProcesses({ concurrency, clock })
+  // The helper kills what the runs have started, if this process is killed.
+  const processes = createProcesses({ concurrency, clock, start: 'helper' })
+  processes.warm()
   const stopping = new AbortController()
   const active = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>()
   let freed = Promise.withResolvers<void>()
@@ -89,6 +91,8 @@ export function startRunner(options: RunnerOptions): Runner {
       } catch (thrown) {
         if (stopping.signal.aborted) return
         if (!isUnknownRunner(thrown)) throw thrown
+        // Other runners get its runs, and the gateway refuses its reports.
+        for (const { stop } of active.values()) stop.abort()
         id = await register()
       }
     }
@@ -144,13 +148,14 @@ export function startRunner(options: RunnerOptions): Runner {
     }
   }
 
-  /** Repeats a report until the gateway has it, or says that the run is no longer ours. */
+  /** Repeats a report until the gateway has it, or says that the run is no longer ours: heartbeats keep the run until then. */
   async function repeatReport(report: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await report()
       } catch (thrown) {
-        if (!isTransient(thrown) || attempt >= MAX_ATTEMPTS) throw thrown
+        const isGivenUp = stopping.signal.aborted && attempt >= MAX_ATTEMPTS
+        if (!isTransient(thrown) || isGivenUp) throw thrown
         await pause(clock, RETRY_MS)
       }
     }

@@ -1,11 +1,12 @@
 /**
  * The helper process. It starts children for its parent, whose large memory makes every fork slow. When its stdin ends, the
- * parent is gone, and the helper exits and kills the children.
+ * parent is gone, and the helper exits and kills the children, with the groups that the parent started itself.
  */
 
 import { openSync, readSync } from 'node:fs'
 import { ChildRun } from './child.ts'
 import { createFrameReader, encodeFrame, type FrameHead } from './helper-protocol.ts'
+import { releaseGroup, trackGroup } from './process-groups.ts'
 import type { StartOrder } from './process-spec.ts'
 
 const SLEEP_MS = 0.05
@@ -16,6 +17,8 @@ const children = new Map<unknown, ChildRun>()
 
 function onFrame(head: FrameHead, body: Buffer): void {
   if (head.stop !== undefined) return children.get(head.stop)?.stop()
+  if (head.guard !== undefined) return trackGroup(Number(head.guard))
+  if (head.release !== undefined) return releaseGroup(Number(head.release))
   // Trusted: written by helper.ts, which sends the stdin as the body.
   start(head.start, { ...(head.order as Omit<StartOrder, 'stdin'>), stdin: body })
 }
@@ -32,7 +35,8 @@ function start(id: unknown, order: StartOrder): void {
 
 // Terminals and service managers signal all processes; the helper ends only with its parent.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.stdout.on('error', () => process.exit(0))
+// The parent is gone. Its stdin still tells which groups it started, and ends.
+process.stdout.on('error', () => {})
 const read = createFrameReader(onFrame)
 const yieldIfSameCpu = yieldToParent()
 process.stdin.on('data', (chunk: Buffer) => {

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { createFrameReader, encodeFrame, type FrameHead } from './helper-protocol.ts'
-import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
+import { addGroupGuard, type GroupGuard, killGroup, releaseGroup, trackGroup } from './process-groups.ts'
 import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
 
 /** Keeps the helper small, because a fork copies its memory map. */
@@ -19,6 +19,12 @@ interface PendingChild {
 export class Helper {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #pending = new Map<number, PendingChild>()
+  /** Groups that this process starts without the helper end with it too. */
+  readonly #guard: GroupGuard = {
+    guard: (pid) => this.#child.stdin.write(encodeFrame({ guard: pid })),
+    release: (pid) => this.#child.stdin.write(encodeFrame({ release: pid })),
+  }
+  readonly #removeGuard: () => void
   #last = 0
   ready = false
   everReady = false
@@ -43,6 +49,7 @@ export class Helper {
       'data',
       createFrameReader((head, body) => this.#onFrame(head, body)),
     )
+    this.#removeGuard = addGroupGuard(this.#guard)
     this.#hold(false)
   }
 
@@ -65,6 +72,7 @@ export class Helper {
 
   /** Ends its stdin. The helper then kills its children and exits. */
   close(): void {
+    this.#removeGuard()
     this.#child.stdin.end()
   }
 
@@ -79,7 +87,7 @@ export class Helper {
     if (pending === undefined) return
     if (typeof head.pid === 'number') {
       pending.pid = head.pid
-      trackGroup(head.pid)
+      trackGroup(head.pid, this.#guard)
       return
     }
     this.#forget(id, pending)
@@ -92,6 +100,7 @@ export class Helper {
   #onDeath(): void {
     this.dead = true
     this.ready = false
+    this.#removeGuard()
     for (const [id, pending] of this.#pending) {
       // The helper can no longer stop it.
       if (pending.pid !== undefined) killGroup(pending.pid, 'SIGKILL')
@@ -104,7 +113,7 @@ export class Helper {
 
   #forget(id: number, { pid }: PendingChild): void {
     this.#pending.delete(id)
-    if (pid !== undefined) releaseGroup(pid)
+    if (pid !== undefined) releaseGroup(pid, this.#guard)
     if (this.#pending.size === 0) this.#hold(false)
   }
 

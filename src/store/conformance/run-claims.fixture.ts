@@ -427,12 +427,16 @@ function reports(open: OpenStoreUnderTest): void {
       const [b, a] = [await runs.create(), await runs.create()]
       await at.store.reportRun(runs.tenant, a.run_id, null, ended('failed'), NOON + 1)
       await at.store.stopRun(runs.tenant, b.run_id, NOON + 2)
-      const waiting = async () =>
-        (await at.store.unfinishedRuns(1_000))
+      let time = NOON + 60_000
+      const waiting = async () => {
+        time += 10_000
+        return (await at.store.takeUnfinishedRuns(1_000, time))
           .filter((run) => run.tenant_id === runs.tenant)
           .map((run) => run.run_id)
+      }
       expect(await waiting()).toEqual([a.run_id, b.run_id])
-      expect(await at.store.unfinishedRuns(1)).toHaveLength(1)
+      expect(await at.store.takeUnfinishedRuns(1, time + 10_000)).toHaveLength(1)
+      time += 10_000
       await at.store.confirmFinish(runs.tenant, open.run_id)
       await at.store.confirmFinish(runs.tenant, a.run_id)
       expect(await waiting()).toEqual([b.run_id])
@@ -441,8 +445,45 @@ function reports(open: OpenStoreUnderTest): void {
       await at.store.reportRun(runs.tenant, open.run_id, null, ended('completed'), NOON + 3)
       expect(await waiting()).toEqual([b.run_id, open.run_id])
     })
+
+    test('a run is finished by the node that ended it, and after ten seconds by one other at a time', async () => {
+      const runs = await openRuns(at.store)
+      const second = await at.database.reopen()
+      const run = await runIn(runs, at.store, 'running')
+      await at.store.reportRun(runs.tenant, run.run_id, null, ended('completed'), NOON)
+      const take = async (store: Store, now: number) =>
+        (await store.takeUnfinishedRuns(1_000, now)).filter((row) => row.run_id === run.run_id).length
+      expect(await take(second, NOON + 9_999)).toBe(0)
+      const taken = await Promise.all([at.store, second, at.store].map((store) => take(store, NOON + 10_000)))
+      expect(taken.reduce((sum, count) => sum + count)).toBe(1)
+      expect(await take(second, NOON + 19_999)).toBe(0)
+      expect(await take(second, NOON + 20_000)).toBe(1)
+    })
+
+    test('a callback that waits for its parent is due when a run of the parent ends', async () => {
+      const runs = await openRuns(at.store)
+      const parent = await runIn(runs, at.store, 'running')
+      const link = { parent_session_id: parent.session_id }
+      const child = await runs.create({ ...link, execution_mode: 'async_callback' })
+      const other = await runs.create(link)
+      for (const { run_id } of [child, other])
+        await at.store.reportRun(runs.tenant, run_id, null, ended('failed'), NOON)
+      await at.store.reportRun(runs.tenant, parent.run_id, null, ended('completed'), NOON + 5)
+      const due = (await at.store.takeUnfinishedRuns(1_000, NOON + 5)).map(({ run_id }) => run_id)
+      expect(due).toContain(child.run_id)
+      expect(due).not.toContain(other.run_id)
+    })
   })
 }
+
+const CLAIM_WITHIN_MS = newRun('').claim_within_ms
+
+const abandonedCases = (['pending', 'preparing', 'claimed', 'running', 'stopping'] as const).flatMap((from) =>
+  (['its runner is gone', 'its coordinator is gone', 'its runner is removed'] as const).map((cause) => {
+    const to = { pending: 'failed', stopping: 'stopped' } as const
+    return [from, cause, from === 'pending' || from === 'stopping' ? to[from] : 'pending'] as const
+  }),
+)
 
 function leases(open: OpenStoreUnderTest): void {
   describe('leases of runs', () => {
@@ -495,16 +536,42 @@ function leases(open: OpenStoreUnderTest): void {
       expect(await runs.expire(NOON + 1_900)).toHaveLength(1)
     })
 
-    test('a stopping run whose runner is gone is stopped', async () => {
+    test('a stopping run has one lease to end, whatever its runner does', async () => {
       const runs = await openRuns(at.store)
-      const run = await runIn(runs, at.store, 'stopping')
-      await at.store.keepRunner(runs.tenant, runs.runner_id, LEASE_MS, NOON + 500)
+      const run = await runIn(runs, at.store, 'running')
+      await at.store.stopRun(runs.tenant, run.run_id, NOON + 500)
+      await at.store.keepRunner(runs.tenant, runs.runner_id, LEASE_MS, NOON + 900)
       expect(await runs.expire(NOON + 1_499)).toEqual([])
       expect(await runs.expire(NOON + 1_500)).toMatchObject([
         { run_id: run.run_id, status: 'stopped', completed_at: NOON + 1_500 },
       ])
       expect(await runs.session(run)).toMatchObject({ status: 'stopped' })
     })
+
+    test.each(abandonedCases)(
+      'a run that is %s does not stay so if %s: it is %s',
+      async (from, cause, to) => {
+        const runs = await openRuns(at.store)
+        const { tenant, runner_id } = runs
+        const run = await runIn(runs, at.store, from)
+        const window = from === 'pending' ? run.created_at + CLAIM_WITHIN_MS : NOON + LEASE_MS
+        // A runner that lives keeps only what it runs.
+        if (cause === 'its coordinator is gone' && from !== 'running')
+          await at.store.keepRunner(tenant, runner_id, LEASE_MS, NOON + LEASE_MS - 1)
+        if (cause === 'its runner is removed') {
+          await at.store.removeRunner(tenant, runner_id, NOON + 1)
+          const isHeld = from !== 'pending' && from !== 'preparing'
+          expect(await runs.expire(NOON + 1)).toMatchObject(
+            isHeld ? [{ run_id: run.run_id, status: to }] : [],
+          )
+        }
+        await runs.expire(window)
+        expect(await runs.find(run)).toMatchObject({ status: to })
+        // And what is pending again ends in any case.
+        await runs.expire(window + CLAIM_WITHIN_MS)
+        expect((await runs.find(run)).completed_at).not.toBeNull()
+      },
+    )
 
     test('AO-54 a run that no runner claims in time fails, once', async () => {
       const runs = await openRuns(at.store)
@@ -520,7 +587,8 @@ function leases(open: OpenStoreUnderTest): void {
       for (const row of failed)
         expect(row).toMatchObject({ status: 'failed', error: 'No matching runner available within timeout' })
       expect(await runs.expire(NOON + 300)).toEqual([])
-      expect((await at.store.unfinishedRuns(1_000)).map((row) => row.run_id)).toContain(run.run_id)
+      const unfinished = await at.store.takeUnfinishedRuns(1_000, NOON + 999_999)
+      expect(unfinished.map((row) => row.run_id)).toContain(run.run_id)
     })
 
     test('a run that is pending again has its whole time to be claimed', async () => {

@@ -81,6 +81,39 @@ export function runEventConformance(open: OpenStoreUnderTest): void {
       expect(await store.findRun(tenant_id, run.run_id)).toMatchObject({ hooks: 2 })
     })
 
+    test('AO-48 a deleted session leaves an event at its position, and its own events are gone', async () => {
+      const { store } = at
+      const one = await newSession()
+      const two = await newSession(one.tenant_id)
+      const other = await newSession()
+      const { tenant_id: tenant } = one
+      const [first, second, last] = [runEvent(two), runEvent(one), runEvent(two)]
+      await store.appendRunEvents([first, second])
+      await store.stopRun(tenant, one.run_id, NOON)
+      await store.confirmFinish(tenant, one.run_id)
+      const { position: before } = await store.tailRunEvents(tenant, { limit: 9 })
+      expect(await store.deleteRunSession(tenant, one.session_id, NOON + 7)).toBe(true)
+      expect(await store.deleteRunSession(tenant, one.session_id, NOON + 8)).toBe(false)
+      await store.appendRunEvents([last])
+      const { rows, position } = await store.tailRunEvents(tenant, { after: '0', limit: 9 })
+      expect(rows).toMatchObject([
+        { event_id: first.event_id },
+        {
+          ...{ event_type: 'session_deleted', session_id: one.session_id, run_id: null, tenant_id: tenant },
+          ...{ event_id: `${one.session_id}-deleted`, created_at: NOON + 7 },
+          data: { created_by: one.created_by },
+        },
+        { event_id: last.event_id },
+      ])
+      expect(position).toBe(rows[2]?.position)
+      const replayed = await store.tailRunEvents(tenant, { after: before, limit: 1 })
+      expect(replayed).toEqual({ rows: [rows[1]], position: rows[1]?.position })
+      expect(await store.tailRunEvents(tenant, { after: replayed.position, limit: 1 })).toMatchObject({
+        rows: [rows[2]],
+      })
+      expect((await store.tailRunEvents(other.tenant_id, { after: '0', limit: 9 })).rows).toEqual([])
+    })
+
     test('events of a session that is not there are refused, with all that come with them', async () => {
       const { store } = at
       const run = await newSession()

@@ -190,7 +190,8 @@ export function runConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.deleteRunSession(tenant, run.session_id)).toBe(false)
       expect(await at.store.findRun(tenant, run.run_id)).toBeUndefined()
       const { rows } = await at.store.tailRunEvents(tenant, { after: '0', limit: 9 })
-      expect(rows.map((event) => event.session_id)).toEqual([other.session_id])
+      const left = rows.filter(({ event_type }) => event_type !== 'session_deleted')
+      expect(left.map((event) => event.session_id)).toEqual([other.session_id])
     })
 
     test('the content of a run and its events is sealed; without the key it is absent, and the rest is there', async () => {
@@ -267,6 +268,7 @@ function pruneAndDelete(open: OpenStoreUnderTest): void {
         'run_events',
         'runners',
         'run_event_positions',
+        'deleted_run_sessions',
       ]
       const counts: number[] = []
       for (const table of tables) {
@@ -295,9 +297,15 @@ function pruneAndDelete(open: OpenStoreUnderTest): void {
       await store.registerRunner(newRunner(tenant), NOON)
       const alive = await store.registerRunner(newRunner(tenant), NOON + 5)
       const limits = { keep_executions_ms: 0, keep_deliveries_ms: NOON }
+      for (const now of [NOON, NOON + 5]) {
+        const deleted = await store.createRun(newRun(tenant), nowhere, NOON)
+        await store.stopRun(tenant, deleted.run_id, NOON)
+        await store.confirmFinish(tenant, deleted.run_id)
+        await store.deleteRunSession(tenant, deleted.session_id, now)
+      }
       expect(await store.prune(limits, NOON)).toBe(0)
-      // Two runs with two events each, one session, one runner.
-      expect(await store.prune(limits, NOON + 1)).toBe(8)
+      // Two runs with two events each, one session, one runner, one deleted session.
+      expect(await store.prune(limits, NOON + 1)).toBe(9)
       const { rows } = await store.listRuns(tenant, {}, { limit: 9 })
       expect(rows.map((run) => run.run_id).toSorted()).toEqual(
         [unconfirmed, active, young].map((run) => run.run_id).toSorted(),
@@ -317,10 +325,14 @@ function pruneAndDelete(open: OpenStoreUnderTest): void {
         const run = await store.createRun(newRun(tenant), nowhere)
         await store.appendRunEvents([runEvent(run)])
         await store.registerRunner(newRunner(tenant))
+        const removed = await store.createRun(newRun(tenant), nowhere)
+        await store.stopRun(tenant, removed.run_id)
+        await store.confirmFinish(tenant, removed.run_id)
+        await store.deleteRunSession(tenant, removed.session_id)
       }
       await store.deleteTenant(gone)
-      expect(await rowCounts(gone)).toEqual([0, 0, 0, 0, 0, 0, 0])
-      expect(await rowCounts(kept)).toEqual([1, 1, 1, 1, 1, 1, 1])
+      expect(await rowCounts(gone)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
+      expect(await rowCounts(kept)).toEqual([1, 1, 1, 1, 1, 1, 1, 1])
       await expect(store.createRun(newRun(gone), nowhere)).rejects.toMatchObject(coded('gateway.not_found'))
     })
   })

@@ -17,8 +17,8 @@ export interface ConnectionPool {
   transaction<T>(begin: string, work: Work<T>): Promise<T>
   /** Runs a transaction of one tenant. `work` need not wait for its start: without a tenant, row-level security hides all rows. */
   tenantTransaction<T>(tenantId: string, work: Work<T>): Promise<T>
-  /** Runs one statement as a transaction of one tenant, in one round trip. */
-  tenantQuery(tenantId: string, statement: pg.QueryConfig): Promise<pg.QueryResult>
+  /** Runs independent statements as one transaction of one tenant, in one round trip. */
+  tenantQueries(tenantId: string, statements: readonly pg.QueryConfig[]): Promise<readonly pg.QueryResult[]>
   close(): Promise<void>
 }
 
@@ -69,12 +69,13 @@ export function openPool(url: string, size: number, log: Log): ConnectionPool {
           return answer
         })
       }),
-    tenantQuery: (tenantId, statement) =>
+    tenantQueries: (tenantId, statements) =>
       withClient(async (client) => {
         const begun = client.query(beginAs(tenantId))
-        // PostgreSQL rolls back if the statement fails.
-        const [, answer] = await Promise.all([begun, client.query(statement), commit(client)])
-        return answer
+        const queries = Promise.all(statements.map((statement) => client.query(statement)))
+        // PostgreSQL rolls back if a statement fails.
+        const [, answers] = await Promise.all([begun, queries, commit(client)])
+        return answers
       }),
     close: () => pool.end(),
   }

@@ -4,6 +4,7 @@ import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../engine/gu
 import type { Secrets } from '../../safe/secret.ts'
 import { clampGuardEntry } from '../sql/clamp-windows.ts'
 import { readUnion } from '../sql/column-values.ts'
+import { takeInBatches } from '../sql/runs/take-batches.ts'
 import { type DialectStatements, isUniqueViolation } from '../sql/sql-database.ts'
 import type { GuardStore } from '../stores/guard-store.ts'
 import { roles, type TenantStore } from '../stores/tenant-store.ts'
@@ -13,7 +14,7 @@ import { deliveryClaims } from './delivery-claims.ts'
 import { nowOr, toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
 import { tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
-import { takeRunLocked } from './take-run.ts'
+import { takeRunsLocked } from './take-run.ts'
 
 /** The plain SQL statements of the PostgreSQL store. */
 export function postgresStatements(
@@ -25,7 +26,7 @@ export function postgresStatements(
     tailEvents: tailEventsBySnapshot(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
-    takeRun: takeRunLocked(pools.app),
+    takeRun: takeInBatches(takeRunsLocked(pools.app), { size: 4, width: 4 }),
     appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
     ...deliveryClaims(pools.system, secrets),

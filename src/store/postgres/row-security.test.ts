@@ -30,6 +30,10 @@ beforeAll(async () => {
     const run = await store.createRun(newRun(tenant), { hostname: null, executor_profile: null })
     await store.appendRunEvents([runEvent(run)])
     await store.registerRunner(newRunner(tenant))
+    const deleted = await store.createRun(newRun(tenant), { hostname: null, executor_profile: null })
+    await store.stopRun(tenant, deleted.run_id)
+    await store.confirmFinish(tenant, deleted.run_id)
+    await store.deleteRunSession(tenant, deleted.session_id)
   }
   await store.createHook(hookOf(MASTER_TENANT, { scope: 'global' }), 1)
 })
@@ -52,7 +56,7 @@ async function asApp<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
 
 const filledTables = [
   ...['agent_hooks', 'events', 'deliveries', 'guard_state', 'secrets', 'settings', 'blueprints', 'run_hooks'],
-  ...['run_sessions', 'runs', 'run_events', 'run_event_positions', 'runners'],
+  ...['run_sessions', 'runs', 'run_events', 'run_event_positions', 'deleted_run_sessions', 'runners'],
 ]
 
 const tenantTables = async () => {

@@ -1,4 +1,4 @@
-import type { DialectStatements } from '../sql/sql-database.ts'
+import type { TakeBatch } from '../sql/runs/take-batches.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { nowOr, toParameter } from './postgres-dialect.ts'
 
@@ -36,12 +36,16 @@ const TAKE = `with recursive runner as (
     attempts = r.attempts + case when ${NEEDS_HOOKS} then 0 else 1 end,
     claimed_at = case when ${NEEDS_HOOKS} then null else ${nowOr('$4')} end,
     lease = $5, lease_ms = $6::int8, due_at = ${nowOr('$4')} + $6::int8
-  from oldest where r.position = oldest.position returning r.*`
+  where r.position = (select position from oldest) returning r.*`
 
-export function takeRunLocked(pool: ConnectionPool): DialectStatements['takeRun'] {
-  return async ({ tenant, runner_id, needsHooks, lease, lease_ms, now }) => {
-    const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
-    const { rows } = await pool.tenantQuery(tenant, { name: 'take_run', text: TAKE, values })
-    return rows[0]
+/** The requests of a batch have one tenant. */
+export function takeRunsLocked(pool: ConnectionPool): TakeBatch {
+  return async (requests) => {
+    const statements = requests.map(({ tenant, runner_id, needsHooks, lease, lease_ms, now }) => {
+      const values = [tenant, toParameter(runner_id), toParameter(needsHooks), now, lease, lease_ms]
+      return { name: 'take_run', text: TAKE, values }
+    })
+    const answers = await pool.tenantQueries(requests[0]?.tenant ?? '', statements)
+    return answers.map(({ rows }) => rows[0])
   }
 }

@@ -4,6 +4,7 @@ import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
 import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
 import type { LongestWindows } from '../stores/audit-store.ts'
+import { FINISH_WITHIN_MS } from './runs/run-state.ts'
 import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 
 /** The entry of a guard, with at most one whole window left. */
@@ -39,7 +40,8 @@ export async function clampWindows(
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
     const runs = await clampRuns(trx, now)
-    return leases + retries + answers + guards + runs + (await clampApprovals(trx, now))
+    const finishes = await clamp('runs', 'finish_due_at', now + FINISH_WITHIN_MS, sql`finish_pending`)
+    return leases + retries + answers + guards + runs + finishes + (await clampApprovals(trx, now))
   })
 }
 

@@ -44,6 +44,7 @@ export interface Tables {
   run_sessions: Omit<RunSessionRow, 'status'> & { status: string }
   runs: Runs
   run_events: RunEvents
+  deleted_run_sessions: DeletedRunSessions
   run_event_positions: { tenant_id: string; position: number }
   approvals: Approvals
 }
@@ -229,6 +230,17 @@ interface Runs
   /** When its lease ends, or until when a runner must claim it; null after its end. */
   due_at: number | null
   finish_pending: unknown
+  /** When another node may finish it; null before its end. */
+  finish_due_at: number | null
+}
+
+interface DeletedRunSessions {
+  tenant_id: string
+  /** Of the same order as the positions of events. */
+  position: number
+  session_id: string
+  created_by: string
+  deleted_at: number
 }
 
 interface RunEvents {

@@ -85,6 +85,9 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     reportRun: (tenant, run, runner, report, now = steadyNow()) =>
       store.reportRun(tenant, run, runner, report, now),
     stopRun: (tenant, run, now = steadyNow()) => store.stopRun(tenant, run, now),
+    takeUnfinishedRuns: (limit, now = steadyNow()) => store.takeUnfinishedRuns(limit, now),
+    deleteRunSession: (tenant, session, now = steadyNow()) => store.deleteRunSession(tenant, session, now),
+    removeRunner: (tenant, runner, now = steadyNow()) => store.removeRunner(tenant, runner, now),
     registerRunner: (runner, now = steadyNow()) => store.registerRunner(runner, now),
     keepRunner: (tenant, runner, lease_ms, now = steadyNow()) =>
       store.keepRunner(tenant, runner, lease_ms, now),

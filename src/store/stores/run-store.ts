@@ -243,8 +243,11 @@ export interface RunStore {
     filter: { readonly parent_session_id?: string; readonly created_by?: string },
     page: Page,
   ): Promise<{ readonly rows: readonly RunSessionRow[]; readonly nextCursor: string }>
-  /** Deletes the session with its runs and events. False if there is none, or if a run has not ended or not confirmed its finish. */
-  deleteRunSession(tenant: string, sessionId: string): Promise<boolean>
+  /**
+   * Deletes the session with its runs and events, and adds `session_deleted` to the events of the tenant. False if there is
+   * none, or if a run has not ended or not confirmed its finish.
+   */
+  deleteRunSession(tenant: string, sessionId: string, now?: number): Promise<boolean>
 
   /**
    * Takes the oldest pending run of the tenant whose demands the runner meets. A run that is not prepared becomes
@@ -280,7 +283,8 @@ export interface RunStore {
   /**
    * Applies what a runner or the coordinator reports. `runner_id` must hold the run, unless the coordinator itself reports
    * (null); otherwise the answer is undefined. A repeated report changes nothing and returns the run as it is. `started`
-   * begins a new lease. A run that ended is in `unfinishedRuns` until `confirmFinish`.
+   * begins a new lease. A run that ended is taken by
+   * `takeUnfinishedRuns` until `confirmFinish`.
    */
   reportRun(
     tenant: string,
@@ -289,10 +293,17 @@ export interface RunStore {
     report: RunReport,
     now?: number,
   ): Promise<RunChange | undefined>
-  /** A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports. */
+  /**
+   * A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports, for one
+   * lease at most.
+   */
   stopRun(tenant: string, runId: string, now?: number): Promise<RunChange | undefined>
-  /** Ended runs of all tenants whose `run_finish` was not confirmed, oldest first. */
-  unfinishedRuns(limit: number): Promise<readonly RunRow[]>
+  /**
+   * Takes ended runs of all tenants whose finish was not confirmed, oldest first, for ten seconds: two nodes do not
+   * finish the same run at the same time. The node that ended a run has the first ten. A callback that waits for its parent
+   * session is due as soon as a run of that session has ended.
+   */
+  takeUnfinishedRuns(limit: number, now?: number): Promise<readonly RunRow[]>
   confirmFinish(tenant: string, runId: string): Promise<void>
 
   /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
@@ -303,13 +314,15 @@ export interface RunStore {
   findRunner(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
   listRunners(tenant: string): Promise<readonly RunnerRow[]>
   /**
-   * Marks the runner as alive and extends the leases of its running and stopping runs. A claimed run must report `started`
-   * within its first lease, because the answer to the poll may be lost. Undefined if the runner is not registered.
+   * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its
+   * first lease, because the answer to the poll may be lost; a stopping run must end within its own. Undefined if the runner
+   * is not registered.
    */
   keepRunner(tenant: string, runnerId: string, lease_ms: number, now?: number): Promise<RunnerRow | undefined>
   /** Asks the runner to leave: it gets no more runs. Undefined if it is not registered. */
   markRunnerLeaving(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
-  removeRunner(tenant: string, runnerId: string): Promise<boolean>
+  /** Removes the runner and ends the leases of its runs. */
+  removeRunner(tenant: string, runnerId: string, now?: number): Promise<boolean>
   /** The sessions of a runner whose runs are `stopping`. */
   stoppingSessions(tenant: string, runnerId: string): Promise<readonly string[]>
   /**

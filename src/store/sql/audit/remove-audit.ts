@@ -106,6 +106,12 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
   (trx, { executions_before: before }) => pruneRuns(trx, before),
   (trx, { executions_before: before }) => pruneRunSessions(trx, before),
   (trx, { executions_before: before }) =>
+    pruneRows(
+      trx,
+      { table: 'deleted_run_sessions', key: 'position', time: 'deleted_at', isIndexed: true },
+      before,
+    ),
+  (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'runners', key: 'runner_id', time: 'last_seen_at' }, before),
 ]
 

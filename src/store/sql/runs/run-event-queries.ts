@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { NewRunEvent, RunStore } from '../../stores/run-store.ts'
 import { invalidCursor } from '../page-cursor.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import type { Tables } from '../tables.ts'
 import type { CountSealed } from './run-queries.ts'
 import { readRunEvent, writeRunEvent } from './run-row.ts'
 
@@ -42,18 +44,35 @@ export function runEventQueries(db: SqlDatabase, countSealed: CountSealed): RunE
     tailRunEvents: (tenant, { after, limit }) =>
       db.tenant(tenant, async (trx) => {
         if (after === undefined) return { rows: [], position: String(await lastPosition(trx, tenant)) }
-        const rows = await trx
-          .selectFrom('run_events')
-          .selectAll()
-          .where('tenant_id', '=', tenant)
-          .where('position', '>', readPosition(after))
-          .orderBy('position')
-          .limit(limit)
-          .execute()
-        const events = rows.map((row) => readRunEvent(db.secrets, row))
+        const { rows } = await tailQuery({ tenant, after: readPosition(after), limit }).execute(trx)
+        const events = rows.map(({ deleted_of, ...row }) =>
+          deleted_of === null
+            ? readRunEvent(db.secrets, { ...row, data: row.data ?? '' })
+            : { ...row, position: String(row.position), data: { created_by: deleted_of } },
+        )
         return { rows: events, position: events.at(-1)?.position ?? after }
       }),
   }
+}
+
+type TailedEvent = Omit<Tables['run_events'], 'data'> & {
+  readonly data: string | null
+  /** Who created the session, if the event is its deletion. */
+  readonly deleted_of: string | null
+}
+
+/** One statement, so that one snapshot orders the events and the deletions of sessions. */
+function tailQuery({ tenant, after, limit }: { tenant: string; after: number; limit: number }) {
+  const page = sql`where tenant_id = ${tenant} and position > ${after} order by position limit ${limit}`
+  return sql<TailedEvent>`
+    select * from (
+      select tenant_id, position, event_id, session_id, run_id, event_type, created_at, data, null as deleted_of
+      from run_events ${page}) e
+    union all select * from (
+      select tenant_id, position, session_id || '-deleted', session_id, null, 'session_deleted', deleted_at, null,
+        created_by
+      from deleted_run_sessions ${page}) d
+    order by position limit ${limit}`
 }
 
 interface OwnEvents {
@@ -93,7 +112,7 @@ async function appendEvents(
 }
 
 /** Returns the last of the new positions. Other writers of the tenant wait until this transaction ends. */
-async function takePositions(trx: QueryBuilder, tenant: string, count: number): Promise<number> {
+export async function takePositions(trx: QueryBuilder, tenant: string, count: number): Promise<number> {
   const { position } = await trx
     .insertInto('run_event_positions')
     .values({ tenant_id: tenant, position: count })

@@ -3,6 +3,7 @@ import { serverError } from '../../../engine/core/server-errors.ts'
 import type { NewRun, RunFilter, RunRow, RunSessionRow, RunStore } from '../../stores/run-store.ts'
 import { pageFromRows, readNumberCursor, readTextCursor } from '../page-cursor.ts'
 import { isUniqueViolation, type QueryBuilder, type SqlDatabase } from '../sql-database.ts'
+import { takePositions } from './run-event-queries.ts'
 import { readRun, readRunSession, writeRun } from './run-row.ts'
 
 /** Counts texts that were sealed, after their transaction. */
@@ -133,6 +134,7 @@ async function insertRun(db: SqlDatabase, trx: QueryBuilder, { run, now }: RunCr
       block_reason: null,
       hooks: 0,
       finish_pending: db.codec.flag(false),
+      finish_due_at: null,
       created_at: db.codec.now(now),
       claimed_at: null,
       started_at: null,
@@ -215,8 +217,10 @@ export function runSessionQueries(db: SqlDatabase): RunSessionQueries {
         return { ...page, rows: page.rows.map(readRunSession) }
       }),
 
-    deleteRunSession: (tenant, sessionId) =>
+    deleteRunSession: (tenant, sessionId, now) =>
       db.tenant(tenant, async (trx) => {
+        // First, as writers of events do: two transactions that lock in different orders would deadlock.
+        const position = await takePositions(trx, tenant, 1)
         const deleted = await trx
           .deleteFrom('run_sessions')
           .where('tenant_id', '=', tenant)
@@ -234,9 +238,17 @@ export function runSessionQueries(db: SqlDatabase): RunSessionQueries {
               ),
             ),
           )
-          .returning('session_id')
+          .returning('created_by')
           .executeTakeFirst()
-        return deleted !== undefined
+        if (deleted === undefined) return false
+        await trx
+          .insertInto('deleted_run_sessions')
+          .values({
+            ...{ tenant_id: tenant, position, session_id: sessionId, created_by: deleted.created_by },
+            deleted_at: db.codec.now(now),
+          })
+          .execute()
+        return true
       }),
   }
 }

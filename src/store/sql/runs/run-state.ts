@@ -15,6 +15,8 @@ import type { CountSealed } from './run-queries.ts'
 import { readRun, type StoredRun, sealRunParameters, sealRunText } from './run-row.ts'
 
 const NO_RUNNER = 'No matching runner available within timeout'
+/** A node has this long to finish a run before another node tries. */
+export const FINISH_WITHIN_MS = 10_000
 
 type RunStateQueries = Pick<
   RunStore,
@@ -22,7 +24,7 @@ type RunStateQueries = Pick<
   | 'endPreparation'
   | 'reportRun'
   | 'stopRun'
-  | 'unfinishedRuns'
+  | 'takeUnfinishedRuns'
   | 'confirmFinish'
   | 'expireRuns'
 >
@@ -50,19 +52,28 @@ export function runStateQueries(db: SqlDatabase, countSealed: CountSealed): RunS
         if (row.status === 'pending' || row.status === 'preparing')
           return recordEnd(db, trx, { row, end: { status: 'stopped' }, now })
         if (row.status !== 'claimed' && row.status !== 'running') return unchanged(db, row)
-        return changed(db, await updateRun(trx, row, { status: 'stopping' }))
+        const due_at = sql<number>`${db.codec.now(now)} + ${row.lease_ms ?? 0}`
+        return changed(db, await updateRun(trx, row, { status: 'stopping', due_at }))
       }),
 
-    unfinishedRuns: (limit) =>
+    takeUnfinishedRuns: (limit, now) =>
       db.system(async (trx) => {
-        const rows = await trx
+        const time = db.codec.now(now)
+        const due = trx
           .selectFrom('runs')
-          .selectAll()
+          .select('position')
           .where(sql<boolean>`finish_pending = ${sql.lit(db.codec.flag(true))}`)
-          .orderBy('completed_at')
-          .orderBy('position')
+          .where(sql<boolean>`finish_due_at <= ${time}`)
+          .orderBy('finish_due_at')
           .limit(limit)
+          .$if(db.dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+        const rows = await trx
+          .updateTable('runs')
+          .set({ finish_due_at: sql<number>`${time} + ${FINISH_WITHIN_MS}` })
+          .where('position', 'in', due)
+          .returningAll()
           .execute()
+        rows.sort((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0) || a.position - b.position)
         return rows.map((row) => readRun(db.secrets, row))
       }),
 
@@ -240,10 +251,27 @@ async function recordEnd(
     lease: null,
     due_at: null,
     finish_pending: db.codec.flag(true),
+    finish_due_at: sql<number>`${db.codec.now(now)} + ${FINISH_WITHIN_MS}`,
     completed_at: db.codec.now(now),
   })
   await updateSession(trx, row, { status: end.session_status ?? sessionStatusAfter[end.status] })
+  await hastenCallbacks(db, trx, { row, now })
   return changed(db, ended)
+}
+
+/** Children whose callback waited for this session can be finished now. */
+async function hastenCallbacks(
+  { codec }: SqlDatabase,
+  trx: QueryBuilder,
+  { row: { tenant_id, session_id }, now }: Pick<EndRecord, 'row' | 'now'>,
+): Promise<void> {
+  await trx
+    .updateTable('runs')
+    .set({ finish_due_at: codec.now(now) })
+    .where('tenant_id', '=', tenant_id)
+    .where('parent_session_id', '=', session_id)
+    .where(sql<boolean>`execution_mode = 'async_callback' and finish_pending = ${sql.lit(codec.flag(true))}`)
+    .execute()
 }
 
 async function updateSession(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RunnerRow, RunStore, TakenRun } from '../../stores/run-store.ts'
-import type { Codec, SqlDatabase } from '../sql-database.ts'
+import type { Codec, QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
 import { offerKeys } from './demand-keys.ts'
 import { readRun } from './run-row.ts'
@@ -24,13 +24,7 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
       db.tenant(runner.tenant_id, async (trx) => {
         const { tenant_id, runner_id } = runner
         const values = writeRunner(codec, runner, now)
-        await trx
-          .updateTable('runs')
-          .set({ due_at: codec.now(now) })
-          .where('tenant_id', '=', tenant_id)
-          .where('runner_id', '=', runner_id)
-          .where(sql<boolean>`status in ('claimed', 'running', 'stopping')`)
-          .execute()
+        await endLeases(codec, trx, { tenant_id, runner_id, now })
         const row = await trx
           .insertInto('runners')
           .values({ tenant_id, runner_id, ...values })
@@ -78,7 +72,7 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
           .set({ lease_ms, due_at: sql<number>`${codec.now(now)} + ${lease_ms}` })
           .where('tenant_id', '=', tenant)
           .where('runner_id', '=', runnerId)
-          .where(sql<boolean>`status in ('claimed', 'running', 'stopping') and status <> 'claimed'`)
+          .where(sql<boolean>`status in ('claimed', 'running', 'stopping') and status = 'running'`)
           .execute()
         return readRunner(codec, row)
       }),
@@ -95,8 +89,9 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
         return row && readRunner(codec, row)
       }),
 
-    removeRunner: (tenant, runnerId) =>
+    removeRunner: (tenant, runnerId, now) =>
       db.tenant(tenant, async (trx) => {
+        await endLeases(codec, trx, { tenant_id: tenant, runner_id: runnerId, now })
         const deleted = await trx
           .deleteFrom('runners')
           .where('tenant_id', '=', tenant)
@@ -119,6 +114,23 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
         return rows.map((row) => row.session_id)
       }),
   }
+}
+
+interface HeldRuns {
+  readonly tenant_id: string
+  readonly runner_id: string
+  readonly now: number | undefined
+}
+
+/** The runs of a runner that is gone are due at once. */
+async function endLeases(codec: Codec, trx: QueryBuilder, held: HeldRuns): Promise<void> {
+  await trx
+    .updateTable('runs')
+    .set({ due_at: codec.now(held.now) })
+    .where('tenant_id', '=', held.tenant_id)
+    .where('runner_id', '=', held.runner_id)
+    .where(sql<boolean>`status in ('claimed', 'running', 'stopping')`)
+    .execute()
 }
 
 type NewRunner = Parameters<RunStore['registerRunner']>[0]

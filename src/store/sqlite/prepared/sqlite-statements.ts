@@ -8,6 +8,7 @@ import { type ExecutionColumns, executionColumns, readExecution } from '../../sq
 import { clampGuardEntry } from '../../sql/clamp-windows.ts'
 import { readUnion } from '../../sql/column-values.ts'
 import { invalidCursor } from '../../sql/page-cursor.ts'
+import { takeInBatches } from '../../sql/runs/take-batches.ts'
 import type { DialectStatements } from '../../sql/sql-database.ts'
 import { readSummary, type SummaryColumns, summaryColumns } from '../../sql/views/event-list.ts'
 import { roles } from '../../stores/tenant-store.ts'
@@ -23,7 +24,7 @@ import {
   textColumn,
   textColumnOrNull,
 } from './prepared-statement.ts'
-import { prepareTakeRun } from './take-run.ts'
+import { prepareTakeRuns } from './take-run.ts'
 
 /** The synchronous form of a statement: SQLite answers without waiting. */
 export type SyncStatement<Name extends keyof DialectStatements> = (
@@ -50,7 +51,7 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     findToken: locked(prepareFindToken(database)),
     tail: locked(prepareTail(database)),
     tailEvents: locked(prepareTailEvents(database)),
-    takeRun: locked(prepareTakeRun(database)),
+    takeRun: takeInBatches(locked(prepareTakeRuns(database)), { size: 16, width: 1 }),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../../engine/core/clock.ts'
 import type { StoredRun } from '../../sql/runs/run-row.ts'
-import type { SyncStatement } from './sqlite-statements.ts'
+import type { TakeBatch } from '../../sql/runs/take-batches.ts'
+import { prepareTransaction } from './prepared-statement.ts'
 
 const PENDING = `from runs where tenant_id = :tenant and status = 'pending'`
 const NEEDS_HOOKS =
@@ -41,12 +42,17 @@ const TAKE = `update runs set
       and (sets.tag_keys = '' or not exists (select 1 from ${rowsOf('sets.tag_keys')} where not ${isOffered})))
   returning *`
 
-export function prepareTakeRun(database: DatabaseSync): SyncStatement<'takeRun'> {
+export function prepareTakeRuns(
+  database: DatabaseSync,
+): (requests: Parameters<TakeBatch>[0]) => Awaited<ReturnType<TakeBatch>> {
   const take = database.prepare(TAKE)
-  return ({ tenant, runner_id, needsHooks, lease, lease_ms, now = systemClock.now() }) => {
+  const transaction = prepareTransaction(database)
+  const takeOne = (request: Parameters<TakeBatch>[0][number]) => {
+    const { tenant, runner_id, needsHooks, lease, lease_ms, now = systemClock.now() } = request
     const names = { tenant, runner: runner_id, needs_hooks: JSON.stringify(needsHooks), lease, lease_ms, now }
     // The columns are those of the table.
     const [row] = take.all(names) as unknown as readonly StoredRun[]
     return row
   }
+  return (requests) => transaction(() => requests.map(takeOne))
 }
