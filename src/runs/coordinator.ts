@@ -10,9 +10,13 @@ import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
+import type { HttpRunHookParts } from './http-run-hooks.ts'
 import { createPolls, type PollAnswer, type PollRequest, unknownRunner } from './poll-runs.ts'
-import { type DispatchRunEvent, prepareRun } from './prepare-run.ts'
+import { type DispatchRunEvent, prepareRun, type RunRefusal } from './prepare-run.ts'
+import { createResultHooks } from './result-hooks.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
+import type { RunEventName } from './run-hook-points.ts'
+import { createRunHookReports } from './run-hook-reports.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
 
 /** Times of the coordinator, in milliseconds. */
@@ -24,13 +28,15 @@ export interface RunTimes {
 }
 
 export interface CoordinatorParts {
-  readonly store: RunStore & Pick<HookStore, 'findHook' | 'listHooks'> & Pick<Store, 'onRunHint'>
+  readonly store: RunStore & Pick<HookStore, 'findHook'> & Pick<Store, 'onRunHint'>
   readonly edition: Edition
   readonly clock: Clock
   readonly log: Log
   readonly times?: RunTimes
   readonly dispatch: DispatchRunEvent
   needsHooks(tenant: string): Promise<readonly string[]>
+  /** Whether any hook of the tenant listens to the event; true if that is not known. */
+  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
 }
 
 /** A report of a runner about a run that it holds. */
@@ -55,6 +61,8 @@ export interface Coordinator {
   addEvents(run: Omit<RunnerReport, 'report'>, events: readonly NewSessionEvent[]): Promise<void>
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  /** What the http handler needs to report its run hooks. */
+  readonly httpHooks: HttpRunHookParts
   readonly onEvents: RunEvents['onAppended']
   readonly times: Required<RunTimes>
   /** Ends waiting polls, so that the doors can close. Runs and hook runs continue elsewhere. */
@@ -85,7 +93,9 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const events = createRunEvents(store, clock)
   const creating: CreateRunParts = { store, events, edition }
   const background = new Set<Promise<void>>()
-  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, now: clock.now }
+  const reports = createRunHookReports({ store, events, now: clock.now })
+  const { hasHooks } = options
+  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, reports, hasHooks }
 
   const inBackground = (work: Promise<void>) => {
     const done = work
@@ -104,11 +114,12 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     finishing.add(run.run_id)
     inBackground(finishRun(parts, run).finally(() => finishing.delete(run.run_id)))
   }
-  async function fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }) {
+  async function fail(run: RunRow, end: RunRefusal) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
+  const passResults = createResultHooks({ ...parts, fail })
   const poll = createPolls({
     ...{ store, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
@@ -169,9 +180,10 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       // A runner that lost its run must not write into the session of its successor.
       if (run === undefined || run.runner_id !== runner_id || hasEnded(run))
         throw serverError('gateway.not_found', `runner ${runner_id} has no run ${run_id}`)
-      await events.append(run, added)
+      await events.append(run, await passResults(run, added))
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
+    httpHooks: parts,
     onEvents: events.onAppended,
     times,
     endPolls: () => waits.close(),

@@ -14,6 +14,10 @@ export interface RunHookFacts {
   readonly on_error_behavior?: 'block' | 'continue'
   readonly block_reason?: string
   readonly hook_session_id?: string
+  /** The fields that the hook changed, with what it got and what it made of it. */
+  readonly changed_fields?: readonly string[]
+  readonly original?: unknown
+  readonly changed?: unknown
 }
 
 export type RunHookEventType = 'hook_start' | 'hook_complete' | 'hook_failed' | 'hook_blocked'
@@ -103,7 +107,10 @@ export async function findResult(
     after = rows.at(-1)?.position
     if (rows.length < PAGE || after === undefined) break
   }
-  if (!found?.data) return undefined
-  const { result_text, result_data = null } = found.data
+  return found?.data ? readResultData(found.data) : undefined
+}
+
+/** The result in the data of a `result` event. */
+export function readResultData({ result_text, result_data = null }: NewSessionEvent['data']): RunResult {
   return { result_text: typeof result_text === 'string' ? result_text : null, result_data }
 }

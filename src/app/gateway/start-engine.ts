@@ -55,6 +55,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const { forget, dispose, ...runners } = openHandlers(context, storage, {
     own: () => ownAddresses,
     startAgent: (request, signal) => requireStarted(runs).startAgent(request, signal),
+    httpHooks: () => requireStarted(runs).httpHooks,
   })
   cleanup.add(dispose)
   // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
@@ -121,7 +122,7 @@ async function startWorkers(
 function openHandlers(
   { options, env, edition, clock, log }: GatewayContext,
   { store, secrets, settings }: GatewayStorage,
-  later: Pick<Parameters<typeof gatewayHandlers>[0], 'own' | 'startAgent'>,
+  later: Pick<Parameters<typeof gatewayHandlers>[0], 'own' | 'startAgent' | 'httpHooks'>,
 ) {
   return gatewayHandlers({
     env,

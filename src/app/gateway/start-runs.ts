@@ -27,6 +27,11 @@ export function startRuns(
     ...{ store, edition, clock, log, dispatch },
     ...(options.runs === undefined ? {} : { times: options.runs }),
     needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
+    hasHooks: (tenant, event) =>
+      snapshotOf(tenant).then(
+        ({ hooks }) => hooks.has(event),
+        () => true,
+      ),
   })
   cleanup.add(() => runs.close())
   return runs

@@ -31,7 +31,7 @@ export const runEvents = {
   }),
   run_result: defineEvent({
     about: 'The result of a run, before it is stored and shown.',
-    mode: 'transform',
+    mode: 'gate',
     payload: shape({ ...run, result: object<object>() }),
     rewrites: 'result',
     subject: 'agent_name',

@@ -92,6 +92,7 @@ export async function openTestMethods({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
+      hasHooks: async () => false,
     }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],

@@ -122,6 +122,7 @@ async function insertRun(db: SqlDatabase, trx: QueryBuilder, { run, now }: RunCr
       ...writeRun(db.secrets, run),
       status: 'pending',
       is_prepared: db.codec.flag(false),
+      timed_out: db.codec.flag(false),
       original_parameters: null,
       runner_id: null,
       attempts: 0,
