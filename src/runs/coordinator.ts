@@ -7,6 +7,7 @@ import type { Log } from '../engine/core/sink.ts'
 import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
+import { createCodingAgentRuns, type FindCodingAgentRun } from './coding-agent-runs.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
@@ -35,6 +36,8 @@ export interface CoordinatorParts {
   readonly times?: RunTimes
   readonly dispatch: DispatchRunEvent
   needsHooks(tenant: string): Promise<readonly string[]>
+  /** The agents whose blueprints have `on_tool_call` hooks. */
+  toolCallAgents(tenant: string): Promise<readonly string[]>
   /** Whether any hook of the tenant listens to the event; true if that is not known. */
   hasHooks(tenant: string, event: RunEventName): Promise<boolean>
 }
@@ -61,6 +64,8 @@ export interface Coordinator {
   addEvents(run: Omit<RunnerReport, 'report'>, events: readonly NewSessionEvent[]): Promise<void>
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  /** The run that a coding agent works for, if the `on_tool_call` hooks of its agent must see its calls. */
+  readonly runOfCodingAgent: FindCodingAgentRun
   /** What the http handler needs to report its run hooks. */
   readonly httpHooks: HttpRunHookParts
   readonly onEvents: RunEvents['onAppended']
@@ -184,6 +189,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
     httpHooks: parts,
+    runOfCodingAgent: createCodingAgentRuns({ ...parts, toolCallAgents: options.toolCallAgents }),
     onEvents: events.onAppended,
     times,
     endPolls: () => waits.close(),

@@ -80,7 +80,10 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({ dispatcher, sessionFolders, clock, log }),
+    agents: createAgentDoor({
+      ...{ dispatcher, sessionFolders, clock, log },
+      runOfCodingAgent: runs.runOfCodingAgent,
+    }),
     audit,
     worker,
     runs,

@@ -27,6 +27,13 @@ export function startRuns(
     ...{ store, edition, clock, log, dispatch },
     ...(options.runs === undefined ? {} : { times: options.runs }),
     needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
+    toolCallAgents: async (tenant) => {
+      // Without a list of hooks the event itself is blocked.
+      const snapshot = await snapshotOf(tenant).catch(() => undefined)
+      return [...(snapshot?.rows.values() ?? [])].flatMap(({ source, event, agent_ids }) =>
+        source === 'blueprint' && event === 'pre_tool_use' ? agent_ids : [],
+      )
+    },
     hasHooks: (tenant, event) =>
       snapshotOf(tenant).then(
         ({ hooks }) => hooks.has(event),

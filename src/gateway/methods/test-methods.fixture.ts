@@ -93,6 +93,7 @@ export async function openTestMethods({
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
       hasHooks: async () => false,
+      toolCallAgents: async () => [],
     }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],

@@ -235,6 +235,8 @@ export interface RunStore {
   ): Promise<RunRow>
   findRun(tenant: string, runId: string): Promise<RunRow | undefined>
   findRunByKey(tenant: string, key: string): Promise<RunRow | undefined>
+  /** The run that has not ended in the session that its executor knows by this id. */
+  findRunOfExecutor(tenant: string, executorSessionId: string): Promise<RunRow | undefined>
   listRuns(
     tenant: string,
     filter: RunFilter,

@@ -195,7 +195,7 @@ function HookEntry(props: HookEntryProps) {
         {kind === '$ref' ? (
           <Select
             label="Named hook"
-            description="Saved once under a name, used by many agents: hookhelm runHooks create"
+            description="Saved once under a name, used by many agents: hookhelm run-hooks create"
             placeholder={names.named.length === 0 ? 'there is none yet' : 'choose one'}
             data={[...new Set([...names.named, textOf(entry.$ref)])].filter(Boolean)}
             value={textOf(entry.$ref) || null}
