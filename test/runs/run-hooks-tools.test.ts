@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { calls, type ModelScene, modelScene, says } from './executors.fixture.ts'
 import { hookEventsOf } from './run-hooks.fixture.ts'
-import { runsOf } from './runs.fixture.ts'
+import { runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 120_000
 const bash = (command: string) => calls('Bash', { command })
@@ -167,6 +167,64 @@ describe('AO-60 on_tool_call', () => {
       expect(existsSync(join(scene.folder, 'judged.txt'))).toBe(false)
       const { runs } = await ok('GET', '/runs?agent_name=judge&limit=50')
       expect(Math.max(...runs.map(({ depth }: { depth: number }) => depth))).toBe(4)
+    },
+    HANG,
+  )
+})
+
+/** A program that speaks as Claude Code does, and sends its tool call to the gateway before it makes it. */
+const codingAgent = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=>{
+  const say=(o)=>console.log(JSON.stringify(o));
+  const [url,token]=process.env.GIVEN.split(' ');
+  const session_id='own-'+process.pid;
+  if (!s.includes('late')) say({type:'system',subtype:'init',session_id});
+  const native={hook_event_name:'PreToolUse',session_id,cwd:process.cwd(),tool_name:'Bash',tool_use_id:'t1',tool_input:{command:'ls'}};
+  const asked=fetch(url+'/v1/agents/claude-code/PreToolUse',{method:'POST',body:JSON.stringify(native),
+    headers:{authorization:'Bearer '+token,'content-type':'application/json'}});
+  if (s.includes('late')) setTimeout(()=>say({type:'system',subtype:'init',session_id}),500);
+  const answer=await (await asked).text();
+  say({type:'result',subtype:'success',is_error:false,result:answer});
+})`
+
+describe('AO-60 on_tool_call of a coding agent', () => {
+  test.each(['at once', 'late'])(
+    'sees the calls of its runs, also when the session is reported %s, and none of the sessions of people',
+    async (when) => {
+      const scene = await modelScene([])
+      const { gateway } = scene
+      const { ok, start, result, events, agent } = runsOf(gateway)
+      await runnerProcess(
+        { ...gateway, env: { GIVEN: `${gateway.url} ${gateway.token}` } },
+        ...['--tags', 'cli', '--only-tagged'],
+      )
+      await agent(
+        'block',
+        'return { action: "block", block_reason: "not " + p.tool_input.command + " by " + p.agent_name }',
+      )
+      await ok('POST', '/agents', {
+        ...{ name: 'coder', type: 'autonomous', demands: { tags: ['cli'] } },
+        executor: {
+          ...{ type: 'cli', agent: 'claude-code', unconnected: 'allow', allowed_env_vars: ['GIVEN'] },
+          command: [process.execPath, '-e', codingAgent, '--'],
+        },
+        hooks: { on_tool_call: hook('block') },
+      })
+      // Hooks for the coding agent itself still apply; a shadow hook also runs behind a block.
+      await gateway.hook({
+        ...{ event: 'pre_tool_use', scope: 'agent', agent_ids: ['claude-code'], shadow: true },
+        ...{ handler_type: 'function', config: { name: 'decide' } },
+      })
+      const { run_id, session_id } = await start('coder', { prompt: when }, { project_dir: scene.folder })
+      expect(await untilEnded(gateway, run_id)).toMatchObject({ status: 'completed', error: null })
+      expect((await result(session_id)).result_text).toContain('not ls by coder')
+      expect(hookEventsOf(await events(session_id))).toMatchObject([
+        { event_type: 'hook_start', hook_type: 'on_tool_call', target_name: 'block', run_id },
+        { event_type: 'hook_blocked', block_reason: 'not ls by coder' },
+      ])
+      expect(scene.seen.filter(({ envelope }) => envelope.run === run_id)).toHaveLength(1)
+      const person = { hook_event_name: 'PreToolUse', session_id: 'mine', tool_name: 'Bash', tool_input: {} }
+      const { status, body } = await gateway.call('POST', '/v1/agents/claude-code/PreToolUse', person)
+      expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining('not ')])
     },
     HANG,
   )
