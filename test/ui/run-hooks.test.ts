@@ -1,15 +1,14 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { shared } from '../gateway/running.fixture.ts'
 import { runsOf, untilEnded } from '../runs/runs.fixture.ts'
 import { browser, screenshot } from './browser.fixture.ts'
+import { visit } from './flows.fixture.ts'
 import { sharedRunner } from './runs.fixture.ts'
 
 const gateway = shared(() => ({ settings: { header_variables: ['API_TOKEN'] } }))
 sharedRunner(gateway)
 const { signIn } = browser()
 
-const visit = (page: Page, path: string) => page.goto(`${gateway().url}${path}`)
 const hook = (agent_name: string, more = {}) => ({ type: 'agent', agent_name, on_error: 'block', ...more })
 const definitionOf = async (name: string) =>
   (await runsOf(gateway()).ok('GET', `/agents/${name}`)).blueprint.definition
@@ -20,7 +19,7 @@ describe('AO-57 the Hooks tab', () => {
     await agent('checker', 'return { action: "continue" }')
     await agent('covered', 'return {}')
     const { page, complaints } = await signIn(gateway())
-    await visit(page, '/agents/covered?tab=hooks')
+    await visit(page, gateway(), '/agents/covered?tab=hooks')
     const points = ['on_run_start', 'on_tool_call', 'on_result', 'on_error', 'on_timeout', 'on_run_finish']
     for (const point of points) await page.getByRole('region', { name: point }).waitFor()
     const at = (point: string) => page.getByRole('region', { name: point })
@@ -66,7 +65,7 @@ describe('AO-57 the Hooks tab', () => {
     const { agent, ok } = runsOf(gateway())
     await agent('contested', 'return {}')
     const { page } = await signIn(gateway())
-    await visit(page, '/agents/contested')
+    await visit(page, gateway(), '/agents/contested')
     await page.getByRole('textbox', { name: 'Description' }).fill('mine')
     // The page asks for the newest version every few seconds; this one is older.
     await page.route('**/blueprints.show', (route) => route.abort())
@@ -85,7 +84,7 @@ describe('AO-60 named run hooks', () => {
     const { agent, ok } = runsOf(gateway())
     await agent('auditor', 'return {}')
     const { page } = await signIn(gateway())
-    await visit(page, '/agents?tab=blueprints')
+    await visit(page, gateway(), '/agents?tab=blueprints')
     const section = page.getByRole('region', { name: 'Named run hooks' })
     await section.getByRole('button', { name: 'New named hook' }).click()
     const dialog = page.getByRole('dialog')
@@ -114,7 +113,7 @@ describe('AO-60 named run hooks', () => {
     await finish.getByRole('switch', { name: /After the run/ }).click()
     await page.getByRole('button', { name: 'Save version' }).click()
     await expect.poll(async () => (await definitionOf('uses-audit')).hooks).toEqual({})
-    await visit(page, '/agents?tab=blueprints')
+    await visit(page, gateway(), '/agents?tab=blueprints')
     await section.getByText('not used').waitFor()
     await section.getByRole('button', { name: 'Delete' }).click()
     await section.getByRole('button', { name: 'Delete audit' }).click()
@@ -127,7 +126,7 @@ describe('the executor of a blueprint', () => {
     const { agent } = runsOf(gateway())
     await agent('executed', 'return {}', { type: 'autonomous' })
     const { page } = await signIn(gateway())
-    await visit(page, '/agents/executed')
+    await visit(page, gateway(), '/agents/executed')
     const choose = (label: string) =>
       page.getByRole('radiogroup', { name: 'Executor' }).getByText(label, { exact: true }).click()
     await choose('Model')
@@ -141,7 +140,7 @@ describe('the executor of a blueprint', () => {
     await choose('Coding agent')
     await page.getByRole('combobox', { name: 'Coding agent' }).click()
     await page.getByRole('option', { name: 'codex' }).click()
-    await page.getByRole('textbox', { name: 'Variables that it gets' }).fill('OPENAI_API_KEY')
+    await page.getByLabel('Variables that it gets').fill('OPENAI_API_KEY')
     await page.keyboard.press('Enter')
     await screenshot(page, 'executor-cli')
     await page.getByRole('button', { name: 'Save version 3' }).click()
@@ -164,7 +163,7 @@ describe('AO-58 the page of a run', () => {
     await untilEnded(gateway(), run_id)
     for (const options of [{ scheme: 'dark' as const }, { isPhone: true }, {}]) {
       const { page, complaints } = await signIn(gateway(), options)
-      await visit(page, `/runs/${run_id}`)
+      await visit(page, gateway(), `/runs/${run_id}`)
       const outcome = page.getByRole('status', { name: 'Outcome' })
       await outcome.getByText('too short').waitFor()
       await outcome.getByText('judge').waitFor()
@@ -173,10 +172,10 @@ describe('AO-58 the page of a run', () => {
       expect(await page.locator('[data-phase="on_result"]').count()).toBe(1)
       const name = options.isPhone ? 'phone' : (options.scheme ?? 'light')
       await screenshot(page, `run-two-changes-${name}`)
-      await visit(page, '/agents/twice?tab=hooks')
+      await visit(page, gateway(), '/agents/twice?tab=hooks')
       await page.getByRole('region', { name: 'on_run_finish' }).waitFor()
       await screenshot(page, `hooks-tab-${name}`)
-      await visit(page, '/agents?tab=blueprints')
+      await visit(page, gateway(), '/agents?tab=blueprints')
       await page.getByRole('region', { name: 'Named run hooks' }).waitFor()
       await screenshot(page, `named-hooks-${name}`)
       expect(complaints).toEqual([])
