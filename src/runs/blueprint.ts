@@ -6,7 +6,7 @@ import { readSchema, type Schema, type SchemaType, schema } from '../engine/core
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { readHttpConfig } from '../handlers/http/http-config.ts'
 import { checkBlueprintExecutor, executorSchema } from './executor.ts'
-import { type RunHookPoint, runHookMethods, runHookPointNames, runHookTypes } from './run-hook-points.ts'
+import { type RunHookPoint, runHookPointNames, runHookTypes, runHookVerbs } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
 
@@ -27,7 +27,7 @@ const httpHook = schema.object(
   {
     type: schema.choice(['http'], 'Call an address.'),
     url: schema.url('Where the input is sent.'),
-    method: schema.choice(runHookMethods, 'POST if omitted.'),
+    method: schema.choice(runHookVerbs, 'POST if omitted.'),
     headers: schema.map(
       schema.text(),
       `Headers to send. \`\${NAME}\` is a variable of the gateway that an administrator allows, \`secret:NAME\` a stored secret.`,

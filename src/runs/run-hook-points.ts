@@ -22,7 +22,7 @@ export const decidingPoints: readonly RunHookPoint[] = ['on_run_start', 'on_tool
 export const runHookTypes = ['agent', 'http'] as const
 
 /** How an http hook of a run may be sent. */
-export const runHookMethods = ['POST', 'PUT', 'PATCH'] as const
+export const runHookVerbs = ['POST', 'PUT', 'PATCH'] as const
 
 /** The events that the coordinator sends itself. */
 export type RunEventName = Exclude<(typeof runHookPoints)[RunHookPoint], 'pre_tool_use'>

@@ -140,7 +140,7 @@ describe('the executor of a blueprint', () => {
     await choose('Coding agent')
     await page.getByRole('combobox', { name: 'Coding agent' }).click()
     await page.getByRole('option', { name: 'codex' }).click()
-    await page.getByLabel('Variables that it gets').fill('OPENAI_API_KEY')
+    await page.getByRole('combobox', { name: 'Variables that it gets' }).fill('OPENAI_API_KEY')
     await page.keyboard.press('Enter')
     await screenshot(page, 'executor-cli')
     await page.getByRole('button', { name: 'Save version 3' }).click()

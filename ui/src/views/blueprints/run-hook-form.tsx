@@ -1,6 +1,6 @@
 import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { runHookMethods, runHookTypes } from '../../../../src/runs/run-hook-points.ts'
+import { runHookTypes, runHookVerbs } from '../../../../src/runs/run-hook-points.ts'
 import { call } from '../../gateway/call.ts'
 import { type Fields, fieldsOf, ObjectText, withField } from '../runs/parameter-form.tsx'
 import styles from './blueprint-page.module.css'
@@ -99,7 +99,7 @@ function HttpFields({ entry, set }: HttpFieldsProps) {
         />
         <Select
           label="Method"
-          data={[...runHookMethods]}
+          data={[...runHookVerbs]}
           placeholder="POST"
           value={textOf(entry.method) || null}
           onChange={(method) => set('method', method ?? undefined)}
