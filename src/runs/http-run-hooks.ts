@@ -4,7 +4,7 @@ import type { Handler, HandlerCall } from '../engine/core/handler.ts'
 import { changeKeyOf, createRunHookInput } from '../handlers/run-hook-input.ts'
 import type { CreateRunParts } from './create-run.ts'
 import { problemOfChange } from './hook-change.ts'
-import type { InputChange, RunHookReport, RunHookReports } from './run-hook-reports.ts'
+import type { RunHookReport, RunHookReports, RunInputChange } from './run-hook-reports.ts'
 
 export interface HttpRunHookParts extends Pick<CreateRunParts, 'store' | 'edition'> {
   readonly reports: RunHookReports
@@ -65,6 +65,6 @@ async function reportResult(
     if (problem !== undefined) throw new HookError('handler.result', `the hook ${problem}`)
   }
   const key = point === 'on_tool_call' ? 'tool_input' : (changeKeyOf(event) ?? '')
-  const change: InputChange = { before: input[key], after }
+  const change: RunInputChange = { before: input[key], after }
   return report.continued(change)
 }

@@ -23,7 +23,7 @@ export interface HookExecution {
 type MoreFacts = Pick<RunHookFacts, 'hook_session_id'>
 
 /** What a hook changed: what it got, and what it made of it. */
-export interface InputChange {
+export interface RunInputChange {
   readonly before: unknown
   readonly after: Readonly<Record<string, unknown>>
 }
@@ -37,7 +37,7 @@ export interface RunHookReport {
   /** Separates several executions of a hook in one run. */
   readonly occasion: string
   started(facts?: MoreFacts): Promise<void>
-  continued(change: InputChange | undefined, facts?: MoreFacts): Promise<void>
+  continued(change: RunInputChange | undefined, facts?: MoreFacts): Promise<void>
   blocked(reason: string, facts?: MoreFacts): Promise<void>
   failed(failure: HookFailure, facts?: MoreFacts): Promise<void>
 }
@@ -145,7 +145,7 @@ function occasionOf({ event, event_id, input }: HookExecution, run: RunRow | und
 }
 
 /** The original result is not repeated: a hook may have removed what nobody should see. */
-function changeFacts({ before, after }: InputChange, point: RunHookPoint | undefined) {
+function changeFacts({ before, after }: RunInputChange, point: RunHookPoint | undefined) {
   const changed_fields = changedFields(isRecord(before) ? before : {}, after)
   return point === 'on_result' ? { changed_fields } : { changed_fields, original: before, changed: after }
 }
