@@ -124,7 +124,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
-  const passResults = createResultHooks({ ...parts, fail })
+  const passResults = createResultHooks({ ...parts, fail, pollMs: times.pollMs })
   const poll = createPolls({
     ...{ store, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,

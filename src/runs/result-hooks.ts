@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
@@ -21,6 +22,8 @@ export interface ResultHookParts extends CreateRunParts {
   readonly reports: RunHookReports
   readonly waits: RunWaits
   readonly clock: Clock
+  /** How long a report with a result waits for its hooks. The runner repeats it then, and finds the same execution. */
+  readonly pollMs: number
   hasHooks(tenant: string, event: RunEventName): Promise<boolean>
   /** Ends the run. */
   fail(run: RunRow, end: RunRefusal): Promise<void>
@@ -28,9 +31,9 @@ export interface ResultHookParts extends CreateRunParts {
 
 type Verdict = { readonly event: NewSessionEvent } | { readonly refusal: RunRefusal }
 
-/** How long a report with a result waits for its hooks. The runner repeats it then, and finds the same execution. */
-const WAIT_MS = 20_000
-const MAX_WAITING = 10_000
+/** A report must be answered before its client gives up. */
+const LONGEST_WAIT_MS = 20_000
+const MAX_WAITING = 1_000
 
 /**
  * Passes the results of runners through the `on_result` hooks, before they are stored and shown. A result that the hooks refuse
@@ -41,15 +44,15 @@ export function createResultHooks(
 ): (run: RunRow, events: readonly NewSessionEvent[]) => Promise<readonly NewSessionEvent[]> {
   const deciding = new LRUCache<string, Promise<Verdict>>({ max: MAX_WAITING })
 
-  /** A repeated report joins the execution that its predecessor began. A failed one may be tried again. */
-  function decideOnce(run: RunRow, event: NewSessionEvent): Promise<Verdict> {
-    const key = `${run.run_id} ${run.attempts} ${event.event_id ?? ''} ${stableJson(event.data)}`
-    const known = deciding.get(key)
-    if (known !== undefined) return known
-    const verdict = decideResult(parts, run, event)
-    deciding.set(key, verdict)
-    const forget = () => void deciding.delete(key)
-    verdict.then(() => after(parts.clock, 2 * WAIT_MS, forget), forget)
+  /** A repeated report joins the execution that its predecessor began. */
+  async function decideOnce(run: RunRow, event: NewSessionEvent): Promise<Verdict> {
+    const key = `${run.run_id} ${run.attempts} ${event.event_id ?? ''} ${digestOf(event.data)}`
+    const begun = deciding.get(key) ?? decideResult(parts, run, event)
+    deciding.set(key, begun)
+    // A failed execution may be tried again.
+    begun.catch(() => deciding.delete(key))
+    const verdict = await within(parts, begun)
+    deciding.delete(key)
     return verdict
   }
 
@@ -59,7 +62,7 @@ export function createResultHooks(
     if (!(await parts.hasHooks(run.tenant_id, 'run_result'))) return events
     const passed: NewSessionEvent[] = []
     for (const event of events) {
-      const verdict = isResult(event) ? await within(parts, decideOnce(run, event)) : { event }
+      const verdict = isResult(event) ? await decideOnce(run, event) : { event }
       if ('event' in verdict) passed.push(verdict.event)
       else await parts.fail(run, verdict.refusal)
     }
@@ -67,14 +70,22 @@ export function createResultHooks(
   }
 }
 
+/** A digest, because results may be large. */
+function digestOf(data: NewSessionEvent['data']): string {
+  return createHash('sha256').update(stableJson(data)).digest('base64url')
+}
+
 function isResult({ event_type }: NewSessionEvent): boolean {
   return event_type === 'result'
 }
 
 /** The verdict, or a refusal that the runner repeats: a request must not wait as long as a hook may take. */
-async function within({ clock, waits }: ResultHookParts, verdict: Promise<Verdict>): Promise<Verdict> {
+async function within(
+  { clock, waits, pollMs }: ResultHookParts,
+  verdict: Promise<Verdict>,
+): Promise<Verdict> {
   const late = new AbortController()
-  const callOff = after(clock, WAIT_MS, () => late.abort())
+  const callOff = after(clock, Math.min(pollMs, LONGEST_WAIT_MS), () => late.abort())
   const ended = new Promise<undefined>((resolve) => {
     for (const signal of [late.signal, waits.closed])
       signal.addEventListener('abort', () => resolve(undefined), { once: true })

@@ -28,6 +28,7 @@ export const behaviours = {
   fail: 'throw new Error("no luck")',
   nonsense: 'return { action: "BLOCK" }',
   slow: 'await wait(600000)',
+  later: 'await new Promise((done) => setTimeout(done, 2500)); return { action: "continue" }',
 } as const
 export type Behaviour = keyof typeof behaviours
 

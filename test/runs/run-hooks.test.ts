@@ -425,6 +425,24 @@ describe('one single runner', () => {
   )
 })
 
+describe('a result whose hook takes longer than a report may wait', () => {
+  test(
+    'is sent again by the runner, and its hook is asked once',
+    async () => {
+      const patient = await running({ outbound: { allow: ['127.0.0.1'] }, runs: { pollMs: 200 } })
+      await runnerProcess(patient)
+      const { agent, start, result } = runsOf(patient)
+      const hook = { type: 'http', url: receiver.url('later/once'), on_error: 'block' }
+      await agent('main', 'return { n: 1 }', { hooks: { on_result: hook } })
+      const { run_id, session_id } = await start('main')
+      expect(await untilEnded(patient, run_id)).toMatchObject({ status: 'completed', error: null })
+      expect((await result(session_id)).result_data).toEqual({ n: 1 })
+      expect(receiver.at('later/once')).toHaveLength(1)
+    },
+    HANG,
+  )
+})
+
 describe('AO-7 a change of a blueprint', () => {
   test('that names a stale version is refused', async () => {
     const { agent, ok } = parts()
