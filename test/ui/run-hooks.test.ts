@@ -50,7 +50,7 @@ describe('AO-57 the Hooks tab', () => {
       .fill(JSON.stringify({ Authorization: `Bearer \${API_TOKEN}` }))
     await screenshot(page, 'run-hooks-light')
     await page.getByRole('button', { name: 'Save version 2' }).click()
-    await page.getByText('version 2').waitFor()
+    await page.getByText('version 2', { exact: true }).waitFor()
     expect((await definitionOf('covered')).hooks).toEqual({
       on_result: { type: 'agent', agent_name: 'checker', on_error: 'block', mode: 'async' },
       on_error: {
@@ -133,7 +133,7 @@ describe('the executor of a blueprint', () => {
     await page.getByRole('textbox', { name: 'Most steps' }).fill('12')
     await page.getByRole('switch', { name: /permission_request before/ }).click({ force: true })
     await page.getByRole('button', { name: 'Save version 2' }).click()
-    await page.getByText('version 2').waitFor()
+    await page.getByText('version 2', { exact: true }).waitFor()
     expect((await definitionOf('executed')).executor).toEqual({
       ...{ type: 'model', max_steps: 12, permission_first: true },
     })
@@ -144,7 +144,7 @@ describe('the executor of a blueprint', () => {
     await page.keyboard.press('Enter')
     await screenshot(page, 'executor-cli')
     await page.getByRole('button', { name: 'Save version 3' }).click()
-    await page.getByText('version 3').waitFor()
+    await page.getByText('version 3', { exact: true }).waitFor()
     expect((await definitionOf('executed')).executor).toEqual({
       ...{ type: 'cli', agent: 'codex', allowed_env_vars: ['OPENAI_API_KEY'] },
     })
