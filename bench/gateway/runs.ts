@@ -13,6 +13,7 @@ import { runnerGateway } from '../../src/app/runner-gateway.ts'
 import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/engine/core/clock.ts'
+import { memoryTokenBudget } from '../../src/handlers/prompt/token-budget.ts'
 import { createCoordinator } from '../../src/runs/coordinator.ts'
 import { startRunner } from '../../src/runs/runner/runner.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -99,6 +100,9 @@ async function pollClaimer(store: Store): Promise<Claimer> {
     },
     dispatch: async () => ({ kind: 'allow' }),
     needsHooks: async () => [],
+    hasHooks: async () => false,
+    toolCallAgents: async () => [],
+    budget: memoryTokenBudget({ clock: systemClock }),
   })
   const runners = Array.from({ length: RUNNERS }, (_, index) => `lnch_${index}`)
   for (const runner_id of runners)

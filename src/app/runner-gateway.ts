@@ -36,8 +36,8 @@ export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
       await client.call('runners.events', { runner_id, run_id, events: [event] })
       await client.call('runners.completed', { runner_id, run_id })
     },
-    async failed(runner_id, run_id, error) {
-      await client.call('runners.failed', { runner_id, run_id, error })
+    async failed(runner_id, run_id, failure) {
+      await client.call('runners.failed', { runner_id, run_id, ...failure })
     },
     async stopped(runner_id, run_id) {
       await client.call('runners.stopped', { runner_id, run_id, signal: 'SIGTERM' })

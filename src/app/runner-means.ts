@@ -8,6 +8,9 @@ import type { RunnerMeans } from '../runs/runner/execute-run.ts'
 import { createOutbound } from '../safe/outbound/outbound.ts'
 import { localModels, outboundAllowed } from './environment.ts'
 
+/** A hook of a tool call may start an agent. The gateway ends it after ten minutes at the latest. */
+const DECISION_MS = 630_000
+
 interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'profile'> {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly client: Pick<Client, 'dispatch'>
@@ -25,7 +28,11 @@ export function createRunnerMeans({ env, client, log, ...rest }: RunnerMeansPart
   const means: RunnerMeans = {
     models: createModels({ ...localModels(env), fetch: outbound.fetch }),
     ...rest,
-    decisions: { client },
+    decisions: {
+      client: {
+        dispatch: (event, options) => client.dispatch(event, { timeoutMs: DECISION_MS, ...options }),
+      },
+    },
     isConnected(agent, project, own) {
       const paths = { env: own, project, system: '/' }
       const { connected } = findConnections(paths, dataFolder(env), [agent])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { methods } from '../gateway/methods/table.ts'
 import { exitCodes } from './command.ts'
-import { commands } from './commands.ts'
+import { commands, methodNoun } from './commands.ts'
 
 const main = join(import.meta.dirname, 'main.ts')
 const hookhelm = (...args: readonly string[]) =>
@@ -17,7 +17,7 @@ describe('the command table', () => {
       .filter(({ isRemote }) => isRemote)
       .flatMap(({ name, verbs = [], localVerbs = [], replaced = {} }) => {
         const own = [...verbs.filter((verb) => !localVerbs.includes(verb)), ...Object.keys(replaced)]
-        return own.length === 0 ? [name] : own.map((verb) => `${name}.${verb}`)
+        return own.length === 0 ? [name] : own.map((verb) => `${methodNoun(name)}.${verb}`)
       })
     expect(remote.sort()).toEqual(methods.map(({ name }) => name).sort())
   })
@@ -32,6 +32,11 @@ describe('the command table', () => {
       expect(verbs?.sort()).toEqual(row.verbs?.toSorted())
     },
   )
+
+  test('has names in lower case with dashes', () => {
+    for (const { name, verbs = [] } of commands)
+      for (const word of [name, ...verbs]) expect(word).toMatch(/^[a-z]+(-[a-z]+)*$/)
+  })
 
   test('names a command that exists in place of every replaced one', () => {
     const names = commands.flatMap(({ name, verbs = [] }) => [

@@ -187,10 +187,10 @@ export const commands: readonly CommandRow[] = [
       localVerbs: ['watch'],
       load: async () => (await import('./runs.ts')).runsCommand(),
     },
-    noun('runSessions', 'Show the sessions of runs, their events and results', [
+    noun('run-sessions', 'Show the sessions of runs, their events and results', [
       ...['list', 'show', 'events', 'result', 'tail', 'delete'],
     ]),
-    noun('runHooks', 'Manage named hooks that blueprints refer to', [
+    noun('run-hooks', 'Manage named hooks that blueprints refer to', [
       ...['list', 'show', 'create', 'update', 'delete'],
     ]),
     {
@@ -212,6 +212,11 @@ export const commands: readonly CommandRow[] = [
   },
 ]
 
+/** The noun of the gateway's methods for a command: `run-hooks` is `runHooks`. */
+export function methodNoun(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The methods of one part of the gateway's API: `hookhelm hooks get`, `hookhelm hooks create`, … */
 function noun(name: string, about: string, verbs: readonly string[]): CommandRow {
   return {
@@ -219,6 +224,6 @@ function noun(name: string, about: string, verbs: readonly string[]): CommandRow
     about,
     isRemote: true,
     verbs,
-    load: async () => (await import('./remote/method-command.ts')).nounCommand(name, verbs),
+    load: async () => (await import('./remote/method-command.ts')).nounCommand(methodNoun(name), verbs),
   }
 }

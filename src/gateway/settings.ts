@@ -3,6 +3,9 @@ import { wholeNumber } from '../config/schema/zod-schema.ts'
 import type { Store } from '../store/store.ts'
 import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
 
+/** `HOOKHELM_` variables include the keys and tokens of the gateway. */
+const HEADER_VARIABLE = /^(?!HOOKHELM_)[A-Za-z_][A-Za-z0-9_]*$/i
+
 /** Settings of one tenant; those of the master tenant apply to every tenant. */
 export const settingsSchema = z
   .strictObject({
@@ -46,6 +49,13 @@ export const settingsSchema = z
       .array(z.string().min(1))
       .readonly()
       .describe('Private hosts that webhooks and models may call; master scope only.')
+      .exactOptional(),
+    header_variables: z
+      .array(z.string().regex(HEADER_VARIABLE, 'must name a variable, and none of the gateway itself'))
+      .readonly()
+      .describe(
+        `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
+      )
       .exactOptional(),
   })
   .readonly()

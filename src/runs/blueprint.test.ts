@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { checkParameters, readBlueprint, readRunHook } from './blueprint.ts'
+import { runHookPointNames } from './run-hook-points.ts'
 import { loadNamedRunHooks, toStoredHooks } from './run-hooks.ts'
 
 const blueprint = { name: 'writer', type: 'procedural', executor: { command: ['cat'] } }
 const hook = { type: 'agent', agent_name: 'checker', on_error: 'block' }
+const http = { type: 'http', url: 'https://example.com/x', on_error: 'block' }
 const withHooks = (hooks: unknown) => readBlueprint({ ...blueprint, hooks }, 'lite')
 const refused = (at: string) => expect.objectContaining({ at })
 
@@ -12,6 +14,25 @@ describe('AO-1 the hooks of a blueprint', () => {
     expect(withHooks({ on_run_start: hook }).blueprint.hooks).toEqual({ on_run_start: [hook] })
     const two = [hook, { $ref: 'named' }]
     expect(withHooks({ on_run_finish: two }).blueprint.hooks).toEqual({ on_run_finish: two })
+  })
+
+  test('AO-1 AO-60 stand at six points, as an object or a list', () => {
+    const entries = [hook, [hook, http], { $ref: 'named' }]
+    for (const point of runHookPointNames)
+      for (const entry of entries)
+        expect(withHooks({ [point]: entry }).blueprint.hooks).toEqual({ [point]: [entry].flat() })
+    expect(runHookPointNames).toHaveLength(6)
+  })
+
+  test('AO-60 may be async everywhere but at on_run_start', () => {
+    for (const point of runHookPointNames.filter((name) => name !== 'on_run_start'))
+      expect(withHooks({ [point]: { ...http, mode: 'async' } }).blueprint.hooks).toHaveProperty(point)
+  })
+
+  test('AO-60 on_tool_call warns where no tool calls are seen', () => {
+    expect(withHooks({ on_tool_call: hook }).warnings).toEqual([
+      'hooks.on_tool_call never fires: a command makes no tool calls that Hookhelm sees',
+    ])
   })
 
   test('AO-7 can be left out, null or empty', () => {
@@ -32,8 +53,16 @@ describe('AO-1 the hooks of a blueprint', () => {
     ['AO-4 no time', { on_run_start: { ...hook, timeout_seconds: 0 } }, 'hooks.on_run_start.timeout_seconds'],
     ['AO-60 a $ref with siblings', { on_run_start: { $ref: 'a', on_error: 'block' } }, 'hooks.on_run_start'],
     ['AO-60 an async gate', { on_run_start: { ...hook, mode: 'async' } }, 'hooks.on_run_start.mode'],
-    ['AO-59 the type http', { on_run_start: [{ type: 'http', url: 'x' }] }, 'hooks.on_run_start.0.type'],
-    ['AO-60 a later point', { on_result: hook }, 'hooks.on_result'],
+    ['AO-2 an unknown type', { on_result: { ...hook, type: 'mail' } }, 'hooks.on_result.type'],
+    ['AO-59 an agent and an address', { on_error: { ...hook, url: 'https://a' } }, 'hooks.on_error.url'],
+    ['AO-59 no address', { on_error: { type: 'http', on_error: 'block' } }, 'hooks.on_error.url'],
+    ['AO-59 a bad address', { on_error: [{ ...http, url: 'ftp://a' }] }, 'hooks.on_error.0.url'],
+    ['AO-59 a bad method', { on_error: { ...http, method: 'GET' } }, 'hooks.on_error.method'],
+    [
+      'AO-59 a header of ours',
+      { on_error: { ...http, headers: { Host: 'a' } } },
+      'hooks.on_error.headers.host',
+    ],
   ])('are refused with %s', (_, hooks, at) => {
     expect(() => withHooks(hooks)).toThrow(refused(at))
   })

@@ -1,34 +1,49 @@
 import { isRecord } from '../engine/core/check.ts'
 import type { Edition } from '../engine/core/edition.ts'
-import { HookError } from '../engine/core/error.ts'
+import { HookError, isHookError } from '../engine/core/error.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
+import { readHttpConfig } from '../handlers/http/http-config.ts'
 import { checkBlueprintExecutor, executorSchema } from './executor.ts'
-import { type RunHookPoint, runHookPointNames } from './run-hook-points.ts'
+import { type RunHookPoint, runHookPointNames, runHookTypes, runHookVerbs } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
 
+const common = {
+  on_error: schema.choice(['block', 'continue', 'ignore'], 'What a failing hook means for the run.'),
+  timeout_seconds: schema.integer(1, MAX_HOOK_SECONDS, 'How long the run waits; 300 if omitted.'),
+  mode: schema.choice(['sync', 'async'], 'async: nothing waits for it. Not for on_run_start.'),
+}
 const agentHook = schema.object(
   {
     type: schema.choice(['agent'], 'Start an agent.'),
     agent_name: schema.text('The agent to start.', { minLength: 1, maxLength: 200 }),
-    on_error: schema.choice(['block', 'continue', 'ignore'], 'What a failing hook means for the run.'),
-    timeout_seconds: schema.integer(1, MAX_HOOK_SECONDS, 'How long the run waits; 300 if omitted.'),
-    mode: schema.choice(['sync', 'async'], 'async: nothing waits for it. Not for on_run_start.'),
+    ...common,
   },
   ['type', 'agent_name', 'on_error'],
+)
+const httpHook = schema.object(
+  {
+    type: schema.choice(['http'], 'Call an address.'),
+    url: schema.url('Where the input is sent.'),
+    method: schema.choice(runHookVerbs, 'POST if omitted.'),
+    headers: schema.map(
+      schema.text(),
+      `Headers to send. \`\${NAME}\` is a variable of the gateway that an administrator allows, \`secret:NAME\` a stored secret.`,
+    ),
+    ...common,
+  },
+  ['type', 'url', 'on_error'],
 )
 const hookReference = schema.object({ $ref: schema.text('The name of a run hook.', { minLength: 1 }) }, [
   '$ref',
 ])
 
 /** A hook of a blueprint, or a named one, after it was checked. */
-export type AgentRunHook = SchemaType<typeof agentHook>
+export type RunHook = SchemaType<typeof agentHook> | HttpRunHook
+export type HttpRunHook = SchemaType<typeof httpHook>
 export type RunHookReference = SchemaType<typeof hookReference>
-
-/** Points that the format knows and this version does not run. */
-const laterPoints: readonly string[] = ['on_result', 'on_tool_call', 'on_error', 'on_timeout']
 
 const demands = schema.object({
   hostname: schema.text('The host name of the runner.'),
@@ -52,7 +67,7 @@ const blueprintSchema = schema.object(fields, ['name', 'type', 'executor'])
 
 /** An agent that can be started: the checked part of its definition. */
 export interface Blueprint extends SchemaType<typeof blueprintSchema> {
-  readonly hooks: Readonly<Partial<Record<RunHookPoint, readonly (AgentRunHook | RunHookReference)[]>>>
+  readonly hooks: Readonly<Partial<Record<RunHookPoint, readonly (RunHook | RunHookReference)[]>>>
 }
 
 export interface BlueprintReading {
@@ -86,11 +101,15 @@ export function readBlueprint(given: unknown, edition: Edition): BlueprintReadin
   const { type: executorType = 'command', profile } = read.executor
   const usesNone = executorType === 'command' && profile === undefined
   const unused = modelOnly.filter((key) => usesNone && read[key] !== undefined)
+  const runHooks = readHooks(hooks)
   return {
-    blueprint: { ...read, hooks: readHooks(hooks) },
+    blueprint: { ...read, hooks: runHooks },
     warnings: [
       ...unknown.map((key) => `${key} is kept and has no effect`),
       ...unused.map((key) => `${key} is kept; the command of the executor has to use it`),
+      ...(usesNone && runHooks.on_tool_call !== undefined
+        ? ['hooks.on_tool_call never fires: a command makes no tool calls that Hookhelm sees']
+        : []),
     ],
   }
 }
@@ -113,18 +132,13 @@ function readPoint(key: string): RunHookPoint {
   const point = runHookPointNames.find((name) => name === key)
   if (point !== undefined) return point
   const at = `hooks.${key.slice(0, 80)}`
-  if (laterPoints.includes(key))
-    throw new HookError('config.field', `${at} is not supported by this version`, {
-      at,
-      hint: `The points are ${runHookPointNames.join(', ')}.`,
-    })
   const near = nearest(key, runHookPointNames)
   const hint =
     near === undefined ? `The points are ${runHookPointNames.join(', ')}.` : `Did you mean ${near}?`
   throw new HookError('config.field', `there is no hook point ${key.slice(0, 80)}`, { at, hint })
 }
 
-function readEntry(given: unknown, point: RunHookPoint, at: string): AgentRunHook | RunHookReference {
+function readEntry(given: unknown, point: RunHookPoint, at: string): RunHook | RunHookReference {
   if (isRecord(given) && Object.hasOwn(given, '$ref')) {
     if (Object.keys(given).length > 1)
       throw new HookError('config.field', '$ref takes no other keys beside it', {
@@ -139,17 +153,32 @@ function readEntry(given: unknown, point: RunHookPoint, at: string): AgentRunHoo
 }
 
 /** Checks one hook, in a blueprint or under a name of its own. */
-export function readRunHook(given: unknown, at: string): AgentRunHook {
-  if (isRecord(given) && given.type === 'http')
-    throw new HookError('config.field', `type http is not supported by this version`, {
-      at: inside(at, 'type'),
-      hint: 'Use `type: agent` with an agent that calls the address.',
-    })
-  return readChecked(agentHook, given, at)
+export function readRunHook(given: unknown, at: string): RunHook {
+  const type = isRecord(given) ? given.type : undefined
+  if (type === 'http') return readHttpHook(given, at)
+  if (type === 'agent' || !isRecord(given)) return readChecked(agentHook, given, at)
+  const what = type === undefined ? 'is required' : 'is unknown'
+  throw new HookError('config.field', `type ${what}: ${runHookTypes.join(' or ')}`, {
+    at: inside(at, 'type'),
+  })
 }
 
-/** A gate must be waited for. */
-export function assertPointAllows({ mode }: AgentRunHook, point: RunHookPoint, at: string): void {
+/** The http handler refuses a bad address or header when the hook fires, so it is asked now. */
+function readHttpHook(given: unknown, at: string): HttpRunHook {
+  const hook = readChecked(httpHook, given, at)
+  const { url, headers = {} } = hook
+  try {
+    readHttpConfig({ url, headers, format: 'run_hook' }, () => {})
+  } catch (thrown) {
+    if (!isHookError(thrown)) throw thrown
+    const field = (thrown.at ?? 'url').replace(/^config\./, '')
+    throw new HookError('config.field', thrown.message.replace(/^config\./, ''), { at: inside(at, field) })
+  }
+  return hook
+}
+
+/** A hook that decides whether a run starts must be waited for. */
+export function assertPointAllows({ mode }: RunHook, point: RunHookPoint, at: string): void {
   if (mode === 'async' && point === 'on_run_start')
     throw new HookError(
       'config.field',

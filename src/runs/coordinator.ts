@@ -8,12 +8,17 @@ import { createLedger, type TokenBudget } from '../handlers/prompt/token-budget.
 import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
+import { createCodingAgentRuns, type FindCodingAgentRun } from './coding-agent-runs.ts'
 import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
+import type { HttpRunHookParts } from './http-run-hooks.ts'
 import { createPolls, createRunnerKeeper, type PollAnswer, type PollRequest } from './poll-runs.ts'
-import { type DispatchRunEvent, prepareRun } from './prepare-run.ts'
+import { type DispatchRunEvent, prepareRun, type RunRefusal } from './prepare-run.ts'
+import { createResultHooks } from './result-hooks.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
+import type { RunEventName } from './run-hook-points.ts'
+import { createRunHookReports } from './run-hook-reports.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
 
 /** Times of the coordinator, in milliseconds. */
@@ -25,7 +30,7 @@ export interface RunTimes {
 }
 
 export interface CoordinatorParts {
-  readonly store: RunStore & Pick<HookStore, 'findHook' | 'listHooks'> & Pick<Store, 'onRunHint'>
+  readonly store: RunStore & Pick<HookStore, 'findHook'> & Pick<Store, 'onRunHint'>
   readonly edition: Edition
   readonly clock: Clock
   readonly log: Log
@@ -34,6 +39,10 @@ export interface CoordinatorParts {
   /** The tokens of each tenant, for runs of models. */
   readonly budget: TokenBudget
   needsHooks(tenant: string): Promise<readonly string[]>
+  /** The agents whose blueprints have `on_tool_call` hooks. */
+  toolCallAgents(tenant: string): Promise<readonly string[]>
+  /** Whether any hook of the tenant listens to the event; true if that is not known. */
+  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
 }
 
 /** A report of a runner about a run that it holds. */
@@ -60,6 +69,10 @@ export interface Coordinator {
   spendTokens(run: Omit<RunnerReport, 'report'>, tokens: number): Promise<void>
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  /** The run that a coding agent works for, if the `on_tool_call` hooks of its agent must see its calls. */
+  readonly runOfCodingAgent: FindCodingAgentRun
+  /** What the http handler needs to report its run hooks. */
+  readonly httpHooks: HttpRunHookParts
   readonly onEvents: RunEvents['onAppended']
   readonly deleteSession: RunEvents['deleteSession']
   readonly times: Required<RunTimes>
@@ -93,7 +106,9 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const events = createRunEvents(store, clock)
   const creating: CreateRunParts = { store, events, edition }
   const background = new Set<Promise<void>>()
-  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, now: clock.now }
+  const reports = createRunHookReports({ store, events, now: clock.now })
+  const { hasHooks } = options
+  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, reports, hasHooks }
 
   const inBackground = (work: Promise<void>) => {
     const done = work
@@ -112,11 +127,12 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     finishing.add(run.run_id)
     inBackground(finishRun(parts, run).finally(() => finishing.delete(run.run_id)))
   }
-  async function fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }) {
+  async function fail(run: RunRow, end: RunRefusal) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
+  const passResults = createResultHooks({ ...parts, fail, pollMs: times.pollMs })
   const polls = createPolls({
     ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
@@ -175,7 +191,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       return run
     },
     async addEvents(holder, added) {
-      await events.append(await requireHeldRun(holder), added)
+      const run = await requireHeldRun(holder)
+      await events.append(run, await passResults(run, added))
     },
     async spendTokens(holder, tokens) {
       await requireHeldRun(holder)
@@ -183,6 +200,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       await ledger.check(holder.tenant)
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
+    httpHooks: parts,
+    runOfCodingAgent: createCodingAgentRuns({ ...parts, toolCallAgents: options.toolCallAgents }),
     onEvents: events.onAppended,
     deleteSession: events.deleteSession,
     times,

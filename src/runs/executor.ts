@@ -4,13 +4,10 @@ import { handlerError } from '../engine/core/handler-errors.ts'
 import { type SchemaType, schema } from '../engine/core/schema.ts'
 import { pinnedFilesSchema } from '../handlers/command/command-config.ts'
 import { assertPassableVariables } from '../safe/process/child-environment.ts'
+import { cliAgents } from './executor-names.ts'
 
 const MAX_RUN_SECONDS = 86_400
 const MAX_STEPS = 1_000
-
-/** The coding agents that a runner can start without a terminal. */
-export const cliAgents = ['claude-code', 'codex', 'gemini-cli', 'opencode'] as const
-export type CliAgentName = (typeof cliAgents)[number]
 
 /** The tools that a runner offers to a model. */
 export const modelTools = ['Bash', 'Read', 'Write', 'Edit', 'Agent'] as const

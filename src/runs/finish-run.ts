@@ -5,16 +5,17 @@ import type { RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, resumeSession } from './create-run.ts'
 import type { DispatchRunEvent } from './prepare-run.ts'
 import { endEvents, findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
-import { hookTarget } from './run-hooks.ts'
+import { pointOfEvent, type RunEventName } from './run-hook-points.ts'
 import type { RunWaits } from './run-waits.ts'
 
 export interface FinishParts extends CreateRunParts {
   readonly store: CreateRunParts['store'] &
     Pick<RunStore, 'findRun' | 'listRunEvents' | 'confirmFinish'> &
-    Pick<HookStore, 'listHooks'>
+    Pick<HookStore, 'findHook'>
   readonly dispatch: DispatchRunEvent
   readonly waits: RunWaits
   readonly log: Log
+  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
 }
 
 /**
@@ -28,8 +29,11 @@ export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> 
     const session = await store.findRunSession(tenant, run.session_id)
     await events.append(run, endEvents(run, session?.status ?? run.status))
     const result = (await findResult(store, run, run_id)) ?? noResult
-    // The run of an on_run_start hook fires no run hooks.
-    if (run.hook_point === null) await dispatchFinish(parts, run, result)
+    // A run whose answer a hook waits for fires no run hooks.
+    if (run.hook_point === null) {
+      await dispatchFailure(parts, run)
+      await dispatchFinish(parts, run, result)
+    }
     if (run.hook_point === null && run.parent_run_id !== null) await reportToCause(parts, run)
     if (run.execution_mode === 'async_callback' && !(await callBack(parts, run, result))) return
     await store.confirmFinish(tenant, run_id)
@@ -47,7 +51,20 @@ async function dispatchFinish({ dispatch }: FinishParts, run: RunRow, result: Ru
   })
 }
 
-/** Tells the session of the run whose `on_run_finish` hook started this run how it ended. */
+/** A run that took too long is a timeout, and every other failure an error. */
+async function dispatchFailure({ dispatch, hasHooks }: FinishParts, run: RunRow): Promise<void> {
+  const { tenant_id, parameters, status, error, session_id, run_id, agent_name, timed_out } = run
+  if (status !== 'failed') return
+  const event = timed_out ? 'run_timeout' : 'run_error'
+  if (!(await hasHooks(tenant_id, event))) return
+  await dispatch(run, {
+    event,
+    payload: { parameters, status, error, session_id, run_id, agent_name: agent_name ?? '' },
+    idempotency_key: `${event}:${run_id}`,
+  })
+}
+
+/** Tells the session of the run whose hook started this run how it ended. */
 async function reportToCause({ store, events }: FinishParts, run: RunRow): Promise<void> {
   const {
     tenant_id: tenant,
@@ -58,15 +75,16 @@ async function reportToCause({ store, events }: FinishParts, run: RunRow): Promi
     error,
     created_at,
     completed_at,
+    created_by,
   } = run
   const cause = await store.findRun(tenant, parent_run_id ?? '')
   if (cause === undefined) return
-  const rows = await store.listHooks(tenant, { event: 'run_finish' })
-  const hook = rows.find((row) => row.handler_type === 'agent' && hookTarget(row) === agent_name)
+  const hook = await store.findHook(tenant, created_by.replace(/^hook:/, ''))
+  const hook_type = pointOfEvent(hook?.event) ?? 'on_run_finish'
   const duration_ms = (completed_at ?? created_at) - created_at
   const limit = hook?.timeout_ms ?? Number.POSITIVE_INFINITY
   const isLate = duration_ms > limit
-  const target = { hook_type: 'on_run_finish', target_type: 'agent', target_name: agent_name ?? '' } as const
+  const target = { hook_type, target_type: 'agent', target_name: agent_name ?? '' }
   const facts = { ...target, duration_ms, hook_session_id: run.session_id }
   const failure = isLate
     ? `Hook timed out after ${Math.round(limit / 1_000)}s`

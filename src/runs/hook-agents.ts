@@ -1,23 +1,22 @@
 import { isRecord } from '../engine/core/check.ts'
-import { errorText } from '../engine/core/error.ts'
+import { errorText, isHookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
+import { changeKeyOf, ignoresAnswers } from '../handlers/run-hook-input.ts'
 import { parseJson } from '../safe/json.ts'
 import { redact } from '../safe/redact.ts'
-import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
 import type { RunRow, RunStore } from '../store/stores/run-store.ts'
 import { type Blueprint, checkParameters } from './blueprint.ts'
 import { type CreateRunParts, createRun, newRunId, type RunOrigin, requireBlueprint } from './create-run.ts'
-import { findResult, hookEvent, type RunHookEventType, type RunHookFacts } from './run-events.ts'
-import type { RunHookPoint } from './run-hook-points.ts'
+import { problemOfChange } from './hook-change.ts'
+import { findResult } from './run-events.ts'
+import type { RunHookReport, RunHookReports } from './run-hook-reports.ts'
 import { type RunWaits, waitForEnd } from './run-waits.ts'
 
 export interface HookAgentParts extends CreateRunParts {
-  readonly store: CreateRunParts['store'] &
-    Pick<RunStore, 'findRun' | 'stopRun' | 'listRunEvents'> &
-    Pick<HookStore, 'findHook'>
+  readonly store: CreateRunParts['store'] & Pick<RunStore, 'stopRun' | 'findRun' | 'listRunEvents'>
   readonly waits: RunWaits
-  now(): number
+  readonly reports: RunHookReports
 }
 
 /** A request of the agent handler, with what the store knows about it. */
@@ -25,45 +24,37 @@ interface HookAgentCall {
   readonly tenant: string
   readonly request: StartAgentRequest
   readonly blueprint: Blueprint
-  /** The run that the hook is about; none for hooks on other events. */
-  readonly run: RunRow | undefined
-  readonly hook: HookRow | undefined
+  readonly report: RunHookReport
 }
 
-/** Starts the agent of a hook as a run, and returns its answer. `run_finish` waits only for the start. */
+/** Starts the agent of a hook as a run, and returns its answer. Where a hook only observes, it waits only for the start. */
 export async function startHookAgent(
   parts: HookAgentParts,
   request: StartAgentRequest,
   signal: AbortSignal,
 ): Promise<AgentAnswer> {
-  const call = await readCall(parts, request)
-  return request.event === 'run_finish' ? startSuccessor(parts, call) : askAgent(parts, call, signal)
-}
-
-async function readCall(parts: HookAgentParts, request: StartAgentRequest): Promise<HookAgentCall> {
-  const { tenant_id: tenant = '', agent_name = '', run_id, hook_id } = request
-  const { store } = parts
-  const run = run_id === undefined ? undefined : await store.findRun(tenant, run_id)
-  const hook = hook_id === undefined ? undefined : await store.findHook(tenant, hook_id)
-  try {
-    return { tenant, request, run, hook, blueprint: await requireBlueprint(parts, tenant, agent_name) }
-  } catch (thrown) {
+  const { tenant_id: tenant = '', agent_name = '', run_id, hook_id, event = '', input } = request
+  const execution = { tenant, event, run_id, hook_id, input, event_id: request.parent_event_id }
+  const report = await parts.reports.open(execution)
+  const blueprint = await requireBlueprint(parts, tenant, agent_name).catch(async (thrown: unknown) => {
     const error = `there is no agent ${JSON.stringify(agent_name)} that can be started: ${errorText(thrown)}`
-    await reportFailure(parts, { tenant, request, run, hook }, { error })
+    await report.failed({ error })
     throw handlerError('agent.unknown', error)
-  }
+  })
+  const call = { tenant, request, blueprint, report }
+  return ignoresAnswers(event) ? startSuccessor(parts, call) : askAgent(parts, call, signal)
 }
 
 /** The agent after this one: an ordinary run in a session of its own, which nothing waits for. */
 async function startSuccessor(parts: HookAgentParts, call: HookAgentCall): Promise<AgentAnswer> {
-  const { request, blueprint } = call
+  const { request, blueprint, report } = call
   const problem = refusalOf(blueprint, request)
   if (problem !== undefined) {
-    await reportFailure(parts, call, { error: problem })
+    await report.failed({ error: problem })
     throw handlerError('agent.failed', problem)
   }
-  const started = await startRun(parts, call, {})
-  await reportStart(parts, call, started)
+  const { session_id } = await startRun(parts, call, {})
+  await report.started({ hook_session_id: session_id })
   return { action: 'continue' }
 }
 
@@ -73,29 +64,26 @@ async function askAgent(
   call: HookAgentCall,
   signal: AbortSignal,
 ): Promise<AgentAnswer> {
-  const { request, blueprint } = call
+  const { request, blueprint, report } = call
   const problem = refusalOf(blueprint, request)
   // Not a failure: no policy may start a run that its hook could not look at.
-  if (problem !== undefined) return { action: 'block', block_reason: problem }
-  const begun = parts.now()
-  const origin = { hook_point: request.event ?? '', session_id: newRunId('hook') }
-  const started = await startRun(parts, call, origin)
-  await reportStart(parts, call, started)
+  if (problem !== undefined) {
+    await report.blocked(problem)
+    return { action: 'block', block_reason: problem }
+  }
+  const started = await startRun(parts, call, {
+    ...{ hook_point: request.event ?? '', session_id: newRunId('hook') },
+  })
+  const facts = { hook_session_id: started.session_id }
+  await report.started(facts)
   try {
     const answer = await answerOf(parts, started, signal)
-    if (request.event !== 'run_start' || call.run === undefined) return answer
-    const checked = await checkHookOutput(parts, call.run, answer)
-    const facts = { duration_ms: parts.now() - begun, hook_session_id: started.session_id }
-    if (checked.action === 'continue')
-      await report(parts, call, {
-        ...{ type: 'hook_complete', facts: { ...facts, action: 'continue' } },
-        id: `${started.run_id}-hook_complete`,
-      })
-    return checked
+    return report.run === undefined ? answer : await judgeAnswer(parts, call, { answer, facts })
   } catch (thrown) {
+    // Another node continues, with the same run of the agent.
     if (parts.waits.closed.aborted) throw thrown
-    const facts = { duration_ms: parts.now() - begun, hook_session_id: started.session_id }
-    await reportFailure(parts, call, { ...facts, error: errorText(thrown) })
+    const isTimeout = isHookError(thrown) && thrown.code === 'agent.timeout'
+    await report.failed({ error: errorText(thrown), isTimeout }, facts)
     throw thrown
   }
 }
@@ -108,9 +96,10 @@ function refusalOf(blueprint: Blueprint, { input, agent_name = '' }: StartAgentR
 
 /** The key finds the same run again after a lost lease, a restart, or a repeated delivery. */
 async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrigin): Promise<RunRow> {
-  const { tenant, request, run } = call
+  const { tenant, request, report } = call
   const { agent_name = '', input, event = '', hook_id = '', parent_event_id, depth } = request
-  const cause = run?.run_id ?? parent_event_id
+  const { run, occasion } = report
+  const key = [run?.run_id ?? parent_event_id, event, hook_id, occasion].filter((part) => part !== '')
   const started = await createRun(
     parts,
     {
@@ -119,14 +108,18 @@ async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrig
       ...(run?.project_dir == null ? {} : { project_dir: run.project_dir }),
       execution_mode: 'async_poll',
     },
-    { ...own, depth, parent_run_id: run?.run_id ?? null, key: `${cause}:${event}:${hook_id}` },
+    { ...own, depth, parent_run_id: run?.run_id ?? null, key: key.join(':') },
   )
   parts.waits.announce(tenant)
   return started
 }
 
 /** Waits for the result. An aborted wait stops the run, unless only this node stops: another one continues then. */
-async function answerOf(parts: HookAgentParts, started: RunRow, signal: AbortSignal): Promise<AgentAnswer> {
+async function answerOf(
+  parts: HookAgentParts,
+  started: RunRow,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
   const { store, waits } = parts
   const ended = await waitForEnd(parts, started, signal)
   if (ended === undefined) {
@@ -154,72 +147,52 @@ function parseText(text: string | null): unknown {
   }
 }
 
-type HookOutput =
-  | { readonly action: 'continue'; readonly parameters?: Readonly<Record<string, unknown>> }
-  | { readonly action: 'block'; readonly block_reason: string }
+interface HookAnswer {
+  readonly answer: Readonly<Record<string, unknown>>
+  readonly facts: { readonly hook_session_id: string }
+}
 
-/** Reads the answer of an `on_run_start` agent strictly. Changed parameters must fit the agent that gets them. */
-async function checkHookOutput(parts: HookAgentParts, run: RunRow, answer: unknown): Promise<HookOutput> {
-  const invalid = (why: string) => handlerError('agent.output_schema', `the hook agent ${why}`)
-  if (!isRecord(answer)) throw invalid('returned no object')
-  const { action, parameters, block_reason: reason } = answer
+/** Reads the answer of an agent that decides about a run strictly, and reports it. */
+async function judgeAnswer(
+  parts: HookAgentParts,
+  { request, report }: HookAgentCall,
+  { answer, facts }: HookAnswer,
+): Promise<AgentAnswer> {
+  const { action, block_reason: reason } = answer
   if (action === 'block') {
     if (reason !== undefined && typeof reason !== 'string')
       throw invalid('gave a block_reason that is not text')
-    return { action, block_reason: reason || 'No reason provided' }
+    const block_reason = reason || 'No reason provided'
+    await report.blocked(block_reason, facts)
+    return { action, block_reason }
   }
   if (action !== 'continue') throw invalid('returned an action that is neither "continue" nor "block"')
-  if (parameters === undefined || parameters === null) return { action }
-  if (!isRecord(parameters)) throw invalid('returned parameters that are not an object')
-  if (Object.keys(parameters).length === 0) return { action }
-  if (run.type === 'start_session') {
-    const blueprint = await requireBlueprint(parts, run.tenant_id, run.agent_name ?? '')
-    const [violation] = checkParameters(blueprint, parameters)
-    if (violation !== undefined)
-      throw invalid(`changed the parameters so that ${violation.path || 'they'} ${violation.message}`)
+  const change = await readChange(parts, { request, report }, answer)
+  await report.continued(change, facts)
+  return change === undefined
+    ? { action }
+    : { action, [changeKeyOf(request.event ?? '') ?? '']: change.after }
+}
+
+/** What the answer changes; undefined if nothing. Throws if the run cannot go on with it. */
+async function readChange(
+  parts: HookAgentParts,
+  { request, report }: Pick<HookAgentCall, 'request' | 'report'>,
+  answer: Readonly<Record<string, unknown>>,
+) {
+  const key = changeKeyOf(request.event ?? '') ?? 'parameters'
+  const { [key]: after = null } = answer
+  if (after === null) return undefined
+  if (!isRecord(after)) throw invalid(`returned ${key} that ${key === 'result' ? 'is' : 'are'} not an object`)
+  if (Object.keys(after).length === 0) return undefined
+  const { run, point } = report
+  if (run !== undefined && point !== undefined) {
+    const problem = await problemOfChange(parts, { run, point }, after)
+    if (problem !== undefined) throw invalid(problem)
   }
-  return { action, parameters }
+  return { before: request.input[point === 'on_tool_call' ? 'tool_input' : key], after }
 }
 
-type ReportedCall = Omit<HookAgentCall, 'blueprint'>
-
-async function reportStart(parts: HookAgentParts, call: HookAgentCall, started: RunRow): Promise<void> {
-  const facts = { hook_session_id: started.session_id }
-  await report(parts, call, { type: 'hook_start', facts, id: `${started.run_id}-hook_start` })
-}
-
-async function reportFailure(
-  parts: HookAgentParts,
-  call: ReportedCall,
-  facts: Pick<RunHookFacts, 'error' | 'duration_ms' | 'hook_session_id'>,
-): Promise<void> {
-  const { hook } = call
-  const isTimeout = facts.error === 'Hook timed out'
-  const seconds = Math.round((hook?.timeout_ms ?? 0) / 1_000)
-  const error = isTimeout ? `Hook timed out after ${seconds}s` : (facts.error ?? 'no reason given')
-  const on_error_behavior = hook?.on_error === 'allow' ? 'continue' : 'block'
-  await report(parts, call, { type: 'hook_failed', facts: { ...facts, error, on_error_behavior } })
-}
-
-interface HookReport {
-  readonly type: RunHookEventType
-  readonly facts: Partial<RunHookFacts>
-  readonly id?: string
-}
-
-/** Writes what the hook did into the session of the run that it is about. Hooks on other events have none. */
-async function report(
-  parts: HookAgentParts,
-  { run, request }: ReportedCall,
-  { type, facts, id }: HookReport,
-): Promise<void> {
-  const point = pointOf(request.event)
-  if (run === undefined || point === undefined) return
-  const target = { hook_type: point, target_type: 'agent', target_name: request.agent_name ?? '' }
-  await parts.events.append(run, [hookEvent(type, { ...target, ...facts }, id)])
-}
-
-function pointOf(event: string | undefined): RunHookPoint | undefined {
-  if (event === 'run_start') return 'on_run_start'
-  return event === 'run_finish' ? 'on_run_finish' : undefined
+function invalid(why: string): Error {
+  return handlerError('agent.output_schema', `the hook agent ${why}`)
 }

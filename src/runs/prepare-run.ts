@@ -3,11 +3,13 @@ import type { Clock } from '../engine/core/clock.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { errorText } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
-import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
+import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunRow, RunStore, TakenRun } from '../store/stores/run-store.ts'
-import { checkParameters } from './blueprint.ts'
-import { type CreateRunParts, requireBlueprint } from './create-run.ts'
+import type { CreateRunParts } from './create-run.ts'
+import { problemOfChange } from './hook-change.ts'
 import { hookEvent } from './run-events.ts'
+import type { RunEventName } from './run-hook-points.ts'
+import type { RunHookReports } from './run-hook-reports.ts'
 import { hookTarget } from './run-hooks.ts'
 import type { RunWaits } from './run-waits.ts'
 
@@ -15,7 +17,7 @@ import type { RunWaits } from './run-waits.ts'
 export type DispatchRunEvent = (
   run: RunRow,
   request: {
-    readonly event: 'run_start' | 'run_finish'
+    readonly event: RunEventName
     readonly payload: Readonly<Record<string, unknown>>
     readonly idempotency_key?: string
   },
@@ -31,8 +33,15 @@ export interface PrepareParts extends CreateRunParts {
   readonly clock: Clock
   readonly log: Log
   readonly leaseMs: number
+  readonly reports: RunHookReports
   /** Ends the run. */
-  fail(run: RunRow, end: { readonly error: string; readonly block_reason: string }): Promise<void>
+  fail(run: RunRow, end: RunRefusal): Promise<void>
+}
+
+/** Why hooks end a run. */
+export interface RunRefusal {
+  readonly error: string
+  readonly block_reason: string
 }
 
 /**
@@ -66,6 +75,7 @@ export async function prepareRun(parts: PrepareParts, { run, lease }: TakenRun):
     log('runs.prepare_failed', { tenant, run_id, error: errorText(thrown) })
   } finally {
     renewal.stop()
+    parts.reports.forget(run_id)
     waits.announce(tenant)
   }
 }
@@ -80,44 +90,50 @@ function changedParameters({ input }: Decision): Readonly<Record<string, unknown
   return isRecord(input) ? input : undefined
 }
 
-interface Refusal {
-  readonly error: string
-  readonly block_reason: string
-}
-
 /** Why the run must not start. */
-async function refusalOf(parts: PrepareParts, run: RunRow, decision: Decision): Promise<Refusal | undefined> {
-  const { kind, reason = 'No reason provided', by, code, input } = decision
+async function refusalOf(
+  parts: PrepareParts,
+  run: RunRow,
+  decision: Decision,
+): Promise<RunRefusal | undefined> {
+  const { kind, reason = 'No reason provided', code, input } = decision
   if (kind === 'block') {
-    const hook = by === undefined ? undefined : await parts.store.findHook(run.tenant_id, by)
-    if (!code?.startsWith('agent.')) await reportBlock(parts, run, { decision, hook })
+    await reportUnreportedBlock(parts, { run, point: 'on_run_start', decision })
     return refused(code?.startsWith('agent.') ? `Hook failed: ${reason}` : reason)
   }
   if (kind === 'ask') return refused(`a hook asks for an approval, which a run cannot wait for: ${reason}`)
-  if (input === undefined || run.type !== 'start_session') return undefined
-  const blueprint = await requireBlueprint(parts, run.tenant_id, run.agent_name ?? '')
-  const [violation] = checkParameters(blueprint, input)
-  if (violation === undefined) return undefined
-  return refused(`a hook changed the parameters so that ${violation.path || 'they'} ${violation.message}`)
+  if (!isRecord(input)) return undefined
+  const problem = await problemOfChange(parts, { run, point: 'on_run_start' }, input)
+  return problem === undefined ? undefined : refused(`a hook ${problem}`)
 }
 
-function refused(block_reason: string): Refusal {
+function refused(block_reason: string): RunRefusal {
   return { error: `Blocked by on_run_start hook: ${block_reason}`, block_reason }
 }
 
-/** A failure of an agent hook has its event already. */
-async function reportBlock(
-  { events }: PrepareParts,
-  run: RunRow,
-  { decision, hook }: { readonly decision: Decision; readonly hook: HookRow | undefined },
+interface BlockedRun {
+  readonly run: RunRow
+  readonly point: 'on_run_start' | 'on_result'
+  readonly decision: Decision
+}
+
+/** Reports a block by a hook that did not run, or that is no run hook. The others report themselves. */
+export async function reportUnreportedBlock(
+  {
+    events,
+    reports,
+    store,
+  }: Pick<PrepareParts, 'events' | 'reports'> & { store: Pick<HookStore, 'findHook'> },
+  { run, point, decision }: BlockedRun,
 ): Promise<void> {
   const { reason = 'No reason provided', code, by = '' } = decision
-  const target_type = hook?.handler_type ?? 'hook'
+  if (reports.hasBegun(run.run_id, by)) return
+  const hook = by === '' ? undefined : await store.findHook(run.tenant_id, by)
   const target = {
-    hook_type: 'on_run_start',
-    target_type,
+    hook_type: point,
+    target_type: hook?.handler_type ?? 'hook',
     target_name: hook ? hookTarget(hook) : by,
-  } as const
+  }
   const event =
     code === undefined
       ? hookEvent('hook_blocked', { ...target, action: 'block', block_reason: reason })

@@ -14,6 +14,10 @@ export interface RunHookFacts {
   readonly on_error_behavior?: 'block' | 'continue'
   readonly block_reason?: string
   readonly hook_session_id?: string
+  /** The fields that the hook changed, with what it got and what it made of it. */
+  readonly changed_fields?: readonly string[]
+  readonly original?: unknown
+  readonly changed?: unknown
 }
 
 /** The type of the events that hold the messages of a model. They are no progress, so lists show them only if asked. */
@@ -119,7 +123,10 @@ export async function findResult(
     after = rows.at(-1)?.position
     if (rows.length < PAGE || after === undefined) break
   }
-  if (!found?.data) return undefined
-  const { result_text, result_data = null } = found.data
+  return found?.data ? readResultData(found.data) : undefined
+}
+
+/** The result in the data of a `result` event. */
+export function readResultData({ result_text, result_data = null }: NewSessionEvent['data']): RunResult {
   return { result_text: typeof result_text === 'string' ? result_text : null, result_data }
 }

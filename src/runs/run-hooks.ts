@@ -1,16 +1,19 @@
 import { v5 } from 'uuid'
 import { isRecord } from '../engine/core/check.ts'
 import { HookError } from '../engine/core/error.ts'
+import { variablesIn } from '../handlers/http/webhook-message.ts'
+import { shownUrl } from '../safe/outbound/rules/url.ts'
+import { secretName } from '../safe/secret.ts'
 import type { HookRow, HookStore } from '../store/stores/hook-store.ts'
 import type { BlueprintHook, RunStore } from '../store/stores/run-store.ts'
 import {
-  type AgentRunHook,
   assertPointAllows,
   type Blueprint,
+  type RunHook,
   type RunHookReference,
   readRunHook,
 } from './blueprint.ts'
-import { type RunHookPoint, runHookPointNames, runHookPoints } from './run-hook-points.ts'
+import { decidingPoints, type RunHookPoint, runHookPointNames, runHookPoints } from './run-hook-points.ts'
 
 const DEFAULT_SECONDS = 300
 /** The first hook of a point has this priority, and each of its successors one less. */
@@ -23,7 +26,7 @@ export interface BlueprintOwner {
 }
 
 /** The named hooks of a tenant. */
-export type NamedRunHooks = ReadonlyMap<string, AgentRunHook>
+export type NamedRunHooks = ReadonlyMap<string, RunHook>
 
 export async function loadNamedRunHooks(
   store: Pick<RunStore, 'listRunHooks'>,
@@ -41,12 +44,23 @@ export function referencesOf({ hooks }: Blueprint): readonly string[] {
 }
 
 /** The agents that the hooks of a blueprint start. */
-export function hookAgentsOf({ hooks }: Blueprint, named: NamedRunHooks): readonly string[] {
-  const entries = Object.values(hooks).flat()
-  return entries.flatMap((entry) => {
-    const hook = isReference(entry) ? named.get(entry.$ref) : entry
-    return hook === undefined ? [] : [hook.agent_name]
-  })
+export function hookAgentsOf(blueprint: Blueprint, named: NamedRunHooks): readonly string[] {
+  return usedRunHooks(blueprint, named).flatMap(({ hook }) =>
+    hook.type === 'agent' ? [hook.agent_name] : [],
+  )
+}
+
+/** The hooks of a blueprint, named ones included, with their paths. */
+export function usedRunHooks(
+  { hooks }: Blueprint,
+  named: NamedRunHooks,
+): readonly { readonly hook: RunHook; readonly at: string }[] {
+  return runHookPointNames.flatMap((point) =>
+    (hooks[point] ?? []).flatMap((entry, index) => {
+      const hook = isReference(entry) ? named.get(entry.$ref) : entry
+      return hook === undefined ? [] : [{ hook, at: `hooks.${point}.${index}` }]
+    }),
+  )
 }
 
 /**
@@ -72,7 +86,7 @@ interface PlacedHook {
   readonly blueprint: Blueprint
   readonly point: RunHookPoint
   readonly index: number
-  readonly hook: AgentRunHook
+  readonly hook: RunHook
 }
 
 function toStoredHook({ blueprint, point, index, hook }: PlacedHook, owner: BlueprintOwner): BlueprintHook {
@@ -80,20 +94,60 @@ function toStoredHook({ blueprint, point, index, hook }: PlacedHook, owner: Blue
   return {
     id: v5(`blueprint/${blueprint.name}/${point}/${index}`, owner.tenant),
     created_by: owner.savedBy,
-    name: `${blueprint.name}: ${point} → ${hook.agent_name}`,
+    name: `${blueprint.name}: ${point} → ${hook.type === 'http' ? shownUrl(hook.url) : hook.agent_name}`,
     event: runHookPoints[point],
-    handler_type: 'agent',
-    config: { agent_name: hook.agent_name },
+    ...toHandler(hook),
     priority: FIRST_PRIORITY - index,
     enabled: true,
     timeout_ms: (hook.timeout_seconds ?? DEFAULT_SECONDS) * 1_000,
     on_error: policy,
     on_timeout: policy,
     on_invalid: policy,
+    // A hook that nothing waits for runs, is recorded and changes nothing.
+    shadow: hook.mode === 'async' && decidingPoints.includes(point),
   }
 }
 
-function requireNamed({ $ref }: RunHookReference, named: NamedRunHooks, at: string): AgentRunHook {
+function toHandler(hook: RunHook): Pick<BlueprintHook, 'handler_type' | 'config'> {
+  if (hook.type === 'agent') return { handler_type: 'agent', config: { agent_name: hook.agent_name } }
+  const { url, method = 'POST', headers = {} } = hook
+  return { handler_type: 'http', config: { url, method, headers, format: 'run_hook' } }
+}
+
+/**
+ * Throws if a header uses a variable that an administrator did not allow. A hook that would fail each time is refused
+ * when it is saved.
+ */
+export function assertVariablesAllowed(hook: RunHook, allowed: readonly string[], at: string): void {
+  if (hook.type !== 'http') return
+  for (const [name, value] of Object.entries(hook.headers ?? {}))
+    for (const variable of variablesIn(value))
+      if (!allowed.includes(variable))
+        throw new HookError(
+          'config.field',
+          `headers.${name} uses the variable ${variable.slice(0, 80)}, which is not allowed`,
+          {
+            at: `${at}.headers.${name}`,
+            hint: 'An administrator lists it in the setting `header_variables`.',
+          },
+        )
+}
+
+/** A header that names a credential and has it as plain text, which every reader of the blueprint sees. */
+export function readableSecretsOf(hook: RunHook): readonly string[] {
+  if (hook.type !== 'http') return []
+  return Object.entries(hook.headers ?? {})
+    .filter(([name, value]) => credential.test(name) && !isConcealed(value))
+    .map(([name]) => name)
+}
+
+const credential = /authorization|cookie|token|secret|password|api-?key|signature/i
+
+function isConcealed(value: string): boolean {
+  return secretName(value) !== undefined || variablesIn(value).length > 0
+}
+
+function requireNamed({ $ref }: RunHookReference, named: NamedRunHooks, at: string): RunHook {
   const hook = named.get($ref)
   if (hook !== undefined) return hook
   throw new HookError('config.field', `there is no run hook ${JSON.stringify($ref.slice(0, 80))}`, {
@@ -102,7 +156,7 @@ function requireNamed({ $ref }: RunHookReference, named: NamedRunHooks, at: stri
   })
 }
 
-function isReference(entry: AgentRunHook | RunHookReference): entry is RunHookReference {
+function isReference(entry: RunHook | RunHookReference): entry is RunHookReference {
   return '$ref' in entry
 }
 
@@ -124,8 +178,9 @@ export async function keepSwitches(
   })
 }
 
-/** The agent that a stored hook starts. */
+/** The agent that a stored hook starts, or the address that it calls. */
 export function hookTarget({ config, name, handler_type }: HookRow): string {
-  const agent = isRecord(config) ? config.agent_name : undefined
-  return typeof agent === 'string' ? agent : (name ?? handler_type)
+  const { agent_name: agent, url } = isRecord(config) ? config : {}
+  if (typeof agent === 'string') return agent
+  return typeof url === 'string' ? shownUrl(url) : (name ?? handler_type)
 }

@@ -1,10 +1,11 @@
+import type { RunHookPoint } from './run-hook-points.ts'
+
 /** The times of a run that its timeline shows. */
 export interface TimelineRun {
   readonly run_id: string
   readonly created_at: number
   readonly started_at: number | null
   readonly completed_at: number | null
-  readonly original_parameters?: unknown
 }
 
 /** An event of a session, as the gateway returns it. */
@@ -29,6 +30,15 @@ export interface RunHookCall {
   readonly onError?: string
   /** The session of the agent that it started. */
   readonly session?: string
+  /** What it changed. Of a result only the names of the fields are kept. */
+  readonly change?: RunHookChange
+}
+
+/** What one hook changed: the fields, what it got, and what it made of it. */
+export interface RunHookChange {
+  readonly fields: readonly string[]
+  readonly original?: unknown
+  readonly changed?: unknown
 }
 
 /** One bar of a timeline. */
@@ -44,7 +54,7 @@ interface HookPhase extends RunPhase {
   readonly hook: RunHookCall
 }
 
-/** What a run spent its time on, in order: queue, start hooks, waiting for a runner, execution, finish hooks. */
+/** What a run spent its time on, in order: queue, start hooks, waiting for a runner, execution, all other hooks. */
 export function readRunPhases(run: TimelineRun, events: readonly TimelineEvent[]): readonly RunPhase[] {
   const hooks = readHookPhases(run, events)
   const before = hooks.filter(({ hook }) => hook.point === 'on_run_start')
@@ -65,9 +75,11 @@ export function readRunPhases(run: TimelineRun, events: readonly TimelineEvent[]
   ]
 }
 
-/** Whether the hook is a reason why its run did not start. */
+const refusing: readonly string[] = ['on_run_start', 'on_result'] satisfies readonly RunHookPoint[]
+
+/** Whether the hook is a reason why its run did not start, or why its result was refused. */
 export function refusesRun({ point, state, onError }: RunHookCall): boolean {
-  return point === 'on_run_start' && (state === 'blocked' || (state === 'failed' && onError === 'block'))
+  return refusing.includes(point) && (state === 'blocked' || (state === 'failed' && onError === 'block'))
 }
 
 function readHookPhases(run: TimelineRun, events: readonly TimelineEvent[]): readonly HookPhase[] {
@@ -83,7 +95,7 @@ function readHookPhases(run: TimelineRun, events: readonly TimelineEvent[]): rea
     if (begun === undefined) phases.push(ended)
     else phases[index] = { ...ended, start: begun.start, hook: { ...begun.hook, ...ended.hook } }
   }
-  return markChanged(run, phases)
+  return phases
 }
 
 const endStates: Readonly<Record<string, RunHookState>> = {
@@ -99,34 +111,33 @@ function readPhase(event: TimelineEvent, state: RunHookState): HookPhase {
   const reason = textOf(event.block_reason) ?? textOf(event.error)
   const onError = textOf(event.on_error_behavior)
   const session = textOf(event.hook_session_id)
+  const change = readChange(event)
   return {
     kind: 'hook',
     start: at - (typeof duration_ms === 'number' ? duration_ms : 0),
     end: at,
     hook: {
-      state,
+      state: state === 'continued' && change !== undefined ? 'changed' : state,
       point: textOf(event.hook_type) ?? 'hook',
       targetType: textOf(event.target_type) ?? 'hook',
       target: textOf(event.target_name) ?? '',
       ...(reason === undefined ? {} : { reason }),
       ...(onError === undefined ? {} : { onError }),
       ...(session === undefined ? {} : { session }),
+      ...(change === undefined ? {} : { change }),
     },
   }
+}
+
+function readChange({ changed_fields, original, changed }: TimelineEvent): RunHookChange | undefined {
+  if (!Array.isArray(changed_fields) || changed_fields.length === 0) return undefined
+  const fields = changed_fields.filter((field) => typeof field === 'string')
+  return changed === undefined ? { fields } : { fields, original, changed }
 }
 
 function isSameCall({ end, hook }: HookPhase, { hook: ended }: HookPhase): boolean {
   if (end !== null || hook.point !== ended.point || hook.target !== ended.target) return false
   return hook.session === undefined || ended.session === undefined || hook.session === ended.session
-}
-
-/** The events do not tell which start hook changed the parameters; if only one continued, it was that one. */
-function markChanged({ original_parameters }: TimelineRun, phases: readonly HookPhase[]): HookPhase[] {
-  const isCandidate = ({ hook }: HookPhase) => hook.point === 'on_run_start' && hook.state === 'continued'
-  const isKnown = (original_parameters ?? null) !== null && phases.filter(isCandidate).length === 1
-  return phases.map((phase) =>
-    isKnown && isCandidate(phase) ? { ...phase, hook: { ...phase.hook, state: 'changed' } } : phase,
-  )
 }
 
 function textOf(value: unknown): string | undefined {

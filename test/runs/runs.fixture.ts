@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 
@@ -34,7 +34,22 @@ export interface RunnerProcess {
   kill(): Promise<void>
 }
 
-export async function runnerProcess(
+export async function runnerProcess(gateway: Reachable, ...args: readonly string[]): Promise<RunnerProcess> {
+  const runner = await spawnRunner(gateway, ...args)
+  onTestFinished(runner.kill)
+  return runner
+}
+
+/** A runner process for all tests of a file. */
+export function sharedRunnerProcess(gateway: () => Reachable, ...args: readonly string[]): void {
+  let runner: RunnerProcess | undefined
+  beforeAll(async () => {
+    runner = await spawnRunner(gateway(), ...args)
+  })
+  afterAll(() => runner?.kill())
+}
+
+async function spawnRunner(
   { url, token, env = {} }: Reachable,
   ...args: readonly string[]
 ): Promise<RunnerProcess> {
@@ -47,8 +62,10 @@ export async function runnerProcess(
     child.kill('SIGKILL')
     await ended
   }
-  onTestFinished(kill)
-  await untilLine(child, 'runner.registered')
+  await untilLine(child, 'runner.registered').catch(async (thrown) => {
+    await kill()
+    throw thrown
+  })
   return { kill }
 }
 

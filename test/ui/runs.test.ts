@@ -200,7 +200,7 @@ describe('AO-57 the editor of a blueprint', () => {
     await page.getByRole('option', { name: 'audit' }).click()
     await finish.getByRole('button', { name: 'Remove hook 1' }).click()
     await button(page, 'Save version 2').click()
-    await page.getByText('version 2').waitFor()
+    await page.getByText('version 2', { exact: true }).waitFor()
     const { blueprint } = await ok('GET', '/agents/refers')
     expect(blueprint.definition.hooks).toEqual({ on_run_finish: [{ $ref: 'audit' }] })
   })

@@ -16,7 +16,7 @@ import { watchBlueprintFiles } from '../../runs/watch-blueprint-files.ts'
 import type { BlueprintRow } from '../../store/stores/run-store.ts'
 import type { GatewayContext } from './open-gateway.ts'
 
-interface BlueprintFilesParts extends Pick<MethodParts, 'store' | 'edition' | 'changed'> {
+interface BlueprintFilesParts extends Pick<MethodParts, 'store' | 'edition' | 'settings' | 'changed'> {
   /** The tenant that the files belong to. */
   readonly tenant: string
 }

@@ -8,6 +8,7 @@ import type { Settings } from '../../gateway/settings.ts'
 import { brokenHandler } from '../../gateway/tenancy/snapshot.ts'
 import { createHandlers } from '../../handlers/handlers.ts'
 import type { Models } from '../../handlers/model/models.ts'
+import { type HttpRunHookParts, reportHttpRunHooks } from '../../runs/http-run-hooks.ts'
 import { createPromptAgentHost } from '../../runs/runner/prompt-agent-host.ts'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
@@ -32,6 +33,8 @@ interface GatewayHandlerParts {
   readonly own: () => readonly Listening[]
   /** Starts an agent that has a blueprint. */
   readonly startAgent: NonNullable<Host['startAgent']>
+  /** What http hooks of runs need to report. */
+  readonly httpHooks: () => HttpRunHookParts
   readonly clock: Clock
   readonly log: Log
 }
@@ -59,6 +62,7 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   const shared = {
     ...{ edition, followsSession: false, outbound, models, clock, log, findPayloadShape },
     decrypt: secretOpener(store, secrets),
+    headerVariable: allowedVariable(env, settings),
   }
   const budget = storeBudget({ store, settings, log })
   const live = createHandlers({ ...shared, budget, turns: storeTurns(store) })
@@ -66,7 +70,7 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   const dryRun = createHandlers({ ...shared, showsOutput: true, cache: noCache })
   const gatewayOnly = [functionHandler.create(parts.functions), brokenHandler]
   return {
-    handlers: [...live.handlers, ...gatewayOnly],
+    handlers: [...live.handlers.map((handler) => withRunReports(handler, parts)), ...gatewayOnly],
     dryHandlers: [...dryRun.handlers, ...gatewayOnly],
     host: namedAgentHost(createPromptAgentHost({ models, log }), parts.startAgent),
     models,
@@ -87,6 +91,16 @@ function namedAgentHost(
     startAgent: (request, signal) =>
       request.agent_name === undefined ? unnamed.startAgent(request, signal) : startAgent(request, signal),
   }
+}
+
+function withRunReports(handler: Handler, { httpHooks }: GatewayHandlerParts): Handler {
+  return handler.type === 'http' ? reportHttpRunHooks(handler, httpHooks) : handler
+}
+
+/** A variable of the gateway's environment, if an administrator allows headers to use it. */
+function allowedVariable({ ...env }: GatewayHandlerParts['env'], settings: Settings) {
+  return (name: string, tenant = MASTER_TENANT): string | undefined =>
+    settings.of(tenant).header_variables?.includes(name) && !/^HOOKHELM_/i.test(name) ? env[name] : undefined
 }
 
 /** The hosts that config.yaml and the settings of the master tenant allow. */

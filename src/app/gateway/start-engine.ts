@@ -60,6 +60,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const { forget, dispose, ...runners } = openHandlers(context, storage, {
     own: () => ownAddresses,
     startAgent: (request, signal) => requireStarted(runs).startAgent(request, signal),
+    httpHooks: () => requireStarted(runs).httpHooks,
   })
   cleanup.add(dispose)
   // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
@@ -101,12 +102,15 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     nodeChanges.notify()
   }
   const { edition } = context
-  const files = { store, edition, changed, tenant: storage.defaultTenant }
+  const files = { store, edition, settings: storage.settings, changed, tenant: storage.defaultTenant }
   const agentFiles = edition === 'lite' ? [await startBlueprintFiles(context, files)] : []
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({ dispatcher, sessionFolders, clock, log }),
+    agents: createAgentDoor({
+      ...{ dispatcher, sessionFolders, clock, log },
+      runOfCodingAgent: runs.runOfCodingAgent,
+    }),
     audit,
     worker,
     runs,
@@ -146,7 +150,7 @@ async function startWorkers(
 function openHandlers(
   { options, env, edition, clock, log }: GatewayContext,
   { store, secrets, settings }: GatewayStorage,
-  later: Pick<Parameters<typeof gatewayHandlers>[0], 'own' | 'startAgent'>,
+  later: Pick<Parameters<typeof gatewayHandlers>[0], 'own' | 'startAgent' | 'httpHooks'>,
 ) {
   return gatewayHandlers({
     env,

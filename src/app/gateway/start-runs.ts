@@ -29,6 +29,18 @@ export function startRuns(
     ...(options.runs === undefined ? {} : { times: options.runs }),
     budget: storeBudget({ store, settings, log }),
     needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
+    toolCallAgents: async (tenant) => {
+      // Without a list of hooks the event itself is blocked.
+      const snapshot = await snapshotOf(tenant).catch(() => undefined)
+      return [...(snapshot?.rows.values() ?? [])].flatMap(({ source, event, agent_ids }) =>
+        source === 'blueprint' && event === 'pre_tool_use' ? agent_ids : [],
+      )
+    },
+    hasHooks: (tenant, event) =>
+      snapshotOf(tenant).then(
+        ({ hooks }) => hooks.has(event),
+        () => true,
+      ),
   })
   cleanup.add(() => runs.close())
   return runs

@@ -28,6 +28,8 @@ const dataParam: Readonly<Record<string, string>> = {
   'hooks.update': 'updates',
   'hooks.test': 'config',
   'settings.set': 'settings',
+  'runHooks.create': 'definition',
+  'runHooks.update': 'definition',
 }
 
 /** Methods of one noun as subcommands: `hookhelm hooks get`, `hookhelm hooks create`, … */

@@ -6,7 +6,7 @@ const RUN_TIMEOUT_MS = 300_000
 
 export const runEvents = {
   run_start: defineEvent({
-    about: 'A runner claimed a run; before the agent starts.',
+    about: 'A runner claimed a run, before it starts.',
     mode: 'gate',
     payload: shape({ ...run, parameters: record }),
     rewrites: 'parameters',
@@ -30,8 +30,8 @@ export const runEvents = {
     aliases: ['on_run_finish'],
   }),
   run_result: defineEvent({
-    about: 'The result of a run, before it is stored and shown.',
-    mode: 'transform',
+    about: 'Before the result of a run is stored.',
+    mode: 'gate',
     payload: shape({ ...run, result: object<object>() }),
     rewrites: 'result',
     subject: 'agent_name',

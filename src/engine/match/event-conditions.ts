@@ -6,12 +6,13 @@ import { assertTexts, type MatchInput, type MatchPart, throwWrongType } from './
 export function agentIdsPart(ids: readonly string[]): MatchPart | undefined {
   assertTexts(ids, 'agent_ids')
   if (ids.length === 0) return undefined
-  const known = new Set(ids)
-  const has = (id: string | undefined): boolean => id !== undefined && known.has(id)
+  const known = new Set<string | undefined>(ids)
   return {
     kind: 'agent_ids',
     source: ids.join(', '),
-    when: ({ envelope }) => has(envelope.agentId) || has(envelope.agent),
+    // A sub-agent within a run acts for the agent of the run.
+    when: ({ envelope: { agentId, agent, run, parentAgent } }) =>
+      known.has(agentId) || known.has(agent) || known.has(run && parentAgent),
   }
 }
 

@@ -17,6 +17,7 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import type { FindCodingAgentRun } from '../../runs/coding-agent-runs.ts'
 import type { PendingApproval } from '../approvals/approvals.ts'
 import { callerWait } from '../approvals/caller-wait.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -62,6 +63,8 @@ export type AgentReply = ProcessReply | PluginReply
 interface AgentDoorParts {
   readonly dispatcher: Dispatcher
   readonly sessionFolders: SessionFolders
+  /** The run that an agent works for, by the agent's own session. */
+  readonly runOfCodingAgent?: FindCodingAgentRun
   readonly clock: Clock
   readonly log: Log
 }
@@ -70,7 +73,8 @@ const MAX_UNKNOWN = 1_000
 /** Events before a tool call: a block prevents the call. */
 const beforeCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
 
-export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: AgentDoorParts): AgentDoor {
+export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
+  const { dispatcher, sessionFolders, clock, log } = parts
   const sessions = createAgentSessions()
   const unknown = new Set<string>()
 
@@ -106,7 +110,8 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
       const reading = readNative(agent, name, { native, row, isPast: isPast !== undefined })
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
-      const joined = sessions.join(where, event, reading)
+      const own = sessions.join(where, event, reading)
+      const joined = event === 'pre_tool_use' ? await withRun(parts, where, own) : own
       const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
       const envelope =
         folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
@@ -127,6 +132,22 @@ export function createAgentDoor({ dispatcher, sessionFolders, clock, log }: Agen
       return agent.reply(name, outcome, native)
     },
   }
+}
+
+/**
+ * Names the run that the agent works for. The event then belongs to the agent of the blueprint, and keeps the id of the coding
+ * agent: hooks for either of them apply.
+ */
+async function withRun(
+  { runOfCodingAgent }: AgentDoorParts,
+  { tenant, agent }: EventSource,
+  envelope: Envelope,
+): Promise<Envelope> {
+  const { session, depth = 0 } = envelope
+  const run = session === undefined ? undefined : await runOfCodingAgent?.(tenant, agent, session)
+  if (run === undefined || run.agent_name === null) return envelope
+  const { run_id, agent_name } = run
+  return { ...envelope, run: run_id, agent: agent_name, agentId: agent, depth: depth + run.depth }
 }
 
 /** The longest path that any system allows. */

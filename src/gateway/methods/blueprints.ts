@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { readBlueprint } from '../../runs/blueprint.ts'
-import { hookAgentsOf, keepSwitches, loadNamedRunHooks, toStoredHooks } from '../../runs/run-hooks.ts'
+import { runHookPointNames } from '../../runs/run-hook-points.ts'
+import {
+  assertVariablesAllowed,
+  hookAgentsOf,
+  keepSwitches,
+  loadNamedRunHooks,
+  readableSecretsOf,
+  toStoredHooks,
+  usedRunHooks,
+} from '../../runs/run-hooks.ts'
 import type { BlueprintRow } from '../../store/stores/run-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
@@ -34,9 +43,9 @@ const fields = {
   system_prompt: text,
   model: text,
   tools: readonlyList(z.string()).nullable().exactOptional(),
-  executor: object.describe('`command`, or the `profile` of a runner.').exactOptional(),
+  executor: object.describe('`command`, `model`, `cli`, or the `profile` of a runner.').exactOptional(),
   demands: object.describe('`hostname`, `project_dir` and `tags` of the runner.').exactOptional(),
-  hooks: object.describe('`on_run_start` and `on_run_finish`.').exactOptional(),
+  hooks: object.describe(`${runHookPointNames.map((point) => `\`${point}\``).join(', ')}.`).exactOptional(),
 }
 
 const list = defineCall({
@@ -66,7 +75,12 @@ const show = defineCall({
   },
 })
 
-const saveParts = ['store', 'edition', 'changed'] as const satisfies readonly (keyof MethodParts)[]
+const saveParts = [
+  'store',
+  'edition',
+  'settings',
+  'changed',
+] as const satisfies readonly (keyof MethodParts)[]
 type SaveParts = Pick<MethodParts, (typeof saveParts)[number]>
 
 const create = defineCall({
@@ -85,12 +99,26 @@ const update = defineCall({
   about: 'Changes fields of an agent. `null` removes a field; `hooks: {}` removes the hooks.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/agents/:name' },
-  params: z.looseObject({ name, ...fields }).readonly(),
+  params: z
+    .looseObject({
+      name,
+      version: z
+        .number()
+        .describe('The version that the change is based on. A stale one is refused.')
+        .exactOptional(),
+      ...fields,
+    })
+    .readonly(),
   result: saved,
   needs: saveParts,
-  async run({ params, caller, parts }) {
+  async run({ params: { version, ...params }, caller, parts }) {
     const row = await requireRow(parts.store, caller.tenant, params.name)
     assertNotInFile(row)
+    if (version !== undefined && version !== row.version)
+      throw serverError('gateway.conflict', `agent ${row.name} has version ${row.version}, not ${version}`, {
+        at: 'version',
+        hint: 'Read it again and repeat the change.',
+      })
     // As in the original: `hooks: null` changes nothing.
     const changes = Object.entries(params).filter(([key, value]) => !(key === 'hooks' && value === null))
     const merged = Object.entries({ ...row.definition, ...Object.fromEntries(changes) })
@@ -134,6 +162,9 @@ export async function saveBlueprint(
   const { blueprint: read, warnings } = readBlueprint(given, edition)
   const named = await loadNamedRunHooks(store, tenant)
   const wanted = toStoredHooks(read, named, { tenant, savedBy: caller.name })
+  const used = usedRunHooks(read, named)
+  const { header_variables: allowed = [] } = parts.settings.of(tenant)
+  for (const { hook, at } of used) assertVariablesAllowed(hook, allowed, at)
   const hooks = await keepSwitches(store, tenant, wanted)
   const change = { name: read.name, source, definition: given, hooks }
   const row = await store.saveBlueprint(tenant, change, version)
@@ -156,8 +187,14 @@ export async function saveBlueprint(
     warnings: [
       ...warnings,
       ...unknown.map((agent) => `a hook starts the agent ${agent}, which does not exist yet`),
+      ...used.flatMap(({ hook, at }) => readableSecretsOf(hook).map((header) => secretWarning(at, header))),
     ],
   }
+}
+
+/** Everyone who may read the blueprint reads its headers. */
+export function secretWarning(at: string, header: string): string {
+  return `${at}.headers.${header} can be read by every viewer: use secret:NAME or \${NAME}`
 }
 
 function toBlueprint({ tenant_id: _, ...row }: BlueprintRow) {

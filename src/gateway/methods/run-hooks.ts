@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
-import { readBlueprint, readRunHook } from '../../runs/blueprint.ts'
-import { referencesOf } from '../../runs/run-hooks.ts'
+import { type RunHook, readBlueprint, readRunHook } from '../../runs/blueprint.ts'
+import { assertVariablesAllowed, readableSecretsOf, referencesOf } from '../../runs/run-hooks.ts'
 import type { BlueprintRow, RunHookRow } from '../../store/stores/run-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
-import { saveBlueprint } from './blueprints.ts'
+import { saveBlueprint, secretWarning } from './blueprints.ts'
 import { defineCall } from './method.ts'
 import { readonlyList, shortText } from './method-fields.ts'
 
@@ -19,7 +19,9 @@ const runHook = z.object({
 const definition = z
   .record(z.string(), z.unknown())
   .readonly()
-  .describe('`type`, `agent_name`, `on_error`, `timeout_seconds` and `mode`.')
+  .describe('`type`, `agent_name` or `url`, `method` and `headers`, `on_error`, `timeout_seconds`, `mode`.')
+
+const saved = z.object({ hook: runHook, warnings: readonlyList(z.string()) })
 
 const list = defineCall({
   name: 'runHooks.list',
@@ -53,14 +55,14 @@ const create = defineCall({
   role: 'admin',
   rest: { verb: 'POST', path: '/run-hooks', status: 201 },
   params: z.strictObject({ name, definition }),
-  result: z.object({ hook: runHook }),
-  needs: ['store'],
+  result: saved,
+  needs: ['store', 'settings'],
   async run({ params, caller, parts }) {
-    readRunHook(params.definition, 'definition')
+    const hook = readAllowedHook(params.definition, caller, parts)
     const row = await parts.store.saveRunHook(caller.tenant, params, true)
     if (row === undefined)
       throw serverError('store.taken', `there is a run hook named ${params.name}`, { at: 'name' })
-    return { hook: toRunHook(row) }
+    return { hook: toRunHook(row), warnings: warningsOf(hook) }
   },
 })
 
@@ -70,13 +72,15 @@ const update = defineCall({
   role: 'admin',
   rest: { verb: 'PATCH', path: '/run-hooks/:name' },
   params: z.strictObject({ name, definition }),
-  result: z.object({ hook: runHook }),
-  needs: ['store', 'edition', 'changed'],
+  result: saved,
+  needs: ['store', 'edition', 'settings', 'changed'],
   async run({ params, caller, parts }) {
     const before = await requireRunHook(parts.store, caller.tenant, params.name)
-    const given = { ...before.definition, ...params.definition }
+    // Fields of one type mean nothing to the other.
+    const isOtherType = (params.definition.type ?? before.definition.type) !== before.definition.type
+    const given = isOtherType ? params.definition : { ...before.definition, ...params.definition }
     const definition = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-    const hook = readRunHook(definition, 'definition')
+    const hook = readAllowedHook(definition, caller, parts)
     const users = await blueprintsOf(parts, caller, params.name)
     const isGate = users.some(({ hooks }) =>
       hooks.on_run_start?.some((entry) => '$ref' in entry && entry.$ref === params.name),
@@ -94,7 +98,7 @@ const update = defineCall({
         caller,
         parts,
       )
-    return { hook: toRunHook(row) }
+    return { hook: toRunHook(row), warnings: warningsOf(hook) }
   },
 })
 
@@ -120,6 +124,20 @@ const remove = defineCall({
     return { name: params.name }
   },
 })
+
+function readAllowedHook(
+  definition: unknown,
+  { tenant }: Caller,
+  { settings }: Pick<MethodParts, 'settings'>,
+): RunHook {
+  const hook = readRunHook(definition, 'definition')
+  assertVariablesAllowed(hook, settings.of(tenant).header_variables ?? [], 'definition')
+  return hook
+}
+
+function warningsOf(hook: RunHook): readonly string[] {
+  return readableSecretsOf(hook).map((header) => secretWarning('definition', header))
+}
 
 /** The blueprints that refer to a named hook. */
 async function blueprintsOf(

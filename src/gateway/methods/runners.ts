@@ -235,11 +235,16 @@ const failed = defineCall({
   about: 'Reports that a run has failed.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/failed' },
-  params: z.strictObject({ run_id, runner_id, error: z.string().max(10_000) }),
+  params: z.strictObject({
+    run_id,
+    runner_id,
+    error: z.string().max(10_000),
+    timed_out: z.boolean().describe('The run took too long.').exactOptional(),
+  }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, error }, caller, parts }) {
-    const report: RunReport = { report: 'ended', status: 'failed', error }
+  async run({ params: { run_id, runner_id, ...why }, caller, parts }) {
+    const report: RunReport = { report: 'ended', status: 'failed', ...why }
     await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
     return { ok: true }
   },

@@ -33,6 +33,7 @@ const runSummary = z.object({
   attempts: z.number().describe('How often a runner claimed it.'),
   error: z.string().nullable(),
   block_reason: z.string().nullable(),
+  timed_out: z.boolean().describe('It failed because it took too long.'),
   hooks: z.number().describe('How many run hooks started.'),
   created_by: z.string(),
   created_at: z.number(),

@@ -10,7 +10,7 @@ import { defineCall } from './method.ts'
 import { noParams } from './method-fields.ts'
 
 /** Only the master scope may change these. */
-const masterOnly: readonly string[] = ['allowed_hosts', 'rate_limit']
+const masterOnly: readonly string[] = ['allowed_hosts', 'header_variables', 'rate_limit']
 /** One value for the whole gateway. */
 const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days']
 

@@ -95,6 +95,8 @@ export async function openTestMethods({
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
       budget: memoryTokenBudget({ clock }),
+      hasHooks: async () => false,
+      toolCallAgents: async () => [],
     }),
     approvals: createApprovals({
       ...{ store, clock, log: () => {} },

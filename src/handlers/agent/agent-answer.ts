@@ -6,12 +6,10 @@ import { parseJson } from '../../safe/json.ts'
 import type { HookAnswer } from '../answer-dialects.ts'
 import { readAnswerObject } from '../read-answer.ts'
 import { createRefusal } from '../refusal.ts'
+import { changeKeyOf } from '../run-hook-input.ts'
 import type { SchemaCheck } from './schema-check.ts'
 
 type Call = Pick<HandlerCall<unknown>, 'payload' | 'context' | 'hook'>
-
-/** The events whose input an agent may replace with `parameters`. */
-const rewritable: readonly string[] = ['run_start', 'pre_tool_use', 'permission_request']
 
 /** The keys that decide: `action`, `ok`, or those of commands and webhooks. An answer must have exactly one. */
 const shapes = ['action', 'ok', 'kind', 'decision', 'hookSpecificOutput'] as const
@@ -30,18 +28,31 @@ export function readAgentAnswer(value: unknown, call: Call, check: SchemaCheck):
   return readHookAnswer(answer, call)
 }
 
-function readAction({ action, parameters, block_reason: why }: HookAnswer, { context, hook }: Call): unknown {
+function readAction(answer: HookAnswer, { context, hook }: Call): unknown {
+  const { action, block_reason: why } = answer
   if (action === 'block') {
     if (why !== undefined && why !== null && typeof why !== 'string')
       throw answerError('has a block_reason that is not text')
     return createRefusal('block', why ? { reason: why } : {}, hook)
   }
   if (action !== 'continue') throw answerError('has an action that is neither "continue" nor "block"')
-  if (parameters === undefined || parameters === null) return undefined
-  if (!isRecord(parameters)) throw answerError('has parameters that are not an object')
-  if (Object.keys(parameters).length === 0) return undefined
-  if (!rewritable.includes(context.event)) throw answerError('changes parameters on an event that has none')
-  return { kind: 'allow', input: parameters }
+  const own = changeKeyOf(context.event)
+  for (const key of ['parameters', 'result'] as const) {
+    const change = readChange(answer, key)
+    if (change === undefined) continue
+    if (key !== own) throw answerError(`changes ${key} on an event that has none`)
+    return { kind: 'allow', input: change }
+  }
+  return undefined
+}
+
+/** Nothing, null and `{}` change nothing. */
+function readChange(answer: HookAnswer, key: 'parameters' | 'result'): HookAnswer | undefined {
+  const change = answer[key]
+  if (change === undefined || change === null) return undefined
+  if (!isRecord(change))
+    throw answerError(`has ${key === 'result' ? 'a result that is' : 'parameters that are'} not an object`)
+  return Object.keys(change).length === 0 ? undefined : change
 }
 
 function readOkAnswer({ ok, reason }: HookAnswer, { hook }: Call): unknown {
@@ -68,5 +79,5 @@ function parseAnswerText(text: string): unknown {
 }
 
 function answerError(what: string): HookError {
-  return handlerError('agent.output_schema', `the answer of the agent ${what}`)
+  return handlerError('agent.output_schema', `the answer ${what}`)
 }

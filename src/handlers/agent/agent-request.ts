@@ -1,30 +1,10 @@
-import { isRecord } from '../../engine/core/check.ts'
-import type { HookContext } from '../../engine/core/context.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { StartAgentRequest } from '../../engine/core/host.ts'
 import { markData } from '../prompt/decide.ts'
-import { toWireEvent } from '../wire-event.ts'
 import type { StartAgentConfig } from './agent-config.ts'
 
 /** The request to the host that starts the agent. */
 export type AgentRequest = StartAgentRequest
-
-/** The fields of run events. Agents get all other events as commands and webhooks do. */
-const runFields: Readonly<Record<string, readonly string[]>> = {
-  run_start: ['parameters', 'agent_name', 'session_id', 'run_id'],
-  run_finish: [
-    ...['parameters', 'result_text', 'result_data', 'status', 'error'],
-    ...['session_id', 'run_id', 'agent_name'],
-  ],
-}
-
-export function createAgentInput(payload: unknown, context: HookContext): Readonly<Record<string, unknown>> {
-  const event = toWireEvent(payload, context)
-  const names = runFields[context.event]
-  if (names === undefined) return event
-  const own = isRecord(payload) ? payload : {}
-  return Object.fromEntries(names.map((name) => [name, own[name] ?? event[name] ?? null]))
-}
 
 export function createAgentRequest(
   { config, context, hook }: Pick<HandlerCall<StartAgentConfig>, 'config' | 'context' | 'hook'>,

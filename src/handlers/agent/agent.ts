@@ -9,9 +9,10 @@ import type { ModelAccess } from '../prompt/ask-within-budget.ts'
 import { askOpenHarness } from '../prompt/openharness.ts'
 import { createLedger, type TokenBudget } from '../prompt/token-budget.ts'
 import { createRefusal } from '../refusal.ts'
+import { createRunHookInput } from '../run-hook-input.ts'
 import { readAgentAnswer } from './agent-answer.ts'
 import { agentSchema, readAgentConfig, type StartAgentConfig } from './agent-config.ts'
-import { type AgentRequest, createAgentInput, createAgentRequest } from './agent-request.ts'
+import { type AgentRequest, createAgentRequest } from './agent-request.ts'
 
 /** For hooks with `format: openharness`, which ask a model themselves. */
 export interface AgentHandlerOptions {
@@ -42,7 +43,7 @@ export const agentHandler = defineHandlerType({
 
 async function startAgent(call: HandlerCall<StartAgentConfig>): Promise<unknown> {
   const { config, payload, context, hook } = call
-  const input = createAgentInput(payload, context)
+  const input = createRunHookInput(payload, context)
   const problem = config.checkInput(input)
   // The event does not fit the agent. This is not a failure, so no policy may allow it.
   if (problem !== undefined) {

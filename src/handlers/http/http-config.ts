@@ -10,7 +10,8 @@ import {
   readPayloadSettings,
 } from '../payload-shapes.ts'
 
-const formats = ['hookhelm', 'openharness'] as const
+const formats = ['hookhelm', 'openharness', 'run_hook'] as const
+const methods = ['POST', 'PUT', 'PATCH'] as const
 
 export const httpSchema = schema.object(
   {
@@ -27,11 +28,11 @@ export const httpSchema = schema.object(
     ...payloadFields,
     format: schema.choice(
       formats,
-      'How the answer is read: `hookhelm` (default) reads a decision from the body, `openharness` only the status.',
+      'How the answer is read: `hookhelm` (default) reads a decision from the body, `openharness` only the status. `run_hook` has the input and output of run hooks.',
     ),
     block_on_failure: schema.boolean('`openharness` only: a failed call blocks.'),
     can_block: schema.boolean('Another spelling of `block_on_failure`.'),
-    method: schema.any('Ignored. Accepted because forms of older gateways send it.'),
+    method: schema.any('`run_hook` only: POST (default), PUT or PATCH. Elsewhere ignored.'),
     body_template: schema.any('Ignored. Accepted because forms of older gateways send it.'),
   },
   ['url'],
@@ -46,6 +47,7 @@ export interface HttpConfig {
   /** Signing secrets, the newest first. */
   readonly secrets: readonly string[]
   readonly format: (typeof formats)[number]
+  readonly method: (typeof methods)[number]
   /** OpenHarness: a failure of this hook blocks. */
   readonly mayBlock: boolean
   /** The form of the event, if the hook was written for an agent. */
@@ -69,6 +71,7 @@ export function readHttpConfig(
     headers: readHeaders(headers),
     secrets: readSecrets(typeof secret === 'string' ? [secret] : secret),
     format,
+    method: methods.find((method) => format === 'run_hook' && method === settings.method) ?? 'POST',
     mayBlock: can_block === true || block_on_failure === true,
     shape: readPayloadSettings(settings, findShape),
   }

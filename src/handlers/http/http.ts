@@ -10,18 +10,19 @@ import {
   type OutboundOptions,
   requireSuccess,
 } from '../../safe/outbound/outbound.ts'
+import { readAgentAnswer } from '../agent/agent-answer.ts'
 import { defineHandlerType } from '../handler-type.ts'
 import { type FindPayloadShape, outgoingEvent } from '../payload-shapes.ts'
 import { readAnswer } from '../read-answer.ts'
 import { createRefusal, redactLines } from '../refusal.ts'
+import { createRunHookInput, ignoresAnswers } from '../run-hook-input.ts'
 import { type HttpConfig, httpSchema, readHttpConfig } from './http-config.ts'
 import { sendWebhook } from './send-webhook.ts'
-import { createMessage, type DecryptValue, type WebhookMessage } from './webhook-message.ts'
+import { createMessage, type MessageSecrets, type WebhookMessage } from './webhook-message.ts'
 
-export interface HttpHandlerOptions {
+export interface HttpHandlerOptions extends MessageSecrets {
   /** The rules for outgoing calls, or a client that other handlers share. */
   readonly outbound?: OutboundOptions | Outbound
-  readonly decrypt?: DecryptValue
   readonly clock?: Clock
   /** The forms of events for hooks that were written for an agent. */
   readonly findPayloadShape?: FindPayloadShape
@@ -33,15 +34,16 @@ export const httpHandler = defineHandlerType({
   type: 'http',
   about: 'Posts the event to a webhook and reads the decision from its answer.',
   schema: httpSchema,
-  create({ outbound: given, decrypt, clock = systemClock, findPayloadShape }: HttpHandlerOptions) {
+  create({ outbound: given, clock = systemClock, findPayloadShape, ...secrets }: HttpHandlerOptions) {
     const isShared = given !== undefined && 'request' in given
     const outbound = isShared ? given : createOutbound(given)
     return {
       timeoutCode: 'outbound.timeout',
       read: (settings) => readHttpConfig(settings, outbound.refuse, findPayloadShape),
       async run(call) {
+        if (call.config.format === 'run_hook') return askRunHook(call, secrets, { outbound, clock })
         const outgoing = outgoingEvent(call)
-        const message = await createMessage(call, outgoing.event, decrypt)
+        const message = await createMessage(call, outgoing.event, secrets)
         const answered = sendWebhook(call, message, { outbound, clock })
         if (call.config.format === 'openharness') return readOpenHarnessStatus(call, message, answered)
         const seen = { ...outgoing.seen, config: call.config }
@@ -53,6 +55,21 @@ export const httpHandler = defineHandlerType({
     }
   },
 })
+
+/** A hook of a run: its input is the body, its output the answer. At points that only inform, the status is enough. */
+async function askRunHook(
+  call: Call,
+  secrets: MessageSecrets,
+  sender: Parameters<typeof sendWebhook>[2],
+): Promise<unknown> {
+  const { config, payload, context } = call
+  const message = await createMessage(call, createRunHookInput(payload, context), secrets)
+  const { status, body } = await sendWebhook(call, message, sender)
+  requireSuccess(status, config.url.host)
+  if (ignoresAnswers(context.event)) return undefined
+  if (!isUtf8(body)) throw new HookError('handler.result', 'the answer is not UTF-8')
+  return readAgentAnswer(redactSecrets(body, message), call, () => undefined)
+}
 
 function readWebhookAnswer(
   call: Pick<Call, 'config' | 'payload' | 'context' | 'hook'>,

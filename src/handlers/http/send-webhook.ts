@@ -49,6 +49,7 @@ async function sendOnce(
     const headers = message.headers(clock.now())
     const answer = await outbound.request({
       url: config.url,
+      method: config.method,
       headers,
       body: message.body,
       signal: context.signal,

@@ -25,21 +25,43 @@ export interface WebhookMessage {
   headers(now: number): Record<string, string>
 }
 
+/** The value of a variable that headers may use; undefined if there is none, or if it is not allowed. */
+export type HeaderVariable = (name: string, tenant: string | undefined) => string | undefined
+
+/** Where values come from that a config only names. */
+export interface MessageSecrets {
+  readonly decrypt?: DecryptValue | undefined
+  readonly headerVariable?: HeaderVariable | undefined
+}
+
+const variable = /\$\{([^}]*)\}/g
+
+/** The variables that a header value uses: `Bearer ${API_TOKEN}` uses `API_TOKEN`. */
+export function variablesIn(value: string): readonly string[] {
+  return [...value.matchAll(variable)].map(([, name = '']) => name)
+}
+
 export async function createMessage(
   { config, context, hook }: HandlerCall<HttpConfig>,
   event: WireEvent,
-  decrypt: DecryptValue | undefined,
+  { decrypt, headerVariable }: MessageSecrets,
 ): Promise<WebhookMessage> {
   const body = JSON.stringify(
     config.format === 'openharness' ? { event: context.event, payload: event } : event,
   )
   const secrets: string[] = []
-  const reveal = async (value: string) => {
-    if (!isSealed(value)) return value
-    const plain = await decryptOrThrow(value, hook, context.envelope.tenant, decrypt)
+  const { tenant } = context.envelope
+  const conceal = (plain: string) => {
     // The word after `Bearer` is a secret too.
     secrets.push(...[plain, ...plain.split(' ')].filter((word) => word.length >= MIN_SECRET))
     return plain
+  }
+  const reveal = async (value: string) => {
+    if (isSealed(value)) return conceal(await decryptOrThrow(value, hook, tenant, decrypt))
+    if (config.format !== 'run_hook') return value
+    return value.replace(variable, (_, name: string) =>
+      conceal(requireVariable(headerVariable, name, tenant)),
+    )
   }
   const configured: Record<string, string> = {}
   for (const [name, value] of Object.entries(config.headers))
@@ -61,6 +83,23 @@ export async function createMessage(
       }
     },
   }
+}
+
+/** Never sends the name in place of the value. */
+function requireVariable(
+  headerVariable: HeaderVariable | undefined,
+  name: string,
+  tenant: string | undefined,
+): string {
+  const value = headerVariable?.(name, tenant)
+  if (value !== undefined) return value
+  throw handlerError(
+    'secret.unreadable',
+    `a header uses the variable ${name.slice(0, 80)}, which is not set or not allowed`,
+    {
+      hint: 'An administrator lists it in the setting `header_variables`, and the environment of the gateway sets it.',
+    },
+  )
 }
 
 function isSealed(value: string): boolean {

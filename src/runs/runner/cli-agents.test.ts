@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cliAgents } from '../executor.ts'
+import { cliAgents } from '../executor-names.ts'
 import { cliAgentTable } from './cli-agents.ts'
 
 /** Lines of the real programs, with what is not read left out. */

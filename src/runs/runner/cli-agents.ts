@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CliAgentName } from '../executor.ts'
+import type { CliAgentName } from '../executor-names.ts'
 import type { NewSessionEvent } from '../run-events.ts'
 
 /** What a coding agent is started with. */

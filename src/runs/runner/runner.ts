@@ -28,7 +28,11 @@ export interface RunnerGateway {
   spend(runner: string, run: string, tokens: number): Promise<void>
   /** Stores the result, then reports the end. */
   completed(runner: string, run: string, result: RunResult): Promise<void>
-  failed(runner: string, run: string, error: string): Promise<void>
+  failed(
+    runner: string,
+    run: string,
+    failure: { readonly error: string; readonly timed_out: boolean },
+  ): Promise<void>
   stopped(runner: string, run: string): Promise<void>
   leave(runner: string): Promise<void>
 }
@@ -66,6 +70,8 @@ export function startRunner(options: RunnerOptions): Runner {
   processes.warm()
   const stopping = new AbortController()
   const active = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>()
+  /** Active runs that have ended and report their result. */
+  const reporting = new Set<string>()
   let freed = Promise.withResolvers<void>()
   let current: { readonly id: string; stopHeartbeat(): void } | undefined
 
@@ -100,7 +106,7 @@ export function startRunner(options: RunnerOptions): Runner {
 
   /** A runner without a free place still learns which runs to stop, and polls for runs as soon as a place is free. */
   function pollOnce(id: string): Promise<PolledOrder> {
-    const isFree = active.size < concurrency
+    const isFree = active.size - reporting.size < concurrency
     if (isFree) return gateway.poll(id, true, stopping.signal)
     const place = new AbortController()
     const signal = AbortSignal.any([stopping.signal, place.signal])
@@ -111,14 +117,19 @@ export function startRunner(options: RunnerOptions): Runner {
     })
   }
 
+  function freePlace(): void {
+    freed.resolve()
+    freed = Promise.withResolvers()
+  }
+
   function begin(id: string, run: NonNullable<PolledOrder['run']>): void {
     const stop = new AbortController()
     const done = execute(id, run, stop.signal)
       .catch((thrown) => log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) }))
       .finally(() => {
         active.delete(run.session_id)
-        freed.resolve()
-        freed = Promise.withResolvers()
+        reporting.delete(run.run_id)
+        freePlace()
       })
     active.set(run.session_id, { stop, done })
   }
@@ -140,11 +151,18 @@ export function startRunner(options: RunnerOptions): Runner {
         spendTokens: (count) => repeatReport(() => gateway.spend(id, run_id, count)),
       })
       await session.drain()
+      // The hooks of the result may need this place for their agent.
+      reporting.add(run_id)
+      freePlace()
       await repeatReport(() => gateway.completed(id, run_id, result))
     } catch (thrown) {
       await session.drain()
       if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
-      else await repeatReport(() => gateway.failed(id, run_id, errorText(thrown).slice(0, MAX_ERROR)))
+      else {
+        const timed_out = isHookError(thrown) && thrown.code === 'process.timeout'
+        const error = errorText(thrown).slice(0, MAX_ERROR)
+        await repeatReport(() => gateway.failed(id, run_id, { error, timed_out }))
+      }
     }
   }
 

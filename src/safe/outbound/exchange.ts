@@ -6,7 +6,7 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 
 export interface OutboundRequest {
   readonly url: URL
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   /** The deadline for name lookup, connection, request and answer together. */

@@ -362,6 +362,33 @@ function reports(open: OpenStoreUnderTest): void {
       expect(await session(run)).toMatchObject({ status: after })
     })
 
+    test('AO-60 a report may tell that the run took too long', async () => {
+      const runs = await openRuns(at.store)
+      const [late, broken] = [
+        await runIn(runs, at.store, 'running'),
+        await runIn(runs, at.store, 'running'),
+      ] as const
+      const { tenant, runner_id, find } = runs
+      await at.store.reportRun(tenant, late.run_id, runner_id, { ...ended('failed'), timed_out: true }, NOON)
+      await at.store.reportRun(tenant, broken.run_id, runner_id, ended('failed'), NOON)
+      expect(await find(late)).toMatchObject({ status: 'failed', timed_out: true })
+      expect(await find(broken)).toMatchObject({ status: 'failed', timed_out: false })
+    })
+
+    test('AO-60 a run is found by the session id of its executor until it ends', async () => {
+      const runs = await openRuns(at.store)
+      const run = await runIn(runs, at.store, 'running')
+      const { tenant, runner_id } = runs
+      const search = (id: string) => at.store.findRunOfExecutor(tenant, id)
+      expect(await search('exec-7')).toBeUndefined()
+      const report = { ...started, executor_session_id: 'exec-7' }
+      await at.store.reportRun(tenant, run.run_id, runner_id, report, NOON)
+      expect(await search('exec-7')).toMatchObject({ run_id: run.run_id })
+      expect(await search('exec-8')).toBeUndefined()
+      await at.store.reportRun(tenant, run.run_id, runner_id, ended('completed'), NOON)
+      expect(await search('exec-7')).toBeUndefined()
+    })
+
     test('AO-35 a report may name the status of the session', async () => {
       const runs = await openRuns(at.store)
       const run = await runIn(runs, at.store, 'running')

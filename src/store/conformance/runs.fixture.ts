@@ -55,6 +55,7 @@ export function runConformance(open: OpenStoreUnderTest): void {
         ...kept,
         status: 'pending',
         is_prepared: false,
+        timed_out: false,
         original_parameters: null,
         runner_id: null,
         attempts: 0,

@@ -139,6 +139,7 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       expect(await store.listRunHooks(a)).toEqual([])
       expect(await store.findRun(a, run_id)).toBeUndefined()
       expect(await store.findRunByKey(a, 'k')).toBeUndefined()
+      expect(await store.findRunOfExecutor(a, 'exec-b')).toBeUndefined()
       for (const filter of [{}, { session_id }, { agent_name: 'writer' }, { status: 'pending' }] as const)
         expect((await store.listRuns(a, filter, { limit: 9 })).rows).toEqual([])
       expect(await store.findRunSession(a, session_id)).toBeUndefined()

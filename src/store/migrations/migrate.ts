@@ -14,6 +14,7 @@ import { tripFailureColumns } from './010-trip-failures.ts'
 import { sessionFolderTable } from './011-session-folders.ts'
 import { viewTables } from './012-views.ts'
 import { runTables } from './013-runs.ts'
+import { runTimeoutColumn } from './014-run-timeouts.ts'
 import { runFinishes } from './015-run-finishes.ts'
 import { approvalTable } from './017-approvals.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
@@ -33,6 +34,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '011-session-folders': sessionFolderTable,
   '012-views': viewTables,
   '013-runs': runTables,
+  '014-run-timeouts': runTimeoutColumn,
   '015-run-finishes': runFinishes,
   '017-approvals': approvalTable,
 }

@@ -207,12 +207,20 @@ interface Runners extends Omit<RunnerRow, 'tags' | 'require_matching_tags' | 'is
 interface Runs
   extends Omit<
     RunRow,
-    'status' | 'type' | 'execution_mode' | 'parameters' | 'original_parameters' | 'demands' | 'is_prepared'
+    | 'status'
+    | 'type'
+    | 'execution_mode'
+    | 'parameters'
+    | 'original_parameters'
+    | 'demands'
+    | 'is_prepared'
+    | 'timed_out'
   > {
   /** The order of creation, assigned by the database. */
   position: Generated<number>
   status: string
   is_prepared: unknown
+  timed_out: unknown
   type: string
   execution_mode: string
   /** Sealed, as are the original parameters, the error and the block reason. */

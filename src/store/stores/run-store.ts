@@ -135,6 +135,8 @@ export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms' | 'parame
   readonly error: string | null
   /** The reason of the hook that blocked it. */
   readonly block_reason: string | null
+  /** It failed because it took too long. */
+  readonly timed_out: boolean
   /** How many `hook_start` events it has. */
   readonly hooks: number
   readonly created_at: number
@@ -187,6 +189,7 @@ export type RunReport =
       readonly status: RunEnd
       readonly error?: string
       readonly block_reason?: string
+      readonly timed_out?: boolean
       /** The status that the session gets; by the end of the run if omitted. */
       readonly session_status?: RunSessionStatus
     }
@@ -232,6 +235,8 @@ export interface RunStore {
   ): Promise<RunRow>
   findRun(tenant: string, runId: string): Promise<RunRow | undefined>
   findRunByKey(tenant: string, key: string): Promise<RunRow | undefined>
+  /** The run that has not ended in the session that its executor knows by this id. */
+  findRunOfExecutor(tenant: string, executorSessionId: string): Promise<RunRow | undefined>
   listRuns(
     tenant: string,
     filter: RunFilter,

@@ -9,7 +9,7 @@ import { readRun, readRunSession, writeRun } from './run-row.ts'
 /** Counts texts that were sealed, after their transaction. */
 export type CountSealed = (texts: number) => Promise<void>
 
-type RunQueries = Pick<RunStore, 'createRun' | 'findRun' | 'findRunByKey' | 'listRuns'>
+type RunQueries = Pick<RunStore, 'createRun' | 'findRun' | 'findRunByKey' | 'findRunOfExecutor' | 'listRuns'>
 
 export function runQueries(db: SqlDatabase, countSealed: CountSealed): RunQueries {
   const findRunByKey: RunQueries['findRunByKey'] = (tenant, key) =>
@@ -38,6 +38,24 @@ export function runQueries(db: SqlDatabase, countSealed: CountSealed): RunQuerie
       db.tenant(tenant, (trx) => findRun(db, trx, { tenant, column: 'run_id', value: runId })),
 
     findRunByKey,
+
+    findRunOfExecutor: (tenant, executorSessionId) =>
+      db.tenant(tenant, async (trx) => {
+        const row = await trx
+          .selectFrom('run_sessions')
+          .innerJoin('runs', (join) =>
+            join
+              .onRef('runs.tenant_id', '=', 'run_sessions.tenant_id')
+              .onRef('runs.session_id', '=', 'run_sessions.session_id'),
+          )
+          .selectAll('runs')
+          .where('run_sessions.tenant_id', '=', tenant)
+          .where('run_sessions.executor_session_id', '=', executorSessionId)
+          .where('runs.completed_at', 'is', null)
+          .orderBy('runs.position', 'desc')
+          .executeTakeFirst()
+        return row && readRun(db.secrets, row)
+      }),
 
     listRuns: (tenant, filter, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
@@ -123,6 +141,7 @@ async function insertRun(db: SqlDatabase, trx: QueryBuilder, { run, now }: RunCr
       ...writeRun(db.secrets, run),
       status: 'pending',
       is_prepared: db.codec.flag(false),
+      timed_out: db.codec.flag(false),
       original_parameters: null,
       runner_id: null,
       attempts: 0,

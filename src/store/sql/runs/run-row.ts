@@ -82,6 +82,7 @@ export function readRun(secrets: Secrets, row: StoredRun): RunRow {
     attempts: row.attempts,
     error: openText(secrets, row.error, path('error')),
     block_reason: openText(secrets, row.block_reason, path('block_reason')),
+    timed_out: Boolean(row.timed_out),
     hooks: row.hooks,
     created_at: row.created_at,
     claimed_at: row.claimed_at,

@@ -248,6 +248,7 @@ async function recordEnd(
     status: end.status,
     error: sealRunText(db.secrets, row, { column: 'error', text: end.error }),
     block_reason: sealRunText(db.secrets, row, { column: 'block_reason', text: end.block_reason }),
+    timed_out: db.codec.flag(end.timed_out ?? false),
     lease: null,
     due_at: null,
     finish_pending: db.codec.flag(true),

@@ -1,17 +1,8 @@
-import {
-  Button,
-  Group,
-  NumberInput,
-  SegmentedControl,
-  Tabs,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, SegmentedControl, Tabs, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useCaller, useMay } from '../../frame/caller.ts'
+import { useMay } from '../../frame/caller.ts'
 import { call, GatewayError } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
@@ -29,6 +20,7 @@ import { RunForm } from '../runs/start-run.tsx'
 import { NEW_BLUEPRINT, newBlueprint, replacementOf } from './blueprint-draft.ts'
 import styles from './blueprint-page.module.css'
 import type { StoredBlueprint } from './blueprints.tsx'
+import { ExecutorForm } from './executor-form.tsx'
 import { HooksTab } from './hooks-tab.tsx'
 import { SchemaEditor } from './schema-editor.tsx'
 
@@ -177,7 +169,11 @@ function SaveBar({ stored, draft, edited, onSaved, isReadOnly }: SaveBarProps) {
       const name = typeof draft.name === 'string' ? draft.name : ''
       return stored === undefined
         ? call('blueprints.create', { ...draft, name })
-        : call('blueprints.update', { ...replacementOf(stored.definition, draft), name: stored.name })
+        : call('blueprints.update', {
+            ...replacementOf(stored.definition, draft),
+            name: stored.name,
+            version: stored.version,
+          })
     },
     onSuccess: async ({ blueprint }) => {
       queries.setQueryData(['blueprints', blueprint.name], { blueprint })
@@ -246,15 +242,13 @@ function SaveFailed({ error }: { readonly error: Error }) {
   return <Failed error={new Error([`${at}: ${message}`, hint].filter(Boolean).join('. '))} />
 }
 
-interface FormProps {
+export interface BlueprintFormProps {
   readonly draft: Fields
   readonly set: (name: string, value: unknown) => void
   readonly isReadOnly: boolean
 }
 
-const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }
-
-function AgentForm({ draft, set, isNew, isReadOnly }: FormProps & { readonly isNew: boolean }) {
+function AgentForm({ draft, set, isNew, isReadOnly }: BlueprintFormProps & { readonly isNew: boolean }) {
   const text = (name: string) => (typeof draft[name] === 'string' ? draft[name] : '')
   const change =
     (name: string) =>
@@ -322,90 +316,7 @@ function AgentForm({ draft, set, isNew, isReadOnly }: FormProps & { readonly isN
   )
 }
 
-/** How the agent runs: a command of its own, or a profile whose command belongs to the runner. */
-function ExecutorForm({ draft, set, isReadOnly }: FormProps) {
-  const { edition } = useCaller()
-  const executor = fieldsOf(draft.executor)
-  const demands = fieldsOf(draft.demands)
-  const setExecutor = (name: string, value: unknown) => set('executor', withField(executor, name, value))
-  const isProfile = 'profile' in executor
-  const command = textsOf(executor.command) ?? []
-  const isOneLine = command.every((part) => !part.includes('\n'))
-  const others = Object.keys(executor).filter(
-    (name) => !['command', 'profile', 'timeout_seconds'].includes(name),
-  )
-  return (
-    <Panel title="How it is executed">
-      <div className={styles.form}>
-        <SegmentedControl
-          size="xs"
-          className={styles.left ?? ''}
-          aria-label="Executor"
-          disabled={isReadOnly}
-          data={[
-            { value: 'command', label: 'Command', disabled: edition === 'standard' },
-            { value: 'profile', label: 'Profile of a runner' },
-          ]}
-          value={isProfile ? 'profile' : 'command'}
-          onChange={(kind) => {
-            const { command: _, profile, ...rest } = executor
-            set('executor', { ...rest, ...(kind === 'profile' ? { profile: '' } : { command: [] }) })
-          }}
-        />
-        {isProfile ? (
-          <TextInput
-            label="Profile"
-            description="hookhelm runner --profile <name> -- <command>"
-            value={typeof executor.profile === 'string' ? executor.profile : ''}
-            disabled={isReadOnly}
-            onChange={({ currentTarget }) => setExecutor('profile', currentTarget.value)}
-            required
-          />
-        ) : (
-          <Textarea
-            label="Program and arguments, one per line"
-            description={
-              isOneLine
-                ? 'Gets the parameters as JSON on stdin, and prints the result as JSON.'
-                : 'An argument has several lines: change it as JSON.'
-            }
-            styles={MONO}
-            autosize
-            minRows={3}
-            maxRows={12}
-            value={command.join('\n')}
-            disabled={isReadOnly || !isOneLine}
-            onChange={({ currentTarget }) => setExecutor('command', currentTarget.value.split('\n'))}
-          />
-        )}
-        <NumberInput
-          label="Longest run in seconds"
-          placeholder="3600"
-          min={1}
-          max={86_400}
-          allowDecimal={false}
-          disabled={isReadOnly}
-          value={typeof executor.timeout_seconds === 'number' ? executor.timeout_seconds : ''}
-          onChange={(given) => setExecutor('timeout_seconds', given === '' ? undefined : Number(given))}
-        />
-        {others.length === 0 ? null : (
-          <p className={styles.empty}>{`More of it in JSON: ${others.join(', ')}`}</p>
-        )}
-        <TagsInput
-          label="Tags that a runner must have"
-          value={[...(textsOf(demands.tags) ?? [])]}
-          disabled={isReadOnly}
-          onChange={(tags) => {
-            const wanted = withField(demands, 'tags', tags.length === 0 ? undefined : tags)
-            set('demands', Object.keys(wanted).length === 0 ? undefined : wanted)
-          }}
-        />
-      </div>
-    </Panel>
-  )
-}
-
-function Schemas({ draft, set, isReadOnly }: FormProps) {
+function Schemas({ draft, set, isReadOnly }: BlueprintFormProps) {
   return (
     <div className={layout.columns}>
       <div className={layout.stack}>

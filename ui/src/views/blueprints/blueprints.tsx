@@ -13,6 +13,7 @@ import { fieldsOf } from '../runs/parameter-form.tsx'
 import { StartRun } from '../runs/start-run.tsx'
 import { NEW_BLUEPRINT } from './blueprint-draft.ts'
 import styles from './blueprints.module.css'
+import { NamedHooks } from './named-hooks.tsx'
 
 export type StoredBlueprint = Methods['blueprints.list']['result']['blueprints'][number]
 
@@ -27,7 +28,7 @@ export function Blueprints() {
     refetchInterval: 5_000,
   })
   return (
-    <>
+    <div className={layout.stack}>
       <Panel title="Blueprints" aside={maySave ? <NewLink /> : undefined}>
         <Loaded query={query} rows={5}>
           {({ blueprints }) =>
@@ -60,8 +61,9 @@ export function Blueprints() {
           }
         </Loaded>
       </Panel>
+      <NamedHooks blueprints={query.data?.blueprints ?? []} />
       {starting === undefined ? null : <StartRun agent={starting} onClose={() => setStarting(undefined)} />}
-    </>
+    </div>
   )
 }
 

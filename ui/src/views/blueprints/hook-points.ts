@@ -1,43 +1,35 @@
-import { runHookPointNames } from '../../../../src/runs/run-hook-points.ts'
+import { decidingPoints, type RunHookPoint, runHookPointNames } from '../../../../src/runs/run-hook-points.ts'
 
 export interface PointText {
-  readonly point: string
+  readonly point: RunHookPoint
   readonly title: string
   readonly about: string
-  /** Whether its hooks decide, so that the run must wait for them. */
+  /** Whether its hooks decide, so that something waits for them. */
   readonly isGate: boolean
+  /** Whether a hook may run without anything waiting for it. */
+  readonly mayBeAsync: boolean
 }
 
-const texts: readonly PointText[] = [
-  {
-    point: 'on_run_start',
-    title: 'Before the run',
-    about: 'Each hook may change the parameters or block the run. The first block ends the chain.',
-    isGate: true,
-  },
-  {
-    point: 'on_run_finish',
-    title: 'After the run',
-    about: 'Starts further agents with the result. Nothing waits for them.',
-    isGate: false,
-  },
-  {
-    point: 'on_result',
-    title: 'When the result arrives',
-    about: 'Each hook may change the result before it is stored and sent.',
-    isGate: true,
-  },
-  {
-    point: 'on_tool_call',
-    title: 'Before a tool call',
-    about: 'Each hook may change or block a tool call of the agent.',
-    isGate: true,
-  },
-  { point: 'on_error', title: 'When the run fails', about: 'Hears about the error.', isGate: false },
-  { point: 'on_timeout', title: 'When the run takes too long', about: 'Hears about it.', isGate: false },
-]
+const texts: Readonly<Record<RunHookPoint, readonly [title: string, about: string]>> = {
+  on_run_start: [
+    'Before the run',
+    'Each hook may change the parameters or block the run. The first block ends the chain.',
+  ],
+  on_tool_call: [
+    'Before a tool call',
+    'Each hook may change or block a tool call of the agent: of a model, or of a connected coding agent.',
+  ],
+  on_result: [
+    'When the result arrives',
+    'Each hook may change the result before it is stored and shown, or refuse it: the run fails then.',
+  ],
+  on_error: ['When the run fails', 'Learns about the error. Nothing waits for it.'],
+  on_timeout: ['When the run takes too long', 'Learns about the timeout, which is no error then.'],
+  on_run_finish: ['After the run', 'Starts further agents with the result. Nothing waits for them.'],
+}
 
-/** The points that this gateway runs, in the order of a run's life. */
-export const hookPoints: readonly PointText[] = texts.filter(({ point }) =>
-  runHookPointNames.some((name) => name === point),
-)
+/** Every point, in the order of a run's life. */
+export const hookPoints: readonly PointText[] = runHookPointNames.map((point) => {
+  const [title, about] = texts[point]
+  return { point, title, about, isGate: decidingPoints.includes(point), mayBeAsync: point !== 'on_run_start' }
+})

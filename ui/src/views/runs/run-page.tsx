@@ -139,7 +139,7 @@ const words = {
 function Verdict({ run, hooks }: VerdictProps) {
   const status = shownStatus(run)
   const blocker = hooks.find(refusesRun)
-  const changers = hooks.filter(({ state }) => state === 'changed').map(({ target }) => target)
+  const changers = startChanges(hooks).map(({ target }) => target)
   return (
     <div className={`${styles.verdict} ${styles[status] ?? ''}`} role="status" aria-label="Outcome">
       <RunStatus run={run}>
@@ -155,7 +155,7 @@ function Verdict({ run, hooks }: VerdictProps) {
       </span>
       {run.original_parameters === null ? null : (
         <Decision outcome="rewrite">
-          parameters changed{changers.length === 1 ? ` by ${changers[0]}` : ''}
+          parameters changed{changers.length === 0 ? '' : ` by ${changers.map(showControls).join(', ')}`}
         </Decision>
       )}
     </div>
@@ -196,8 +196,8 @@ interface HookFailuresProps {
 }
 
 const consequences: Readonly<Record<string, string>> = {
-  block: 'on_error is block: the run was refused, or an ended run was reported',
-  continue: 'on_error is continue: the run went on without it',
+  block: 'on_error is block: the run or the call was refused, or an ended run was reported',
+  continue: 'on_error is continue: it went on without the hook',
 }
 
 /** Every hook that failed, with all that is known about it. */
@@ -233,8 +233,13 @@ function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
   )
 }
 
+/** The hooks that changed the parameters, in their order. */
+function startChanges(hooks: readonly RunHookCall[]): readonly RunHookCall[] {
+  return hooks.filter(({ state, point }) => state === 'changed' && point === 'on_run_start')
+}
+
 function Parameters({ run: { parameters, original_parameters }, hooks }: VerdictProps) {
-  const changers = hooks.filter(({ state }) => state === 'changed').map(({ target }) => target)
+  const changers = startChanges(hooks)
   if (parameters === null)
     return (
       <Panel title="Parameters">
@@ -248,8 +253,27 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
       </Panel>
     )
   return (
-    <Panel title="Parameters" aside={`original → after ${changers[0] ?? 'the start hooks'}`}>
-      <Diff before={original_parameters} after={parameters} />
+    <Panel
+      title="Parameters"
+      aside={
+        changers.length < 2
+          ? `original → after ${changers[0]?.target ?? 'the start hooks'}`
+          : `changed by ${changers.length} hooks`
+      }
+    >
+      {changers.length < 2 ? (
+        <Diff before={original_parameters} after={parameters} />
+      ) : (
+        changers.map(({ target, change }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same agent may serve two hooks
+          <section key={index} aria-label={`Changed by ${target}`} data-changed-by={target}>
+            <p className={styles.note}>
+              <b>{showControls(target)}</b> changed {showControls(change?.fields.join(', ') ?? '')}
+            </p>
+            <Diff before={change?.original} after={change?.changed} />
+          </section>
+        ))
+      )}
     </Panel>
   )
 }

@@ -11,6 +11,7 @@ import {
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
+import { pointOfEvent } from '../../../../src/runs/run-hook-points.ts'
 import { formatDuration, shortenId } from '../../parts/format.ts'
 import styles from './run-status.module.css'
 
@@ -81,7 +82,7 @@ export function HookBadge({ run }: { readonly run: Pick<RunSummary, 'hooks' | 'b
 
 /** Hooks of blueprints stand at points of a run; all others at events. */
 export function pointName(event: string): string {
-  return event.startsWith('run_') ? `on_${event}` : event
+  return pointOfEvent(event) ?? event
 }
 
 /** Why the run exists, in words. */

@@ -17,14 +17,18 @@ const outcomes: Readonly<Record<RunHookState, Outcome>> = {
 const words: Readonly<Record<RunHookState, string>> = {
   running: 'runs',
   continued: 'lets it pass',
-  changed: 'changed parameters',
+  changed: 'changed it',
   blocked: 'blocked the run',
   failed: 'failed',
 }
 
-/** A hook after the end of a run decides nothing. */
-function describeState({ point, state }: RunHookCall): string {
-  return point === 'on_run_finish' && state === 'continued' ? 'followed' : words[state]
+const observers: readonly string[] = ['on_run_finish', 'on_error', 'on_timeout']
+
+/** What a hook did, at its point: a hook after the end of a run decides nothing. */
+function describeState({ point, state, change }: RunHookCall): string {
+  if (observers.includes(point) && state === 'continued') return 'followed'
+  if (state === 'changed') return `changed ${change?.fields.join(', ') ?? 'it'}`
+  return state === 'blocked' && point === 'on_tool_call' ? 'blocked a tool call' : words[state]
 }
 
 interface RunTimelineProps {
@@ -48,11 +52,12 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
         ))}
       </div>
       <ol className={styles.lanes} aria-label="Phases of the run">
-        {phases.map(({ kind, start, end: last, hook }) => {
+        {phases.map(({ kind, start, end: last, hook }, index) => {
           const took = (last ?? Math.max(now, start)) - start
           return (
             <li
-              key={`${kind}-${start}-${hook?.target ?? ''}-${hook?.point ?? ''}`}
+              // biome-ignore lint/suspicious/noArrayIndexKey: the phases of a run stay in their order
+              key={`${index}-${kind}`}
               className={styles.lane}
               data-phase={hook?.point ?? kind}
               title={`${formatInstant(start)}, ${formatDuration(took)}`}
