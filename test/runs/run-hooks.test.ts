@@ -294,6 +294,17 @@ describe('AO-59 variables in headers', () => {
       expect(run.status).toBe('failed')
       expect(run.error).toContain('the variable UNSET, which is not set or not allowed')
       expect(receiver.at('continue/unset')).toEqual([])
+      const { ok } = parts()
+      const allow = (header_variables: unknown) =>
+        ok('PATCH', '/v1/settings', { settings: { header_variables }, scope: 'gateway' })
+      const hook = withHeader(`\${CRM_TOKEN}`, 'continue/revoked')
+      const before = await runWith({ on_run_start: hook })
+      expect(before.run.status).toBe('completed')
+      await allow([])
+      const { run_id } = await ok('POST', '/runs', { agent_name: before.name, parameters: { id: 'R2' } })
+      expect((await untilEnded(gateway(), run_id)).error).toContain('the variable CRM_TOKEN')
+      expect(receiver.at('continue/revoked')).toHaveLength(1)
+      await allow(['CRM_TOKEN', 'UNSET'])
     },
     HANG,
   )

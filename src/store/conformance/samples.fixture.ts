@@ -171,9 +171,10 @@ export function runEvent(run: Pick<NewRun, 'tenant_id' | 'session_id' | 'run_id'
   }
 }
 
-/** Brings the database back to the step before `013-runs`. */
+/** Brings the database back to what it was before `013-runs`. */
 export async function undoRunTables(execute: StoreUnderTest['execute']): Promise<void> {
   const tables = [
+    'approvals',
     'deleted_run_sessions',
     'run_events',
     'run_event_positions',
@@ -190,5 +191,5 @@ export async function undoRunTables(execute: StoreUnderTest['execute']): Promise
     'rename column old_source to source',
   ])
     await execute(`alter table agent_hooks ${change}`)
-  await execute("delete from kysely_migration where name in ('013-runs', '015-run-finishes')")
+  await execute("delete from kysely_migration where name >= '013-runs'")
 }
