@@ -1,0 +1,93 @@
+import { UNKNOWN_CHARACTER } from '../parse/cursor.ts'
+import type { Certainty, ShellArgument } from '../shell-effects.ts'
+
+/** A value that is known only when the line runs. */
+export interface UnknownPiece {
+  /** As it is written in the line. */
+  readonly source: string
+  /** The value if nothing outside of the line sets the variable. */
+  readonly assumed?: string
+  /** The pattern that the value fits, if it is the name of a file. */
+  readonly pattern?: string
+  /** The file that a process substitution stands for. */
+  readonly file?: string
+}
+
+/** A text of which parts may be unknown. */
+export type ShellText = readonly (string | UnknownPiece)[]
+
+/** A piece of an argument. What is quoted is neither split nor used as a pattern. */
+export interface FieldPiece {
+  readonly value: string | UnknownPiece
+  readonly quoted: boolean
+}
+
+/** One argument, before it is reported. */
+export type Field = readonly FieldPiece[]
+
+export const EMPTY_TEXT: ShellText = []
+
+export function unknownText(source: string, assumed?: string): ShellText {
+  return [assumed === undefined ? { source } : { source, assumed }]
+}
+
+/** The text if all of it is known. */
+export function knownText(text: ShellText | undefined): string | undefined {
+  if (text === undefined) return undefined
+  let known = ''
+  for (const piece of text) {
+    if (typeof piece !== 'string') return undefined
+    known += piece
+  }
+  return known
+}
+
+/** The text as people read it: unknown parts as they are written in the line. */
+export function describeText(text: ShellText): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : piece.source)).join('')
+}
+
+/** The text as code: a character stands for each unknown part. */
+export function textAsCode(text: ShellText): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : UNKNOWN_CHARACTER)).join('')
+}
+
+export function isFieldKnown(field: Field): boolean {
+  return field.every(({ value }) => typeof value === 'string')
+}
+
+export function fieldText(field: Field): ShellText {
+  return field.map(({ value }) => value)
+}
+
+/** The argument as people read it. */
+export function describeField(field: Field): string {
+  return describeText(fieldText(field))
+}
+
+export function exactField(text: string): Field {
+  return [{ value: text, quoted: true }]
+}
+
+/** An argument that may become several. */
+export function unknownField(source: string): Field {
+  return [{ value: { source }, quoted: false }]
+}
+
+const globCharacters = /[*?]|\[[^\]]*\]/
+
+export function hasPattern(field: Field): boolean {
+  return field.some(({ value, quoted }) => !quoted && typeof value === 'string' && globCharacters.test(value))
+}
+
+export function fieldCertainty(field: Field): Certainty {
+  if (field.some(({ value }) => typeof value !== 'string' && value.pattern === undefined)) return 'unknown'
+  return hasPattern(field) || !isFieldKnown(field) ? 'pattern' : 'exact'
+}
+
+export function reportField(field: Field): ShellArgument {
+  const certainty = fieldCertainty(field)
+  const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
+  const argument = { text: describeField(field), certainty }
+  return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
+}
