@@ -1,5 +1,6 @@
 /** What a shell line does, not how it is spelled. */
 export { analyzeShell } from './analyze-shell.ts'
+export { formatShellEffects } from './format-effects.ts'
 export type {
   Certainty,
   FileEffect,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { analyzeShell } from '../../src/shell/index.ts'
@@ -18,13 +17,14 @@ test(`what bash, dash and zsh do with ${numRuns} lines is among the effects`, { 
   let recorded = 0
   for (const line of fc.sample(shellLine, { numRuns, seed })) {
     for (const shell of shells) {
-      const effects = analyzeShell(line, {
-        cwd: sandbox.cwd,
-        home: `${sandbox.cwd}/d1`,
-        shell: shell.dialect,
-        readFile: (path) => readTemplate(path),
-      })
       const run = sandbox.run(line, shell)
+      const context = {
+        cwd: run.cwd,
+        home: `${run.cwd}/d1`,
+        shell: shell.dialect,
+        readFile: sandbox.readBefore,
+      }
+      const effects = analyzeShell(line, context)
       recorded += run.runs.length
       if (effects.opaque.length > 0) opaque++
       misses.push(...findMisses(run, effects).map((miss) => `${shell.name}: ${JSON.stringify(line)} ${miss}`))
@@ -39,13 +39,3 @@ test(`what bash, dash and zsh do with ${numRuns} lines is among the effects`, { 
   expect(opaque / total).toBeLessThan(0.75)
   expect(recorded).toBeGreaterThan(total / 4)
 })
-
-/** The files are as they were before the line ran. */
-function readTemplate(path: string): string | undefined {
-  const file = path.replace('/work/', '/template/')
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}

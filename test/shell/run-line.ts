@@ -33,17 +33,17 @@ const root = realpathSync(tmpdir())
 
 /** A folder with stand-in programs and some files, in which lines run. */
 export interface LineSandbox {
-  readonly cwd: string
   readonly run: (line: string, shell: TestShell) => LineRun
+  /** The text of a file in the folder of a run, as it was before the line. */
+  readonly readBefore: (path: string) => string | undefined
   readonly remove: () => void
 }
 
 export function createLineSandbox(): LineSandbox {
   const base = join(root, `hookhelm-shell-${process.pid}`)
   const template = join(base, 'template')
-  const cwd = join(base, 'work')
-  const record = join(base, 'record')
-  for (const folder of [template, join(template, 'd1'), join(template, 'bin'), cwd])
+  let count = 0
+  for (const folder of [template, join(template, 'd1'), join(template, 'bin')])
     mkdirSync(folder, { recursive: true })
   for (const [name, status, output] of [
     ['alpha', 0, ''],
@@ -62,7 +62,9 @@ export function createLineSandbox(): LineSandbox {
   chmodSync(join(template, 's1.sh'), 0o755)
   const before = listFiles(template)
   const run = (line: string, shell: TestShell): LineRun => {
-    for (const folder of [cwd, record]) rmSync(folder, { recursive: true, force: true })
+    // Processes in the background may still write, so every run has folders of its own.
+    const cwd = join(base, `work-${++count}`)
+    const record = join(base, `record-${count}`)
     mkdirSync(record)
     cpSync(template, cwd, { recursive: true, preserveTimestamps: true })
     const env = {
@@ -78,9 +80,23 @@ export function createLineSandbox(): LineSandbox {
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (path) => before.get(path) !== after.get(path),
     )
-    return { cwd, runs: readRecords(record), changed }
+    const runs = readRecords(record)
+    for (const folder of [cwd, record]) removeFolder(folder)
+    return { cwd, runs, changed }
   }
-  return { cwd, run, remove: () => rmSync(base, { recursive: true, force: true }) }
+  const readBefore = (path: string): string | undefined => {
+    const file = path.replace(/\/work-\d+\//, '/template/')
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8') : undefined
+  }
+  return { run, readBefore, remove: () => removeFolder(base) }
+}
+
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // A process that outlives its line wrote a file meanwhile. The folder is in the temporary folder.
+  }
 }
 
 function readRecords(folder: string): RecordedRun[] {

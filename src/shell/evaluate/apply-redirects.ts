@@ -91,6 +91,8 @@ function recordRedirect(
     frame.run.record.addHost({ host: network[1] ?? '', certainty: 'exact', by: operator, at })
     return undefined
   }
+  // The file of a process substitution is a pipe.
+  if (target.some((piece) => typeof piece !== 'string' && piece.file !== undefined)) return undefined
   const record = recordFile(state, frame)
   if (operator === '<' || operator === '<&' || operator === '<>') record('reads', { field, by: operator, at })
   if (operator.includes('>')) record('writes', { field, by: operator, at })
@@ -103,6 +105,7 @@ function fileContent(target: ShellText, path: string | undefined, state: ShellSt
   const [only] = target
   const file = path ?? (typeof only === 'object' ? only.file : undefined)
   if (file === undefined) return unknownText('<')
+  if (file === '/dev/null') return EMPTY_TEXT
   return fileText(exactField(file), state) ?? unknownText('<')
 }
 

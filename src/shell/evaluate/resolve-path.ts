@@ -27,6 +27,9 @@ export function certainPath(field: Field, cwd: string | undefined): string | und
   return text === undefined || text === '' ? undefined : absolutePath(text, cwd)
 }
 
+/** They change a file but not its content. */
+const attributePrograms = new Set(['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'touch'])
+
 interface FileTarget {
   readonly field: Field
   readonly by: string
@@ -54,7 +57,8 @@ export function recordFile(
     if (kind === 'reads') return
     if (effect.certainty === 'unknown')
       run.record.addOpaque('path', `the path ${written} that ${by} ${kind} is not known`, at)
-    else if (path !== undefined) writeFileContent(state, path, unknownText(path))
+    else if (path !== undefined && !attributePrograms.has(by))
+      writeFileContent(state, path, unknownText(path))
   }
 }
 

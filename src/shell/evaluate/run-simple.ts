@@ -40,7 +40,9 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
   const inside: ShellFrame = { ...redirected.frame, at: frame.at ?? node.at }
   runCodeVariables(node.assignments, state, inside)
   if (fields.length === 0) {
-    const outcome = redirected.finish(eitherWay(state, EMPTY_TEXT))
+    // `$(<file)` is the content of the file.
+    const input = redirected.frame.stdin === frame.stdin ? undefined : redirected.frame.stdin
+    const outcome = redirected.finish(eitherWay(state, input ?? EMPTY_TEXT))
     return node.words.length === 0 && !node.assignments.some(hasSubstitution)
       ? { ...outcome, fail: [] }
       : outcome

@@ -42,8 +42,10 @@ export function expandParameter(
   if (operator === undefined) return value ?? unknownText(source, '')
   if (/^:?[-=?+]$/.test(operator)) return withDefault({ parameter, value, word, source }, scope)
   if (isList(value)) return unknown
-  const text = knownText(value)
   const argument = knownText(word)
+  const renamed = argument === undefined ? undefined : changePattern(value, operator, argument)
+  if (renamed) return renamed
+  const text = knownText(value)
   if (text === undefined || argument === undefined) return unknown
   const changed = changeText(text, operator, argument)
   return changed === undefined ? unknown : [changed]
@@ -117,6 +119,23 @@ function changeText(text: string, operator: string, argument: string): string | 
   if (operator.startsWith('#')) return removePrefix(text, argument, operator === '##')
   if (operator.startsWith('%')) return removeSuffix(text, argument, operator === '%%')
   return operator.startsWith('/') ? replacePattern(text, operator, argument) : undefined
+}
+
+/** The value of a loop over files is a pattern. Its extension or its folder can be removed from the pattern. */
+function changePattern(
+  value: ShellText | undefined,
+  operator: string,
+  argument: string,
+): ShellText | undefined {
+  const [only, ...more] = value ?? []
+  if (typeof only !== 'object' || only.pattern === undefined || more.length > 0) return undefined
+  if (operator.startsWith('%') && !/[*?[]/.test(argument) && only.pattern.endsWith(argument)) {
+    const pattern = only.pattern.slice(0, only.pattern.length - argument.length)
+    return [{ source: pattern, pattern }]
+  }
+  if (operator !== '##' || argument !== '*/') return undefined
+  const pattern = only.pattern.split('/').at(-1) ?? '*'
+  return [{ source: pattern, pattern }]
 }
 
 function substring(text: string, argument: string): string | undefined {

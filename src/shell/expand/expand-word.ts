@@ -81,7 +81,8 @@ function addPart(
   const items = isList(value) ? (isEach ? value : [joinList(value, scope)]) : [value]
   for (const [index, item] of items.entries()) {
     if (index > 0) endField(builder)
-    builder.current.push(...item.map((piece) => ({ value: piece, quoted: true })))
+    // Of an unknown list it is not known how many arguments it becomes.
+    builder.current.push(...item.map((value) => ({ value, quoted: typeof value === 'string' || !isEach })))
     // `"$@"` without arguments is no argument at all; every other empty value in quotes is one.
     if (item.length === 0 && (isList(value) || !isEach)) builder.current.push({ value: '', quoted: true })
   }

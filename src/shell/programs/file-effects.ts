@@ -73,17 +73,12 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
 
 /** The target of a copy: the file itself, or a file of the same name in a folder. */
 function copyTargets(sources: readonly Field[], target: Field, isFolder: boolean): Field[] {
-  const written = describeField(target)
-  const inside = sources.map(
-    (source): Field =>
-      [...target, { value: `/${basename(describeField(source))}`, quoted: true }].flatMap(
-        (piece, index, all) =>
-          index === all.length - 1 && fieldCertainty(source) !== 'exact'
-            ? [{ value: { source: `/${basename(describeField(source))}`, pattern: '/*' }, quoted: true }]
-            : [piece],
-      ),
-  )
-  const isCertainlyFolder = isFolder || sources.length > 1 || /(^|\/)\.{0,2}$|\/$/.test(written)
+  const inside = sources.map((source): Field => {
+    const name = `/${basename(describeField(source))}`
+    const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
+    return [...target, { value, quoted: true }]
+  })
+  const isCertainlyFolder = isFolder || sources.length > 1 || /(^|\/)\.{1,2}$/.test(describeField(target))
   return isCertainlyFolder ? inside : [target, ...inside]
 }
 
@@ -124,6 +119,51 @@ function remove({ parsed: { options, operands }, add }: FileCall): void {
   for (const field of operands) {
     add('deletes', field)
     if (hasOption(options, 'r')) add('deletes', field, '/**')
+  }
+}
+
+/** The name is new: every X of the template becomes another character. */
+function mktemp({ parsed: { options, operands }, add }: FileCall): void {
+  if (hasOption(options, 'u')) return
+  const template = operands[0] ? describeField(operands[0]) : '/tmp/tmp.XXXXXXXXXX'
+  const [folder] = optionValues(options, 'p', 'tmpdir')
+  const pattern = template.replace(/X{3,}/g, '*')
+  const path = folder
+    ? `${describeField(folder)}/${pattern}`
+    : hasOption(options, 't')
+      ? `/tmp/${pattern}`
+      : pattern
+  add('writes', [{ value: path, quoted: false }])
+}
+
+/** Replaces each file by its compressed form, or back. */
+function compress({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const extension = /xz/.test(invocation.program) ? '.xz' : /bz/.test(invocation.program) ? '.bz2' : '.gz'
+  for (const field of operands) {
+    add('reads', field)
+    if (hasOption(options, 'c', 'stdout', 'to-stdout', 'l', 't')) continue
+    if (!hasOption(options, 'k', 'keep')) add('deletes', field)
+    const name = describeField(field)
+    add('writes', [...field, { value: extension, quoted: true }])
+    if (fieldCertainty(field) === 'exact' && /\.\w+$/.test(name))
+      add('writes', exactField(name.replace(/\.\w+$/, '')))
+  }
+}
+
+/** The pieces are named after a prefix. */
+function split({ parsed: { operands }, add }: FileCall): void {
+  if (operands[0]) add('reads', operands[0])
+  add('writes', [...(operands[1] ?? exactField('x')), { value: '*', quoted: false }])
+}
+
+/** `mkdir -p` also makes the folders on the way. */
+function mkdir({ parsed: { options, operands }, add }: FileCall): void {
+  for (const field of operands) {
+    add('writes', field)
+    if (!hasOption(options, 'p') || fieldCertainty(field) !== 'exact') continue
+    const parts = describeField(field).split('/')
+    for (let length = 1; length < parts.length; length++)
+      add('writes', exactField(parts.slice(0, length).join('/')))
   }
 }
 
@@ -340,7 +380,16 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   install,
   rm: remove,
   grm: remove,
+  gzip: compress,
+  gunzip: compress,
+  bzip2: compress,
+  bunzip2: compress,
+  xz: compress,
+  unxz: compress,
+  split,
+  mkdir,
   dd,
+  mktemp,
   sed,
   gsed: sed,
   awk,

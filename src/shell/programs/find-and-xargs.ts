@@ -29,7 +29,11 @@ export function runXargs({ args, state, frame }: Invocation): ShellOutcome {
   const { stdin: _used, ...rest } = inside
   if (token !== undefined)
     for (const item of items ?? [undefined])
-      frame.run.runWords(replaceToken(words, token, item), forkState(state), rest)
+      frame.run.runWords(
+        replaceToken(words, token, { value: item ?? { source: token }, quoted: true }),
+        forkState(state),
+        rest,
+      )
   else
     for (const batch of xargsBatches(items, options))
       frame.run.runWords([...words, ...batch], forkState(state), rest)
@@ -63,20 +67,15 @@ function xargsBatches(
   )
 }
 
-/** Replaces a token in every word by a value; an absent value is unknown. */
-function replaceToken(
-  words: readonly Field[],
-  token: string,
-  value: string | FieldPiece['value'] | undefined,
-): Field[] {
-  const replacement = value ?? { source: token }
+/** Replaces a token in every word by a value. */
+function replaceToken(words: readonly Field[], token: string, { value, quoted }: FieldPiece): Field[] {
   return words.map((word) =>
     word.flatMap((piece): FieldPiece[] => {
       if (typeof piece.value !== 'string' || !piece.value.includes(token)) return [piece]
       return piece.value
         .split(token)
         .flatMap((text, index): FieldPiece[] => [
-          ...(index === 0 ? [] : [{ value: replacement, quoted: true }]),
+          ...(index === 0 ? [] : [{ value, quoted }]),
           ...(text === '' ? [] : [{ value: text, quoted: true }]),
         ])
     }),
@@ -140,11 +139,13 @@ function runFound({ text, words, starts, below }: FoundCommand, { state, frame }
     skipsFunctions: true,
   }
   const isFolder = text.endsWith('dir')
+  // With `+` one command gets many files.
+  const isEach = describeField(words[end] ?? []) !== '+'
   for (const start of starts) {
     const pattern = isFolder ? `./${below.split('/').at(-1)}` : `${describeField(start)}${below}`
     const piece = { source: pattern, pattern }
     const child = isFolder ? { ...forkState(state), cwd: undefined } : forkState(state)
-    frame.run.runWords(replaceToken(command, '{}', piece), child, inside)
+    frame.run.runWords(replaceToken(command, '{}', { value: piece, quoted: isEach }), child, inside)
   }
 }
 

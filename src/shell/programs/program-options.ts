@@ -30,6 +30,7 @@ const table: Readonly<Record<string, string>> = {
   truncate: 'size=s: reference=r: no-create=c io-blocks=o',
   shred: 'force=f iterations=n: size=s: remove=u verbose=v exact=x zero=z random-source:',
   unlink: '',
+  mktemp: 'directory=d dry-run=u quiet=q tmpdir=p: suffix: t',
   dd: '',
   tee: 'append=a ignore-interrupts=i p output-error',
   sed: 'in-place=i quiet=n silent=n expression=e: file=f: regexp-extended=E r=E separate=s null-data=z posix debug sandbox unbuffered=u line-length=l: follow-symlinks',

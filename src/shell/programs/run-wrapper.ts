@@ -119,6 +119,9 @@ function runInner(
 ): ShellOutcome | undefined {
   const given = words.length === 0 && row.fallback !== undefined ? [exactField(row.fallback)] : words
   if (given.length === 0) return undefined
+  // `flock file -c code`: the option follows the operand.
+  if (row.code?.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
+    return frame.run.runCode(fieldText(given[1]), childState(state), frame)
   const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
   const child = childState(state)
   if (joins === 'joined') return frame.run.runCode(joinWords(given), child, frame)
