@@ -100,12 +100,14 @@ function removeFolder(folder: string): void {
 }
 
 function readRecords(folder: string): RecordedRun[] {
-  return readdirSync(folder).map((file) => {
+  const records = readdirSync(folder).map((file) => {
     const [program = '', cwd = '', ...args] = readFileSync(join(folder, file), 'utf8')
       .split('\0')
       .slice(0, -1)
     return { program, cwd, args }
   })
+  // A process in the background may only have started to write.
+  return records.filter(({ program }) => program !== '')
 }
 
 /** Every file and folder below, with its content. */

@@ -1,4 +1,4 @@
-import { expandWithoutSplitting } from '../expand/expand-word.ts'
+import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
   EMPTY_TEXT,
   exactField,
@@ -51,6 +51,7 @@ export function applyRedirects(
       if (isInput && number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
       continue
     }
+    if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
     const { files } = state
     const path = recordRedirect(redirect, target, { state, frame })
     if (operator === '<' && number === '0') inside = { ...inside, stdin: fileContent(target, path, state) }
@@ -75,6 +76,17 @@ function readHere({ operator, target, body }: Redirect, state: ShellState, frame
   const scope = expansionScope(state, frame)
   if (operator === '<<<') return [...expandWithoutSplitting(target, scope), '\n']
   return body ? expandWithoutSplitting(body, scope) : EMPTY_TEXT
+}
+
+/** zsh expands the braces of a target, and writes to every file. */
+function recordEach({ operator, target, at }: Redirect, state: ShellState, frame: ShellFrame): void {
+  const hasBrace = target.parts.some(
+    (part) => part.kind === 'text' && !part.quoted && part.text.includes('{'),
+  )
+  if (!hasBrace) return
+  const kind = operator.startsWith('<') ? 'reads' : 'writes'
+  for (const field of expandWord(target, expansionScope(state, frame)))
+    recordFile(state, frame)(kind, { field, by: operator, at: frame.at ?? at })
 }
 
 /** Records the file and returns its path if it is certain. */

@@ -23,7 +23,7 @@ export interface EffectRecorder {
   readonly effects: () => ShellEffects
 }
 
-const MAX_STEPS = 20_000
+const MAX_STEPS = 6_000
 const MAX_COMMANDS = 1_000
 const MAX_MARKS = 100
 

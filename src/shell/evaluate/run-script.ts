@@ -1,6 +1,7 @@
 import { evaluateArithmetic } from '../expand/evaluate-arithmetic.ts'
 import { arithmeticScope, expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
+  compactText,
   describeText,
   EMPTY_TEXT,
   type Field,
@@ -38,7 +39,7 @@ export function runScript(script: Script, states: readonly ShellState[], frame: 
     last = runFromAll(command, live, frame)
     printed.push(last.stdout)
   }
-  return { ...last, stdout: printed.flat() }
+  return { ...last, stdout: compactText(printed.flat()) }
 }
 
 function runFromAll(node: ShellNode, states: readonly ShellState[], frame: ShellFrame): ShellOutcome {
@@ -250,7 +251,7 @@ function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: 
     printed.push(left.length > 0 ? unknownText('$(…)') : outcome.stdout)
     states = joinStates([...outcome.ok, ...outcome.fail, ...left])
   }
-  return { ok: states, fail: states, stdout: printed.flat() }
+  return { ok: states, fail: states, stdout: compactText(printed.flat()) }
 }
 
 /** A pattern becomes file names, one per iteration. */

@@ -38,6 +38,8 @@ export function expandParameter(
   if (operator === 'other' || operator === 'zsh' || operator === '@' || operator === '~' || operator === '~~')
     return unknown
   const value = readValue(parameter, index, scope)
+  // The value that zsh gives it has a NUL, which no argument can have.
+  if (parameter.name === 'IFS' && scope.dialect === 'zsh') return unknown
   if (parameter.length) return lengthOf(value) ?? unknown
   if (operator === undefined) return value ?? unknownText(source, '')
   if (/^:?[-=?+]$/.test(operator)) return withDefault({ parameter, value, word, source }, scope)
@@ -115,7 +117,8 @@ function changeText(text: string, operator: string, argument: string): string | 
   if (operator === ',,' && argument === '') return text.toLowerCase()
   if (operator === '^' && argument === '') return text.slice(0, 1).toUpperCase() + text.slice(1)
   if (operator === ',' && argument === '') return text.slice(0, 1).toLowerCase() + text.slice(1)
-  if (text.length > 2_000) return undefined
+  // Patterns are tried at every position, so long texts stay unknown.
+  if (text.length > (/[*?[]/.test(argument) ? 120 : 2_000)) return undefined
   if (operator.startsWith('#')) return removePrefix(text, argument, operator === '##')
   if (operator.startsWith('%')) return removeSuffix(text, argument, operator === '%%')
   return operator.startsWith('/') ? replacePattern(text, operator, argument) : undefined

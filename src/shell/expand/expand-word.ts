@@ -3,6 +3,7 @@ import { evaluateArithmetic } from './evaluate-arithmetic.ts'
 import { expandBraces } from './expand-braces.ts'
 import { type ExpansionScope, expandParameter, isList } from './expand-parameter.ts'
 import {
+  compactText,
   EMPTY_TEXT,
   type Field,
   type FieldPiece,
@@ -24,11 +25,14 @@ export function expandWord(word: Word, scope: ExpansionScope): readonly Field[] 
 
 /** The text of a word that is not split: an assignment, a heredoc, the target of a redirection. */
 export function expandWithoutSplitting(word: Word, scope: ExpansionScope): ShellText {
-  return expandTilde(word.parts, scope).flatMap((part): ShellText => {
+  const [only] = word.parts
+  if (word.parts.length === 1 && only?.kind === 'text' && only.quoted) return [only.text]
+  const pieces = expandTilde(word.parts, scope).flatMap((part): ShellText => {
     if (part.kind === 'text') return part.text === '' ? EMPTY_TEXT : [part.text]
     const value = expandPart(part, scope)
     return isList(value) ? joinList(value, scope) : value
   })
+  return compactText(pieces)
 }
 
 function joinList(list: readonly ShellText[], scope: ExpansionScope): ShellText {

@@ -52,6 +52,23 @@ export function textAsCode(text: ShellText): string {
   return text.map((piece) => (typeof piece === 'string' ? piece : UNKNOWN_CHARACTER)).join('')
 }
 
+const MAX_TEXT = 65_536
+
+/** The text with its known parts joined; unknown if it is too long to keep. */
+export function compactText(text: ShellText): ShellText {
+  if (text.length < 2 && (typeof text[0] !== 'string' || text[0].length <= MAX_TEXT)) return text
+  const joined: (string | UnknownPiece)[] = []
+  let length = 0
+  for (const piece of text) {
+    const last = joined.at(-1)
+    if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece
+    else joined.push(piece)
+    length += typeof piece === 'string' ? piece.length : 16
+    if (length > MAX_TEXT) return unknownText('…')
+  }
+  return joined
+}
+
 export function isFieldKnown(field: Field): boolean {
   return field.every(({ value }) => typeof value === 'string')
 }

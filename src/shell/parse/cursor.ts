@@ -79,13 +79,16 @@ export function isWordEnd(char: string | undefined): boolean {
   return char === undefined || metacharacters.has(char)
 }
 
+const plainWord = /[^\s;&|()<>'"$`\\]{1,200}/y
+
 /** The unquoted word that starts here, without reading it; reserved words are recognised this way. */
 export function peekPlainWord({ text, pos }: Cursor): string {
-  const word = /[^\s;&|()<>'"$`\\]+|\(/y
-  word.lastIndex = pos
-  const found = word.exec(text)?.[0] ?? ''
+  if (text.charCodeAt(pos) === 40) return '('
+  // No reserved word is longer.
+  plainWord.lastIndex = pos
+  const found = plainWord.exec(text)?.[0] ?? ''
   const after = text[pos + found.length]
-  return found === '(' || isWordEnd(after) ? found : ''
+  return isWordEnd(after) ? found : ''
 }
 
 /** Skips a reserved word if it comes next. */

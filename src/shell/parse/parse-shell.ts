@@ -170,13 +170,15 @@ function readSimple(cursor: Cursor): ShellNode {
   return { kind: 'simple', assignments, words, redirects, at, rest: cursor.text.slice(restAt, cursor.pos) }
 }
 
+const emptyParentheses = /[ \t]*\([ \t]*\)/y
+
 /** Skips `()` after the name of a function and returns the name. */
 function functionName(cursor: Cursor, { parts }: Word): string | undefined {
-  const open = /[ \t]*\([ \t]*\)/y
-  open.lastIndex = cursor.pos
   const [part] = parts
-  if (!open.test(cursor.text) || parts.length !== 1 || part?.kind !== 'text' || part.quoted) return undefined
-  cursor.pos = open.lastIndex
+  emptyParentheses.lastIndex = cursor.pos
+  if (parts.length !== 1 || part?.kind !== 'text' || part.quoted || !emptyParentheses.test(cursor.text))
+    return undefined
+  cursor.pos = emptyParentheses.lastIndex
   return part.text
 }
 

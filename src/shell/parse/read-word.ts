@@ -256,12 +256,13 @@ function readScriptInParentheses(cursor: Cursor) {
   return script
 }
 
+const ansiCString = /'((?:[^'\\]|\\[\s\S])*)'/y
+
 function readAnsiC(cursor: Cursor): WordPart {
-  const match = /'((?:[^'\\]|\\[\s\S])*)'/y
-  match.lastIndex = cursor.pos
-  const found = match.exec(cursor.text)
+  ansiCString.lastIndex = cursor.pos
+  const found = ansiCString.exec(cursor.text)
   if (!found) syntaxProblem(cursor, "a string that starts with $' is not closed")
-  cursor.pos = match.lastIndex
+  cursor.pos = ansiCString.lastIndex
   const source = found[1] ?? ''
   const text = source.includes(UNKNOWN_CHARACTER) ? undefined : decodeAnsiC(source)
   return text === undefined
@@ -302,10 +303,11 @@ function readGroupPattern(cursor: Cursor): WordPart {
   return { kind: 'group-pattern', inside, source: cursor.text.slice(start, cursor.pos) }
 }
 
+const namePattern = /[A-Za-z_]\w*/y
+
 export function readName(cursor: Cursor): string | undefined {
-  const name = /[A-Za-z_]\w*/y
-  name.lastIndex = cursor.pos
-  const found = name.exec(cursor.text)?.[0]
+  namePattern.lastIndex = cursor.pos
+  const found = namePattern.exec(cursor.text)?.[0]
   if (found !== undefined) cursor.pos += found.length
   return found
 }
@@ -320,14 +322,15 @@ function readSpecialName(cursor: Cursor): string | undefined {
 
 const operators = /:?[-=?+]|##?|%%?|\/\/|\/[#%]?|\^\^?|,,?|@|:|~~?|(?=\})/y
 
+const prefixSign = /[!#](?=[\w@*?$!#-])/y
+const digits = /\d+/y
+
 /** Reads after `${`. */
 function readParameter(cursor: Cursor, quoted: boolean): Parameter {
   const start = cursor.pos
-  const prefix = /[!#](?=[\w@*?$!#-])/y
-  prefix.lastIndex = start
-  const sign = prefix.exec(cursor.text)?.[0]
+  prefixSign.lastIndex = start
+  const sign = prefixSign.exec(cursor.text)?.[0]
   if (sign !== undefined) cursor.pos++
-  const digits = /\d+/y
   digits.lastIndex = cursor.pos
   const number = digits.exec(cursor.text)?.[0]
   if (number !== undefined) cursor.pos += number.length

@@ -30,6 +30,8 @@ const table: Readonly<Record<string, string>> = {
   truncate: 'size=s: reference=r: no-create=c io-blocks=o',
   shred: 'force=f iterations=n: size=s: remove=u verbose=v exact=x zero=z random-source:',
   unlink: '',
+  split:
+    'number=n: lines=l: bytes=b: line-bytes=C: suffix-length=a: numeric-suffixes=d hex-suffixes=x elide-empty-files=e filter: separator=t: unbuffered=u verbose additional-suffix:',
   mktemp: 'directory=d dry-run=u quiet=q tmpdir=p: suffix: t',
   dd: '',
   tee: 'append=a ignore-interrupts=i p output-error',
