@@ -3,13 +3,17 @@ import { readQuotedText, readWord } from './read-word.ts'
 import type { Redirect, Word } from './shell-syntax.ts'
 
 const redirectStart = /(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||>!|<|>)/y
+// In zsh a blank may follow `{name}`.
+const zshRedirectStart = /(\d+|\{[A-Za-z_]\w*\}[ \t]*)?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||>!|<|>)/y
 // In POSIX sh `&>` is a `&` followed by a `>`, and there is no `<<<`.
 const posixRedirectStart = /(\d+)?(<<-|<<|<>|<&|>>|>&|>\||<|>)/y
+
+const starts = { bash: redirectStart, sh: posixRedirectStart, zsh: zshRedirectStart }
 
 /** Reads one redirection; undefined if none starts here. */
 export function readRedirect(cursor: Cursor): Redirect | undefined {
   const at = cursor.pos
-  const start = cursor.dialect === 'sh' ? posixRedirectStart : redirectStart
+  const start = starts[cursor.dialect]
   start.lastIndex = at
   const found = start.exec(cursor.text)
   if (!found) return undefined

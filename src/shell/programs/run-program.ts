@@ -1,10 +1,9 @@
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { eitherWay, forkState, type ShellOutcome } from '../evaluate/shell-state.ts'
+import { eitherWay, type ShellOutcome } from '../evaluate/shell-state.ts'
 import {
   describeField,
-  EMPTY_TEXT,
   exactField,
   type Field,
   fieldText,
@@ -206,8 +205,8 @@ function runNamedScript({ written, args, state, frame, at }: Invocation): ShellO
     if (isOwn) frame.run.record.addOpaque('inline-code', `${written} is a program that the line writes`, at)
     return undefined
   }
-  recordFile(state, frame)('reads', { field: file, by: 'sh', at })
-  const child = { ...childState(state), positional: args.map(fieldText) }
-  const outcome = frame.run.runCode(content, child, { ...viaStep(frame, written), depth: frame.depth + 1 })
-  return eitherWay(forkState(state), outcome.stdout.length === 0 ? EMPTY_TEXT : outcome.stdout)
+  // Without a first line that names it, the running shell decides which shell runs a script.
+  const fallback = { bash: 'bash', sh: 'dash', zsh: 'sh' }[frame.dialect]
+  const shell = /^#!.*?\b((?:ba|da|z|k)?sh)\b/.exec(firstLine)?.[1] ?? fallback
+  return runShell({ program: shell, written: shell, args: [file, ...args], state, frame, at })
 }

@@ -2,10 +2,12 @@ import { absolutePath } from '../evaluate/resolve-path.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import {
   assignVariable,
+  eitherWay,
   exportVariable,
   forkState,
   type ShellOutcome,
   type ShellState,
+  withFilesOf,
 } from '../evaluate/shell-state.ts'
 import {
   describeField,
@@ -63,14 +65,13 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
     frame.run.runCode(joinWords([text, ...inside.words]), inside.state, frame)
   if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  return (
-    runInner({ row, options, words: inside.words }, inside.state, frame) ?? {
-      ok: [state],
-      fail: [state],
-      stdout: EMPTY_TEXT,
-    }
-  )
+  const outcome = runInner({ row, options, words: inside.words }, inside.state, frame)
+  if (!outcome) return { ok: [state], fail: [state], stdout: EMPTY_TEXT }
+  // Only a wrapper that is part of the shell changes the shell.
+  return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
 }
+
+const builtinWrappers = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorrect', 'repeat'])
 
 interface WrapperCall {
   readonly row: WrapperRow
