@@ -2,10 +2,10 @@ import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
   EMPTY_TEXT,
   exactField,
-  type Field,
   knownText,
   type ShellText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import type { Redirect } from '../parse/shell-syntax.ts'
 import { expansionScope } from './expansion-scope.ts'
@@ -97,7 +97,7 @@ function recordRedirect(
 ) {
   const at = frame.at ?? offset
   const isPattern = word.parts.some((part) => part.kind === 'text' && !part.quoted && /[*?[]/.test(part.text))
-  const field: Field = target.map((value) => ({ value, quoted: !isPattern }))
+  const field: WordField = target.map((value) => ({ value, quoted: !isPattern }))
   const network = /^\/dev\/(?:tcp|udp)\/([^/]+)\//.exec(knownText(target) ?? '')
   if (network) {
     frame.run.record.addHost({ host: network[1] ?? '', certainty: 'exact', by: operator, at })

@@ -1,4 +1,4 @@
-import { describeField, type Field } from '../expand/shell-text.ts'
+import { describeField, type WordField } from '../expand/shell-text.ts'
 
 /** They change the order in which a text is shown, or show nothing at all. */
 const invisible =
@@ -11,7 +11,7 @@ const outsideAscii = /[^\u0000-\u007f]/
 const controls = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f\ufffd]/
 
 /** Why a person may read another command than the one that runs; undefined if none of its characters is hidden. */
-export function findHiddenCharacters(program: string, words: readonly Field[]): string | undefined {
+export function findHiddenCharacters(program: string, words: readonly WordField[]): string | undefined {
   if (outsideAscii.test(program)) return 'the name of the program has characters that look like others'
   for (const word of words) {
     const text = describeField(word)

@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import {
   describeField,
-  type Field,
   fieldCertainty,
   fieldText,
   knownText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import type { Certainty, FileEffect } from '../shell-effects.ts'
 import type { FileEffectKind } from './effect-recorder.ts'
@@ -22,7 +22,7 @@ export function absolutePath(path: string, cwd: string | undefined): string | un
 }
 
 /** The path of an argument if it is certain. */
-export function certainPath(field: Field, cwd: string | undefined): string | undefined {
+export function certainPath(field: WordField, cwd: string | undefined): string | undefined {
   const text = fieldCertainty(field) === 'exact' ? knownText(fieldText(field)) : undefined
   return text === undefined || text === '' ? undefined : absolutePath(text, cwd)
 }
@@ -31,7 +31,7 @@ export function certainPath(field: Field, cwd: string | undefined): string | und
 const attributePrograms = new Set(['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'touch'])
 
 interface FileTarget {
-  readonly field: Field
+  readonly field: WordField
   readonly by: string
   readonly at: number
   /** Appended to the path: `/**` for everything below. */

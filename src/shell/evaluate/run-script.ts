@@ -4,12 +4,12 @@ import {
   compactText,
   describeText,
   EMPTY_TEXT,
-  type Field,
   fieldText,
   isFieldKnown,
   knownText,
   type ShellText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import type { Script, ShellNode, Word } from '../parse/shell-syntax.ts'
 import { applyRedirects } from './apply-redirects.ts'
@@ -59,7 +59,7 @@ function sameText(texts: readonly ShellText[]): ShellText {
   return others.every((text) => JSON.stringify(text) === JSON.stringify(first)) ? first : unknownText('$(…)')
 }
 
-export function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOutcome {
+function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOutcome {
   frame.run.record.countStep()
   switch (node.kind) {
     case 'simple':
@@ -233,7 +233,7 @@ const MAX_ITERATIONS = 64
 function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: ShellFrame): ShellOutcome {
   const start = forkState(state)
   const scope = expansionScope(start, frame)
-  const items: readonly Field[] = words
+  const items: readonly WordField[] = words
     ? words.flatMap((word) => expandWord(word, scope))
     : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
   if (items.length > MAX_ITERATIONS || items.some((item) => !isFieldKnown(item)))
@@ -255,7 +255,7 @@ function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: 
 }
 
 /** A pattern becomes file names, one per iteration. */
-function loopValue(item: Field): ShellText {
+function loopValue(item: WordField): ShellText {
   const isPattern = item.some(
     ({ value, quoted }) => !quoted && typeof value === 'string' && /[*?[]/.test(value),
   )
@@ -267,7 +267,7 @@ function loopValue(item: Field): ShellText {
 interface UnknownItems {
   readonly name: string
   readonly body: Script
-  readonly items: readonly Field[]
+  readonly items: readonly WordField[]
 }
 
 function runForUnknown(

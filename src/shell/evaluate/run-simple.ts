@@ -3,13 +3,13 @@ import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
   describeField,
   EMPTY_TEXT,
-  type Field,
   fieldText,
   hasPattern,
   isFieldKnown,
   knownText,
   type ShellText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
 import { codeVariables } from '../programs/code-variables.ts'
@@ -160,7 +160,7 @@ function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): 
 }
 
 /** Runs a command that is split into words. */
-export function runWords(words: readonly Field[], state: ShellState, frame: ShellFrame): ShellOutcome {
+export function runWords(words: readonly WordField[], state: ShellState, frame: ShellFrame): ShellOutcome {
   const [head, ...args] = words
   if (!head) return eitherWay(state, EMPTY_TEXT)
   const at = frame.at ?? 0
@@ -180,7 +180,7 @@ export function runWords(words: readonly Field[], state: ShellState, frame: Shel
 }
 
 /** The text if nothing outside of the line sets its variables. */
-function assumedText(field: Field): string {
+function assumedText(field: WordField): string {
   return field.map(({ value }) => (typeof value === 'string' ? value : (value.assumed ?? ''))).join('')
 }
 
@@ -190,7 +190,11 @@ interface CallPlace {
 }
 
 /** An unknown value may be empty, and then the next word is the program. */
-function runWithoutHead(head: Field, args: readonly Field[], { state, frame }: CallPlace): ShellOutcome {
+function runWithoutHead(
+  head: WordField,
+  args: readonly WordField[],
+  { state, frame }: CallPlace,
+): ShellOutcome {
   const mayVanish = head.every(({ quoted }) => !quoted)
   if (!mayVanish || args.length === 0) return eitherWay(state, unknownText('$(…)'))
   return {
@@ -201,7 +205,7 @@ function runWithoutHead(head: Field, args: readonly Field[], { state, frame }: C
 
 const MAX_CALLS = 12
 
-function callFunction(name: string, args: readonly Field[], { state, frame }: CallPlace): ShellOutcome {
+function callFunction(name: string, args: readonly WordField[], { state, frame }: CallPlace): ShellOutcome {
   if (frame.depth > MAX_CALLS) {
     frame.run.record.addOpaque('budget', `the calls of ${name} are nested too deeply`, frame.at ?? 0)
     return eitherWay(state, unknownText('$(…)'))

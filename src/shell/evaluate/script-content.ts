@@ -1,4 +1,4 @@
-import { describeField, type Field, type ShellText } from '../expand/shell-text.ts'
+import { describeField, type ShellText, type WordField } from '../expand/shell-text.ts'
 import { certainPath } from './resolve-path.ts'
 import type { ShellFrame } from './shell-run.ts'
 import type { ShellState } from './shell-state.ts'
@@ -6,7 +6,7 @@ import type { ShellState } from './shell-state.ts'
 const MAX_SCRIPT_LENGTH = 65_536
 
 /** The file of an argument, also of a process substitution; undefined if it is not certain. */
-function filePath(file: Field, state: ShellState): string | undefined {
+function filePath(file: WordField, state: ShellState): string | undefined {
   const [only] = file
   const substituted = only !== undefined && typeof only.value !== 'string' ? only.value.file : undefined
   return substituted ?? certainPath(file, state.cwd)
@@ -16,14 +16,14 @@ function filePath(file: Field, state: ShellState): string | undefined {
  * The text of a file as a value: what the line wrote, or a piece that names the file. The content of a file on disk never
  * becomes part of an argument, because effects are shown to people and stored.
  */
-export function fileText(file: Field, state: ShellState): ShellText | undefined {
+export function fileText(file: WordField, state: ShellState): ShellText | undefined {
   const path = filePath(file, state)
   if (path === undefined) return undefined
   return state.files.get(path) ?? [{ source: `$(cat ${path})`, file: path }]
 }
 
 /** The content of a script that a shell runs: as the line wrote it, or as it is on disk. Undefined if it cannot be read. */
-export function scriptContent(file: Field, state: ShellState, frame: ShellFrame): ShellText | undefined {
+export function scriptContent(file: WordField, state: ShellState, frame: ShellFrame): ShellText | undefined {
   if (frame.remote !== undefined) return undefined
   const path = filePath(file, state)
   if (path === undefined) return undefined
@@ -44,6 +44,6 @@ export function withFileContents(code: ShellText, state: ShellState, frame: Shel
 }
 
 /** Why a script is opaque. */
-export function describeUnreadScript(file: Field): string {
+export function describeUnreadScript(file: WordField): string {
   return `the script ${describeField(file)} cannot be read, or is too large`
 }

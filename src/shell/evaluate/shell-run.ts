@@ -1,4 +1,4 @@
-import type { Field, ShellText } from '../expand/shell-text.ts'
+import type { ShellText, WordField } from '../expand/shell-text.ts'
 import type { Script } from '../parse/shell-syntax.ts'
 import type { ShellContext, ShellDialect } from '../shell-effects.ts'
 import type { EffectRecorder } from './effect-recorder.ts'
@@ -35,7 +35,7 @@ export interface ShellRun {
   /** Parses code and runs it. */
   readonly runCode: (code: ShellText, state: ShellState, frame: ShellFrame) => ShellOutcome
   /** Runs a command that is already split into arguments. */
-  readonly runWords: (words: readonly Field[], state: ShellState, frame: ShellFrame) => ShellOutcome
+  readonly runWords: (words: readonly WordField[], state: ShellState, frame: ShellFrame) => ShellOutcome
 }
 
 /** One command with everything that decides what it does. */
@@ -44,7 +44,7 @@ export interface Invocation {
   readonly program: string
   /** The program as written. */
   readonly written: string
-  readonly args: readonly Field[]
+  readonly args: readonly WordField[]
   readonly state: ShellState
   readonly frame: ShellFrame
   readonly at: number

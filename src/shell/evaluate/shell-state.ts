@@ -56,7 +56,7 @@ export function exportVariable(state: ShellState, name: string): void {
   if (!state.exported.has(name)) state.exported = new Set(state.exported).add(name)
 }
 
-export function unsetVariable(state: ShellState, name: string): void {
+function unsetVariable(state: ShellState, name: string): void {
   const variables = new Map(state.variables)
   variables.delete(name)
   state.variables = variables

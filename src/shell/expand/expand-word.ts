@@ -5,16 +5,16 @@ import { type ExpansionScope, expandParameter, isList } from './expand-parameter
 import {
   compactText,
   EMPTY_TEXT,
-  type Field,
   type FieldPiece,
   knownText,
   type ShellText,
   unknownField,
   unknownText,
+  type WordField,
 } from './shell-text.ts'
 
 /** The arguments that a word becomes: none, one or several. */
-export function expandWord(word: Word, scope: ExpansionScope): readonly Field[] {
+export function expandWord(word: Word, scope: ExpansionScope): readonly WordField[] {
   const [only] = word.parts
   if (only?.kind === 'text' && word.parts.length === 1 && (only.quoted || !/[{~=]/.test(only.text)))
     return [[{ value: only.text, quoted: only.quoted }]]
@@ -42,7 +42,7 @@ function joinList(list: readonly ShellText[], scope: ExpansionScope): ShellText 
 
 /** The arguments made so far, and the one that is being made. */
 interface FieldBuilder {
-  readonly fields: Field[]
+  readonly fields: WordField[]
   current: FieldPiece[]
 }
 
@@ -52,7 +52,7 @@ function endField(builder: FieldBuilder): void {
   builder.current = []
 }
 
-function expandParts(parts: readonly WordPart[], scope: ExpansionScope): Field[] {
+function expandParts(parts: readonly WordPart[], scope: ExpansionScope): WordField[] {
   const builder: FieldBuilder = { fields: [], current: [] }
   for (const part of parts) {
     if (part.kind === 'text') builder.current.push({ value: part.text, quoted: part.quoted })

@@ -23,7 +23,7 @@ export interface FieldPiece {
 }
 
 /** One argument, before it is reported. */
-export type Field = readonly FieldPiece[]
+export type WordField = readonly FieldPiece[]
 
 export const EMPTY_TEXT: ShellText = []
 
@@ -69,40 +69,40 @@ export function compactText(text: ShellText): ShellText {
   return joined
 }
 
-export function isFieldKnown(field: Field): boolean {
+export function isFieldKnown(field: WordField): boolean {
   return field.every(({ value }) => typeof value === 'string')
 }
 
-export function fieldText(field: Field): ShellText {
+export function fieldText(field: WordField): ShellText {
   return field.map(({ value }) => value)
 }
 
 /** The argument as people read it. */
-export function describeField(field: Field): string {
+export function describeField(field: WordField): string {
   return describeText(fieldText(field))
 }
 
-export function exactField(text: string): Field {
+export function exactField(text: string): WordField {
   return [{ value: text, quoted: true }]
 }
 
 /** An argument that may become several. */
-export function unknownField(source: string): Field {
+export function unknownField(source: string): WordField {
   return [{ value: { source }, quoted: false }]
 }
 
 const globCharacters = /[*?]|\[[^\]]*\]/
 
-export function hasPattern(field: Field): boolean {
+export function hasPattern(field: WordField): boolean {
   return field.some(({ value, quoted }) => !quoted && typeof value === 'string' && globCharacters.test(value))
 }
 
-export function fieldCertainty(field: Field): Certainty {
+export function fieldCertainty(field: WordField): Certainty {
   if (field.some(({ value }) => typeof value !== 'string' && value.pattern === undefined)) return 'unknown'
   return hasPattern(field) || !isFieldKnown(field) ? 'pattern' : 'exact'
 }
 
-export function reportField(field: Field): ShellArgument {
+export function reportField(field: WordField): ShellArgument {
   const certainty = fieldCertainty(field)
   const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
   const argument = { text: describeField(field), certainty }

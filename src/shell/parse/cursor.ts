@@ -39,7 +39,7 @@ export function readNested<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {
   return result
 }
 
-export function syntaxProblem(cursor: Cursor, expected: string): never {
+export function failSyntax(cursor: Cursor, expected: string): never {
   throw new ShellSyntaxProblem(expected, cursor.pos)
 }
 

@@ -1,6 +1,7 @@
 import type { ShellDialect } from '../shell-effects.ts'
 import {
   type Cursor,
+  failSyntax,
   isWordEnd,
   peekPlainWord,
   ShellSyntaxProblem,
@@ -8,7 +9,6 @@ import {
   skipReserved,
   skipText,
   startsWith,
-  syntaxProblem,
 } from './cursor.ts'
 import { readCompound, readFunctionBody, skipLines } from './read-compound.ts'
 import { readRedirect } from './read-redirect.ts'
@@ -28,7 +28,7 @@ export function parseShell(text: string, dialect: ShellDialect): ParsedShell {
   const script: Script = { kind: 'script', commands }
   try {
     readCommands(cursor, () => false, commands)
-    if (cursor.pos < text.length) syntaxProblem(cursor, `${text[cursor.pos]} is not expected here`)
+    if (cursor.pos < text.length) failSyntax(cursor, `${text[cursor.pos]} is not expected here`)
     return { script }
   } catch (error) {
     if (error instanceof ShellSyntaxProblem) return { script, problem: error }
@@ -161,7 +161,7 @@ function readSimple(cursor: Cursor): ShellNode {
     if (name !== undefined) return { kind: 'function', name, body: readShortFunction(cursor) }
   }
   if (words.length + assignments.length + redirects.length === 0)
-    syntaxProblem(
+    failSyntax(
       cursor,
       cursor.pos < cursor.text.length
         ? `${cursor.text[cursor.pos]} is not expected here`
@@ -234,7 +234,7 @@ function readArray(cursor: Cursor): Word[] {
   const words: Word[] = []
   for (skipLines(cursor); !skipText(cursor, ')'); skipLines(cursor)) {
     const word = readWord(cursor)
-    if (!word) syntaxProblem(cursor, 'an array is not closed')
+    if (!word) failSyntax(cursor, 'an array is not closed')
     words.push(word)
   }
   return words

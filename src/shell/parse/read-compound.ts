@@ -1,12 +1,12 @@
 import {
   type Cursor,
+  failSyntax,
   peekPlainWord,
   readNested,
   skipBlanks,
   skipReserved,
   skipText,
   startsWith,
-  syntaxProblem,
 } from './cursor.ts'
 import { readHeredocs } from './read-redirect.ts'
 import { readWord, tryArithmetic } from './read-word.ts'
@@ -43,13 +43,13 @@ const compounds = new Map<string, (cursor: Cursor) => ShellNode | undefined>([
 
 function until(cursor: Cursor, ...words: readonly string[]): Script {
   const script = cursor.readScript(cursor, (here) => words.includes(peekPlainWord(here)))
-  if (script.commands.length === 0) syntaxProblem(cursor, `a command is missing before ${words.join(' or ')}`)
+  if (script.commands.length === 0) failSyntax(cursor, `a command is missing before ${words.join(' or ')}`)
   return script
 }
 
 function expectReserved(cursor: Cursor, word: string): void {
   skipLines(cursor)
-  if (!skipReserved(cursor, word)) syntaxProblem(cursor, `${word} is missing`)
+  if (!skipReserved(cursor, word)) failSyntax(cursor, `${word} is missing`)
 }
 
 function readParentheses(cursor: Cursor): ShellNode {
@@ -59,7 +59,7 @@ function readParentheses(cursor: Cursor): ShellNode {
   }
   cursor.pos++
   const body = cursor.readScript(cursor, (here) => startsWith(here, ')'))
-  if (!skipText(cursor, ')')) syntaxProblem(cursor, 'a parenthesis is not closed')
+  if (!skipText(cursor, ')')) failSyntax(cursor, 'a parenthesis is not closed')
   return { kind: 'subshell', body }
 }
 
@@ -100,11 +100,11 @@ function readFor(cursor: Cursor, keyword: string): ShellNode {
   skipBlanks(cursor)
   if (startsWith(cursor, '((')) {
     const expression = tryArithmetic(cursor)
-    if (!expression) syntaxProblem(cursor, 'the head of a for loop is not closed')
+    if (!expression) failSyntax(cursor, 'the head of a for loop is not closed')
     return { kind: 'arithmetic-for', expression, body: readForBody(cursor) }
   }
   const name = peekPlainWord(cursor)
-  if (!/^[A-Za-z_]\w*$/.test(name)) syntaxProblem(cursor, 'a for loop has no variable')
+  if (!/^[A-Za-z_]\w*$/.test(name)) failSyntax(cursor, 'a for loop has no variable')
   cursor.pos += name.length
   skipLines(cursor)
   if (!skipReserved(cursor, 'in')) return { kind: 'for', name, body: readForBody(cursor) }
@@ -128,7 +128,7 @@ function readCase(cursor: Cursor): ShellNode {
   expectReserved(cursor, 'case')
   skipBlanks(cursor)
   const subject = readWord(cursor)
-  if (!subject) syntaxProblem(cursor, 'case has no word')
+  if (!subject) failSyntax(cursor, 'case has no word')
   expectReserved(cursor, 'in')
   const clauses: CaseClause[] = []
   for (skipLines(cursor); !skipReserved(cursor, 'esac'); skipLines(cursor)) clauses.push(readClause(cursor))
@@ -141,11 +141,11 @@ function readClause(cursor: Cursor): CaseClause {
   do {
     skipBlanks(cursor)
     const pattern = readWord(cursor)
-    if (!pattern) syntaxProblem(cursor, 'a pattern of case is missing')
+    if (!pattern) failSyntax(cursor, 'a pattern of case is missing')
     patterns.push(pattern)
     skipBlanks(cursor)
   } while (skipText(cursor, '|'))
-  if (!skipText(cursor, ')')) syntaxProblem(cursor, 'a pattern of case is not closed')
+  if (!skipText(cursor, ')')) failSyntax(cursor, 'a pattern of case is not closed')
   const body = cursor.readScript(
     cursor,
     (here) =>
@@ -168,12 +168,12 @@ function readFunction(cursor: Cursor): ShellNode | undefined {
   const found = /[^\s;&|()<>'"$`\\]+/y
   found.lastIndex = cursor.pos
   const name = found.exec(cursor.text)?.[0]
-  if (name === undefined) syntaxProblem(cursor, 'a function has no name')
+  if (name === undefined) failSyntax(cursor, 'a function has no name')
   cursor.pos += name.length
   skipBlanks(cursor)
   if (skipText(cursor, '(')) {
     skipBlanks(cursor)
-    if (!skipText(cursor, ')')) syntaxProblem(cursor, 'a function has parameters')
+    if (!skipText(cursor, ')')) failSyntax(cursor, 'a function has parameters')
   }
   return { kind: 'function', name, body: readFunctionBody(cursor) }
 }
@@ -182,7 +182,7 @@ function readFunction(cursor: Cursor): ShellNode | undefined {
 export function readFunctionBody(cursor: Cursor): ShellNode {
   skipLines(cursor)
   const body = readCompound(cursor)
-  if (!body) syntaxProblem(cursor, 'the body of a function is no compound command')
+  if (!body) failSyntax(cursor, 'the body of a function is no compound command')
   return body
 }
 
@@ -196,7 +196,7 @@ function readTest(cursor: Cursor): ShellNode | undefined {
     if (word) words.push(word)
     else if (cursor.pos < cursor.text.length && '()<>&|'.includes(cursor.text[cursor.pos] ?? ' '))
       cursor.pos++
-    else syntaxProblem(cursor, ']] is missing')
+    else failSyntax(cursor, ']] is missing')
   }
   return { kind: 'test', words }
 }

@@ -1,4 +1,4 @@
-import { type Cursor, skipBlanks, syntaxProblem } from './cursor.ts'
+import { type Cursor, failSyntax, skipBlanks } from './cursor.ts'
 import { readQuotedText, readWord } from './read-word.ts'
 import type { Redirect, Word } from './shell-syntax.ts'
 
@@ -28,7 +28,7 @@ export function readRedirect(cursor: Cursor): Redirect | undefined {
   cursor.pos += whole.length
   skipBlanks(cursor)
   const target = readWord(cursor)
-  if (!target) syntaxProblem(cursor, `a redirection ${operator} has no target`)
+  if (!target) failSyntax(cursor, `a redirection ${operator} has no target`)
   const redirect: Redirect = { operator, target, at, ...(descriptor === undefined ? {} : { descriptor }) }
   if (operator === '<<' || operator === '<<-') cursor.pending.push(redirect)
   return redirect
@@ -54,7 +54,7 @@ function readBody(cursor: Cursor, { operator, target }: Redirect): Word {
     const line = operator === '<<-' ? raw.replace(/^\t+/, '') : raw
     if (line === delimiter) return bodyWord(cursor, lines, isPlain, at)
     // A heredoc in `$(…)` may end at the parenthesis; shells disagree, so this one is rejected.
-    if (newline === -1 && line.startsWith(delimiter)) syntaxProblem(cursor, 'a heredoc is not closed')
+    if (newline === -1 && line.startsWith(delimiter)) failSyntax(cursor, 'a heredoc is not closed')
     lines.push(line)
   }
   return bodyWord(cursor, lines, isPlain, at)

@@ -1,12 +1,12 @@
 import { decodeAnsiC } from './ansi-c-string.ts'
 import {
   type Cursor,
+  failSyntax,
   isWordEnd,
   readNested,
   skipContinuations,
   skipText,
   startsWith,
-  syntaxProblem,
   UNKNOWN_CHARACTER,
 } from './cursor.ts'
 import type { Parameter, Word, WordPart } from './shell-syntax.ts'
@@ -109,7 +109,7 @@ function readParts(cursor: Cursor, rules: PartRules): WordPart[] {
     flush()
     parts.push(...part)
   }
-  if (!rules.mayEnd) syntaxProblem(cursor, 'a quote or bracket is not closed')
+  if (!rules.mayEnd) failSyntax(cursor, 'a quote or bracket is not closed')
   flush()
   return parts
 }
@@ -151,7 +151,7 @@ function readEscape(cursor: Cursor, { quoted, doubleQuotes }: PartRules): WordPa
 
 function readSingleQuotes(cursor: Cursor): WordPart {
   const end = cursor.text.indexOf("'", cursor.pos + 1)
-  if (end === -1) syntaxProblem(cursor, 'a single quote is not closed')
+  if (end === -1) failSyntax(cursor, 'a single quote is not closed')
   const text = cursor.text.slice(cursor.pos + 1, end)
   cursor.pos = end + 1
   // An unknown value inside quotes could contain the quote that ends them.
@@ -252,7 +252,7 @@ function readScriptInParentheses(cursor: Cursor) {
   cursor.pending = []
   const script = cursor.readScript(cursor, (here) => startsWith(here, ')'))
   cursor.pending = pending
-  if (!skipText(cursor, ')')) syntaxProblem(cursor, 'a parenthesis is not closed')
+  if (!skipText(cursor, ')')) failSyntax(cursor, 'a parenthesis is not closed')
   return script
 }
 
@@ -261,7 +261,7 @@ const ansiCString = /'((?:[^'\\]|\\[\s\S])*)'/y
 function readAnsiC(cursor: Cursor): WordPart {
   ansiCString.lastIndex = cursor.pos
   const found = ansiCString.exec(cursor.text)
-  if (!found) syntaxProblem(cursor, "a string that starts with $' is not closed")
+  if (!found) failSyntax(cursor, "a string that starts with $' is not closed")
   cursor.pos = ansiCString.lastIndex
   const source = found[1] ?? ''
   const text = source.includes(UNKNOWN_CHARACTER) ? undefined : decodeAnsiC(source)
@@ -275,7 +275,7 @@ function readBackticks(cursor: Cursor, quoted: boolean): WordPart {
   let code = ''
   for (cursor.pos++; ; cursor.pos++) {
     const char = cursor.text[cursor.pos]
-    if (char === undefined) syntaxProblem(cursor, 'a backtick is not closed')
+    if (char === undefined) failSyntax(cursor, 'a backtick is not closed')
     if (char === '`') break
     const next = cursor.text[cursor.pos + 1]
     if (char === '\\' && next !== undefined && ('$`\\'.includes(next) || (quoted && next === '"'))) {
@@ -305,7 +305,7 @@ function readGroupPattern(cursor: Cursor): WordPart {
 
 const namePattern = /[A-Za-z_]\w*/y
 
-export function readName(cursor: Cursor): string | undefined {
+function readName(cursor: Cursor): string | undefined {
   namePattern.lastIndex = cursor.pos
   const found = namePattern.exec(cursor.text)?.[0]
   if (found !== undefined) cursor.pos += found.length

@@ -15,12 +15,12 @@ import { arithmeticScope } from '../expand/expand-word.ts'
 import {
   describeField,
   EMPTY_TEXT,
-  type Field,
   fieldText,
   isFieldKnown,
   knownText,
   type ShellText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { runScriptFile } from './interpreters.ts'
 import { sliceField } from './parse-options.ts'
@@ -213,7 +213,7 @@ function readArray({ args, state }: Invocation): ShellOutcome {
 }
 
 /** The variables get a value that is not known. */
-function forget(state: ShellState, names: readonly Field[]): ShellOutcome {
+function forget(state: ShellState, names: readonly WordField[]): ShellOutcome {
   for (const name of names.map(describeField))
     if (/^[A-Za-z_]\w*$/.test(name)) assignVariable(state, name, unknownText(`$${name}`))
   return eitherWay(state, EMPTY_TEXT)

@@ -7,11 +7,11 @@ import { writeFileContent } from '../evaluate/shell-state.ts'
 import {
   describeField,
   exactField,
-  type Field,
   fieldCertainty,
   fieldText,
   knownText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { readPatchFiles } from './apply-patch.ts'
 import { type FileRule, fileRulesOf } from './file-table.ts'
@@ -23,7 +23,7 @@ import { readSedScript } from './sed-script.ts'
 export interface FileCall {
   readonly invocation: Invocation
   readonly parsed: ParsedOptions
-  readonly add: (kind: FileEffectKind, field: Field, below?: string) => void
+  readonly add: (kind: FileEffectKind, field: WordField, below?: string) => void
 }
 
 /** Records the files that a program reads, writes and deletes. */
@@ -40,7 +40,7 @@ export function recordFileEffects(invocation: Invocation, subcommand: string | u
   if (program === 'tee') keepContent(invocation, parsed)
 }
 
-function afterSubcommand(args: readonly Field[], subcommand: string): readonly Field[] {
+function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
   return args.slice(args.findIndex((arg) => describeField(arg) === subcommand) + 1)
 }
 
@@ -51,7 +51,7 @@ function applyRule(
 ): void {
   if (condition !== undefined && !hasOption(options, condition)) return
   // A pattern or filter of grep may come as an option, and then every operand is a file.
-  const places: Readonly<Record<string, readonly Field[]>> = {
+  const places: Readonly<Record<string, readonly WordField[]>> = {
     all: operands,
     first: operands.slice(0, 1),
     last: operands.slice(-1),
@@ -72,8 +72,8 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
 }
 
 /** The target of a copy: the file itself, or a file of the same name in a folder. */
-function copyTargets(sources: readonly Field[], target: Field, isFolder: boolean): Field[] {
-  const inside = sources.map((source): Field => {
+function copyTargets(sources: readonly WordField[], target: WordField, isFolder: boolean): WordField[] {
+  const inside = sources.map((source): WordField => {
     const name = `/${basename(describeField(source))}`
     const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
     return [...target, { value, quoted: true }]
@@ -103,7 +103,7 @@ function copy({ parsed, add, invocation }: FileCall): void {
 }
 
 /** A copy of a file that the line wrote has the same content. */
-function keepCopied([source]: readonly Field[], target: Field, { state }: Invocation): void {
+function keepCopied([source]: readonly WordField[], target: WordField, { state }: Invocation): void {
   const from = source && certainPath(source, state.cwd)
   const to = certainPath(target, state.cwd)
   const content = from === undefined ? undefined : source && fileText(source, state)
@@ -244,7 +244,7 @@ function tar({ invocation, parsed, add }: FileCall): void {
 }
 
 /** An option whose value is a command. */
-export function runOptionCode({ program, frame, state }: Invocation, code: Field): void {
+function runOptionCode({ program, frame, state }: Invocation, code: WordField): void {
   frame.run.runCode(
     fieldText(code),
     { ...state },
@@ -262,7 +262,7 @@ function unzip({ parsed: { options, operands }, add }: FileCall): void {
 function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
   for (const code of optionValues(options, 'e')) runOptionCode(invocation, code)
   const target = operands.at(-1)
-  const isRemote = (field: Field) => /^[^/]*:/.test(describeField(field))
+  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   for (const field of operands.slice(0, -1)) {
     if (isRemote(field)) continue
     add('reads', field, '/**')
@@ -275,7 +275,7 @@ function rsync({ parsed: { options, operands }, add, invocation }: FileCall): vo
 }
 
 function scp({ parsed: { operands }, add }: FileCall): void {
-  const isRemote = (field: Field) => /^[^/]*:/.test(describeField(field))
+  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   const target = operands.at(-1)
   for (const field of operands.slice(0, -1)) if (!isRemote(field)) add('reads', field)
   if (target && operands.length > 1 && !isRemote(target))

@@ -4,11 +4,11 @@ import { eitherWay, forkState, type ShellOutcome } from '../evaluate/shell-state
 import {
   describeField,
   exactField,
-  type Field,
   type FieldPiece,
   fieldText,
   knownText,
   unknownField,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { hasOption, optionValues, type ParsedOption, parseOptions } from './parse-options.ts'
 import { readSpec } from './program-options.ts'
@@ -56,7 +56,7 @@ function xargsItems(options: readonly ParsedOption[], { stdin }: ShellFrame): re
 function xargsBatches(
   items: readonly string[] | undefined,
   options: readonly ParsedOption[],
-): readonly (readonly Field[])[] {
+): readonly (readonly WordField[])[] {
   if (items === undefined) return [[unknownField('…')]]
   const [limit] = optionValues(options, 'n')
   const size = limit ? Number(describeField(limit)) : items.length
@@ -68,7 +68,11 @@ function xargsBatches(
 }
 
 /** Replaces a token in every word by a value. */
-function replaceToken(words: readonly Field[], token: string, { value, quoted }: FieldPiece): Field[] {
+function replaceToken(
+  words: readonly WordField[],
+  token: string,
+  { value, quoted }: FieldPiece,
+): WordField[] {
   return words.map((word) =>
     word.flatMap((piece): FieldPiece[] => {
       if (typeof piece.value !== 'string' || !piece.value.includes(token)) return [piece]
@@ -88,7 +92,7 @@ export function runFind(invocation: Invocation): ShellOutcome {
   const isStart = (text: string) => !/^[-(!]/.test(text)
   let index = args.findIndex((arg) => !/^-([HLP]|O\d|D)$/.test(describeField(arg)))
   if (index === -1) index = args.length
-  const starts: Field[] = []
+  const starts: WordField[] = []
   for (; index < args.length && isStart(describeField(args[index] ?? [])); index++)
     starts.push(args[index] ?? [])
   if (starts.length === 0) starts.push(exactField('.'))
@@ -112,7 +116,7 @@ export function runFind(invocation: Invocation): ShellOutcome {
 }
 
 /** The names that `-name` leaves, if it is the only test of a name. */
-function foundBelow(expression: readonly Field[]): string {
+function foundBelow(expression: readonly WordField[]): string {
   const texts = expression.map(describeField)
   const names = texts.flatMap((text, index) => (text === '-name' ? [texts[index + 1] ?? '*'] : []))
   const isPlain =
@@ -122,8 +126,8 @@ function foundBelow(expression: readonly Field[]): string {
 
 interface FoundCommand {
   readonly text: string
-  readonly words: readonly Field[]
-  readonly starts: readonly Field[]
+  readonly words: readonly WordField[]
+  readonly starts: readonly WordField[]
   readonly below: string
 }
 
@@ -179,7 +183,7 @@ export function runParallel({ args, state, frame }: Invocation): ShellOutcome {
   return eitherWay(state, [{ source: '$(parallel)' }])
 }
 
-function templateCode(template: readonly Field[], item: Field) {
+function templateCode(template: readonly WordField[], item: WordField) {
   const text = joinWords(template)
   const hasToken = text.some((piece) => typeof piece === 'string' && /\{[^}\s]*\}/.test(piece))
   if (!hasToken) return [...text, ' ', ...fieldText(item)]

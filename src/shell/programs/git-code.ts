@@ -1,6 +1,6 @@
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { forkState } from '../evaluate/shell-state.ts'
-import { describeField, type Field, fieldText } from '../expand/shell-text.ts'
+import { describeField, fieldText, type WordField } from '../expand/shell-text.ts'
 import { optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf, readSpec } from './program-options.ts'
 import { childState, joinWords } from './run-wrapper.ts'
@@ -51,7 +51,7 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
   }
 }
 
-function runForeach(invocation: Invocation, words: readonly Field[]): void {
+function runForeach(invocation: Invocation, words: readonly WordField[]): void {
   const start = words.findIndex((word) => describeField(word) === 'foreach')
   const code = words.slice(start + 1).filter((word) => !/^--?(recursive|quiet|q)$/.test(describeField(word)))
   if (start === -1 || code.length === 0) return
@@ -62,13 +62,13 @@ function runForeach(invocation: Invocation, words: readonly Field[]): void {
   })
 }
 
-function runConfig(invocation: Invocation, operands: readonly Field[]): void {
+function runConfig(invocation: Invocation, operands: readonly WordField[]): void {
   const [key, value] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
   if (key && value) runSetting(invocation, [...key, { value: '=', quoted: true }, ...value])
 }
 
 /** `key=value` of `-c` or of `git config`. */
-function runSetting(invocation: Invocation, setting: Field): void {
+function runSetting(invocation: Invocation, setting: WordField): void {
   const text = describeField(setting)
   const equals = text.indexOf('=')
   if (equals === -1) return
@@ -84,6 +84,6 @@ function runSetting(invocation: Invocation, setting: Field): void {
     runGit(invocation, `git -c ${key}`, value)
 }
 
-function runGit({ frame, state }: Invocation, step: string, code: Field): void {
+function runGit({ frame, state }: Invocation, step: string, code: WordField): void {
   frame.run.runCode(fieldText(code), childState(state), { ...viaStep(frame, step), depth: frame.depth + 1 })
 }

@@ -3,7 +3,7 @@ import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeUnreadScript, scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
-import { describeField, EMPTY_TEXT, type Field, fieldText, knownText } from '../expand/shell-text.ts'
+import { describeField, EMPTY_TEXT, fieldText, knownText, type WordField } from '../expand/shell-text.ts'
 import type { ShellDialect } from '../shell-effects.ts'
 import { childState } from './run-wrapper.ts'
 
@@ -14,18 +14,18 @@ export function isShell(program: string): boolean {
 }
 
 interface ShellArguments {
-  readonly code?: Field
-  readonly script?: Field
+  readonly code?: WordField
+  readonly script?: WordField
   /** Files that the shell runs before anything else. */
-  readonly startFiles: readonly Field[]
-  readonly positional: readonly Field[]
+  readonly startFiles: readonly WordField[]
+  readonly positional: readonly WordField[]
 }
 
 const optionsWithValue = new Set(['-o', '+o', '-O', '+O'])
 
 /** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. */
-function readShellArguments(args: readonly Field[]): ShellArguments {
-  const startFiles: Field[] = []
+function readShellArguments(args: readonly WordField[]): ShellArguments {
+  const startFiles: WordField[] = []
   let hasCode = false
   let readsInput = false
   let index = 0
@@ -95,7 +95,7 @@ function afterChild(state: ShellState, outcomes: readonly ShellOutcome[]): Shell
 }
 
 /** Runs a script on disk in a state, and records that it is read. */
-export function runScriptFile(file: Field, state: ShellState, frame: ShellFrame): ShellOutcome {
+export function runScriptFile(file: WordField, state: ShellState, frame: ShellFrame): ShellOutcome {
   const at = frame.at ?? 0
   const [only] = file
   const isSubstituted = only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined

@@ -1,5 +1,5 @@
 import type { Invocation } from '../evaluate/shell-run.ts'
-import { describeField, type Field, fieldCertainty } from '../expand/shell-text.ts'
+import { describeField, fieldCertainty, type WordField } from '../expand/shell-text.ts'
 import { parseOptions } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
 
@@ -109,7 +109,7 @@ function addHost({ program, frame, at }: Invocation, host: string, certainty: 'e
 }
 
 /** The host of an address, as a browser reads it. */
-function addUrl(invocation: Invocation, field: Field): void {
+function addUrl(invocation: Invocation, field: WordField): void {
   const text = describeField(field)
   const host = URL.parse(text.includes('://') ? text : `http://${text}`)?.hostname
   // The start of an address may be known although its end is not.
@@ -120,7 +120,7 @@ function addUrl(invocation: Invocation, field: Field): void {
   else addHost(invocation, known ?? text, known === undefined ? 'unknown' : 'exact')
 }
 
-function addNamedHost(invocation: Invocation, field: Field): void {
+function addNamedHost(invocation: Invocation, field: WordField): void {
   const text = describeField(field)
   const host = text.includes('://')
     ? (URL.parse(text)?.hostname ?? text)
@@ -129,7 +129,7 @@ function addNamedHost(invocation: Invocation, field: Field): void {
 }
 
 /** `user@host:path`, or an address. */
-function addCopyHost(invocation: Invocation, field: Field): void {
+function addCopyHost(invocation: Invocation, field: WordField): void {
   const text = describeField(field)
   if (/^\w+:\/\//.test(text)) return addUrl(invocation, field)
   const host = /^(?:[^@/:]+@)?([^/:@]+):/.exec(text)?.[1]

@@ -1,21 +1,21 @@
-import { describeField, type Field } from '../expand/shell-text.ts'
+import { describeField, type WordField } from '../expand/shell-text.ts'
 import type { OptionSpec } from './program-options.ts'
 
 export interface ParsedOption {
   /** The canonical name. */
   readonly name: string
-  readonly value?: Field
+  readonly value?: WordField
 }
 
 export interface ParsedOptions {
   readonly options: readonly ParsedOption[]
-  readonly operands: readonly Field[]
+  readonly operands: readonly WordField[]
 }
 
 /** Splits arguments into options and operands, as GNU programs do. */
-export function parseOptions(args: readonly Field[], spec: OptionSpec): ParsedOptions {
+export function parseOptions(args: readonly WordField[], spec: OptionSpec): ParsedOptions {
   const options: ParsedOption[] = []
-  const operands: Field[] = []
+  const operands: WordField[] = []
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? []
     const text = optionText(arg)
@@ -45,12 +45,12 @@ export function parseOptions(args: readonly Field[], spec: OptionSpec): ParsedOp
 }
 
 /** The text of an argument that certainly starts with a hyphen. */
-function optionText([first, ...rest]: Field): string | undefined {
+function optionText([first, ...rest]: WordField): string | undefined {
   if (typeof first?.value !== 'string' || !first.value.startsWith('-')) return undefined
   return describeField([first, ...rest])
 }
 
-function readLong(arg: Field, text: string, spec: OptionSpec): ParsedOption[] {
+function readLong(arg: WordField, text: string, spec: OptionSpec): ParsedOption[] {
   const hyphens = text.startsWith('--') ? 2 : 1
   const equals = text.indexOf('=')
   const written = text.slice(hyphens, equals === -1 ? undefined : equals)
@@ -68,7 +68,7 @@ function uniquePrefix(written: string, { names }: OptionSpec): string | undefine
 }
 
 /** `-rf` is `-r -f`; the first letter that takes a value takes the rest. */
-function readShort(arg: Field, text: string, spec: OptionSpec): ParsedOption[] {
+function readShort(arg: WordField, text: string, spec: OptionSpec): ParsedOption[] {
   const whole = spec.names.get(text.slice(1))
   if (whole !== undefined && text.length > 2) return [{ name: whole }]
   // Without a table, letters of an unknown program may be one word: `-jar`.
@@ -87,7 +87,7 @@ function readShort(arg: Field, text: string, spec: OptionSpec): ParsedOption[] {
 }
 
 /** The argument without its first characters. */
-export function sliceField(field: Field, start: number): Field {
+export function sliceField(field: WordField, start: number): WordField {
   let left = start
   return field.flatMap((piece) => {
     const { value } = piece
@@ -103,7 +103,7 @@ export function sliceField(field: Field, start: number): Field {
 }
 
 /** The value of an option that is given once or several times. */
-export function optionValues(options: readonly ParsedOption[], ...names: readonly string[]): Field[] {
+export function optionValues(options: readonly ParsedOption[], ...names: readonly string[]): WordField[] {
   return options.flatMap(({ name, value }) => (value && names.includes(name) ? [value] : []))
 }
 

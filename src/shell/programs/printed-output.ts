@@ -4,13 +4,13 @@ import {
   describeField,
   EMPTY_TEXT,
   exactField,
-  type Field,
   fieldText,
   hasPattern,
   isFieldKnown,
   knownText,
   type ShellText,
   unknownText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { decodeAnsiC } from '../parse/ansi-c-string.ts'
 import { joinWords } from './run-wrapper.ts'
@@ -42,7 +42,7 @@ export function printedOutput({ program, args, state, frame }: Invocation): Shel
   }
 }
 
-function echoOutput(args: readonly Field[], dialect: string): ShellText | undefined {
+function echoOutput(args: readonly WordField[], dialect: string): ShellText | undefined {
   let words = args
   let newline = true
   let escapes = dialect !== 'bash'
@@ -69,7 +69,7 @@ function echoOutput(args: readonly Field[], dialect: string): ShellText | undefi
 const conversion = /%(%|s|b|d|i|c|q)|%/g
 
 /** `printf` with `%s`, `%b` and `%d`; undefined for anything finer. */
-function printfOutput(args: readonly Field[]): ShellText | undefined {
+function printfOutput(args: readonly WordField[]): ShellText | undefined {
   const [formatField, ...given] = args[0] && describeField(args[0]) === '--' ? args.slice(1) : args
   const format = formatField && knownText(fieldText(formatField))
   if (format === undefined || format.startsWith('-')) return undefined
@@ -97,7 +97,7 @@ function literalText(piece: string): ShellText | undefined {
   return decoded === undefined ? undefined : [decoded]
 }
 
-function argumentText(conversionText: string, field: Field | undefined): ShellText | undefined {
+function argumentText(conversionText: string, field: WordField | undefined): ShellText | undefined {
   const text = field ? fieldText(field) : EMPTY_TEXT
   if (conversionText === '%s') return text
   const known = knownText(text)
@@ -108,10 +108,10 @@ function argumentText(conversionText: string, field: Field | undefined): ShellTe
 
 interface CatSources {
   readonly stdin: ShellText | undefined
-  readonly read: (file: Field) => ShellText | undefined
+  readonly read: (file: WordField) => ShellText | undefined
 }
 
-function catOutput(args: readonly Field[], { stdin, read }: CatSources): ShellText | undefined {
+function catOutput(args: readonly WordField[], { stdin, read }: CatSources): ShellText | undefined {
   if (args.some((arg) => /^-./.test(describeField(arg)) || hasPattern(arg))) return undefined
   const files = args.length === 0 ? [exactField('-')] : args
   const texts = files.map((file) => (describeField(file) === '-' ? stdin : read(file)))

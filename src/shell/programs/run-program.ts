@@ -5,12 +5,12 @@ import { eitherWay, type ShellOutcome } from '../evaluate/shell-state.ts'
 import {
   describeField,
   exactField,
-  type Field,
   fieldText,
   hasPattern,
   isFieldKnown,
   knownText,
   reportField,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { builtins } from './builtins.ts'
 import { recordFileEffects } from './file-effects.ts'
@@ -106,7 +106,7 @@ export function runProgram(invocation: Invocation): ShellOutcome {
   )
 }
 
-function subcommandOf(program: string, args: readonly Field[]): string | undefined {
+function subcommandOf(program: string, args: readonly WordField[]): string | undefined {
   if (!withSubcommands.has(program)) return undefined
   const spec = optionsOf(program)
   const { operands } = parseOptions(args, { ...spec, stops: true })
@@ -115,7 +115,7 @@ function subcommandOf(program: string, args: readonly Field[]): string | undefin
 }
 
 /** The flags of a command, each by its shortest name. */
-function flagsOf(key: string, args: readonly Field[]): string[] {
+function flagsOf(key: string, args: readonly WordField[]): string[] {
   const program = key.split(' ')[0] ?? key
   const table = hasOptionTable(key) ? key : program
   if (args.every((arg) => !describeField(arg).startsWith('-'))) return []

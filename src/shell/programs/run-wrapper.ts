@@ -13,10 +13,10 @@ import {
   describeField,
   EMPTY_TEXT,
   exactField,
-  type Field,
   fieldText,
   knownText,
   type ShellText,
+  type WordField,
 } from '../expand/shell-text.ts'
 import { hasOption, optionValues, type ParsedOption, parseOptions, sliceField } from './parse-options.ts'
 import { type OptionSpec, readSpec } from './program-options.ts'
@@ -33,7 +33,7 @@ function specOf(name: string, { options }: WrapperRow): OptionSpec {
 /** The row of a program, or of its subcommand, with the number of words that name it. */
 export function findWrapper(
   program: string,
-  args: readonly Field[],
+  args: readonly WordField[],
 ): { readonly name: string; readonly words: number } | undefined {
   const texts = args.slice(0, 2).map((arg) => knownText(fieldText(arg)))
   const base =
@@ -76,11 +76,11 @@ const builtinWrappers = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorr
 interface WrapperCall {
   readonly row: WrapperRow
   readonly options: readonly ParsedOption[]
-  readonly operands: readonly Field[]
+  readonly operands: readonly WordField[]
 }
 
 function wrapperFrame(
-  { row, name, operands }: { row: WrapperRow; name: string; operands: readonly Field[] },
+  { row, name, operands }: { row: WrapperRow; name: string; operands: readonly WordField[] },
   frame: ShellFrame,
 ): ShellFrame {
   const inside: ShellFrame = { ...viaStep(frame, name), depth: frame.depth + 1, skipsFunctions: true }
@@ -114,7 +114,7 @@ function enterWrapper({ row, options, operands }: WrapperCall, state: ShellState
 }
 
 function runInner(
-  { row, options, words }: { row: WrapperRow; options: readonly ParsedOption[]; words: readonly Field[] },
+  { row, options, words }: { row: WrapperRow; options: readonly ParsedOption[]; words: readonly WordField[] },
   state: ShellState,
   frame: ShellFrame,
 ): ShellOutcome | undefined {
@@ -132,7 +132,7 @@ function runInner(
 }
 
 /** The words as one line of code. */
-export function joinWords(words: readonly Field[]): ShellText {
+export function joinWords(words: readonly WordField[]): ShellText {
   return words.flatMap((word, index) => (index === 0 ? fieldText(word) : [' ', ...fieldText(word)]))
 }
 
