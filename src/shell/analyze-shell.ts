@@ -90,7 +90,9 @@ function createRun(context: ShellContext, record: ShellRun['record']): ShellRun 
       const whole = withFileContents(code, state, frame)
       if (knownText(whole) === undefined)
         record.addOpaque('code', `a part of the code ${shorten(describeText(whole))} is not known`, at)
-      const { script, problem } = parseShell(textAsCode(whole), frame.dialect)
+      const text = textAsCode(whole)
+      record.countCode(text.length)
+      const { script, problem } = parseShell(text, frame.dialect)
       if (problem) record.addOpaque(problem.reason, problem.message, at)
       const inside: ShellFrame = { ...frame, at, depth: frame.depth + 1 }
       return runScript(script, [state], inside)

@@ -20,10 +20,13 @@ export interface EffectRecorder {
   readonly addOpaque: (reason: OpaqueReason, detail: string, at: number) => void
   /** Counts a step of the analysis. Throws if there were too many. */
   readonly countStep: () => void
+  /** Counts the characters of code that the line runs. Throws if there were too many. */
+  readonly countCode: (length: number) => void
   readonly effects: () => ShellEffects
 }
 
-const MAX_STEPS = 6_000
+const MAX_STEPS = 4_000
+const MAX_CODE = 150_000
 const MAX_COMMANDS = 1_000
 const MAX_MARKS = 100
 
@@ -34,6 +37,7 @@ export function createEffectRecorder(): EffectRecorder {
   const opaque: OpaqueMark[] = []
   const seen = new Set<string>()
   let steps = 0
+  let code = 0
   const isNew = (key: string): boolean => seen.size !== seen.add(key).size
   const countStep = (): void => {
     if (++steps > MAX_STEPS) throw new ShellBudgetExceeded(`the line needs more than ${MAX_STEPS} steps`)
@@ -58,6 +62,11 @@ export function createEffectRecorder(): EffectRecorder {
         opaque.push({ reason, detail, at })
     },
     countStep,
+    countCode(length) {
+      code += length
+      if (code > MAX_CODE)
+        throw new ShellBudgetExceeded(`the line runs more than ${MAX_CODE} characters of code`)
+    },
     effects: () => ({ commands, ...files, hosts, opaque }),
   }
 }

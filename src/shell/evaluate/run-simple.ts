@@ -203,7 +203,7 @@ function runWithoutHead(
   }
 }
 
-const MAX_CALLS = 12
+const MAX_CALLS = 8
 
 function callFunction(name: string, args: readonly WordField[], { state, frame }: CallPlace): ShellOutcome {
   if (frame.depth > MAX_CALLS) {

@@ -63,7 +63,7 @@ export function compactText(text: ShellText): ShellText {
     const last = joined.at(-1)
     if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece
     else joined.push(piece)
-    length += typeof piece === 'string' ? piece.length : 16
+    length += typeof piece === 'string' ? piece.length : 256
     if (length > MAX_TEXT) return unknownText('…')
   }
   return joined
