@@ -41,6 +41,7 @@ const arrows = {
   testing: engine,
   webhooks: ['safe', 'engine/core'],
   safe: ['engine/core'],
+  shell: ['engine/core'],
   handlers: ['safe', 'engine/core'],
   client: ['safe', 'engine/core'],
   config: ['handlers', ...grounds],
@@ -54,8 +55,8 @@ const arrows = {
   connect: ['agents', ...stores],
   mcp: ['agents', 'client', ...grounds],
   gateway: domains,
-  app: ['gateway', 'connect', 'mcp', 'handlers', ...domains],
-  cli: ['app', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
+  app: ['shell', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
+  cli: ['app', 'shell', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
 }
 
 /** Part of src → the parts of which it may import types and nothing that runs. */

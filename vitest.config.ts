@@ -10,7 +10,7 @@ const whole = process.argv.slice(2).every((word) => word === 'run' || word.start
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/postgres/global-setup.ts', 'test/ui/global-setup.ts'],
+    globalSetup: ['test/postgres/global-setup.ts', 'test/ui/global-setup.ts', 'test/shell/global-setup.ts'],
     maxWorkers: 2,
     // From source every thread strips types with WebAssembly.
     execArgv: [AVOID_WASM_CRASH],

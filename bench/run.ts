@@ -6,6 +6,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   dispatch: async () => (await import('./dispatch.ts')).dispatchFigures(),
   sync: async () => (await import('./sync.ts')).syncFigures(),
   match: async () => (await import('./match.ts')).matchFigures(),
+  shell: async () => (await import('./shell.ts')).shellFigures(),
   door: async () => (await import('./door.ts')).doorFigures(),
   start: async () => (await import('./start.ts')).startFigures(),
   command: async () => (await import('./command.ts')).commandFigures(),

@@ -74,6 +74,12 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./dispatch.ts')).explainCommand,
   },
   {
+    name: 'shell',
+    about: 'Show what a shell line does: commands, files, hosts, and what cannot be known',
+    usage: '"<line>" [--shell zsh]',
+    load: async () => (await import('./shell.ts')).shellCommand,
+  },
+  {
     name: 'trust',
     about: "Review a repository's hook file and trust it",
     usage: '[file …] [--show] [--revoke]',

@@ -1,0 +1,137 @@
+import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
+import {
+  EMPTY_TEXT,
+  exactField,
+  knownText,
+  type ShellText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import type { Redirect } from '../parse/shell-syntax.ts'
+import { expansionScope } from './expansion-scope.ts'
+import { absolutePath, recordFile } from './resolve-path.ts'
+import { fileText } from './script-content.ts'
+import type { ShellFrame } from './shell-run.ts'
+import { forkState, type ShellOutcome, type ShellState, writeFileContent } from './shell-state.ts'
+
+interface Redirected {
+  /** The frame in which the command runs. */
+  readonly frame: ShellFrame
+  /** Sends the output of the command to where the redirections say. */
+  readonly finish: (outcome: ShellOutcome) => ShellOutcome
+}
+
+interface OutputFile {
+  readonly path: string | undefined
+  /** What the file has before: something only if the redirection appends. */
+  readonly before: ShellText
+}
+
+/** Records the files of redirections, and where input comes from and output goes to. */
+export function applyRedirects(
+  redirects: readonly Redirect[],
+  state: ShellState,
+  frame: ShellFrame,
+): Redirected {
+  let inside = frame
+  let output: OutputFile | 'lost' | undefined
+  for (const redirect of redirects) {
+    const { operator, descriptor } = redirect
+    const isInput = operator.startsWith('<')
+    const number = descriptor ?? (isInput ? '0' : '1')
+    if (operator.startsWith('<<')) {
+      const stdin = readHere(redirect, state, inside)
+      if (number === '0') inside = { ...inside, stdin }
+      continue
+    }
+    const target = expandWithoutSplitting(redirect.target, expansionScope(state, frame))
+    const copied = operator.endsWith('&') && /^(\d+-?|-|p)$/.test(knownText(target) ?? '')
+    if (copied) {
+      if (!isInput && number === '1') output = 'lost'
+      if (isInput && number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
+      continue
+    }
+    if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
+    const { files } = state
+    const path = recordRedirect(redirect, target, { state, frame })
+    if (operator === '<' && number === '0') inside = { ...inside, stdin: fileContent(target, path, state) }
+    if (!isInput && (number === '1' || operator.startsWith('&')))
+      output = {
+        path,
+        before: operator.includes('>>') ? (files.get(path ?? '') ?? unknownText('>>')) : EMPTY_TEXT,
+      }
+  }
+  return {
+    frame: inside,
+    finish: (outcome) => (output === undefined ? outcome : redirectOutput(outcome, output)),
+  }
+}
+
+interface RedirectPlace {
+  readonly state: ShellState
+  readonly frame: ShellFrame
+}
+
+function readHere({ operator, target, body }: Redirect, state: ShellState, frame: ShellFrame): ShellText {
+  const scope = expansionScope(state, frame)
+  if (operator === '<<<') return [...expandWithoutSplitting(target, scope), '\n']
+  return body ? expandWithoutSplitting(body, scope) : EMPTY_TEXT
+}
+
+/** zsh expands the braces of a target, and writes to every file. */
+function recordEach({ operator, target, at }: Redirect, state: ShellState, frame: ShellFrame): void {
+  const hasBrace = target.parts.some(
+    (part) => part.kind === 'text' && !part.quoted && part.text.includes('{'),
+  )
+  if (!hasBrace) return
+  const kind = operator.startsWith('<') ? 'reads' : 'writes'
+  for (const field of expandWord(target, expansionScope(state, frame)))
+    recordFile(state, frame)(kind, { field, by: operator, at: frame.at ?? at })
+}
+
+/** Records the file and returns its path if it is certain. */
+function recordRedirect(
+  { operator, at: offset, target: word }: Redirect,
+  target: ShellText,
+  { state, frame }: RedirectPlace,
+) {
+  const at = frame.at ?? offset
+  const isPattern = word.parts.some((part) => part.kind === 'text' && !part.quoted && /[*?[]/.test(part.text))
+  const field: WordField = target.map((value) => ({ value, quoted: !isPattern }))
+  const network = /^\/dev\/(?:tcp|udp)\/([^/]+)\//.exec(knownText(target) ?? '')
+  if (network) {
+    frame.run.record.addHost({ host: network[1] ?? '', certainty: 'exact', by: operator, at })
+    return undefined
+  }
+  // The file of a process substitution is a pipe.
+  if (target.some((piece) => typeof piece !== 'string' && piece.file !== undefined)) return undefined
+  const record = recordFile(state, frame)
+  if (operator === '<' || operator === '<&' || operator === '<>') record('reads', { field, by: operator, at })
+  if (operator.includes('>')) record('writes', { field, by: operator, at })
+  const known = isPattern ? undefined : knownText(target)
+  return known === undefined ? undefined : absolutePath(known, state.cwd)
+}
+
+/** What a command reads from a file: the content if it is known, or the file to look into. */
+function fileContent(target: ShellText, path: string | undefined, state: ShellState): ShellText {
+  const [only] = target
+  const file = path ?? (typeof only === 'object' ? only.file : undefined)
+  if (file === undefined) return unknownText('<')
+  if (file === '/dev/null') return EMPTY_TEXT
+  return fileText(exactField(file), state) ?? unknownText('<')
+}
+
+function redirectOutput({ ok, fail, stdout }: ShellOutcome, output: OutputFile | 'lost'): ShellOutcome {
+  if (output === 'lost') return { ok, fail, stdout: EMPTY_TEXT }
+  const { path, before } = output
+  if (path === undefined) return { ok, fail, stdout: EMPTY_TEXT }
+  if (path === '/dev/stdout') return { ok, fail, stdout }
+  const written = (state: ShellState): ShellState => {
+    const after = forkState(state)
+    writeFileContent(after, path, [...before, ...stdout])
+    return after
+  }
+  const same = ok.length === 1 && fail.length === 1 && ok[0] === fail[0]
+  const okAfter = ok.map(written)
+  return { ok: okAfter, fail: same ? okAfter : fail.map(written), stdout: EMPTY_TEXT }
+}

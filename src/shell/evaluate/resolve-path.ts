@@ -1,0 +1,84 @@
+import { posix } from 'node:path'
+import {
+  describeField,
+  fieldCertainty,
+  fieldText,
+  knownText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import type { Certainty, FileEffect } from '../shell-effects.ts'
+import type { FileEffectKind } from './effect-recorder.ts'
+import type { ShellFrame, ShellRun } from './shell-run.ts'
+import { type ShellState, writeFileContent } from './shell-state.ts'
+
+/** Devices that are no files: writing to them changes nothing. */
+const devices = /^\/dev\/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd(\/.*)?)$/
+
+/** An absolute path without `.` and `..`; undefined if the folder is unknown. */
+export function absolutePath(path: string, cwd: string | undefined): string | undefined {
+  if (path.startsWith('/')) return posix.normalize(path)
+  return cwd === undefined ? undefined : posix.join(cwd, path)
+}
+
+/** The path of an argument if it is certain. */
+export function certainPath(field: WordField, cwd: string | undefined): string | undefined {
+  const text = fieldCertainty(field) === 'exact' ? knownText(fieldText(field)) : undefined
+  return text === undefined || text === '' ? undefined : absolutePath(text, cwd)
+}
+
+/** They change a file but not its content. */
+const attributePrograms = new Set(['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'touch'])
+
+interface FileTarget {
+  readonly field: WordField
+  readonly by: string
+  readonly at: number
+  /** Appended to the path: `/**` for everything below. */
+  readonly below?: string
+}
+
+/** Records that a file is read, written or deleted. */
+export function recordFile(
+  state: ShellState,
+  frame: ShellFrame,
+): (kind: FileEffectKind, target: FileTarget) => void {
+  const { run } = frame
+  return (kind, { field, by, at, below = '' }) => {
+    // Files of other machines and containers are not files of this session.
+    if (frame.remote !== undefined) return
+    const written = describeField(field)
+    if (written === '' || (written === '-' && kind === 'reads')) return
+    const certainty = fieldCertainty(field)
+    const path = certainty === 'unknown' ? undefined : absolutePath(written, state.cwd)
+    if (path !== undefined && devices.test(path)) return
+    const effect = describeEffect({ path, written, below, certainty }, run)
+    run.record.addFile(kind, { ...effect, by, at })
+    if (kind === 'reads') return
+    if (effect.certainty === 'unknown')
+      run.record.addOpaque('path', `the path ${written} that ${by} ${kind} is not known`, at)
+    else if (path !== undefined && !attributePrograms.has(by))
+      writeFileContent(state, path, unknownText(path))
+  }
+}
+
+interface PathParts {
+  readonly path: string | undefined
+  readonly written: string
+  readonly below: string
+  readonly certainty: Certainty
+}
+
+function describeEffect(
+  { path, written, below, certainty }: PathParts,
+  run: ShellRun,
+): Pick<FileEffect, 'path' | 'certainty' | 'target'> {
+  if (path === undefined) return { path: written + below, certainty: 'unknown' }
+  const clean = path.length > 1 ? path.replace(/\/$/, '') : path
+  const target = certainty === 'exact' ? run.context.resolveLink?.(clean) : undefined
+  const effect = {
+    path: (clean === '/' ? '' : clean) + below || '/',
+    certainty: below === '' ? certainty : ('pattern' as const),
+  }
+  return target === undefined || target === clean ? effect : { ...effect, target: target + below }
+}

@@ -1,0 +1,321 @@
+import { evaluateArithmetic } from '../expand/evaluate-arithmetic.ts'
+import { arithmeticScope, expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
+import {
+  compactText,
+  describeText,
+  EMPTY_TEXT,
+  fieldText,
+  isFieldKnown,
+  knownText,
+  type ShellText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import type { Script, ShellNode, Word } from '../parse/shell-syntax.ts'
+import { applyRedirects } from './apply-redirects.ts'
+import { withOwnTraps } from './exit-traps.ts'
+import { expansionScope } from './expansion-scope.ts'
+import { runSimple } from './run-simple.ts'
+import type { ShellFrame } from './shell-run.ts'
+import {
+  assignVariable,
+  defineFunction,
+  eitherWay,
+  forkState,
+  joinStates,
+  type ShellOutcome,
+  type ShellState,
+  widenState,
+  withFilesOf,
+} from './shell-state.ts'
+
+/** Runs the commands of a script one after the other, from every state that is possible before it. */
+export function runScript(script: Script, states: readonly ShellState[], frame: ShellFrame): ShellOutcome {
+  let last: ShellOutcome = { ok: states, fail: [], stdout: EMPTY_TEXT }
+  const printed: ShellText[] = []
+  for (const command of script.commands) {
+    const live = joinStates([...last.ok, ...last.fail])
+    if (live.length === 0) break
+    last = runFromAll(command, live, frame)
+    printed.push(last.stdout)
+  }
+  return { ...last, stdout: compactText(printed.flat()) }
+}
+
+function runFromAll(node: ShellNode, states: readonly ShellState[], frame: ShellFrame): ShellOutcome {
+  const [only] = states
+  if (only && states.length === 1) return runNode(node, only, frame)
+  const outcomes = states.map((state) => runNode(node, state, frame))
+  return {
+    ok: joinStates(outcomes.flatMap(({ ok }) => ok)),
+    fail: joinStates(outcomes.flatMap(({ fail }) => fail)),
+    stdout: sameText(outcomes.map(({ stdout }) => stdout)),
+  }
+}
+
+/** The text that all of them print; unknown if they differ. */
+function sameText(texts: readonly ShellText[]): ShellText {
+  const [first = EMPTY_TEXT, ...others] = texts
+  return others.every((text) => JSON.stringify(text) === JSON.stringify(first)) ? first : unknownText('$(…)')
+}
+
+function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOutcome {
+  frame.run.record.countStep()
+  switch (node.kind) {
+    case 'simple':
+      return runSimple(node, forkState(state), frame)
+    case 'pipeline':
+      return runPipeline(node, state, frame)
+    case 'and':
+    case 'or':
+      return runAndOr(node, state, frame)
+    case 'background':
+      return runInSubshell(node.command, state, frame)
+    case 'coproc':
+      return runInSubshell(node.command, state, { ...frame, via: [...frame.via, 'coproc'] })
+    case 'subshell':
+      return runInSubshell({ kind: 'group', body: node.body }, state, frame)
+    case 'group':
+      return frame.run.runScript(node.body, [state], frame)
+    case 'if':
+      return runIf(node, state, frame)
+    case 'while':
+      return runWhile(node, state, frame)
+    case 'for':
+      return runFor(node, state, frame)
+    case 'arithmetic-for':
+      return runArithmeticFor(node, state, frame)
+    case 'case':
+      return runCase(node, state, frame)
+    case 'function': {
+      const after = forkState(state)
+      defineFunction(after, node.name, node.body)
+      return { ok: [after], fail: [], stdout: EMPTY_TEXT }
+    }
+    case 'test':
+      return runTest(node.words, forkState(state), frame)
+    case 'arithmetic':
+      return runArithmetic(node.expression, forkState(state), frame)
+    case 'redirected': {
+      const after = forkState(state)
+      const redirected = applyRedirects(node.redirects, after, frame)
+      return redirected.finish(runNode(node.command, after, redirected.frame))
+    }
+  }
+}
+
+type NodeOf<K extends ShellNode['kind']> = Extract<ShellNode, { kind: K }>
+
+function runInSubshell(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const outcome = withOwnTraps(frame.run, () => runNode(node, forkState(state), frame))
+  return eitherWay(withFilesOf(state, outcome), outcome.stdout)
+}
+
+/** Every command of a pipeline runs in a shell of its own; in zsh the last one does not. */
+function runPipeline(
+  { commands, negated }: NodeOf<'pipeline'>,
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
+  if (commands.length === 1 && commands[0]) {
+    const { ok, fail, stdout } = runNode(commands[0], state, frame)
+    return negated ? { ok: fail, fail: ok, stdout } : { ok, fail, stdout }
+  }
+  let { stdin } = frame
+  let after = state
+  let last: ShellOutcome | undefined
+  for (const command of commands) {
+    const inside = stdin === undefined ? frame : { ...frame, stdin }
+    last = withOwnTraps(frame.run, () => runNode(command, forkState(after), inside))
+    stdin = last.stdout
+    if (command !== commands.at(-1) || frame.dialect !== 'zsh') after = withFilesOf(after, last)
+  }
+  return frame.dialect === 'zsh' && last ? last : eitherWay(after, stdin ?? EMPTY_TEXT)
+}
+
+function runAndOr(
+  { kind, left, right }: NodeOf<'and' | 'or'>,
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
+  const first = runNode(left, state, frame)
+  const [continues, stops] = kind === 'and' ? [first.ok, first.fail] : [first.fail, first.ok]
+  if (continues.length === 0) return first
+  const second = runFromAll(right, continues, frame)
+  const stdout =
+    stops.length === 0 ? [...first.stdout, ...second.stdout] : joinMaybe(first.stdout, second.stdout)
+  return kind === 'and'
+    ? { ok: second.ok, fail: joinStates([...stops, ...second.fail]), stdout }
+    : { ok: joinStates([...stops, ...second.ok]), fail: second.fail, stdout }
+}
+
+/** The second text may or may not follow the first. */
+function joinMaybe(first: ShellText, second: ShellText): ShellText {
+  return second.length === 0 ? first : [...first, ...unknownText('…')]
+}
+
+function runIf(
+  { condition, then, otherwise }: NodeOf<'if'>,
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
+  const tested = frame.run.runScript(condition, [state], frame)
+  const yes = frame.run.runScript(then, tested.ok, frame)
+  const no: ShellOutcome =
+    otherwise === undefined || tested.fail.length === 0
+      ? { ok: tested.fail, fail: [], stdout: EMPTY_TEXT }
+      : otherwise.kind === 'script'
+        ? frame.run.runScript(otherwise, tested.fail, frame)
+        : runFromAll(otherwise, tested.fail, frame)
+  return {
+    ok: joinStates([...yes.ok, ...no.ok]),
+    fail: joinStates([...yes.fail, ...no.fail]),
+    stdout: [...tested.stdout, ...sameText([yes.stdout, no.stdout])],
+  }
+}
+
+/** The frame inside of a loop, and the states in which the body leaves or continues it. */
+function enterLoop(frame: ShellFrame): { readonly inside: ShellFrame; readonly left: ShellState[] } {
+  const left: ShellState[] = []
+  return { inside: { ...frame, loops: [...(frame.loops ?? []), left] }, left }
+}
+
+/** Runs a body until the state no longer changes: what an iteration changes is unknown in the next. */
+function runLoop(
+  state: ShellState,
+  body: (state: ShellState) => readonly ShellState[],
+): readonly ShellState[] {
+  let current = state
+  for (let round = 0; round < 6; round++) {
+    const after = body(forkState(current))
+    const next = after.reduce((a, b) => widenState(a, b), current)
+    if (next === current) break
+    current = next
+  }
+  return joinStates([state, current])
+}
+
+function runWhile({ condition, body }: NodeOf<'while'>, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const { inside, left } = enterLoop(frame)
+  let stdout: ShellText = EMPTY_TEXT
+  const after = runLoop(state, (current) => {
+    const tested = frame.run.runScript(condition, [current], inside)
+    const before = joinStates([...tested.ok, ...tested.fail])
+    const outcome = frame.run.runScript(body, before, inside)
+    if (tested.stdout.length + outcome.stdout.length > 0) stdout = unknownText('$(…)')
+    return [...before, ...outcome.ok, ...outcome.fail, ...left]
+  })
+  return { ok: after, fail: after, stdout }
+}
+
+function runArithmeticFor(
+  { expression, body }: NodeOf<'arithmetic-for'>,
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
+  const start = forkState(state)
+  const text = expandWithoutSplitting(expression, expansionScope(start, frame))
+  // The head changes its variables with every iteration.
+  for (const [name] of (knownText(text) ?? '').matchAll(/[A-Za-z_]\w*/g))
+    assignVariable(start, name, unknownText(`$${name}`))
+  const { inside, left } = enterLoop(frame)
+  let stdout: ShellText = EMPTY_TEXT
+  const after = runLoop(start, (current) => {
+    const outcome = frame.run.runScript(body, [current], inside)
+    if (outcome.stdout.length > 0) stdout = unknownText('$(…)')
+    return [...outcome.ok, ...outcome.fail, ...left]
+  })
+  return { ok: after, fail: after, stdout }
+}
+
+const MAX_ITERATIONS = 64
+
+function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const start = forkState(state)
+  const scope = expansionScope(start, frame)
+  const items: readonly WordField[] = words
+    ? words.flatMap((word) => expandWord(word, scope))
+    : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
+  if (items.length > MAX_ITERATIONS || items.some((item) => !isFieldKnown(item)))
+    return runForUnknown({ name, body, items }, start, frame)
+  const { inside, left } = enterLoop(frame)
+  let states: readonly ShellState[] = [start]
+  const printed: ShellText[] = []
+  for (const item of items) {
+    const before = states.map((each) => {
+      const copy = forkState(each)
+      assignVariable(copy, name, loopValue(item))
+      return copy
+    })
+    const outcome = frame.run.runScript(body, before, inside)
+    printed.push(left.length > 0 ? unknownText('$(…)') : outcome.stdout)
+    states = joinStates([...outcome.ok, ...outcome.fail, ...left])
+  }
+  return { ok: states, fail: states, stdout: compactText(printed.flat()) }
+}
+
+/** A pattern becomes file names, one per iteration. */
+function loopValue(item: WordField): ShellText {
+  const isPattern = item.some(
+    ({ value, quoted }) => !quoted && typeof value === 'string' && /[*?[]/.test(value),
+  )
+  if (!isPattern) return fieldText(item)
+  const pattern = describeText(fieldText(item))
+  return [{ source: pattern, pattern }]
+}
+
+interface UnknownItems {
+  readonly name: string
+  readonly body: Script
+  readonly items: readonly WordField[]
+}
+
+function runForUnknown(
+  { name, body, items }: UnknownItems,
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
+  const { inside, left } = enterLoop(frame)
+  let stdout: ShellText = EMPTY_TEXT
+  const after = runLoop(state, (current) => {
+    // The known items still run with their value.
+    const known = items.filter(isFieldKnown).slice(0, MAX_ITERATIONS).map(fieldText)
+    return [unknownText(`$${name}`), ...known].flatMap((value) => {
+      const before = forkState(current)
+      assignVariable(before, name, value)
+      const outcome = frame.run.runScript(body, [before], inside)
+      if (outcome.stdout.length > 0) stdout = unknownText('$(…)')
+      return [...outcome.ok, ...outcome.fail, ...left]
+    })
+  })
+  return { ok: after, fail: after, stdout }
+}
+
+function runCase({ subject, clauses }: NodeOf<'case'>, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const start = forkState(state)
+  const scope = expansionScope(start, frame)
+  expandWithoutSplitting(subject, scope)
+  let states: readonly ShellState[] = [start]
+  let stdout: ShellText = EMPTY_TEXT
+  for (const { patterns, body } of clauses) {
+    for (const pattern of patterns) expandWithoutSplitting(pattern, scope)
+    const outcome = frame.run.runScript(body, states, frame)
+    if (outcome.stdout.length > 0) stdout = unknownText('$(…)')
+    // A clause may fall through into the next one.
+    states = joinStates([...states, ...outcome.ok, ...outcome.fail])
+  }
+  return { ok: states, fail: states, stdout }
+}
+
+function runTest(words: readonly Word[], state: ShellState, frame: ShellFrame): ShellOutcome {
+  const scope = expansionScope(state, frame)
+  for (const word of words) expandWithoutSplitting(word, scope)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function runArithmetic(expression: Word, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const scope = expansionScope(state, frame)
+  const text = knownText(expandWithoutSplitting(expression, scope))
+  if (text !== undefined) evaluateArithmetic(text, arithmeticScope(scope))
+  return eitherWay(state, EMPTY_TEXT)
+}

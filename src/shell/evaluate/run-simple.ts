@@ -1,0 +1,236 @@
+import type { ExpansionScope } from '../expand/expand-parameter.ts'
+import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
+import {
+  describeField,
+  EMPTY_TEXT,
+  fieldText,
+  hasPattern,
+  isFieldKnown,
+  knownText,
+  type ShellText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
+import { codeVariables } from '../programs/code-variables.ts'
+import { runProgram } from '../programs/run-program.ts'
+import { applyRedirects } from './apply-redirects.ts'
+import { expansionScope } from './expansion-scope.ts'
+import { findHiddenCharacters } from './hidden-characters.ts'
+import { type ShellFrame, viaStep } from './shell-run.ts'
+import {
+  assignVariable,
+  eitherWay,
+  exportVariable,
+  forkState,
+  joinStates,
+  restoreVariable,
+  type ShellOutcome,
+  type ShellState,
+  type VariableValue,
+} from './shell-state.ts'
+
+/** Runs a simple command: expansion, redirections, assignments, then the program. */
+export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const scope = expansionScope(state, frame)
+  const fields = node.words.flatMap((word) => expandWord(word, scope))
+  const redirected = applyRedirects(node.redirects, state, frame)
+  const { variables: before, exported } = state
+  for (const assignment of node.assignments) assign(assignment, state, scope)
+  const inside: ShellFrame = { ...redirected.frame, at: frame.at ?? node.at }
+  runCodeVariables(node.assignments, state, inside)
+  if (fields.length === 0) {
+    // `$(<file)` is the content of the file.
+    const input = redirected.frame.stdin === frame.stdin ? undefined : redirected.frame.stdin
+    const outcome = redirected.finish(eitherWay(state, input ?? EMPTY_TEXT))
+    return node.words.length === 0 && !node.assignments.some(hasSubstitution)
+      ? { ...outcome, fail: [] }
+      : outcome
+  }
+  for (const { name } of node.assignments) exportVariable(state, name)
+  const aliased = runAliases(node, forkState(state), inside)
+  const outcome = frame.run.runWords(fields, state, inside)
+  const all = aliased ? joinOutcomes(outcome, aliased) : outcome
+  const first = describeField(fields[0] ?? [])
+  // Assignments before a program last as long as the program; those of a declaration stay.
+  if (node.assignments.length === 0 || keepsAssignments(first, frame)) return redirected.finish(all)
+  const names = node.assignments.map(({ name }) => name)
+  const restored = (states: readonly ShellState[]) =>
+    states.map((each) => {
+      const after = forkState(each)
+      for (const name of names) restoreVariable(after, name, before.get(name))
+      after.exported = exported
+      return after
+    })
+  return redirected.finish({ ...all, ok: restored(all.ok), fail: restored(all.fail) })
+}
+
+function hasSubstitution({ value }: Assignment): boolean {
+  const words: readonly Word[] = 'parts' in value ? [value] : value
+  return words.some(({ parts }) => parts.some(({ kind }) => kind !== 'text'))
+}
+
+const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
+/** In POSIX sh, assignments before these stay. */
+const specialBuiltins = new Set([
+  '.',
+  ':',
+  'break',
+  'continue',
+  'eval',
+  'exec',
+  'exit',
+  'export',
+  'readonly',
+  'return',
+  'set',
+  'shift',
+  'times',
+  'trap',
+  'unset',
+])
+
+function keepsAssignments(program: string, { dialect }: ShellFrame): boolean {
+  return declarations.has(program) || (dialect === 'sh' && specialBuiltins.has(program))
+}
+
+function joinOutcomes(a: ShellOutcome, b: ShellOutcome): ShellOutcome {
+  return {
+    ok: joinStates([...a.ok, ...b.ok]),
+    fail: joinStates([...a.fail, ...b.fail]),
+    stdout: unknownText('$(…)'),
+  }
+}
+
+function assign(
+  { name, append, subscript, value }: Assignment,
+  state: ShellState,
+  scope: ExpansionScope,
+): void {
+  const old = state.variables.get(name) ?? scope.lookUp(name)
+  if ('parts' in value) {
+    const text = expandWithoutSplitting(value, scope)
+    if (subscript)
+      assignVariable(state, name, withElement(old, expandWithoutSplitting(subscript, scope), text))
+    else if (!append) assignVariable(state, name, text)
+    else if (isListValue(old)) assignVariable(state, name, [...old, text])
+    else assignVariable(state, name, [...(old ?? unknownText(`$${name}`)), ...text])
+    return
+  }
+  const items = value.flatMap((word) => expandWord(word, scope)).map(fieldText)
+  const isPlain = !value.some(({ parts: [part] }) => part?.kind === 'text' && /^\[.*\]=/.test(part.text))
+  const kept = append && old !== undefined ? (isListValue(old) ? old : [old]) : []
+  assignVariable(state, name, isPlain ? [...kept, ...items] : unknownText(`$${name}`))
+}
+
+function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
+  return Array.isArray(value) && Array.isArray(value[0])
+}
+
+function withElement(old: VariableValue | undefined, index: ShellText, text: ShellText): VariableValue {
+  const place = Number(knownText(index) ?? Number.NaN)
+  const list = isListValue(old) ? old : old === undefined ? [] : [old]
+  return Number.isInteger(place) && place >= 0 && place <= list.length
+    ? list.toSpliced(place, 1, text)
+    : unknownText('$array')
+}
+
+/** Programs run the code of some variables: `GIT_SSH_COMMAND`, `PAGER`. */
+function runCodeVariables(assignments: readonly Assignment[], state: ShellState, frame: ShellFrame): void {
+  for (const { name } of assignments) {
+    if (!codeVariables.has(name)) continue
+    const value = state.variables.get(name)
+    if (value !== undefined && !isListValue(value) && value.length > 0)
+      frame.run.runCode(value, forkState(state), viaStep(frame, name))
+  }
+}
+
+/** An alias is replaced as text. Whether the shell does it depends on its options, so both readings count. */
+function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): ShellOutcome | undefined {
+  const [part] = node.words[0]?.parts ?? []
+  if (part?.kind !== 'text' || part.quoted || node.words[0]?.parts.length !== 1) return undefined
+  const texts = state.aliases.get(part.text) ?? []
+  const name = part.text
+  // The shell does not replace an alias again inside of itself.
+  if (frame.via.includes(`alias ${name}`)) return undefined
+  const outcomes = texts.map((text) =>
+    frame.run.runCode([`${text} ${node.rest}`], forkState(state), viaStep(frame, `alias ${name}`)),
+  )
+  return outcomes.length === 0 ? undefined : outcomes.reduce(joinOutcomes)
+}
+
+/** Runs a command that is split into words. */
+export function runWords(words: readonly WordField[], state: ShellState, frame: ShellFrame): ShellOutcome {
+  const [head, ...args] = words
+  if (!head) return eitherWay(state, EMPTY_TEXT)
+  const at = frame.at ?? 0
+  const { record } = frame.run
+  const written = assumedText(head)
+  if (!isFieldKnown(head) || hasPattern(head)) {
+    record.addOpaque('program', `which program ${describeField(head)} runs is not known`, at)
+    if (written === '') return runWithoutHead(head, args, { state, frame })
+    if (hasPattern(head)) return eitherWay(state, unknownText('$(…)'))
+  }
+  const hidden = findHiddenCharacters(written, words)
+  if (hidden !== undefined) record.addOpaque('characters', hidden, at)
+  const body = frame.skipsFunctions ? undefined : state.functions.get(written)
+  if (body) return callFunction(written, args, { state, frame })
+  const program = written.slice(written.lastIndexOf('/') + 1)
+  return runProgram({ program, written, args, state, frame, at })
+}
+
+/** The text if nothing outside of the line sets its variables. */
+function assumedText(field: WordField): string {
+  return field.map(({ value }) => (typeof value === 'string' ? value : (value.assumed ?? ''))).join('')
+}
+
+interface CallPlace {
+  readonly state: ShellState
+  readonly frame: ShellFrame
+}
+
+/** An unknown value may be empty, and then the next word is the program. */
+function runWithoutHead(
+  head: WordField,
+  args: readonly WordField[],
+  { state, frame }: CallPlace,
+): ShellOutcome {
+  const mayVanish = head.every(({ quoted }) => !quoted)
+  if (!mayVanish || args.length === 0) return eitherWay(state, unknownText('$(…)'))
+  return {
+    ...frame.run.runWords(args, state, viaStep(frame, describeField(head))),
+    stdout: unknownText('$(…)'),
+  }
+}
+
+const MAX_CALLS = 8
+
+function callFunction(name: string, args: readonly WordField[], { state, frame }: CallPlace): ShellOutcome {
+  if (frame.depth > MAX_CALLS) {
+    frame.run.record.addOpaque('budget', `the calls of ${name} are nested too deeply`, frame.at ?? 0)
+    return eitherWay(state, unknownText('$(…)'))
+  }
+  const returns: ShellState[] = []
+  const { at: _place, ...outside } = frame
+  const inside: ShellFrame = { ...viaStep(outside, `${name}()`), depth: frame.depth + 1, returns }
+  const start: ShellState = { ...state, positional: args.map(fieldText), locals: new Map() }
+  const outcomes = (state.functions.get(name) ?? []).map((body) =>
+    frame.run.runScript({ kind: 'script', commands: [body] }, [start], inside),
+  )
+  const restored = (states: readonly ShellState[]) =>
+    joinStates(states.map((after) => leaveFunction(after, state)))
+  return {
+    ok: restored([...outcomes.flatMap(({ ok }) => ok), ...returns]),
+    fail: restored([...outcomes.flatMap(({ fail }) => fail), ...returns]),
+    stdout:
+      outcomes.length === 1 && returns.length === 0
+        ? (outcomes[0]?.stdout ?? EMPTY_TEXT)
+        : unknownText('$(…)'),
+  }
+}
+
+function leaveFunction(after: ShellState, before: ShellState): ShellState {
+  const state = { ...after, positional: before.positional, locals: before.locals }
+  for (const [name, value] of after.locals) restoreVariable(state, name, value)
+  return state
+}

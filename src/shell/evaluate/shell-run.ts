@@ -1,0 +1,56 @@
+import type { ShellText, WordField } from '../expand/shell-text.ts'
+import type { Script } from '../parse/shell-syntax.ts'
+import type { ShellContext, ShellDialect } from '../shell-effects.ts'
+import type { EffectRecorder } from './effect-recorder.ts'
+import type { ShellOutcome, ShellState } from './shell-state.ts'
+
+/** Where a command runs. */
+export interface ShellFrame {
+  readonly run: ShellRun
+  readonly dialect: ShellDialect
+  /** What comes through a pipe, a heredoc or a file. Absent if the command reads what the session gives it. */
+  readonly stdin?: ShellText
+  readonly via: readonly string[]
+  readonly remote?: string
+  /** The offset to report, for code inside of an argument. */
+  readonly at?: number
+  readonly depth: number
+  /** Collects the states in which the running function returns. */
+  readonly returns?: ShellState[]
+  /** Collects, for each loop around the command, the states in which it is left or continued. */
+  readonly loops?: readonly ShellState[][]
+  /** Set by `command`: functions do not count. */
+  readonly skipsFunctions?: true
+}
+
+/** One analysis. Its functions call one another, so the parts that need them receive this object. */
+export interface ShellRun {
+  readonly context: ShellContext
+  readonly record: EffectRecorder
+  /** Code to run when the shell ends. */
+  /** The states in which the line calls `exit`. */
+  readonly exits: ShellState[]
+  readonly exitTraps: { readonly code: ShellText; readonly frame: ShellFrame }[]
+  readonly runScript: (script: Script, states: readonly ShellState[], frame: ShellFrame) => ShellOutcome
+  /** Parses code and runs it. */
+  readonly runCode: (code: ShellText, state: ShellState, frame: ShellFrame) => ShellOutcome
+  /** Runs a command that is already split into arguments. */
+  readonly runWords: (words: readonly WordField[], state: ShellState, frame: ShellFrame) => ShellOutcome
+}
+
+/** One command with everything that decides what it does. */
+export interface Invocation {
+  /** The name of the program without its folder. */
+  readonly program: string
+  /** The program as written. */
+  readonly written: string
+  readonly args: readonly WordField[]
+  readonly state: ShellState
+  readonly frame: ShellFrame
+  readonly at: number
+}
+
+/** Adds a step to the way to a command. */
+export function viaStep(frame: ShellFrame, step: string): ShellFrame {
+  return { ...frame, via: [...frame.via, step] }
+}

@@ -1,0 +1,110 @@
+import { UNKNOWN_CHARACTER } from '../parse/cursor.ts'
+import type { Certainty, ShellArgument } from '../shell-effects.ts'
+
+/** A value that is known only when the line runs. */
+export interface UnknownPiece {
+  /** As it is written in the line. */
+  readonly source: string
+  /** The value if nothing outside of the line sets the variable. */
+  readonly assumed?: string
+  /** The pattern that the value fits, if it is the name of a file. */
+  readonly pattern?: string
+  /** The file that a process substitution stands for. */
+  readonly file?: string
+}
+
+/** A text of which parts may be unknown. */
+export type ShellText = readonly (string | UnknownPiece)[]
+
+/** A piece of an argument. What is quoted is neither split nor used as a pattern. */
+export interface FieldPiece {
+  readonly value: string | UnknownPiece
+  readonly quoted: boolean
+}
+
+/** One argument, before it is reported. */
+export type WordField = readonly FieldPiece[]
+
+export const EMPTY_TEXT: ShellText = []
+
+export function unknownText(source: string, assumed?: string): ShellText {
+  return [assumed === undefined ? { source } : { source, assumed }]
+}
+
+/** The text if all of it is known. */
+export function knownText(text: ShellText | undefined): string | undefined {
+  if (text === undefined) return undefined
+  let known = ''
+  for (const piece of text) {
+    if (typeof piece !== 'string') return undefined
+    known += piece
+  }
+  return known
+}
+
+/** The text as people read it: unknown parts as they are written in the line. */
+export function describeText(text: ShellText): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : piece.source)).join('')
+}
+
+/** The text as code: a character stands for each unknown part. */
+export function textAsCode(text: ShellText): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : UNKNOWN_CHARACTER)).join('')
+}
+
+const MAX_TEXT = 65_536
+
+/** The text with its known parts joined; unknown if it is too long to keep. */
+export function compactText(text: ShellText): ShellText {
+  if (text.length < 2 && (typeof text[0] !== 'string' || text[0].length <= MAX_TEXT)) return text
+  const joined: (string | UnknownPiece)[] = []
+  let length = 0
+  for (const piece of text) {
+    const last = joined.at(-1)
+    if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece
+    else joined.push(piece)
+    length += typeof piece === 'string' ? piece.length : 256
+    if (length > MAX_TEXT) return unknownText('…')
+  }
+  return joined
+}
+
+export function isFieldKnown(field: WordField): boolean {
+  return field.every(({ value }) => typeof value === 'string')
+}
+
+export function fieldText(field: WordField): ShellText {
+  return field.map(({ value }) => value)
+}
+
+/** The argument as people read it. */
+export function describeField(field: WordField): string {
+  return describeText(fieldText(field))
+}
+
+export function exactField(text: string): WordField {
+  return [{ value: text, quoted: true }]
+}
+
+/** An argument that may become several. */
+export function unknownField(source: string): WordField {
+  return [{ value: { source }, quoted: false }]
+}
+
+const globCharacters = /[*?]|\[[^\]]*\]/
+
+export function hasPattern(field: WordField): boolean {
+  return field.some(({ value, quoted }) => !quoted && typeof value === 'string' && globCharacters.test(value))
+}
+
+export function fieldCertainty(field: WordField): Certainty {
+  if (field.some(({ value }) => typeof value !== 'string' && value.pattern === undefined)) return 'unknown'
+  return hasPattern(field) || !isFieldKnown(field) ? 'pattern' : 'exact'
+}
+
+export function reportField(field: WordField): ShellArgument {
+  const certainty = fieldCertainty(field)
+  const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
+  const argument = { text: describeField(field), certainty }
+  return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
+}

@@ -1,0 +1,31 @@
+/** The files of a patch, and what happens to them. */
+export interface PatchFiles {
+  readonly writes: readonly string[]
+  readonly deletes: readonly string[]
+}
+
+/** Reads the files of a patch in the form of `apply_patch`, or in the unified form. */
+export function readPatchFiles(patch: string, strip = 0): PatchFiles {
+  const writes: string[] = []
+  const deletes: string[] = []
+  const lines = patch.split('\n')
+  for (const [index, line] of lines.entries()) {
+    const [, verb, path] = /^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/.exec(line) ?? []
+    if (verb !== undefined && path !== undefined) {
+      if (verb === 'Delete File') deletes.push(path.trim())
+      else writes.push(path.trim())
+      continue
+    }
+    if (!line.startsWith('--- ') || !lines[index + 1]?.startsWith('+++ ')) continue
+    const before = patchPath(line, strip)
+    const after = patchPath(lines[index + 1] ?? '', strip)
+    if (after === undefined && before !== undefined) deletes.push(before)
+    for (const file of [before, after]) if (file !== undefined && after !== undefined) writes.push(file)
+  }
+  return { writes: [...new Set(writes)], deletes: [...new Set(deletes)] }
+}
+
+function patchPath(line: string, strip: number): string | undefined {
+  const path = line.slice(4).split('\t')[0]?.trim() ?? ''
+  return path === '/dev/null' ? undefined : path.split('/').slice(strip).join('/')
+}

@@ -1,0 +1,276 @@
+import { expansionScope } from '../evaluate/expansion-scope.ts'
+import { certainPath } from '../evaluate/resolve-path.ts'
+import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
+import {
+  assignVariable,
+  defineAlias,
+  eitherWay,
+  exportVariable,
+  forkState,
+  type ShellOutcome,
+  type ShellState,
+} from '../evaluate/shell-state.ts'
+import { evaluateArithmetic } from '../expand/evaluate-arithmetic.ts'
+import { arithmeticScope } from '../expand/expand-word.ts'
+import {
+  describeField,
+  EMPTY_TEXT,
+  fieldText,
+  isFieldKnown,
+  knownText,
+  type ShellText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import { runScriptFile } from './interpreters.ts'
+import { sliceField } from './parse-options.ts'
+import { printedOutput } from './printed-output.ts'
+import { joinWords } from './run-wrapper.ts'
+
+type Builtin = (invocation: Invocation) => ShellOutcome | undefined
+
+/** Commands of the shell itself that change its state or run code. */
+export const builtins: Readonly<Record<string, Builtin>> = {
+  cd: changeFolder,
+  chdir: changeFolder,
+  pushd: changeFolder,
+  popd: ({ state }) => eitherWay({ ...state, cwd: undefined }, EMPTY_TEXT),
+  export: declare,
+  readonly: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  integer: declare,
+  float: declare,
+  unset,
+  set: setPositional,
+  shift,
+  eval: evaluate,
+  source,
+  '.': source,
+  trap,
+  read: readInput,
+  mapfile: readArray,
+  readarray: readArray,
+  getopts: ({ args, state }) => forget(state, args.slice(1, 2)),
+  let: evaluateLet,
+  printf: printInto,
+  alias: defineAliases,
+  unalias: ({ state }) => eitherWay({ ...state, aliases: new Map() }, EMPTY_TEXT),
+  exit,
+  return: returnFromFunction,
+  break: leaveLoop,
+  continue: leaveLoop,
+  shopt: unchanged,
+  hash: unchanged,
+  enable: unchanged,
+  complete: completeCode,
+  bind: completeCode,
+}
+
+function unchanged({ state }: Invocation): ShellOutcome {
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function changeFolder({ args, state, frame }: Invocation): ShellOutcome {
+  const [target] = args.filter((arg) => !/^-[LPe@q]+$|^--$/.test(describeField(arg)))
+  const written = target && describeField(target)
+  const { home } = frame.run.context
+  const cwd = target === undefined ? home : written === '-' ? undefined : certainPath(target, state.cwd)
+  // `CDPATH` and `OLDPWD` lead elsewhere.
+  const isCertain = state.variables.get('CDPATH') === undefined
+  const moved = { ...forkState(state), cwd: isCertain ? cwd : undefined }
+  return { ok: [moved], fail: [state], stdout: EMPTY_TEXT }
+}
+
+function declare({ program, args, state, frame }: Invocation): ShellOutcome {
+  const texts = args.map(describeField)
+  const isExport = program === 'export' || texts.some((text) => /^-\w*x/.test(text))
+  const isLocal =
+    program !== 'export' &&
+    program !== 'readonly' &&
+    frame.returns !== undefined &&
+    !texts.some((text) => /^-\w*g/.test(text))
+  const isFunction = texts.some((text) => /^-\w*f/.test(text))
+  for (const [index, text] of texts.entries()) {
+    const [, name, equals] = /^([A-Za-z_]\w*)(\+?=)?/.exec(text) ?? []
+    if (name === undefined || text.startsWith('-')) continue
+    if (isExport || isFunction) exportVariable(state, name)
+    if (isLocal && !state.locals.has(name))
+      state.locals = new Map(state.locals).set(name, state.variables.get(name))
+    const value =
+      equals === undefined ? undefined : fieldText(sliceField(args[index] ?? [], name.length + equals.length))
+    if (value)
+      assignVariable(
+        state,
+        name,
+        equals === '+=' || /^-\w*[iulnA]/.test(texts[0] ?? '') ? unknownText(`$${name}`) : value,
+      )
+    else if (isLocal) assignVariable(state, name, EMPTY_TEXT)
+  }
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function unset({ args, state }: Invocation): ShellOutcome {
+  const names = args.map(describeField)
+  const functions = new Map(state.functions)
+  for (const name of names) {
+    if (/^[A-Za-z_]\w*$/.test(name) && !names.includes('-f')) assignVariable(state, name, EMPTY_TEXT)
+    if (!names.includes('-v')) functions.delete(name)
+  }
+  state.functions = functions
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function setPositional({ args, state }: Invocation): ShellOutcome {
+  const texts = args.map(describeField)
+  const dashes = texts.indexOf('--')
+  const start = dashes === -1 ? texts.findIndex((text) => !/^[-+]/.test(text)) : dashes + 1
+  const usesName = start > 0 && /^[-+]o$/.test(texts[start - 1] ?? '')
+  if (start === -1 || usesName) return eitherWay(state, EMPTY_TEXT)
+  return eitherWay({ ...state, positional: args.slice(start).map(fieldText) }, EMPTY_TEXT)
+}
+
+function shift({ args, state }: Invocation): ShellOutcome {
+  const count = args[0] ? Number(describeField(args[0])) : 1
+  const isKnown = Number.isInteger(count) && count >= 0
+  const positional = isKnown
+    ? state.positional.slice(Math.min(count, state.positional.length))
+    : [unknownText('$@')]
+  return { ok: [{ ...state, positional }], fail: [state], stdout: EMPTY_TEXT }
+}
+
+function evaluate({ args, state, frame }: Invocation): ShellOutcome {
+  const words = describeField(args[0] ?? []) === '--' ? args.slice(1) : args
+  const { skipsFunctions: _skips, ...inside } = frame
+  return frame.run.runCode(joinWords(words), state, { ...viaStep(inside, 'eval'), depth: frame.depth + 1 })
+}
+
+function source({ args, state, frame, program }: Invocation): ShellOutcome {
+  const [file, ...rest] = describeField(args[0] ?? []) === '--' ? args.slice(1) : args
+  if (!file) return eitherWay(state, EMPTY_TEXT)
+  const inside = rest.length === 0 ? state : { ...state, positional: rest.map(fieldText) }
+  const returns: ShellState[] = []
+  const outcome = runScriptFile(file, inside, {
+    ...viaStep(frame, `${program} ${describeField(file)}`),
+    returns,
+  })
+  return { ...outcome, ok: [...outcome.ok, ...returns], fail: [...outcome.fail, ...returns] }
+}
+
+function trap({ args, state, frame }: Invocation): ShellOutcome {
+  const [code, ...signals] = args.filter((arg) => describeField(arg) !== '--')
+  const text = code && describeField(code)
+  if (!code || text === '-' || text === '' || /^-[lp]$/.test(text ?? '') || signals.length === 0)
+    return eitherWay(state, EMPTY_TEXT)
+  const inside = { ...viaStep(frame, 'trap'), depth: frame.depth + 1 }
+  frame.run.exitTraps.push({ code: fieldText(code), frame: inside })
+  const isExit = signals.every((signal) => /^(EXIT|0)$/i.test(describeField(signal)))
+  // A signal may come at any time, so the state of now counts as well.
+  if (!isExit) frame.run.runCode(fieldText(code), forkState(state), inside)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function readInput({ args, state, frame }: Invocation): ShellOutcome {
+  const withValue = /^-\w*[adinNptu]$/
+  const names: string[] = []
+  let hasOptions = false
+  for (let index = 0; index < args.length; index++) {
+    const text = describeField(args[index] ?? [])
+    if (/^-./.test(text)) {
+      hasOptions ||= text !== '-r'
+      if (withValue.test(text)) {
+        if (/^-\w*a$/.test(text)) names.push(describeField(args[index + 1] ?? []))
+        index++
+      }
+    } else names.push(text.replace(/\?.*/, ''))
+  }
+  const line = knownText(frame.stdin)?.split('\n')[0]
+  const isSimple =
+    line !== undefined &&
+    !hasOptions &&
+    frame.loops === undefined &&
+    !line.includes('\\') &&
+    state.variables.get('IFS') === undefined
+  const words = line?.trim().split(/[ \t]+/) ?? []
+  for (const [index, name] of (names.length > 0 ? names : ['REPLY']).entries()) {
+    const isLast = index >= names.length - 1
+    const value: ShellText = isSimple
+      ? [isLast ? words.slice(index).join(' ') : (words[index] ?? '')]
+      : unknownText(`$${name}`)
+    if (/^[A-Za-z_]\w*$/.test(name))
+      assignVariable(
+        state,
+        name,
+        isSimple && isLast && words.length > names.length ? unknownText(`$${name}`) : value,
+      )
+  }
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function readArray({ args, state }: Invocation): ShellOutcome {
+  return forget(state, [...args.slice(-1), [{ value: 'MAPFILE', quoted: true }]])
+}
+
+/** The variables get a value that is not known. */
+function forget(state: ShellState, names: readonly WordField[]): ShellOutcome {
+  for (const name of names.map(describeField))
+    if (/^[A-Za-z_]\w*$/.test(name)) assignVariable(state, name, unknownText(`$${name}`))
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function evaluateLet({ args, state, frame }: Invocation): ShellOutcome {
+  const scope = arithmeticScope(expansionScope(state, frame))
+  for (const arg of args) evaluateArithmetic(describeField(arg), scope)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+/** `printf -v name` assigns; otherwise printf is an ordinary program. */
+function printInto(invocation: Invocation): ShellOutcome | undefined {
+  const { args, state } = invocation
+  const [option, name, ...rest] = args
+  if (!option || !name || describeField(option) !== '-v') return undefined
+  const text = printedOutput({ ...invocation, args: rest })
+  assignVariable(state, describeField(name), text)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function defineAliases({ args, state, frame, at }: Invocation): ShellOutcome {
+  for (const arg of args) {
+    const [, name, code] = /^([^=\s]+)=([\s\S]*)$/.exec(describeField(arg)) ?? []
+    if (name === undefined || code === undefined) continue
+    if (isFieldKnown(arg)) defineAlias(state, name, code)
+    else frame.run.record.addOpaque('code', `the alias ${name} is not known`, at)
+  }
+  if (args.some((arg) => /^-[gs]/.test(describeField(arg))))
+    frame.run.record.addOpaque('code', 'a global alias may change every word', at)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function exit({ args, state, frame }: Invocation): ShellOutcome | undefined {
+  // With two arguments, or none that is a number, a shell may refuse and go on.
+  const isCertain = args.length === 0 || (args.length === 1 && /^\d+$/.test(describeField(args[0] ?? [])))
+  frame.run.exits.push(state)
+  return isCertain ? { ok: [], fail: [], stdout: EMPTY_TEXT } : undefined
+}
+
+function returnFromFunction({ state, frame }: Invocation): ShellOutcome | undefined {
+  // Outside of a function it is an error, and the shell goes on.
+  frame.returns?.push(state)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+function leaveLoop({ state, frame }: Invocation): ShellOutcome {
+  for (const left of frame.loops ?? []) left.push(state)
+  return eitherWay(state, EMPTY_TEXT)
+}
+
+/** Completions and key bindings run code later. */
+function completeCode({ program, args, state, frame }: Invocation): ShellOutcome {
+  for (const [index, arg] of args.entries()) {
+    const code = args[index + 1]
+    if (/^-[CFx]$/.test(describeField(arg)) && code)
+      frame.run.runCode(fieldText(code), forkState(state), viaStep(frame, program))
+  }
+  return eitherWay(state, EMPTY_TEXT)
+}

@@ -1,0 +1,22 @@
+/** Variables whose value some program runs as a command. */
+export const codeVariables: ReadonlySet<string> = new Set([
+  'BASH_ENV',
+  'BROWSER',
+  'EDITOR',
+  'ENV',
+  'GIT_ASKPASS',
+  'GIT_EDITOR',
+  'GIT_EXTERNAL_DIFF',
+  'GIT_PAGER',
+  'GIT_PROXY_COMMAND',
+  'GIT_SEQUENCE_EDITOR',
+  'GIT_SSH',
+  'GIT_SSH_COMMAND',
+  'LESSOPEN',
+  'MANPAGER',
+  'PAGER',
+  'PROMPT_COMMAND',
+  'SSH_ASKPASS',
+  'SUDO_ASKPASS',
+  'VISUAL',
+])

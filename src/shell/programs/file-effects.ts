@@ -1,0 +1,415 @@
+import { basename } from 'node:path/posix'
+import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
+import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { fileText } from '../evaluate/script-content.ts'
+import type { Invocation } from '../evaluate/shell-run.ts'
+import { writeFileContent } from '../evaluate/shell-state.ts'
+import {
+  describeField,
+  exactField,
+  fieldCertainty,
+  fieldText,
+  knownText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import { readPatchFiles } from './apply-patch.ts'
+import { type FileRule, fileRulesOf } from './file-table.ts'
+import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
+import { optionsOf } from './program-options.ts'
+import { readSedScript } from './sed-script.ts'
+
+/** A program whose files need more than the table. */
+export interface FileCall {
+  readonly invocation: Invocation
+  readonly parsed: ParsedOptions
+  readonly add: (kind: FileEffectKind, field: WordField, below?: string) => void
+}
+
+/** Records the files that a program reads, writes and deletes. */
+export function recordFileEffects(invocation: Invocation, subcommand: string | undefined): void {
+  const { program, args, state, frame, at } = invocation
+  const key = subcommand === undefined ? program : `${program} ${subcommand}`
+  const rest = subcommand === undefined ? args : afterSubcommand(args, subcommand)
+  const parsed = parseOptions(rest, optionsOf(key))
+  const record = recordFile(state, frame)
+  const add: FileCall['add'] = (kind, field, below = '') => record(kind, { field, by: program, at, below })
+  const special = Object.hasOwn(specialPrograms, key) ? specialPrograms[key] : undefined
+  if (special) special({ invocation, parsed, add })
+  for (const rule of fileRulesOf(key)) applyRule(rule, parsed, add)
+  if (program === 'tee') keepContent(invocation, parsed)
+}
+
+function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
+  return args.slice(args.findIndex((arg) => describeField(arg) === subcommand) + 1)
+}
+
+function applyRule(
+  { kind, place, below, condition }: FileRule,
+  { options, operands }: ParsedOptions,
+  add: FileCall['add'],
+): void {
+  if (condition !== undefined && !hasOption(options, condition)) return
+  // A pattern or filter of grep may come as an option, and then every operand is a file.
+  const places: Readonly<Record<string, readonly WordField[]>> = {
+    all: operands,
+    first: operands.slice(0, 1),
+    last: operands.slice(-1),
+    rest: hasOption(options, 'e', 'f') && kind === 'reads' ? operands : operands.slice(1),
+    init: operands.slice(0, -1),
+  }
+  const files = places[place] ?? optionValues(options, place.replace(/^-+/, ''))
+  for (const field of files) add(kind, field, below)
+}
+
+/** What `tee` writes is what it reads. */
+function keepContent({ state, frame }: Invocation, { options, operands }: ParsedOptions): void {
+  for (const field of operands) {
+    const path = certainPath(field, state.cwd)
+    if (path !== undefined && frame.stdin)
+      writeFileContent(state, path, hasOption(options, 'a') ? unknownText(path) : frame.stdin)
+  }
+}
+
+/** The target of a copy: the file itself, or a file of the same name in a folder. */
+function copyTargets(sources: readonly WordField[], target: WordField, isFolder: boolean): WordField[] {
+  const inside = sources.map((source): WordField => {
+    const name = `/${basename(describeField(source))}`
+    const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
+    return [...target, { value, quoted: true }]
+  })
+  const isCertainlyFolder = isFolder || sources.length > 1 || /(^|\/)\.{1,2}$/.test(describeField(target))
+  return isCertainlyFolder ? inside : [target, ...inside]
+}
+
+function copy({ parsed, add, invocation }: FileCall): void {
+  const { options, operands } = parsed
+  const [folder] = optionValues(options, 't')
+  const sources = folder ? operands : operands.slice(0, -1)
+  const target = folder ?? operands.at(-1)
+  if (!target || (sources.length === 0 && invocation.program !== 'ln')) return
+  const isMove = invocation.program === 'mv'
+  const isRecursive = isMove || hasOption(options, 'r', 'R', 'a')
+  for (const source of sources) {
+    add('reads', source)
+    if (isRecursive) add('reads', source, '/**')
+    if (isMove) add('deletes', source)
+  }
+  for (const field of copyTargets(sources, target, folder !== undefined)) {
+    add('writes', field)
+    if (isRecursive) add('writes', field, '/**')
+  }
+  keepCopied(sources, target, invocation)
+}
+
+/** A copy of a file that the line wrote has the same content. */
+function keepCopied([source]: readonly WordField[], target: WordField, { state }: Invocation): void {
+  const from = source && certainPath(source, state.cwd)
+  const to = certainPath(target, state.cwd)
+  const content = from === undefined ? undefined : source && fileText(source, state)
+  if (content && to !== undefined) writeFileContent(state, to, content)
+}
+
+function install(call: FileCall): void {
+  if (hasOption(call.parsed.options, 'd')) for (const field of call.parsed.operands) call.add('writes', field)
+  else copy(call)
+}
+
+function remove({ parsed: { options, operands }, add }: FileCall): void {
+  for (const field of operands) {
+    add('deletes', field)
+    if (hasOption(options, 'r')) add('deletes', field, '/**')
+  }
+}
+
+/** The name is new: every X of the template becomes another character. */
+function mktemp({ parsed: { options, operands }, add }: FileCall): void {
+  if (hasOption(options, 'u')) return
+  const template = operands[0] ? describeField(operands[0]) : '/tmp/tmp.XXXXXXXXXX'
+  const [folder] = optionValues(options, 'p', 'tmpdir')
+  const pattern = template.replace(/X{3,}/g, '*')
+  const path = folder
+    ? `${describeField(folder)}/${pattern}`
+    : hasOption(options, 't')
+      ? `/tmp/${pattern}`
+      : pattern
+  add('writes', [{ value: path, quoted: false }])
+}
+
+/** Replaces each file by its compressed form, or back. */
+function compress({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const extension = /xz/.test(invocation.program) ? '.xz' : /bz/.test(invocation.program) ? '.bz2' : '.gz'
+  for (const field of operands) {
+    add('reads', field)
+    if (hasOption(options, 'c', 'stdout', 'to-stdout', 'l', 't')) continue
+    if (!hasOption(options, 'k', 'keep')) add('deletes', field)
+    const name = describeField(field)
+    add('writes', [...field, { value: extension, quoted: true }])
+    if (fieldCertainty(field) === 'exact' && /\.\w+$/.test(name))
+      add('writes', exactField(name.replace(/\.\w+$/, '')))
+  }
+}
+
+/** The pieces are named after a prefix. */
+function split({ parsed: { operands }, add }: FileCall): void {
+  if (operands[0]) add('reads', operands[0])
+  add('writes', [...(operands[1] ?? exactField('x')), { value: '*', quoted: false }])
+}
+
+/** `mkdir -p` also makes the folders on the way. */
+function mkdir({ parsed: { options, operands }, add }: FileCall): void {
+  for (const field of operands) {
+    add('writes', field)
+    if (!hasOption(options, 'p') || fieldCertainty(field) !== 'exact') continue
+    const parts = describeField(field).split('/')
+    for (let length = 1; length < parts.length; length++)
+      add('writes', exactField(parts.slice(0, length).join('/')))
+  }
+}
+
+function dd({ invocation, add }: FileCall): void {
+  for (const arg of invocation.args) {
+    const text = describeField(arg)
+    if (text.startsWith('of=')) add('writes', sliceField(arg, 3))
+    if (text.startsWith('if=')) add('reads', sliceField(arg, 3))
+  }
+}
+
+function sed({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const scripts = optionValues(options, 'e')
+  const hasScript = scripts.length > 0 || hasOption(options, 'f')
+  const all = hasScript ? scripts : operands.slice(0, 1)
+  for (const field of all) {
+    const text = knownText(fieldText(field))
+    const { writes, reads, runsCode } = readSedScript(text ?? describeField(field))
+    for (const path of writes) add('writes', exactField(path))
+    for (const path of reads) add('reads', exactField(path))
+    if (runsCode)
+      invocation.frame.run.record.addOpaque(
+        'inline-code',
+        'the script of sed may run commands',
+        invocation.at,
+      )
+  }
+  for (const field of hasScript ? operands : operands.slice(1)) {
+    add('reads', field)
+    if (hasOption(options, 'i')) add('writes', field)
+  }
+}
+
+function awk({ invocation, add }: FileCall): void {
+  const { program, args, frame, at } = invocation
+  const texts = args.map(describeField)
+  const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
+  if (
+    /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>/.test(code) ||
+    texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
+  )
+    frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
+  const isInPlace = texts.some((text, index) => text === '-i' && texts[index + 1] === 'inplace')
+  const start = texts.indexOf(code) + 1
+  for (const [index, field] of args.entries()) {
+    if (index < start || /^-|^\w+=/.test(texts[index] ?? '')) continue
+    add('reads', field)
+    if (isInPlace) add('writes', field)
+  }
+}
+
+function tar({ invocation, parsed, add }: FileCall): void {
+  const [first] = invocation.args
+  const old = first && describeField(first)
+  // `tar xzf file`: the old form has no hyphen.
+  const isOld = old !== undefined && /^[a-zA-Z]+$/.test(old)
+  const { options, operands } = isOld
+    ? parseOptions([exactField(`-${old}`), ...invocation.args.slice(1)], optionsOf('tar'))
+    : parsed
+  const archive = optionValues(options, 'f')
+  const folder = optionValues(options, 'C').at(-1) ?? exactField('.')
+  for (const code of optionValues(options, 'to-command', 'I', 'rsh-command', 'F', 'new-volume-script'))
+    runOptionCode(invocation, code)
+  for (const action of optionValues(options, 'checkpoint-action'))
+    if (describeField(action).startsWith('exec=')) runOptionCode(invocation, sliceField(action, 5))
+  if (hasOption(options, 'x')) {
+    for (const field of archive) add('reads', field)
+    if (!hasOption(options, 'O')) add('writes', folder, '/**')
+  }
+  if (hasOption(options, 'c', 'r', 'u')) {
+    for (const field of archive) add('writes', field)
+    for (const field of operands) {
+      add('reads', field, '/**')
+      if (hasOption(options, 'remove-files')) add('deletes', field)
+    }
+  }
+  if (hasOption(options, 't')) for (const field of archive) add('reads', field)
+}
+
+/** An option whose value is a command. */
+function runOptionCode({ program, frame, state }: Invocation, code: WordField): void {
+  frame.run.runCode(
+    fieldText(code),
+    { ...state },
+    { ...frame, via: [...frame.via, program], depth: frame.depth + 1 },
+  )
+}
+
+function unzip({ parsed: { options, operands }, add }: FileCall): void {
+  const [archive] = operands
+  if (archive) add('reads', archive)
+  if (!hasOption(options, 'l', 't', 'p', 'v'))
+    add('writes', optionValues(options, 'd')[0] ?? exactField('.'), '/**')
+}
+
+function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  for (const code of optionValues(options, 'e')) runOptionCode(invocation, code)
+  const target = operands.at(-1)
+  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
+  for (const field of operands.slice(0, -1)) {
+    if (isRemote(field)) continue
+    add('reads', field, '/**')
+    if (hasOption(options, 'remove-source-files')) add('deletes', field, '/**')
+  }
+  if (!target || isRemote(target) || operands.length < 2) return
+  add('writes', target)
+  add('writes', target, '/**')
+  if (options.some(({ name }) => name.startsWith('delete'))) add('deletes', target, '/**')
+}
+
+function scp({ parsed: { operands }, add }: FileCall): void {
+  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
+  const target = operands.at(-1)
+  for (const field of operands.slice(0, -1)) if (!isRemote(field)) add('reads', field)
+  if (target && operands.length > 1 && !isRemote(target))
+    for (const field of copyTargets(operands.slice(0, -1), target, false)) add('writes', field)
+}
+
+/** Writes the files that a patch names; the patch is read if it is part of the line. */
+function patch({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const { frame, at, state } = invocation
+  const [input] = optionValues(options, 'i')
+  const source = input ?? operands[1]
+  const text = knownText(source ? fileText(source, state) : frame.stdin)
+  const strip = Number(describeField(optionValues(options, 'p')[0] ?? exactField('0')))
+  for (const field of optionValues(options, 'o', 'r')) add('writes', field)
+  if (operands[0]) add('writes', operands[0])
+  else if (text === undefined)
+    frame.run.record.addOpaque('path', `the files that ${invocation.program} writes are not known`, at)
+  else addPatchFiles(text, strip, add)
+}
+
+function addPatchFiles(text: string, strip: number, add: FileCall['add']): void {
+  const { writes, deletes } = readPatchFiles(text, strip)
+  for (const path of writes) add('writes', exactField(path))
+  for (const path of deletes) add('deletes', exactField(path))
+}
+
+function applyPatch({ add, invocation }: FileCall): void {
+  const { args, frame, at } = invocation
+  const [given] = args
+  const text = knownText(given ? fieldText(given) : frame.stdin)
+  if (text === undefined)
+    frame.run.record.addOpaque('path', 'the files that apply_patch writes are not known', at)
+  else addPatchFiles(text, 0, add)
+}
+
+function gitApply({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  if (hasOption(options, 'check', 'stat', 'numstat', 'summary')) return
+  const [file] = operands
+  const text = knownText(file ? fileText(file, invocation.state) : invocation.frame.stdin)
+  if (text === undefined) add('writes', exactField('.'), '/**')
+  else addPatchFiles(text, 1, add)
+}
+
+function gitCheckout({ parsed, add, invocation }: FileCall): void {
+  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
+  const paths =
+    dashes === -1
+      ? parsed.operands.filter(
+          (field, index) => index > 0 || /^\.{1,2}(\/|$)|\.\w+$/.test(describeField(field)),
+        )
+      : invocation.args.slice(dashes + 1)
+  if (hasOption(parsed.options, 'b', 'B', 'orphan')) return
+  for (const field of paths) {
+    add('writes', field)
+    add('writes', field, '/**')
+  }
+  if (hasOption(parsed.options, 'f')) add('writes', exactField('.'), '/**')
+}
+
+function gitClean({ parsed: { options, operands }, add }: FileCall): void {
+  if (hasOption(options, 'n')) return
+  for (const field of operands.length === 0 ? [exactField('.')] : operands) add('deletes', field, '/**')
+}
+
+function gitReset({ parsed: { options }, add }: FileCall): void {
+  if (hasOption(options, 'hard', 'merge', 'keep')) add('writes', exactField('.'), '/**')
+}
+
+function wget({ parsed: { options, operands }, add }: FileCall): void {
+  if (hasOption(options, 'O', 'P', 'spider')) return
+  for (const field of operands) {
+    const name = /^(?:\w+:\/\/)?[^/?]+\/(?:[^?]*\/)?([^/?]+)/.exec(describeField(field))?.[1]
+    add('writes', exactField(name ?? 'index.html'))
+  }
+}
+
+function curl({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  for (const value of optionValues(options, 'd', 'data-binary', 'data-raw', 'data-urlencode', 'F', 'json')) {
+    const at = /^[^@]*=?[@<]/.exec(describeField(value))?.[0]
+    if (at !== undefined && !hasOption([], 'data-raw')) add('reads', sliceField(value, at.length))
+  }
+  if (hasOption(options, 'K'))
+    invocation.frame.run.record.addOpaque('path', 'curl reads its options from a file', invocation.at)
+  if (!hasOption(options, 'O', 'remote-name-all')) return
+  for (const field of operands) {
+    const name = describeField(field).split(/[?#]/)[0]?.split('/').at(-1)
+    if (name)
+      add(
+        'writes',
+        fieldCertainty(field) === 'exact' ? exactField(name) : [{ value: { source: name }, quoted: true }],
+      )
+  }
+}
+
+const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
+  cp: copy,
+  mv: copy,
+  ln: copy,
+  gcp: copy,
+  gmv: copy,
+  link: copy,
+  install,
+  rm: remove,
+  grm: remove,
+  gzip: compress,
+  gunzip: compress,
+  bzip2: compress,
+  bunzip2: compress,
+  xz: compress,
+  unxz: compress,
+  split,
+  mkdir,
+  dd,
+  mktemp,
+  sed,
+  gsed: sed,
+  awk,
+  gawk: awk,
+  mawk: awk,
+  nawk: awk,
+  tar,
+  bsdtar: tar,
+  gtar: tar,
+  unzip,
+  rsync,
+  scp,
+  patch,
+  apply_patch: applyPatch,
+  applypatch: applyPatch,
+  'git apply': gitApply,
+  'git am': gitApply,
+  'git checkout': gitCheckout,
+  'git clean': gitClean,
+  'git reset': gitReset,
+  wget,
+  curl,
+}

@@ -1,0 +1,172 @@
+import { withOwnTraps } from '../evaluate/exit-traps.ts'
+import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { describeUnreadScript, scriptContent } from '../evaluate/script-content.ts'
+import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
+import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
+import { describeField, EMPTY_TEXT, fieldText, knownText, type WordField } from '../expand/shell-text.ts'
+import type { ShellDialect } from '../shell-effects.ts'
+import { childState } from './run-wrapper.ts'
+
+const shells = /^r?(ba|da|z|k|mk|pdk|a|fi|c|tc|ya)?sh[0-9.]*$/
+
+export function isShell(program: string): boolean {
+  return shells.test(program)
+}
+
+interface ShellArguments {
+  readonly code?: WordField
+  readonly script?: WordField
+  /** Files that the shell runs before anything else. */
+  readonly startFiles: readonly WordField[]
+  readonly positional: readonly WordField[]
+}
+
+const optionsWithValue = new Set(['-o', '+o', '-O', '+O'])
+
+/** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. */
+function readShellArguments(args: readonly WordField[]): ShellArguments {
+  const startFiles: WordField[] = []
+  let hasCode = false
+  let readsInput = false
+  let index = 0
+  for (; index < args.length; index++) {
+    const text = describeField(args[index] ?? [])
+    if (!/^[-+]/.test(text) || text === '-' || text === '--') break
+    if (text === '--rcfile' || text === '--init-file') startFiles.push(args[++index] ?? [])
+    else if (text.startsWith('--')) continue
+    else if (optionsWithValue.has(text)) index++
+    else {
+      hasCode ||= text.startsWith('-') && text.includes('c')
+      readsInput ||= text.startsWith('-') && text.includes('s')
+      if (/^-\w*[oO]$/.test(text)) index++
+    }
+  }
+  const first = describeField(args[index] ?? [])
+  const rest = args.slice(first === '-' || first === '--' ? index + 1 : index)
+  const [operand, ...positional] = rest
+  if (hasCode && operand) return { code: operand, startFiles, positional: positional.slice(1) }
+  if (readsInput || !operand) return { startFiles, positional: rest }
+  return { script: operand, startFiles, positional }
+}
+
+/** The grammars in which a shell may read code: `sh` is dash on some systems and bash on others. */
+function dialectsOf(program: string, current: ShellDialect): readonly ShellDialect[] {
+  if (program === 'sh') return ['sh', 'bash']
+  if (program === 'bash' || program === 'rbash') return ['bash']
+  if (program === 'zsh') return ['zsh']
+  return program === 'dash' || program === 'ash' ? ['sh'] : [current]
+}
+
+/** Code that means the same in every shell. */
+const isPortable = /^(?![\s\S]*([{[\\]|\$['"]|&>|[<>]\(|<<<|\bfunction\b|\|&))/
+
+/** Runs `sh -c`, `sh script` or a shell that reads commands from its input. */
+export function runShell({ program, args, state, frame, at }: Invocation): ShellOutcome {
+  const { code, script, startFiles, positional } = readShellArguments(args)
+  const { stdin, returns: _returns, loops: _loops, skipsFunctions: _skips, ...outside } = frame
+  // Without a pipe it reads what the session gives it, which is nothing.
+  if (!code && !script && stdin === undefined && startFiles.length === 0) return eitherWay(state, EMPTY_TEXT)
+  const own: ShellFrame = {
+    ...outside,
+    depth: frame.depth + 1,
+    ...((code || script) && stdin ? { stdin } : {}),
+  }
+  const runIn = (dialect: ShellDialect): ShellOutcome => {
+    const child: ShellState = { ...childState(state), positional: positional.map(fieldText) }
+    const inside: ShellFrame = { ...own, dialect }
+    for (const file of startFiles) runScriptFile(file, child, viaStep(inside, `${program} --rcfile`))
+    if (code) return frame.run.runCode(fieldText(code), child, viaStep(inside, `${program} -c`))
+    if (script) return runScriptFile(script, child, viaStep(inside, `${program} ${describeField(script)}`))
+    return frame.run.runCode(stdin ?? EMPTY_TEXT, child, { ...viaStep(inside, `${program} <`), at })
+  }
+  const known = knownText(code ? fieldText(code) : stdin)
+  const all = dialectsOf(program, frame.dialect)
+  const dialects = known !== undefined && !script && isPortable.test(known) ? all.slice(0, 1) : all
+  const outcomes = dialects.map((dialect) => withOwnTraps(frame.run, () => runIn(dialect)))
+  return afterChild(state, outcomes)
+}
+
+/** A child changes nothing of the shell that starts it, but for files. */
+function afterChild(state: ShellState, outcomes: readonly ShellOutcome[]): ShellOutcome {
+  const after = outcomes.reduce((current, outcome) => withFilesOf(current, outcome), state)
+  const [first, ...others] = outcomes.map(({ stdout }) => stdout)
+  const isSame = others.every((text) => JSON.stringify(text) === JSON.stringify(first))
+  return eitherWay(after, isSame && first ? first : [{ source: '$(sh)' }])
+}
+
+/** Runs a script on disk in a state, and records that it is read. */
+export function runScriptFile(file: WordField, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const at = frame.at ?? 0
+  const [only] = file
+  const isSubstituted = only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
+  if (!isSubstituted) recordFile(state, frame)('reads', { field: file, by: 'sh', at })
+  const content =
+    knownText(fieldText(file)) === '/dev/stdin' ? frame.stdin : scriptContent(file, state, frame)
+  if (content !== undefined) return frame.run.runCode(content, state, { ...frame, depth: frame.depth + 1 })
+  frame.run.record.addOpaque('script', describeUnreadScript(file), at)
+  return eitherWay(state, [{ source: describeField(file) }])
+}
+
+/** Options after which an interpreter of another language gets code. */
+const codeOptions: Readonly<Record<string, RegExp>> = {
+  python: /^-[a-zA-Z]*c/,
+  perl: /^-[a-zA-Z0-9]*[eE]/,
+  ruby: /^-[a-zA-Z]*e/,
+  node: /^(-[a-z]*[ep]|--eval|--print|-pe)(=|$)/,
+  bun: /^(-[ep]|--eval|--print)(=|$)/,
+  deno: /^eval$/,
+  php: /^-[rBRE]/,
+  lua: /^-e/,
+  osascript: /^-e/,
+  rscript: /^-e/,
+  julia: /^(-[eE]|--eval)/,
+  elixir: /^(-e|--eval)/,
+  groovy: /^-e/,
+  tclsh: /^$/,
+  expect: /^-c/,
+  gdb: /^-{1,2}(ex|eval-command)/,
+  emacs: /^--?(eval|execute|batch)/,
+  ghc: /^-e/,
+}
+
+/** Options with which the interpreter runs a module, a check or nothing, so its input is data. */
+const dataOptions = /^(-m|--version|-V|--help|-h|-v|--check|-c|test|run|install|add|fmt|lint|x|task|-l)$/
+
+function languageOf(program: string): string | undefined {
+  const name = program
+    .toLowerCase()
+    .replace(/[\d.]+$/, '')
+    .replace(/^nodejs$/, 'node')
+    .replace(/^luajit$/, 'lua')
+    .replace(/^pypy$/, 'python')
+  return Object.hasOwn(codeOptions, name) ? name : undefined
+}
+
+/** Code of other languages is opaque. Scripts on disk are programs, unless the line itself writes them. */
+export function runOtherLanguage({ program, args, state, frame, at }: Invocation): ShellOutcome | undefined {
+  const language = languageOf(program)
+  if (language === undefined) return undefined
+  const { record } = frame.run
+  const isCode = codeOptions[language] ?? /^$/
+  const texts = args.map(describeField)
+  const operand = args.find((arg) => !describeField(arg).startsWith('-'))
+  if (texts.some((text) => isCode.test(text)))
+    record.addOpaque('inline-code', `${program} runs code in ${language}`, at)
+  else if (!texts.some((text) => dataOptions.test(text))) {
+    const readsInput = operand === undefined || texts.includes('-')
+    const content = operand && state.files.get(certainPath(operand, state.cwd) ?? '')
+    const [only] = operand ?? []
+    const isSubstituted =
+      only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
+    if ((readsInput && frame.stdin !== undefined) || content || isSubstituted)
+      record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
+    else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
+  }
+  if ((language === 'perl' || language === 'ruby') && texts.some((text) => /^-[a-zA-Z0-9]*i/.test(text))) {
+    const file = recordFile(state, frame)
+    const usesCode = texts.findLastIndex((text) => isCode.test(text))
+    for (const field of args.slice(usesCode + 2))
+      if (!describeField(field).startsWith('-')) file('writes', { field, by: program, at })
+  }
+  return eitherWay(state, [{ source: `$(${program})` }])
+}

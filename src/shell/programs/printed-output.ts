@@ -1,0 +1,119 @@
+import { fileText } from '../evaluate/script-content.ts'
+import type { Invocation } from '../evaluate/shell-run.ts'
+import {
+  describeField,
+  EMPTY_TEXT,
+  exactField,
+  fieldText,
+  hasPattern,
+  isFieldKnown,
+  knownText,
+  type ShellText,
+  unknownText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import { decodeAnsiC } from '../parse/ansi-c-string.ts'
+import { joinWords } from './run-wrapper.ts'
+
+/** What a program prints, for the few whose output follows from their arguments. */
+export function printedOutput({ program, args, state, frame }: Invocation): ShellText {
+  const unknown = unknownText(`$(${program})`)
+  switch (program) {
+    case 'echo':
+      return args.some(hasPattern) ? unknown : (echoOutput(args, frame.dialect) ?? unknown)
+    case 'printf':
+      return args.some(hasPattern) ? unknown : (printfOutput(args) ?? unknown)
+    case 'cat':
+      return catOutput(args, { stdin: frame.stdin, read: (file) => fileText(file, state) }) ?? unknown
+    case 'tee':
+      return frame.stdin ?? unknown
+    case 'true':
+    case 'false':
+    case ':':
+    case 'sleep':
+    case 'mkdir':
+    case 'touch':
+    case 'chmod':
+      return EMPTY_TEXT
+    case 'pwd':
+      return state.cwd?.startsWith('/') ? [`${state.cwd}\n`] : unknown
+    default:
+      return unknown
+  }
+}
+
+function echoOutput(args: readonly WordField[], dialect: string): ShellText | undefined {
+  let words = args
+  let newline = true
+  let escapes = dialect !== 'bash'
+  while (words[0] && isFieldKnown(words[0])) {
+    const option = describeField(words[0])
+    if (!/^-[neE]+$/.test(option)) break
+    // dash prints every option but `-n`.
+    if (dialect === 'sh' && option !== '-n') break
+    if (option.includes('n')) newline = false
+    if (option.includes('e')) escapes = true
+    if (option.includes('E')) escapes = false
+    words = words.slice(1)
+  }
+  const text = joinWords(words)
+  const hasBackslash = text.some((piece) => typeof piece === 'string' && piece.includes('\\'))
+  if (escapes && hasBackslash) {
+    const known = knownText(text)
+    const decoded = known === undefined || /\\[c0"'?]/.test(known) ? undefined : decodeAnsiC(known)
+    return decoded === undefined ? undefined : [newline ? `${decoded}\n` : decoded]
+  }
+  return newline ? [...text, '\n'] : text
+}
+
+const conversion = /%(%|s|b|d|i|c|q)|%/g
+
+/** `printf` with `%s`, `%b` and `%d`; undefined for anything finer. */
+function printfOutput(args: readonly WordField[]): ShellText | undefined {
+  const [formatField, ...given] = args[0] && describeField(args[0]) === '--' ? args.slice(1) : args
+  const format = formatField && knownText(fieldText(formatField))
+  if (format === undefined || format.startsWith('-')) return undefined
+  const kinds = [...format.matchAll(conversion)].map(([, kind]) => kind)
+  if (kinds.some((kind) => kind === undefined || kind === 'q' || kind === 'c')) return undefined
+  const perRound = kinds.filter((kind) => kind !== '%').length
+  const rounds = perRound === 0 ? 1 : Math.max(1, Math.ceil(given.length / perRound))
+  if (rounds > 100) return undefined
+  const out: ShellText[number][] = []
+  for (let round = 0, next = 0; round < rounds; round++) {
+    const pieces = format.split(/(%[%sbdi])/)
+    for (const piece of pieces) {
+      const text = /^%[sbdi]$/.test(piece) ? argumentText(piece, given[next++]) : literalText(piece)
+      if (text === undefined) return undefined
+      out.push(...text)
+    }
+  }
+  return out
+}
+
+function literalText(piece: string): ShellText | undefined {
+  if (piece === '%%') return ['%']
+  if (/\\[c"'?]/.test(piece)) return undefined
+  const decoded = decodeAnsiC(piece)
+  return decoded === undefined ? undefined : [decoded]
+}
+
+function argumentText(conversionText: string, field: WordField | undefined): ShellText | undefined {
+  const text = field ? fieldText(field) : EMPTY_TEXT
+  if (conversionText === '%s') return text
+  const known = knownText(text)
+  if (known === undefined) return unknownText('%')
+  if (conversionText === '%b') return /\\[c0"'?]/.test(known) ? undefined : literalText(known)
+  return /^-?\d{1,15}$/.test(known) ? [String(Number(known))] : known === '' ? ['0'] : undefined
+}
+
+interface CatSources {
+  readonly stdin: ShellText | undefined
+  readonly read: (file: WordField) => ShellText | undefined
+}
+
+function catOutput(args: readonly WordField[], { stdin, read }: CatSources): ShellText | undefined {
+  if (args.some((arg) => /^-./.test(describeField(arg)) || hasPattern(arg))) return undefined
+  const files = args.length === 0 ? [exactField('-')] : args
+  const texts = files.map((file) => (describeField(file) === '-' ? stdin : read(file)))
+  return texts.some((text) => text === undefined) ? undefined : texts.flatMap((text) => text ?? [])
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { analyzeShell } from '../../src/shell/index.ts'
+import { readCaseGroups, readLineCases } from './read-cases.ts'
+
+const files: Readonly<Record<string, string>> = {
+  '/app/script.sh': '#!/bin/sh\nrm -rf x\n',
+  '/app/huge.sh': '#'.repeat(100_000),
+  '/app/venv/bin/activate': 'export VIRTUAL_ENV=/app/venv\nhash -r 2>/dev/null\n',
+  '/home/u/.nvm/nvm.sh': 'nvm() { echo nvm; }\n',
+}
+const context = { cwd: '/app', home: '/home/u', readFile: (path: string) => files[path] }
+const analyze = (line: string) => analyzeShell(line, context)
+const paths = (effects: readonly { readonly path: string }[]) => effects.map(({ path }) => path)
+
+describe.each(['deletions', 'hidden', 'harmless', 'ordinary'] as const)('%s', (name) => {
+  for (const { title, expect: wanted, lines } of readCaseGroups(name)) {
+    test.each(lines)(`${title}: %j`, (line) => {
+      const effects = analyze(line)
+      const { program, flags, not, first, deletes, opaque } = wanted
+      if (program !== undefined)
+        expect(effects.commands).toContainEqual(
+          expect.objectContaining({ program, flags: expect.arrayContaining([...(flags ?? [])]) }),
+        )
+      if (not !== undefined) expect(effects.commands.map((command) => command.program)).not.toContain(not)
+      if (first) expect(effects.commands.length).toBeGreaterThan(0)
+      if (deletes?.length === 0) expect(effects.deletes).toEqual([])
+      else if (deletes) expect(paths(effects.deletes)).toEqual(expect.arrayContaining([...deletes]))
+      const reasons = effects.opaque.map(({ reason }) => reason)
+      if (opaque?.length === 0) expect(effects.opaque).toEqual([])
+      else if (opaque) expect(reasons).toEqual(expect.arrayContaining([...opaque]))
+    })
+  }
+})
+
+describe.each(['files', 'network', 'commands'] as const)('%s', (name) => {
+  test.each(readLineCases(name))('$line', ({ line, writes, reads, deletes, hosts, command }) => {
+    const effects = analyze(line)
+    for (const [kind, wanted] of Object.entries({ writes, reads, deletes })) {
+      const found = paths(effects[kind as 'writes' | 'reads' | 'deletes'])
+      if (wanted?.length === 0) expect(found).toEqual([])
+      else if (wanted) expect(found).toEqual(expect.arrayContaining([...wanted]))
+    }
+    if (hosts) expect(effects.hosts.map(({ host }) => host)).toEqual(hosts)
+    if (command) expect(effects.commands).toContainEqual(expect.objectContaining(command))
+  })
+})

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { load } from 'js-yaml'
+
+/** Lines that share what is expected of them. */
+export interface CaseGroup {
+  readonly title: string
+  readonly expect: {
+    /** A command of this program, with these flags, is among the commands. */
+    readonly program?: string
+    readonly flags?: readonly string[]
+    /** No command of this program is among them. */
+    readonly not?: string
+    /** The first word of the line is the first program. */
+    readonly first?: true
+    readonly deletes?: readonly string[]
+    /** Exactly these reasons; an empty list means that nothing is opaque. */
+    readonly opaque?: readonly string[]
+  }
+  readonly lines: readonly string[]
+}
+
+/** One line with the effects that it must have. */
+export interface LineCase {
+  readonly line: string
+  readonly writes?: readonly string[]
+  readonly reads?: readonly string[]
+  readonly deletes?: readonly string[]
+  readonly hosts?: readonly string[]
+  readonly command?: Readonly<Record<string, unknown>>
+}
+
+function readYaml(name: string): unknown {
+  return load(readFileSync(new URL(`cases/${name}.yaml`, import.meta.url), 'utf8'))
+}
+
+export function readCaseGroups(name: 'deletions' | 'hidden' | 'harmless' | 'ordinary'): readonly CaseGroup[] {
+  return readYaml(name) as readonly CaseGroup[]
+}
+
+export function readLineCases(name: 'files' | 'network' | 'commands'): readonly LineCase[] {
+  return readYaml(name) as readonly LineCase[]
+}
