@@ -25,6 +25,7 @@ const areas: Readonly<Record<string, string>> = {
   auth: 'Who may come in, and how far.',
   gateway: 'A gateway, and what is asked of it.',
   runs: 'Runs of agents, and the runners that execute them.',
+  approval: 'A person was asked about a call: [approvals](approvals.md).',
   delivery: 'Work that is done after the answer.',
   audit: 'What was recorded.',
   connect: 'The configuration of a coding agent.',
