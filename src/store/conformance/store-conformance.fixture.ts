@@ -9,6 +9,7 @@ import { historyConformance } from './history.fixture.ts'
 import { hookConformance } from './hooks.fixture.ts'
 import { pruneConformance } from './prune.fixture.ts'
 import { resealConformance } from './reseal.fixture.ts'
+import { ruleConformance } from './rules.fixture.ts'
 import { runClaimConformance } from './run-claims.fixture.ts'
 import { runEventConformance } from './run-events.fixture.ts'
 import { runConformance } from './runs.fixture.ts'
@@ -40,5 +41,6 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     runConformance(open)
     runClaimConformance(open)
     runEventConformance(open)
+    ruleConformance(open)
   })
 }

@@ -14,6 +14,7 @@ import { tripFailureColumns } from './010-trip-failures.ts'
 import { sessionFolderTable } from './011-session-folders.ts'
 import { viewTables } from './012-views.ts'
 import { runTables } from './013-runs.ts'
+import { ruleTables } from './016-rules.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
 /** Steps run in the order of their names; a new step goes last. */
@@ -31,6 +32,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '011-session-folders': sessionFolderTable,
   '012-views': viewTables,
   '013-runs': runTables,
+  '016-rules': ruleTables,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
+import type { FiringAction, FiringRow, MailboxRow, NamedRow, RuleRow } from '../stores/rule-store.ts'
 import type { RunnerRow, RunRow, RunSessionRow } from '../stores/run-store.ts'
 import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
 import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
@@ -44,6 +45,12 @@ export interface Tables {
   runs: Runs
   run_events: RunEvents
   run_event_positions: { tenant_id: string; position: number }
+  rules: Omit<RuleRow, 'definition' | 'enabled'> & { definition: string; enabled: unknown }
+  teams: Omit<NamedRow, 'definition'> & { definition: string }
+  environments: Omit<NamedRow, 'definition'> & { definition: string }
+  mailbox_messages: Omit<MailboxRow, 'content'> & { content: string }
+  rule_firings: Omit<FiringRow, 'content' | 'actions'> & { content: string }
+  rule_actions: Omit<FiringAction, 'status'> & { tenant_id: string; firing_id: string; status: string }
 }
 
 interface AgentHooks {
@@ -204,7 +211,14 @@ interface Runners extends Omit<RunnerRow, 'tags' | 'require_matching_tags' | 'is
 interface Runs
   extends Omit<
     RunRow,
-    'status' | 'type' | 'execution_mode' | 'parameters' | 'original_parameters' | 'demands' | 'is_prepared'
+    | 'status'
+    | 'type'
+    | 'execution_mode'
+    | 'parameters'
+    | 'original_parameters'
+    | 'demands'
+    | 'overrides'
+    | 'is_prepared'
   > {
   /** The order of creation, assigned by the database. */
   position: Generated<number>
@@ -227,6 +241,7 @@ interface Runs
   /** When its lease ends, or until when a runner must claim it; null after its end. */
   due_at: number | null
   finish_pending: unknown
+  overrides: string | null
 }
 
 interface RunEvents {
