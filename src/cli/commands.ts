@@ -193,6 +193,16 @@ export const commands: readonly CommandRow[] = [
     noun('runHooks', 'Manage named hooks that blueprints refer to', [
       ...['list', 'show', 'create', 'update', 'delete'],
     ]),
+    noun('rules', 'Manage recovery rules, try them on an event, and show what they did', [
+      ...['list', 'create', 'update', 'toggle', 'simulate', 'history', 'delete'],
+    ]),
+    noun('teams', 'Manage the teams that recovery rules notify', [
+      ...['list', 'show', 'create', 'update', 'delete'],
+    ]),
+    noun('mailbox', 'Show the messages that recovery rules sent', ['list', 'show', 'read', 'delete']),
+    noun('environments', 'Manage what recovery rules start runners with', [
+      ...['list', 'create', 'update', 'delete'],
+    ]),
     noun('runners', 'Show runners, and speak their protocol', [
       ...['list', 'register', 'poll', 'heartbeat', 'started', 'events', 'completed', 'failed', 'stopped'],
       'delete',

@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { formatProblem } from '../config/file-problem.ts'
 import { findHookFolders, hookFileIn, trustFile } from '../config/hook-folders.ts'
 import { lineDiff } from '../config/line-diff.ts'
@@ -8,6 +9,7 @@ import { type TrustedFile, type TrustStore, trustStore } from '../config/trust.t
 import { changedScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
+import { parseRuleFile, RULE_FILE, recordRuleScripts, ruleFilePaths } from '../rules/rule-files.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 import { reviewMcpServer } from './trust-mcp-server.ts'
@@ -37,13 +39,23 @@ export const trustCommand = command({
 
 /** The hook files around a directory, and those that were trusted there and are gone. */
 function repositoryFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap(
+  const hookFiles = repositoryFolders(cwd, store).flatMap(
     (folder) => hookFileIn(folder) ?? store.findInFolder(folder)?.path ?? [],
   )
+  return [...hookFiles, ...ruleFiles(cwd, store)]
 }
 
 function trustedFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
+  const hookFiles = repositoryFolders(cwd, store).flatMap((folder) => store.findInFolder(folder)?.path ?? [])
+  return [...hookFiles, ...ruleFiles(cwd, store).filter((path) => store.find(path) !== undefined)]
+}
+
+/** The files with recovery rules around a directory. */
+function ruleFiles(cwd: string, store: TrustStore): string[] {
+  return ruleFilePaths({ cwd, start: cwd, env: process.env, repositories: store.repositories() })
+    .filter(({ level }) => level === 'repository')
+    .map(({ path }) => path)
+    .filter((path) => existsSync(path) || store.find(path) !== undefined)
 }
 
 function repositoryFolders(cwd: string, store: TrustStore): string[] {
@@ -53,6 +65,7 @@ function repositoryFolders(cwd: string, store: TrustStore): string[] {
 }
 
 function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+  if (isRuleFile(path, store)) return reviewRuleFile(path, store, onlyShow)
   const trusted = store.find(path) ?? store.findInFolder(dirname(path))
   const loaded = loadFile(path, 'repository')
   if (loaded === undefined) return reviewMissing(path, trusted)
@@ -72,6 +85,32 @@ function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCod
   }
   const scripts = trustHooks(path, text, read.file.hooks)
   printMessage(`trusted: ${path} (${read.file.hooks.length} hooks)`)
+  for (const line of scriptLines(scripts)) printMessage(line)
+  return exitCodes.ok
+}
+
+function isRuleFile(path: string, store: TrustStore): boolean {
+  return basename(path) === RULE_FILE || ruleFiles(dirname(dirname(path)), store).includes(path)
+}
+
+/** Reviews a file with recovery rules, and trusts it with the scripts that its commands name. */
+function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+  const trusted = store.find(path)
+  const loaded = loadFile(path, 'repository')
+  if (loaded === undefined) return reviewMissing(path, trusted)
+  const { text } = loaded
+  const isCovered = trusted?.scripts !== undefined && changedScripts(trusted.scripts).length === 0
+  if (trusted?.text === text && isCovered) {
+    printMessage(`already trusted: ${path}`)
+    return exitCodes.ok
+  }
+  if (trusted?.text !== text) printOutput(lineDiff(trusted?.text ?? '', text))
+  for (const line of scriptChanges(trusted)) printMessage(line)
+  if (onlyShow) return exitCodes.untrusted
+  const config = parseRuleFile(text)
+  const scripts = recordRuleScripts(config, path)
+  store.trust(path, text, scripts)
+  printMessage(`trusted: ${path} (${config.rules.length} recovery rules)`)
   for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }

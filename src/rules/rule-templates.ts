@@ -6,7 +6,7 @@ export interface FiringEvent extends HookChainEvent {
 }
 
 /** The variables of every template. */
-export function templateVariables({ eventName, outcome, payload = {}, ruleId }: FiringEvent) {
+function templateVariables({ eventName, outcome, payload = {}, ruleId }: FiringEvent) {
   return {
     EVENT_NAME: eventName,
     OUTCOME: outcome,

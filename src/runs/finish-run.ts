@@ -30,7 +30,9 @@ export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> 
     const result = (await findResult(store, run, run_id)) ?? noResult
     // The run of an on_run_start hook fires no run hooks.
     if (run.hook_point === null) await dispatchFinish(parts, run, result)
-    if (run.hook_point === null && run.parent_run_id !== null) await reportToCause(parts, run)
+    // A recovery rule has its own record of the runs that it starts.
+    if (run.hook_point === null && run.parent_run_id !== null && !isStartedByRule(run))
+      await reportToCause(parts, run)
     if (run.execution_mode === 'async_callback' && !(await callBack(parts, run, result))) return
     await store.confirmFinish(tenant, run_id)
   } catch (thrown) {
@@ -45,6 +47,11 @@ async function dispatchFinish({ dispatch }: FinishParts, run: RunRow, result: Ru
     payload: { parameters, ...result, status, error, session_id, run_id, agent_name: agent_name ?? '' },
     idempotency_key: `run_finish:${run_id}`,
   })
+}
+
+/** Recovery rules sign their runs with their own name. */
+function isStartedByRule({ created_by }: RunRow): boolean {
+  return created_by.startsWith('rule:')
 }
 
 /** Tells the session of the run whose `on_run_finish` hook started this run how it ended. */

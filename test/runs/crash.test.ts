@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Running, running } from '../gateway/running.fixture.ts'
-import { type Reachable, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
+import { running } from '../gateway/running.fixture.ts'
+import { gatewayProcess } from './gateway-process.fixture.ts'
+import { runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 180_000
 
@@ -72,40 +69,3 @@ test(
   },
   HANG,
 )
-
-interface GatewayProcess extends Reachable, Pick<Running, 'call' | 'until'> {
-  kill(): Promise<void>
-}
-
-async function gatewayProcess(home: string, port = '0'): Promise<GatewayProcess> {
-  const script = fileURLToPath(new URL('./gateway-child.fixture.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, port], {
-    env: { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit')
-  const kill = async () => {
-    child.kill('SIGKILL')
-    await ended
-  }
-  onTestFinished(kill)
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
-  const { url, token }: Reachable = JSON.parse(line)
-  const call: Running['call'] = async (verb, path, body) => {
-    const response = await fetch(`${url}${path}`, {
-      method: verb,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, body: await response.json(), headers: response.headers }
-  }
-  return { url, token, call, until, kill }
-}
-
-const until: Running['until'] = async (ask, isRight) => {
-  for (;;) {
-    const answer = await ask()
-    if (isRight(answer)) return answer
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

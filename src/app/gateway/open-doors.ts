@@ -94,7 +94,7 @@ function createDoor(
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, runs } = engine
+  const { dispatcher, agents, audit, worker, runs, rules } = engine
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
@@ -120,6 +120,7 @@ function createDoor(
         wakeDeliveries: worker.wake,
       }),
       runs,
+      rules: rules.rules,
       status,
       version,
     },

@@ -7,6 +7,7 @@ import { commandHandler } from '../../handlers/command/command.ts'
 import { httpHandler } from '../../handlers/http/http.ts'
 import { promptHandler } from '../../handlers/prompt/prompt.ts'
 import { scriptHandler } from '../../handlers/script/script.ts'
+import { createTenantRules } from '../../rules/tenant-rules.ts'
 import { createCoordinator } from '../../runs/coordinator.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -93,6 +94,7 @@ export async function openTestMethods({
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
     }),
+    rules: createTenantRules({ store, maxChainDepthOf: () => undefined }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],
     clock,

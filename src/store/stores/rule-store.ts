@@ -120,6 +120,13 @@ export type ActionEnd = Pick<FiringAction, 'position' | 'reason' | 'detail' | 'r
 
 type PageRequest = { readonly cursor?: string; readonly limit: number }
 
+/** A window of a rule or an action. */
+export interface GuardWindow {
+  readonly kind: 'cooldown' | 'dedup'
+  readonly key: string
+  readonly windowMs: number
+}
+
 /** Recovery rules and what they need. Without `now`, the clock of the store. */
 export interface RuleStore {
   /** In the order of creation. */
@@ -176,6 +183,12 @@ export interface RuleStore {
    * in one transaction. A firing that exists is returned as it is, so that a repeated call fires nothing.
    */
   fireRule(firing: NewFiring, now?: number): Promise<FiringResult>
+  /** How long cooldowns go on, by their keys. Keys without a window are absent. Arms nothing. */
+  readWindows(
+    tenant: string,
+    windows: readonly GuardWindow[],
+    now?: number,
+  ): Promise<Readonly<Record<string, number>>>
   findFiring(tenant: string, firingId: string): Promise<FiringRow | undefined>
   /** Newest first. */
   listFirings(tenant: string, filter: FiringFilter, page: PageRequest): Promise<Page<FiringRow>>

@@ -1,4 +1,3 @@
-import type { GuardRequest } from '../../../engine/core/guard-state.ts'
 import { armEntry, entryKey, type GuardEntry } from '../../../engine/guard/guard-entry.ts'
 import { ruleContentPath } from '../../paths.ts'
 import {
@@ -7,6 +6,7 @@ import {
   type FiringFilter,
   type FiringResult,
   type FiringRow,
+  type GuardWindow,
   type NewFiring,
   type RuleStore,
 } from '../../stores/rule-store.ts'
@@ -19,7 +19,10 @@ import type { Tables } from '../tables.ts'
 import { insertDeliveries } from './mailbox-queries.ts'
 import { openContent, sealContent } from './sealed-content.ts'
 
-type FiringQueries = Pick<RuleStore, 'fireRule' | 'findFiring' | 'listFirings' | 'startAction' | 'endAction'>
+type FiringQueries = Pick<
+  RuleStore,
+  'fireRule' | 'readWindows' | 'findFiring' | 'listFirings' | 'startAction' | 'endAction'
+>
 
 /** Each failed attempt means that another node armed a window that was free when we looked. */
 const ATTEMPTS = 20
@@ -37,6 +40,15 @@ export function firingQueries(db: SqlDatabase, countSealed: CountSealed): Firing
         }
       }
     },
+
+    readWindows: (tenant, requests, given) =>
+      db.tenant(tenant, async (trx) => {
+        if (requests.length === 0) return {}
+        const now = await readNow(trx, db, given)
+        const windows = await lockWindows(db, trx, { tenant, requests, now })
+        const left = requests.map((request) => [request.key, windows.left(request)] as const)
+        return Object.fromEntries(left.filter(([, ms]) => ms > 0))
+      }),
 
     findFiring: (tenant, firingId) => db.tenant(tenant, (trx) => findFiring(db, trx, { tenant, firingId })),
 
@@ -155,7 +167,11 @@ async function fireRule(
   const existing = await findFiring(db, trx, { tenant, firingId })
   if (existing !== undefined) return { firing: existing }
   const now = await readNow(trx, db, given)
-  const windows = await readWindows(db, trx, { firing, now })
+  const requests = [
+    windowOf('cooldown', firing.cooldown),
+    ...firing.actions.map(({ dedup }) => windowOf('dedup', dedup)),
+  ]
+  const windows = await lockWindows(db, trx, { tenant, requests, now })
   const cooldown = windowOf('cooldown', firing.cooldown)
   const left = windows.left(cooldown)
   if (left > 0) return { left_ms: left }
@@ -196,26 +212,21 @@ async function insertFiring(
     .execute()
 }
 
-type WindowRequest = Extract<GuardRequest, { readonly kind: 'cooldown' | 'dedup' }>
-
 function windowOf(
-  kind: WindowRequest['kind'],
+  kind: GuardWindow['kind'],
   { key, windowMs }: { readonly key: string; readonly windowMs: number },
-): WindowRequest {
+): GuardWindow {
   return { kind, key, windowMs }
 }
 
-/** Reads and locks the windows of a firing. Locks in the order of keys, so that two nodes cannot deadlock. */
-async function readWindows(
-  db: SqlDatabase,
-  trx: QueryBuilder,
-  { firing, now }: { readonly firing: NewFiring; readonly now: number },
-) {
-  const { tenant_id: tenant } = firing
-  const requests = [
-    windowOf('cooldown', firing.cooldown),
-    ...firing.actions.map(({ dedup }) => windowOf('dedup', dedup)),
-  ]
+interface WantedWindows {
+  readonly tenant: string
+  readonly requests: readonly GuardWindow[]
+  readonly now: number
+}
+
+/** Reads and locks windows. Locks in the order of keys, so that two nodes cannot deadlock. */
+async function lockWindows(db: SqlDatabase, trx: QueryBuilder, { tenant, requests, now }: WantedWindows) {
   const rows = await trx
     .selectFrom('guard_state')
     .select(['key', 'until', 'count'])
@@ -227,12 +238,12 @@ async function readWindows(
   const entries = new Map<string, GuardEntry>(rows.map(({ key, ...entry }) => [key, entry]))
   return {
     /** How long the window goes on; a window of 0 never does. */
-    left(request: WindowRequest): number {
+    left(request: GuardWindow): number {
       const entry = entries.get(entryKey(request))
       if (entry === undefined || request.windowMs === 0) return 0
       return Math.max(0, clampGuardEntry(request, entry, now).until - now)
     },
-    async arm(armed: readonly WindowRequest[]): Promise<void> {
+    async arm(armed: readonly GuardWindow[]): Promise<void> {
       const wanted = new Map(
         armed.filter(({ windowMs }) => windowMs > 0).map((request) => [entryKey(request), request]),
       )
