@@ -218,6 +218,24 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.fireRule(firing(tenant), NOON)).toEqual({ left_ms: 30_000 })
     })
 
+    test('windows that go on are read without arming any', async () => {
+      const tenant = await newTenant(at.store)
+      const given = firing(tenant)
+      const cooldown = { kind: 'cooldown', ...given.cooldown } as const
+      const [action] = given.actions
+      const dedup = { kind: 'dedup', key: action?.dedup.key ?? '', windowMs: 10_000 } as const
+      expect(await at.store.readWindows(tenant, [cooldown, dedup], NOON)).toEqual({})
+      await at.store.fireRule(given, NOON)
+      expect(await at.store.readWindows(tenant, [cooldown, dedup], NOON + 4_000)).toEqual({
+        [cooldown.key]: 26_000,
+        [dedup.key]: 6_000,
+      })
+      expect(await at.store.readWindows(tenant, [cooldown, dedup], NOON + 10_000)).toEqual({
+        [cooldown.key]: 20_000,
+      })
+      expect(await at.store.readWindows(tenant, [])).toEqual({})
+    })
+
     test('an action begins once and ends once', async () => {
       const tenant = await newTenant(at.store)
       const { firing_id } = firing(tenant)
