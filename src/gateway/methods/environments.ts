@@ -5,6 +5,7 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { environmentSchema, readEnvironment } from '../../rules/environments.ts'
+import { assertPassableVariables } from '../../safe/process/child-environment.ts'
 import type { NamedRow } from '../../store/stores/rule-store.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
@@ -99,7 +100,8 @@ function checkEnvironment(
       at: 'definition.type',
       hint: 'Use `type: http` with an endpoint that scales a pool of runners.',
     })
-  if (read.type === 'process') return
+  if (read.type === 'process')
+    return assertPassableVariables(read.allowed_env_vars ?? [], 'definition.allowed_env_vars')
   const handler_type = read.type
   createHooks({ handlers }).add({ event: 'agent_event', handler_type, config: read.config, answer: 'ignore' })
 }
