@@ -9,7 +9,7 @@ import { type TrustedFile, type TrustStore, trustStore } from '../config/trust.t
 import { changedScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
-import { parseRuleFile, RULE_FILE, recordRuleScripts, ruleFilePaths } from '../rules/rule-files.ts'
+import { RULE_FILE, ruleFilePaths } from '../rules/rule-file-paths.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
 import { printMessage, printOutput } from './output.ts'
 import { reviewMcpServer } from './trust-mcp-server.ts'
@@ -23,16 +23,16 @@ export const trustCommand = command({
     revoke: { type: 'boolean', description: 'withdraw trust' },
     mcp: { type: 'string', description: 'accept the changed tools of this MCP server, instead of a file' },
   },
-  run(args, files) {
+  async run(args, files) {
     if (args.mcp !== undefined) return reviewMcpServer(args.mcp, args)
     const cwd = resolve(args.cwd ?? '.')
     const store = trustStore(trustFile())
     const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
     if (paths.length === 0) printMessage('this directory is in no repository with a hook file')
-    const codes = paths.map((path) =>
-      args.revoke ? revokeTrust(path, store) : reviewFile(path, store, args.show === true),
-    )
+    const codes: ExitCode[] = []
+    for (const path of paths)
+      codes.push(args.revoke ? revokeTrust(path, store) : await reviewFile(path, store, args.show === true))
     return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok
   },
 })
@@ -64,7 +64,7 @@ function repositoryFolders(cwd: string, store: TrustStore): string[] {
     .map(({ folder }) => folder)
 }
 
-function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+async function reviewFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
   if (isRuleFile(path, store)) return reviewRuleFile(path, store, onlyShow)
   const trusted = store.find(path) ?? store.findInFolder(dirname(path))
   const loaded = loadFile(path, 'repository')
@@ -94,7 +94,7 @@ function isRuleFile(path: string, store: TrustStore): boolean {
 }
 
 /** Reviews a file with recovery rules, and trusts it with the scripts that its commands name. */
-function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+async function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
   const trusted = store.find(path)
   const loaded = loadFile(path, 'repository')
   if (loaded === undefined) return reviewMissing(path, trusted)
@@ -107,6 +107,7 @@ function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): Exi
   if (trusted?.text !== text) printOutput(lineDiff(trusted?.text ?? '', text))
   for (const line of scriptChanges(trusted)) printMessage(line)
   if (onlyShow) return exitCodes.untrusted
+  const { parseRuleFile, recordRuleScripts } = await import('../rules/rule-files.ts')
   const config = parseRuleFile(text)
   const scripts = recordRuleScripts(config, path)
   store.trust(path, text, scripts)

@@ -1,18 +1,16 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { parseJson } from '../safe/json.ts'
 import { compileRules, type RuleSet } from './compile-rules.ts'
+import { type Environment, hookChainsPath, isHookChainsEnabled } from './rule-file-paths.ts'
 import {
   type HookChainRule,
   type HookChainsConfig,
   hookChainsSchema,
   unwrapHookChains,
 } from './rule-schema.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export interface LoadHookChainsOptions {
   /** The file to read, in place of the one that the environment or the working directory names. */
@@ -52,18 +50,6 @@ export interface LoaderParts {
 
 const MAX_CACHE_AGE_MS = 300_000
 const LIMITS = { maxBytes: 16 * 1_048_576, maxDepth: 64, maxKeys: 1_000_000 }
-const DEFAULT_FILE = '.openclaude/hook-chains.json'
-
-/** Whether `CLAUDE_CODE_ENABLE_HOOK_CHAINS` switches hook chains on. Without it they are off. */
-export function isHookChainsEnabled(env: Environment): boolean {
-  const value = env.CLAUDE_CODE_ENABLE_HOOK_CHAINS?.trim().toLowerCase() ?? ''
-  return ['1', 'true', 'yes', 'on'].includes(value)
-}
-
-/** The path of the hook-chains file: the override, the variable, or the default, below the original directory. */
-export function hookChainsPath(env: Environment, cwd: string, override?: string): string {
-  return resolve(cwd, override ?? (env.CLAUDE_CODE_HOOK_CHAINS_CONFIG_PATH || DEFAULT_FILE))
-}
 
 interface CacheEntry {
   readonly loaded: SharedHookChains

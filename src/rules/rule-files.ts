@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { findHookFolders } from '../config/hook-folders.ts'
-import { type HookFileLevel, loadFile } from '../config/read/load-file.ts'
+import { loadFile } from '../config/read/load-file.ts'
 import type { TrustStore } from '../config/trust.ts'
 import { pinScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { isRecord } from '../engine/core/check.ts'
@@ -11,17 +10,9 @@ import { errorText } from '../engine/core/error.ts'
 import type { Log } from '../engine/core/sink.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { parseJson } from '../safe/json.ts'
-import { hookChainsPath, isHookChainsEnabled } from './load-hook-chains.ts'
 import { fileGroup, type RuleGroup, readRecoveryConfig } from './recovery-rules.ts'
+import { type Environment, type RuleFilePath, type RuleFolders, ruleFilePaths } from './rule-file-paths.ts'
 import type { RecoveryAction, RecoveryConfig } from './rule-schema.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The folder where an agent works, and the one where its session began. */
-export interface RuleFolders {
-  readonly cwd: string
-  readonly start: string
-}
 
 /** What a rule file contributes at present. */
 export interface RuleFileStatus {
@@ -41,7 +32,6 @@ export interface RuleFiles {
   status(): readonly RuleFileStatus[]
 }
 
-export const RULE_FILE = 'hook-chains.json'
 const CHECK_MS = 1_000
 const MAX_FILES = 256
 
@@ -50,11 +40,6 @@ interface RuleFilesParts {
   readonly trust: TrustStore
   readonly clock: Clock
   readonly log: Log
-}
-
-interface RuleFilePath {
-  readonly path: string
-  readonly level: HookFileLevel
 }
 
 /** The last reading of one file. */
@@ -109,24 +94,6 @@ export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
     groupsOf: (folders) => pathsOf(folders).flatMap((file) => read(file) ?? []),
     status: () => [...entries.values()].flatMap(({ status }) => status ?? []),
   }
-}
-
-interface PathsFrom extends RuleFolders {
-  readonly env: Environment
-  readonly repositories: readonly string[]
-}
-
-/** The paths that rule files may have, the administrator's first. Files of OpenClaude need its own switch. */
-export function ruleFilePaths({ cwd, start, env, repositories }: PathsFrom): readonly RuleFilePath[] {
-  const folders = findHookFolders({ cwd, start, env, repositories })
-  const own = folders.map(({ folder, level }) => ({ path: join(folder, RULE_FILE), level }))
-  if (!isHookChainsEnabled(env)) return own
-  const foreign = env.CLAUDE_CODE_HOOK_CHAINS_CONFIG_PATH
-    ? [hookChainsPath(env, start)]
-    : folders
-        .filter(({ level }) => level === 'repository')
-        .map(({ folder }) => hookChainsPath(env, dirname(folder)))
-  return [...own, ...foreign.map((path) => ({ path, level: 'repository' as const }))]
 }
 
 function fingerprintOf(path: string): string {

@@ -3,7 +3,8 @@ import { errorText } from '../engine/core/error.ts'
 import type { RuleRow, RuleStore } from '../store/stores/rule-store.ts'
 import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
 import { type RuleGroup, readRecoveryRule, storedGroup } from './recovery-rules.ts'
-import type { RuleFiles, RuleFolders } from './rule-files.ts'
+import type { RuleFolders } from './rule-file-paths.ts'
+import type { RuleFiles } from './rule-files.ts'
 import type { RecoveryRule } from './rule-schema.ts'
 
 const MAX_TENANTS = 2_000

@@ -7,7 +7,7 @@ import type { Execution } from '../engine/core/sink.ts'
 import type { NewDelivery } from '../store/stores/delivery-store.ts'
 import type { HookChainEvent, RulePayload } from './compile-rules.ts'
 import { HOOK_FAILURE, type RuleGroup } from './recovery-rules.ts'
-import type { RuleFolders } from './rule-files.ts'
+import type { RuleFolders } from './rule-file-paths.ts'
 import type { RecoveryRule } from './rule-schema.ts'
 import type { TenantRules } from './tenant-rules.ts'
 
