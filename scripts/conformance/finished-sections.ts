@@ -5,6 +5,12 @@ import type { JoinedBehaviours } from './join.ts'
 const finished = ['C17', 'D1', 'D2', 'D3', 'D4']
 /** Sections of which what the seed text itself says is done. */
 const textFinished = [
+  'A1',
+  'A2',
+  'A3',
+  'A4',
+  'A5',
+  'A6',
   'B1',
   'B2',
   'B3',

@@ -206,6 +206,16 @@ export const commands: readonly CommandRow[] = [
       localVerbs: ['watch'],
       load: async () => (await import('./watch-approvals.ts')).approvalsCommand(),
     },
+    noun('rules', 'Manage recovery rules, try them on an event, and show what they did', [
+      ...['list', 'create', 'update', 'toggle', 'simulate', 'history', 'delete'],
+    ]),
+    noun('teams', 'Manage the teams that recovery rules notify', [
+      ...['list', 'show', 'create', 'update', 'delete'],
+    ]),
+    noun('mailbox', 'Show the messages that recovery rules sent', ['list', 'show', 'read', 'delete']),
+    noun('environments', 'Manage what recovery rules start runners with', [
+      ...['list', 'create', 'update', 'delete'],
+    ]),
     noun('runners', 'Show runners, and speak their protocol', [
       ...['list', 'register', 'poll', 'heartbeat', 'started', 'events', 'completed', 'failed', 'stopped'],
       'delete',

@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { formatProblem } from '../config/file-problem.ts'
 import { findHookFolders, hookFileIn, trustFile } from '../config/hook-folders.ts'
 import { lineDiff } from '../config/line-diff.ts'
@@ -8,6 +9,7 @@ import { type TrustedFile, type TrustStore, trustStore } from '../config/trust.t
 import { changedScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
+import { RULE_FILE, ruleFilePaths } from '../rules/rule-file-paths.ts'
 import {
   agentNameOf,
   findBlueprintFiles,
@@ -28,34 +30,44 @@ export const trustCommand = command({
     revoke: { type: 'boolean', description: 'withdraw trust' },
     mcp: { type: 'string', description: 'accept the changed tools of this MCP server, instead of a file' },
   },
-  run(args, files) {
+  async run(args, files) {
     if (args.mcp !== undefined) return reviewMcpServer(args.mcp, args)
     const cwd = resolve(args.cwd ?? '.')
     const store = trustStore(trustFile())
     const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
     if (paths.length === 0)
-      printMessage('this directory is in no repository with a hook file or an agent file')
-    const codes = paths.map((path) =>
-      args.revoke ? revokeTrust(path, store) : reviewFile(path, store, args.show === true),
-    )
+      printMessage('this directory is in no repository with a hook file, an agent file or recovery rules')
+    const codes: ExitCode[] = []
+    for (const path of paths)
+      codes.push(args.revoke ? revokeTrust(path, store) : await reviewFile(path, store, args.show === true))
     return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok
   },
 })
 
 /** The hook and agent files around a directory, and those that were trusted there and are gone. */
 function repositoryFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap((folder) => [
+  const own = repositoryFolders(cwd, store).flatMap((folder) => [
     ...[hookFileIn(folder) ?? store.findInFolder(folder)?.path].filter((path) => path !== undefined),
     ...findBlueprintFiles({ folder }, store),
   ])
+  return [...own, ...ruleFiles(cwd, store)]
 }
 
 function trustedFiles(cwd: string, store: TrustStore): string[] {
-  return repositoryFolders(cwd, store).flatMap((folder) => [
+  const own = repositoryFolders(cwd, store).flatMap((folder) => [
     ...[store.findInFolder(folder)?.path].filter((path) => path !== undefined),
     ...findBlueprintFiles({ folder }, store).filter((path) => store.find(path) !== undefined),
   ])
+  return [...own, ...ruleFiles(cwd, store).filter((path) => store.find(path) !== undefined)]
+}
+
+/** The files with recovery rules around a directory. */
+function ruleFiles(cwd: string, store: TrustStore): string[] {
+  return ruleFilePaths({ cwd, start: cwd, env: process.env, repositories: store.repositories() })
+    .filter(({ level }) => level === 'repository')
+    .map(({ path }) => path)
+    .filter((path) => existsSync(path) || store.find(path) !== undefined)
 }
 
 function repositoryFolders(cwd: string, store: TrustStore): string[] {
@@ -64,7 +76,8 @@ function repositoryFolders(cwd: string, store: TrustStore): string[] {
     .map(({ folder }) => folder)
 }
 
-function reviewFile(path: string, store: TrustStore, onlyShow: boolean): ExitCode {
+async function reviewFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
+  if (isRuleFile(path, store)) return reviewRuleFile(path, store, onlyShow)
   const trusted = store.find(path) ?? store.findInFolder(dirname(path))
   const loaded = loadFile(path, 'repository')
   if (loaded === undefined) return reviewMissing(path, trusted)
@@ -116,6 +129,32 @@ function reviewBlueprint(
   const scripts = recordBlueprintScripts(read.definition, path)
   store.trust(path, text, scripts)
   printMessage(`trusted: ${path} (agent ${agentNameOf(path)})`)
+  return exitCodes.ok
+}
+
+function isRuleFile(path: string, store: TrustStore): boolean {
+  return basename(path) === RULE_FILE || ruleFiles(dirname(dirname(path)), store).includes(path)
+}
+
+/** Reviews a file with recovery rules, and trusts it with the scripts that its commands name. */
+async function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
+  const trusted = store.find(path)
+  const loaded = loadFile(path, 'repository')
+  if (loaded === undefined) return reviewMissing(path, trusted)
+  const { text } = loaded
+  const isCovered = trusted?.scripts !== undefined && changedScripts(trusted.scripts).length === 0
+  if (trusted?.text === text && isCovered) {
+    printMessage(`already trusted: ${path}`)
+    return exitCodes.ok
+  }
+  if (trusted?.text !== text) printOutput(lineDiff(trusted?.text ?? '', text))
+  for (const line of scriptChanges(trusted)) printMessage(line)
+  if (onlyShow) return exitCodes.untrusted
+  const { parseRuleFile, recordRuleScripts } = await import('../rules/rule-files.ts')
+  const config = parseRuleFile(text)
+  const scripts = recordRuleScripts(config, path)
+  store.trust(path, text, scripts)
+  printMessage(`trusted: ${path} (${config.rules.length} recovery rules)`)
   for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }

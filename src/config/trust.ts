@@ -78,9 +78,11 @@ export function trustStore(file: string): TrustStore {
       return known.sha256 === sha256(text) ? 'trusted' : 'changed'
     },
     trust(path, text, scripts = {}) {
-      const replaced = new Set([formerKeyOf(path), ...hookFileNames(dirname(resolve(path))).map(keyOf)])
-      const others = Object.entries(read(file).files).filter(([key]) => !replaced.has(key))
+      const hookFiles = hookFileNames(dirname(resolve(path))).map(keyOf)
       const key = keyOf(path)
+      // Other files of the folder, such as recovery rules, are trusted by themselves.
+      const replaced = new Set([formerKeyOf(path), ...(hookFiles.includes(key) ? hookFiles : [key])])
+      const others = Object.entries(read(file).files).filter(([key]) => !replaced.has(key))
       const repository = outermostRepository(dirname(dirname(key)))
       const root = repository === undefined ? {} : { repository }
       const trusted = { sha256: sha256(text), text, scripts, ...root }

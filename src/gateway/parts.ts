@@ -1,6 +1,7 @@
 import type { Clock } from '../engine/core/clock.ts'
 import type { Edition } from '../engine/core/edition.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
+import type { TenantRules } from '../rules/tenant-rules.ts'
 import type { Coordinator } from '../runs/coordinator.ts'
 import type { Secrets } from '../safe/secret.ts'
 import type { Store } from '../store/store.ts'
@@ -40,6 +41,8 @@ export interface MethodParts {
   readonly demo: Demo
   readonly runs: Coordinator
   readonly approvals: Approvals
+  /** The recovery rules in force. */
+  readonly rules: TenantRules
   /** One entry per part that reports its health. */
   readonly status: readonly StatusPart[]
   readonly clock: Clock

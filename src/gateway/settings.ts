@@ -57,6 +57,42 @@ export const settingsSchema = z
         `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
       )
       .exactOptional(),
+    rules_enabled: z
+      .boolean()
+      .describe(
+        'Recovery rules may fire; false if omitted. false for the gateway stops those of every tenant.',
+      )
+      .exactOptional(),
+    rules_max_chain_depth: wholeNumber(1, 10)
+      .describe('How deep stored rules may cause one another; 2 if omitted.')
+      .exactOptional(),
+    default_team: z.string().min(1).describe('The team of messages that name none.').exactOptional(),
+    allow_remote_sessions: z
+      .boolean()
+      .describe('Rules may start runners through environments; false if omitted.')
+      .exactOptional(),
+    fallback_tools: z
+      .array(z.string().min(1))
+      .readonly()
+      .describe('The most tools of a fallback agent that takes over from no run; [Read] if omitted.')
+      .exactOptional(),
+    model_aliases: z
+      .record(z.string().min(1), z.string().min(1))
+      .readonly()
+      .describe('Models for short names such as haiku, sonnet and opus.')
+      .exactOptional(),
+    smtp: z
+      .strictObject({
+        host: z.string().min(1),
+        port: wholeNumber(1, 65_535).exactOptional(),
+        secure: z.boolean().describe('TLS from the first byte.').exactOptional(),
+        from: z.string().min(1),
+        user: z.string().min(1).exactOptional(),
+        password: z.string().min(1).describe('`secret:NAME`, a secret of the master tenant.').exactOptional(),
+      })
+      .readonly()
+      .describe('The mail server for messages to teams; master scope only.')
+      .exactOptional(),
   })
   .readonly()
 
@@ -112,10 +148,16 @@ export async function cacheSettings(
   return { of: (tenant) => merged.get(tenant) ?? common, reload }
 }
 
-/** A tenant can make its audit stricter, not looser. Retention is one value for the whole gateway. */
+/** A tenant can make its audit stricter, not looser. Retention and mail server are one value for the whole gateway. */
 function mergeSettings(
   common: SettingsInForce,
-  { retention_days: _, ...own }: SettingValues,
+  { retention_days: _, smtp, ...own }: SettingValues,
 ): SettingsInForce {
-  return { ...common, ...own, ...(common.audit === 'strict' ? { audit: 'strict' } : {}) }
+  return {
+    ...common,
+    ...own,
+    ...(common.audit === 'strict' ? { audit: 'strict' } : {}),
+    // The switch of the gateway stops all rules.
+    ...(common.rules_enabled === false ? { rules_enabled: false } : {}),
+  }
 }

@@ -9,7 +9,13 @@ import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
 import { createCodingAgentRuns, type FindCodingAgentRun } from './coding-agent-runs.ts'
-import { type CreateRunParts, createRun, type RunRequest, resumeSession } from './create-run.ts'
+import {
+  type CreateRunParts,
+  createRun,
+  type RunOrigin,
+  type RunRequest,
+  resumeSession,
+} from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hook-agents.ts'
 import type { HttpRunHookParts } from './http-run-hooks.ts'
@@ -55,7 +61,8 @@ export interface RunnerReport {
 
 /** Starts, hands out, watches and ends runs. Any number of coordinators share one store. */
 export interface Coordinator {
-  start(request: RunRequest): Promise<RunRow>
+  /** `origin`: what a rule decides about a run that it starts. With a key that exists, returns that run. */
+  start(request: RunRequest, origin?: RunOrigin): Promise<RunRow>
   resume(request: ResumeSessionRequest): Promise<RunRow>
   /** Undefined if there is no such run. */
   stop(tenant: string, runId: string): Promise<RunRow | undefined>
@@ -142,8 +149,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
 
   return {
-    async start(request) {
-      const run = await createRun(creating, request)
+    async start(request, origin) {
+      const run = await createRun(creating, request, origin)
       waits.announce(request.tenant)
       return run
     },

@@ -5,6 +5,7 @@ import { serverError } from '../engine/core/server-errors.ts'
 import type { SchemaViolation } from '../handlers/agent/schema-check.ts'
 import type { NewRun, RunDemands, RunRow, RunSessionRow, RunStore } from '../store/stores/run-store.ts'
 import { type Blueprint, checkParameters, readBlueprint } from './blueprint.ts'
+import { findDefinition } from './builtin-blueprints.ts'
 import type { RunEvents } from './run-events.ts'
 
 /** Without a runner by then, a run fails. */
@@ -28,7 +29,8 @@ export interface RunRequest {
 }
 
 /** What only the coordinator decides about a run. */
-export interface RunOrigin extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id'>> {
+export interface RunOrigin
+  extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id' | 'overrides'>> {
   readonly session_id?: string
 }
 
@@ -44,9 +46,10 @@ export async function requireBlueprint(
   tenant: string,
   name: string,
 ): Promise<Blueprint> {
-  const row = await store.findBlueprint(tenant, name)
-  if (row === undefined) throw serverError('gateway.not_found', `agent not found: ${name.slice(0, 200)}`)
-  return readBlueprint(row.definition, edition).blueprint
+  const definition = await findDefinition(store, { tenant, name, edition })
+  if (definition === undefined)
+    throw serverError('gateway.not_found', `agent not found: ${name.slice(0, 200)}`)
+  return readBlueprint(definition, edition).blueprint
 }
 
 /** Creates a run in a new session. Throws `runs.parameter_validation_failed` for parameters that its agent refuses. */
@@ -76,6 +79,7 @@ export async function createRun(
       hook_point: origin.hook_point ?? null,
       depth: origin.depth ?? 0,
       key: origin.key ?? null,
+      ...(origin.overrides === undefined ? {} : { overrides: origin.overrides }),
       created_by: request.created_by,
       claim_within_ms: CLAIM_WITHIN_MS,
     },

@@ -46,6 +46,16 @@ export function runPath(
   return { table: 'runs', row: `${tenant}/${runId}`, column }
 }
 
+/** A text of recovery rules: a rule, a team, an environment, a message, or the cause of a firing. */
+export function ruleContentPath(
+  table: 'rules' | 'teams' | 'environments' | 'mailbox_messages' | 'rule_firings',
+  tenant: string,
+  name: string,
+): SealedPath {
+  const column = table === 'mailbox_messages' || table === 'rule_firings' ? 'content' : 'definition'
+  return { table, row: `${tenant}/${name}`, column }
+}
+
 export function runEventPath(tenant: string, eventId: string): SealedPath {
   return { table: 'run_events', row: `${tenant}/${eventId}`, column: 'data' }
 }

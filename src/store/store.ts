@@ -5,6 +5,7 @@ import type { ChangeStore } from './stores/change-store.ts'
 import type { DeliveryStore } from './stores/delivery-store.ts'
 import type { GuardStore } from './stores/guard-store.ts'
 import type { HookStore } from './stores/hook-store.ts'
+import type { RuleStore } from './stores/rule-store.ts'
 import type { RunStore } from './stores/run-store.ts'
 import type { SessionStore } from './stores/session-store.ts'
 import type { TenantStore } from './stores/tenant-store.ts'
@@ -28,7 +29,8 @@ export interface Store
     VaultStore,
     AgentStore,
     RunStore,
-    ApprovalStore {
+    ApprovalStore,
+    RuleStore {
   readonly dialect: 'sqlite' | 'postgres'
   /** Resolves when the database answers. */
   ping(): Promise<void>

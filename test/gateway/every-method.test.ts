@@ -173,6 +173,7 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('demo.play')
   await call('demo.remove')
   await everythingAboutRuns(call)
+  await everythingAboutRules(running, call)
   await call('hooks.delete', { hookId })
   await everythingAboutApprovals(running, call)
   return answers
@@ -254,6 +255,44 @@ async function everythingAboutRuns(call: Call): Promise<void> {
   await retried(() => call('runSessions.delete', { session_id: last.session_id }))
   await call('runners.delete', { runner_id })
   await call('blueprints.delete', { name: 'writer' })
+}
+
+/** A rule from its creation to the message that it sends. */
+async function everythingAboutRules(running: Running, call: Call): Promise<void> {
+  const members = [{ name: 'ada' }]
+  await call('teams.create', { name: 'ops', members })
+  await call('teams.update', { name: 'ops', description: 'on call' })
+  await call('teams.show', { name: 'ops' })
+  await call('teams.list')
+  const trigger = { event: 'StopFailure' }
+  await call('rules.create', { id: 'tell', trigger, actions: [{ type: 'notify_team', teamName: 'ops' }] })
+  await call('rules.update', { id: 'tell', cooldownMs: 0 })
+  await call('rules.toggle', { id: 'tell', enabled: true })
+  await call('rules.list')
+  await call('rules.simulate', { event: 'StopFailure', payload: { error: 'overloaded' } })
+  const settings = { rules_enabled: true }
+  await running.call('PATCH', '/v1/settings', { settings, scope: 'gateway' })
+  const { body } = await running.dispatch('stop_failure', { error: `overloaded ${Math.random()}` })
+  const { messages } = await running.until(
+    () => call('mailbox.list', { team: 'ops' }),
+    (answer) => answer.messages.length === 1,
+  )
+  const [{ message_id }] = messages
+  await call('mailbox.show', { message_id })
+  await call('mailbox.read', { message_id })
+  await call('mailbox.delete', { message_id })
+  await running.until(
+    () => call('rules.history', { event_id: body.event_id }),
+    ({ firings }) => firings[0].actions[0].status === 'executed',
+  )
+  const definition = { type: 'http', config: { url: 'https://pool.example' } }
+  await call('environments.create', { name: 'pool', definition })
+  await call('environments.update', { name: 'pool', definition: { enabled: false } })
+  await call('environments.list')
+  await call('environments.delete', { name: 'pool' })
+  await call('rules.delete', { id: 'tell' })
+  await call('teams.delete', { name: 'ops' })
+  await running.call('PATCH', '/v1/settings', { settings: { rules_enabled: null }, scope: 'gateway' })
 }
 
 /** A session is deleted only after its finish hooks were queued. */

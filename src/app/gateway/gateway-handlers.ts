@@ -10,9 +10,9 @@ import { createHandlers } from '../../handlers/handlers.ts'
 import type { Models } from '../../handlers/model/models.ts'
 import { type HttpRunHookParts, reportHttpRunHooks } from '../../runs/http-run-hooks.ts'
 import { createPromptAgentHost } from '../../runs/runner/prompt-agent-host.ts'
-import { createOutbound } from '../../safe/outbound/outbound.ts'
+import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import type { Listening } from '../../safe/outbound/rules/address.ts'
-import type { Secrets } from '../../safe/secret.ts'
+import { type Secrets, secretName } from '../../safe/secret.ts'
 import type { Store } from '../../store/store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { localModels } from '../environment.ts'
@@ -46,6 +46,10 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   host: Host
   /** The models of each tenant. */
   models: Models
+  /** The client of webhooks, with the rules of this gateway. */
+  outbound: Outbound
+  /** The value of `secret:NAME`; other texts stay as they are. */
+  openSecret(tenant: string, value: string): Promise<string>
   /** Definitions of a tenant changed on this node. */
   forget(tenant: string): void
   dispose(): Promise<void>
@@ -59,9 +63,10 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
   })
   const local = localModels(env)
   const models = tenantModels({ store, secrets, settings, fetch: outbound.fetch, local, clock })
+  const decrypt = secretOpener(store, secrets)
   const shared = {
     ...{ edition, followsSession: false, outbound, models, clock, log, findPayloadShape },
-    decrypt: secretOpener(store, secrets),
+    decrypt,
     headerVariable: allowedVariable(env, settings),
   }
   const budget = storeBudget({ store, settings, log })
@@ -74,6 +79,9 @@ export function gatewayHandlers(parts: GatewayHandlerParts): {
     dryHandlers: [...dryRun.handlers, ...gatewayOnly],
     host: namedAgentHost(createPromptAgentHost({ models, log }), parts.startAgent),
     models,
+    outbound,
+    openSecret: async (tenant, value) =>
+      secretName(value) === undefined ? value : decrypt(value, { event: '', handler_type: '' }, tenant),
     forget: models.forget,
     async dispose() {
       await Promise.all([live.dispose(), dryRun.dispose()])

@@ -95,7 +95,7 @@ function createDoor(
   engine: GatewayEngine,
 ): Door {
   const { secrets, settings, defaultTenant } = storage
-  const { dispatcher, agents, audit, worker, runs, approvals } = engine
+  const { dispatcher, agents, audit, worker, runs, approvals, rules } = engine
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
@@ -122,6 +122,7 @@ function createDoor(
       }),
       runs,
       approvals,
+      rules: rules.rules,
       status,
       version,
     },

@@ -1,4 +1,4 @@
-import { type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
+import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
@@ -27,6 +27,7 @@ import { createNotifier } from './notifier.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import { startOtlp } from './otlp.ts'
+import { type GatewayRules, openRules, ruleDeliveries } from './start-rules.ts'
 import { startRuns } from './start-runs.ts'
 import { tenantHooks } from './tenant-hooks.ts'
 
@@ -40,6 +41,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
   readonly worker: DeliveryWorker
   readonly runs: Coordinator
   readonly approvals: Approvals
+  readonly rules: GatewayRules
   readonly snapshots: Snapshots
   readonly nodeChanges: NodeChanges
   readonly status: readonly StatusPart[]
@@ -57,7 +59,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const { store } = storage
   const ownAddresses: Listening[] = []
   let runs: Coordinator | undefined
-  const { forget, dispose, ...runners } = openHandlers(context, storage, {
+  const { forget, dispose, outbound, openSecret, ...runners } = openHandlers(context, storage, {
     own: () => ownAddresses,
     startAgent: (request, signal) => requireStarted(runs).startAgent(request, signal),
     httpHooks: () => requireStarted(runs).httpHooks,
@@ -72,8 +74,10 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const nodeChanges = createNodeChanges()
   cleanup.add(store.onHint(nodeChanges.notify))
   const sessionFolders = createSessionFolders(store, clock)
+  const rules = openRules(context, storage)
   const dispatch = createDispatch(context, storage, {
     ...runners,
+    rules,
     audit,
     nodeChanges,
     sessionFolders,
@@ -94,10 +98,17 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     settings: storage.settings,
   })
   runs = startRuns(context, storage, { snapshots, dispatcher })
-  const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher })
+  const kinds = ruleDeliveries(context, storage, {
+    ...{ handlers: runners.handlers, host: runners.host, outbound, audit, openSecret },
+    runs: () => requireStarted(runs),
+    ownUrl: () => ownUrl(ownAddresses),
+    wakeDeliveries: () => void due.notify(),
+  })
+  const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher, rules, kinds })
   due.listen(worker.wake)
   const changed: GatewayEngine['changed'] = async (tenant, change) => {
     forget(tenant)
+    rules.rules.forget(tenant)
     await (change === undefined ? snapshots.refresh(tenant) : snapshots.applyChange(tenant, change))
     nodeChanges.notify()
   }
@@ -115,6 +126,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     worker,
     runs,
     approvals,
+    rules,
     snapshots,
     nodeChanges,
     status: [
@@ -125,6 +137,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
       ...agentFiles,
       audit.status,
       deliveryHealth(worker),
+      rules.status,
     ],
     changed,
     ownAddresses,
@@ -135,11 +148,17 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
 async function startWorkers(
   { clock, log, cleanup }: GatewayContext,
   { store, settings, keyUses }: GatewayStorage,
-  { snapshots, dispatcher }: HookDispatch,
+  { snapshots, dispatcher, rules, kinds: ruleKinds }: WorkerParts,
 ) {
-  const follow = await followDefinitions({ store, snapshots, clock, log })
+  const followed = {
+    refresh(tenant: string, version?: number) {
+      rules.rules.forget(tenant)
+      return snapshots.refresh(tenant, version)
+    },
+  }
+  const follow = await followDefinitions({ store, snapshots: followed, clock, log })
   cleanup.add(() => follow.stop())
-  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher) }
+  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher), ...ruleKinds }
   const worker = startDeliveries({ store, kinds, clock, log })
   cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
   const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
@@ -167,6 +186,13 @@ function openHandlers(
   })
 }
 
+/** The address of the gateway, once it listens. */
+function ownUrl([first]: readonly Listening[]): string | undefined {
+  if (first === undefined) return undefined
+  const { address, port } = first
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
 /** Agents start only while hooks run, and hooks run only after the whole engine has started. */
 function requireStarted(runs: Coordinator | undefined): Coordinator {
   if (runs === undefined) throw serverError('gateway.stopping', 'the gateway is starting')
@@ -178,8 +204,14 @@ export interface HookDispatch {
   readonly dispatcher: EventDispatcher
 }
 
+interface WorkerParts extends HookDispatch {
+  readonly rules: GatewayRules
+  readonly kinds: Readonly<Record<string, DeliverWork>>
+}
+
 interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit' | 'nodeChanges'> {
   readonly sessionFolders: SessionFolders
+  readonly rules: GatewayRules
   wakeDeliveries(): void
 }
 
@@ -187,7 +219,7 @@ interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit
 function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
   { store, settings, defaultTenant }: GatewayStorage,
-  { handlers, host, audit, nodeChanges, sessionFolders, wakeDeliveries }: DispatchParts,
+  { handlers, host, audit, nodeChanges, sessionFolders, rules, wakeDeliveries }: DispatchParts,
 ): HookDispatch {
   const definitionsChanged = createNotifier<string>()
   const makeHooks = tenantHooks({
@@ -213,6 +245,7 @@ function createDispatch(
     clock,
     log,
     eventFolders: createEventFolders({ edition, defaultTenant }, sessionFolders),
+    rules: rules.triggers,
     wakeDeliveries,
   })
   return { snapshots, dispatcher }

@@ -3,6 +3,7 @@ import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.t
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
 import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
+import { runOutcome } from '../../runs/run-outcome.ts'
 import type { Store } from '../../store/store.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
@@ -19,7 +20,11 @@ export function startRuns(
   const folderOf = (tenant: string) => (usesHookFiles(tenant, edition) ? { folder: NO_FOLDER } : {})
   const dispatch: DispatchRunEvent = async (run, request, signal) => {
     const { tenant_id: tenant, session_id: session, run_id, agent_name, depth } = run
-    const envelope = { session, run: run_id, depth, ...(agent_name === null ? {} : { agent: agent_name }) }
+    const envelope = {
+      ...{ session, run: run_id, depth },
+      ...(agent_name === null ? {} : { agent: agent_name }),
+      ...(request.event === 'run_finish' ? { outcome: runOutcome(run) } : {}),
+    }
     const context = { ...folderOf(tenant), ...(signal === undefined ? {} : { signal }) }
     const { decision } = await dispatcher.dispatch(coordinatorOf(tenant), { ...request, envelope }, context)
     return decision

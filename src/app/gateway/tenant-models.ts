@@ -53,6 +53,7 @@ export function tenantModels(parts: TenantModelsParts): TenantModels {
       fetch,
       providers: { ...local.providers, ...(own as Partial<Record<Provider, ProviderSettings>>) },
       ...(byDefault === undefined || byDefault === null ? {} : { default: byDefault }),
+      aliases: { ...local.aliases, ...settings.of(tenant).model_aliases },
     })
   }
   return {

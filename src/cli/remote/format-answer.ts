@@ -2,6 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import { agentName } from '../../gateway/tenancy/agent-names.ts'
 import { explainDecision, formatTerms, unreadableText } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatSimulation } from './format-simulation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -23,6 +24,11 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   'runSessions.events': ['timestamp', 'event_type', 'run_id', 'hook_type', 'target_name', 'error'],
   'runHooks.list': ['name', 'definition', 'updated_at'],
   approvals: ['approval_id', 'status', 'agent', 'what', 'folder', 'reason', 'deadline_at', 'decided_by'],
+  rules: ['id', 'source', 'enabled', 'cooldown_left_ms', 'problem'],
+  firings: ['created_at', 'rule_id', 'event', 'outcome', 'results', 'event_id'],
+  teams: ['name', 'description', 'member_names', 'updated_at'],
+  messages: ['created_at', 'team', 'member', 'from', 'summary', 'read_at', 'message_id'],
+  environments: ['name', 'type', 'enabled', 'updated_at'],
   runners: ['runner_id', 'hostname', 'executor_profile', 'tags', 'registered_by', 'last_seen_at'],
 }
 
@@ -33,6 +39,15 @@ const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
   type: ({ type, definition }) => type ?? asFields(definition).type,
   description: ({ description, definition }) => description ?? asFields(definition).description,
   points: ({ definition }) => Object.keys(asFields(asFields(definition).hooks)).join(', ') || undefined,
+  results: ({ actions }) =>
+    asList(actions)
+      .map((action) => `${String(asFields(action).action_id)} ${String(asFields(action).status)}`)
+      .join(', '),
+  member_names: ({ members }) =>
+    asList(members)
+      .map((member) => String(asFields(member).name))
+      .join(', '),
+  enabled: ({ enabled, definition }) => enabled ?? asFields(definition).enabled ?? true,
   run_status: ({ status, block_reason }) => (typeof block_reason === 'string' ? 'blocked' : status),
   reason: ({ reason, block_reason, error }) => reason ?? block_reason ?? error,
 }
@@ -53,6 +68,7 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
   'sessions.timeline': timelineText,
   // What `blueprints save` reads.
   'blueprints.show': ({ blueprint }) => JSON.stringify(asFields(blueprint).definition, undefined, 2),
+  'rules.simulate': formatSimulation,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
   'settings.set': ({ settings }) => settingsText(asFields(settings)),
 }

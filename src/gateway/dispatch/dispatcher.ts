@@ -9,8 +9,10 @@ import type { AnyEventRow } from '../../engine/core/event.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
+import type { RuleTriggers, TriggerCause } from '../../rules/trigger-rules.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 import type { Store } from '../../store/store.ts'
+import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { CallerWait } from '../approvals/caller-wait.ts'
 import type { AuditItem, AuditQueue } from '../audit/audit-queue.ts'
 import { hooklessRecord } from '../audit/event-record.ts'
@@ -100,6 +102,8 @@ interface DispatcherParts {
   readonly log: Log
   /** The folders whose hook files apply to an event of a door that names none. */
   readonly eventFolders?: EventFolders
+  /** Recovery rules that react to events. */
+  readonly rules?: RuleTriggers
   /** Called when a delivery was queued. */
   wakeDeliveries(): void
 }
@@ -156,8 +160,16 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
         sink: pending,
       })
       // Written before the delivery ends. After a crash in between, the delivery runs again and its record is not lost.
-      const item = pending.release()
+      const triggered = await triggerRules(parts, {
+        ...{ event, payload, folders: folder, decision: { kind: 'allow' }, hasHooks: true },
+        envelope: { ...envelope, id: `${envelope.id ?? ''}`, tenant },
+        // The event itself has triggered its rules when it was dispatched.
+        isOnlyFailures: true,
+        failures: () => pending.failures(),
+      })
+      const item = { ...pending.release(), deliveries: triggered }
       if (item.event !== undefined) await audit.commit(item).catch(() => audit.add(item))
+      if (triggered.length > 0) parts.wakeDeliveries()
       const execution = trace?.hooks.find((traced) => traced.hook === hook)?.executions[0]
       if (execution === undefined) return 'missed'
       const { decision, code, reason, facts } = execution
@@ -216,26 +228,63 @@ async function runEvent(
   // A stored hook must not depend on the files of the folder that its event came from.
   const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? folder : undefined)
   const deliveries = hookDeliveries(observers, { event, payload, envelope }, folderOf)
-  const item = { ...pending.release(), deliveries, answers }
+  const triggered =
+    parts.rules?.isEnabled(tenant) === true
+      ? await triggerRules(parts, {
+          ...{ event, payload, envelope, decision, folders: folder, hasHooks: snapshot.hooks.has(event) },
+          failures: () => pending.failures(),
+        })
+      : NO_DELIVERIES
+  const item = { ...pending.release(), deliveries: [...deliveries, ...triggered], answers }
   if (waits || answers.length > 0) return commitRecord(parts, item, answer, row)
+  if (triggered.length > 0) return queueTriggered(parts, item, answer)
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
   return answer
 }
 
+const NO_DELIVERIES: readonly NewDelivery[] = []
+
+/** What the recovery rules of the tenant make of an event. An event is decided whether its rules can be read or not. */
+async function triggerRules({ rules, log }: DispatcherParts, cause: TriggerCause) {
+  if (rules?.isEnabled(cause.envelope.tenant) !== true) return []
+  try {
+    return await rules.deliveriesFor(cause)
+  } catch (thrown) {
+    const { tenant } = cause.envelope
+    log('rules.trigger_failed', { tenant, event: cause.event, error: errorText(thrown) })
+    return []
+  }
+}
+
+/** Writes the record with the work of recovery rules. A gate does not depend on them, so a failure is only retried. */
+async function queueTriggered(
+  { audit, wakeDeliveries }: DispatcherParts,
+  item: AuditItem,
+  answer: DispatchAnswer,
+): Promise<DispatchAnswer> {
+  await audit.commit(item).catch(() => audit.add(item))
+  wakeDeliveries()
+  return answer
+}
+
 /** Records an event that its client decided. Rejects if that fails: the client keeps the event and sends it again. */
 async function recordDecided(
-  { audit, clock }: DispatcherParts,
+  parts: DispatcherParts,
   { event, payload, envelope }: CompleteRequest,
   decision: Decision,
   idempotent: IdempotentRequest | undefined,
 ): Promise<DispatchAnswer> {
+  const { audit, clock } = parts
   const { id, tenant, time = clock.now() } = envelope
   const answer = answerOf(id, redactDecision(decision))
   const context = { tenant, text: undefined, attempt: 1, find: () => undefined }
   const record = hooklessRecord({ event, id, payload, envelope: { ...envelope, time }, decision }, context)
   const answers = idempotent === undefined ? [] : [keptAnswerOf(idempotent, answer.json)]
-  await audit.commit({ event: () => record, answers })
+  const cause = { event, payload, envelope: { ...envelope, time }, decision, hasHooks: false }
+  const deliveries = await triggerRules(parts, { ...cause, failures: () => [] })
+  await audit.commit({ event: () => record, answers, deliveries })
+  if (deliveries.length > 0) parts.wakeDeliveries()
   return answer
 }
 

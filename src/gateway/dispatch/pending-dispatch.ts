@@ -29,6 +29,12 @@ export class PendingDispatch implements Sink {
     this.#audit.add({ event: () => lateRecord(execution, dispatch, this.#context) })
   }
 
+  /** The executions of the record that failed; none while it has not arrived. */
+  failures(): readonly Execution[] {
+    const all = this.#held?.executions() ?? []
+    return all.filter(({ decision }) => decision === 'error' || decision === 'timeout')
+  }
+
   /** The items to write now. Empty if the record has not arrived yet. */
   release(): Pick<AuditItem, 'event'> {
     this.#isReleased = true

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { findDefinition } from '../../runs/builtin-blueprints.ts'
 import type { RunnerRow, RunReport } from '../../store/stores/run-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import { defineCall } from './method.ts'
@@ -145,15 +146,17 @@ const poll = defineCall({
     stop_sessions: readonlyList(z.string()).exactOptional(),
     deregistered: z.literal(true).exactOptional(),
   }),
-  needs: ['store', 'runs'],
-  async run({ params, caller, parts: { store, runs }, signal }) {
+  needs: ['store', 'runs', 'edition'],
+  async run({ params, caller, parts: { store, runs, edition }, signal }) {
     const { runner_id, takes_runs = true } = params
     const request = { tenant: caller.tenant, runner_id, takes_runs }
     const answer = await runs.poll(signal === undefined ? request : { ...request, signal })
     if (!('run' in answer)) return answer
     const { run } = answer
-    const row = await store.findBlueprint(caller.tenant, run.agent_name ?? '')
-    if (row !== undefined) return { run: { ...toRunDetail(run), blueprint: row.definition } }
+    const found = { tenant: caller.tenant, name: run.agent_name ?? '', edition }
+    const definition = await findDefinition(store, found)
+    if (definition !== undefined)
+      return { run: { ...toRunDetail(run), blueprint: { ...definition, ...run.overrides } } }
     const error = `agent ${run.agent_name} was deleted before its run started`
     const report = { report: 'ended', status: 'failed', error } as const
     await runs.report({ tenant: caller.tenant, runner_id, run_id: run.run_id, report })

@@ -10,9 +10,9 @@ import { defineCall } from './method.ts'
 import { noParams } from './method-fields.ts'
 
 /** Only the master scope may change these. */
-const masterOnly: readonly string[] = ['allowed_hosts', 'header_variables', 'rate_limit']
+const masterOnly: readonly string[] = ['allowed_hosts', 'header_variables', 'rate_limit', 'smtp']
 /** One value for the whole gateway. */
-const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days']
+const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days', 'smtp']
 
 const settings = z.record(
   z.string(),

@@ -8,6 +8,7 @@ import { capabilityMethods } from './capabilities.ts'
 import { changeMethods } from './changes.ts'
 import { deliveryMethods } from './deliveries.ts'
 import { demoMethods } from './demo.ts'
+import { environmentMethods } from './environments.ts'
 import { eventListMethods } from './event-list.ts'
 import { eventMethods } from './events.ts'
 import { executionMethods } from './executions.ts'
@@ -17,6 +18,7 @@ import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
 import { providerMethods } from './providers.ts'
 import { reportMethods } from './reports.ts'
+import { ruleMethods } from './rules.ts'
 import { runHookMethods } from './run-hooks.ts'
 import { runSessionMethods } from './run-sessions.ts'
 import { runnerMethods } from './runners.ts'
@@ -26,6 +28,7 @@ import { sessionMethods } from './sessions.ts'
 import { settingMethods } from './settings.ts'
 import { statMethods } from './stats.ts'
 import { statusMethods } from './status.ts'
+import { teamMethods } from './teams.ts'
 import { tenantMethods } from './tenants.ts'
 import { tokenMethods } from './tokens.ts'
 
@@ -59,6 +62,9 @@ export const methods = [
   ...runSessionMethods,
   ...runnerMethods,
   ...approvalMethods,
+  ...ruleMethods,
+  ...teamMethods,
+  ...environmentMethods,
 ] as const
 
 type Row = (typeof methods)[number]

@@ -8,6 +8,7 @@ import { httpHandler } from '../../handlers/http/http.ts'
 import { promptHandler } from '../../handlers/prompt/prompt.ts'
 import { memoryTokenBudget } from '../../handlers/prompt/token-budget.ts'
 import { scriptHandler } from '../../handlers/script/script.ts'
+import { createTenantRules } from '../../rules/tenant-rules.ts'
 import { createCoordinator } from '../../runs/coordinator.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -103,6 +104,7 @@ export async function openTestMethods({
       steps: { record: async () => {} },
       changed: () => {},
     }),
+    rules: createTenantRules({ store, maxChainDepthOf: () => undefined }),
     demo: { play: async () => true, remove: async () => true },
     status: [() => ({ name: 'store', state: 'ok', text: 'answers' })],
     clock,

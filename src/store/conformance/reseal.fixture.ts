@@ -6,8 +6,10 @@ import type { SealedCell } from '../stores/vault-store.ts'
 import {
   delivery,
   event,
+  firing,
   hook,
   keyring,
+  message,
   NOON,
   newRun,
   newRunner,
@@ -65,6 +67,13 @@ async function filled({ store }: StoreUnderTest) {
   const failed = { report: 'ended', status: 'failed', error: 'error', block_reason: 'reason' } as const
   await store.reportRun(tenant, run.run_id, null, failed, NOON)
   await store.appendRunEvents([runEvent(run, { event_id: 'v/1', data: { text: 'data' } })])
+  const definition = { text: 'rule' }
+  await store.createRule(tenant, { rule_id: 'r/1', definition, enabled: true, created_by: null }, NOON)
+  await store.saveTeam(tenant, { name: 't', definition: { text: 'team' } }, true)
+  await store.saveEnvironment(tenant, { name: 'e', definition: { text: 'environment' } }, true)
+  await store.postMessages(tenant, [message({ message_id: 'm/1', content: { text: 'message' } })], [])
+  const { actions, ...fired } = firing(tenant, { firing_id: 'f/1', content: { text: 'firing' } })
+  await store.fireRule({ ...fired, actions: actions.map((action) => ({ ...action, enabled: false })) }, NOON)
   // Into rows, by this node and with its key.
   await store.holdsSealed()
   return { tenant, hookId: plain.id }
@@ -102,12 +111,18 @@ async function readable(store: Store, { tenant, hookId }: { tenant: string; hook
     secrets.decrypt(config.secrets[0] ?? '', hookConfigPath(hookId, '/secrets/0')),
     ...[run?.parameters?.text, run?.original_parameters?.text, run?.error, run?.block_reason],
     events[0]?.data?.text,
+    (await store.findRule(tenant, 'r/1'))?.definition?.text,
+    (await store.findTeam(tenant, 't'))?.definition?.text,
+    (await store.findEnvironment(tenant, 'e'))?.definition?.text,
+    (await store.findMessage(tenant, 'm/1'))?.content?.text,
+    (await store.findFiring(tenant, 'f/1'))?.content?.text,
   ]
 }
 
 const everything = [
   ...['request', 'detail', 'answer', 'secret', 'provider', 'header', 'signing'],
   ...['changed', 'original', 'error', 'reason', 'data'],
+  ...['rule', 'team', 'environment', 'message', 'firing'],
 ]
 
 export function resealConformance(open: OpenStoreUnderTest): void {
@@ -137,8 +152,8 @@ export function resealConformance(open: OpenStoreUnderTest): void {
         expect(await node.sealedUnderOtherKeys('k1', 100)).toEqual([])
         const cells = await node.sealedUnderOtherKeys('k2', 100)
         // Config 2, secret, provider, two events with two texts each, answer, payload, detail, key of the chain, run 4,
-        // event of the run.
-        expect(cells).toHaveLength(17)
+        // event of the run, and one each of rules, teams, environments, mailboxes and firings.
+        expect(cells).toHaveLength(22)
         expect(await readable(node, what)).toEqual(everything)
         const { cursor } = await node.definitionChanges()
         await renewPage(node, 100)

@@ -4,6 +4,7 @@ import type { Store } from '../store.ts'
 import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
 import type { NewDelivery } from '../stores/delivery-store.ts'
 import type { NewHook } from '../stores/hook-store.ts'
+import type { NewFiring, NewMailboxMessage } from '../stores/rule-store.ts'
 import type { BlueprintHook, NewRun, NewRunEvent } from '../stores/run-store.ts'
 
 /** A store on a fresh database. */
@@ -171,8 +172,54 @@ export function runEvent(run: Pick<NewRun, 'tenant_id' | 'session_id' | 'run_id'
   }
 }
 
+export function firing(tenant_id: string, fields: Partial<NewFiring> = {}): NewFiring {
+  const firing_id = fields.firing_id ?? randomUUID()
+  return {
+    firing_id,
+    tenant_id,
+    rule_id: 'recover',
+    source: 'stored',
+    event_id: randomUUID(),
+    event: 'run_finish',
+    outcome: 'failed',
+    session_id: null,
+    run_id: null,
+    depth: 0,
+    content: { payload: { error: 'boom' } },
+    cooldown: { key: 'rule|recover', windowMs: 30_000 },
+    actions: [
+      {
+        action_id: 'spawn',
+        action_type: 'spawn_fallback_agent',
+        enabled: true,
+        dedup: { key: `spawn|${firing_id}`, windowMs: 10_000 },
+      },
+    ],
+    delivery: delivery(tenant_id, 'rule_actions', { dedup_key: firing_id, due_at: NOON }),
+    ...fields,
+  }
+}
+
+export function message(fields: Partial<NewMailboxMessage> = {}): NewMailboxMessage {
+  return {
+    message_id: randomUUID(),
+    team: 'mesh',
+    member: 'ada',
+    firing_id: null,
+    content: { from: 'rule', summary: 'failed', text: 'it failed' },
+    ...fields,
+  }
+}
+
+async function undoRuleTables(execute: StoreUnderTest['execute']): Promise<void> {
+  const tables = ['rule_actions', 'rule_firings', 'mailbox_messages', 'environments', 'teams', 'rules']
+  for (const table of tables) await execute(`drop table ${table}`)
+  await execute("delete from kysely_migration where name = '016-rules'")
+}
+
 /** Brings the database back to what it was before `013-runs`. */
 export async function undoRunTables(execute: StoreUnderTest['execute']): Promise<void> {
+  await undoRuleTables(execute)
   const tables = [
     'approvals',
     'deleted_run_sessions',

@@ -10,6 +10,7 @@ import { historyConformance } from './history.fixture.ts'
 import { hookConformance } from './hooks.fixture.ts'
 import { pruneConformance } from './prune.fixture.ts'
 import { resealConformance } from './reseal.fixture.ts'
+import { ruleConformance } from './rules.fixture.ts'
 import { runClaimConformance } from './run-claims.fixture.ts'
 import { runEventConformance } from './run-events.fixture.ts'
 import { runConformance } from './runs.fixture.ts'
@@ -42,5 +43,6 @@ export function storeConformance(name: string, open: OpenStoreUnderTest): void {
     runClaimConformance(open)
     runEventConformance(open)
     approvalConformance(open)
+    ruleConformance(open)
   })
 }

@@ -5,7 +5,9 @@ import {
   coded,
   delivery,
   event,
+  firing,
   hook,
+  message,
   NOON,
   newRun,
   newRunner,
@@ -195,6 +197,48 @@ export function tenancyConformance(open: OpenStoreUnderTest): void {
       await store.saveBlueprint(a, { name: 'n', source: 'file', definition: {}, hooks: [] })
       expect(await store.saveRunHook(a, { name: 'n', definition: {} }, false)).toBeUndefined()
       expect(await stateOfB()).toEqual(before)
+    })
+
+    test('reads and changes none of its rules, teams, environments, mailboxes and firings', async () => {
+      const { store } = at
+      const [a, b] = [await newTenant(store), await newTenant(store)]
+      const definition = { text: 'of b' }
+      await store.createRule(b, { rule_id: 'n', definition, enabled: true, created_by: null })
+      await store.saveTeam(b, { name: 'n', definition }, true)
+      await store.saveEnvironment(b, { name: 'n', definition }, true)
+      const posted = message({ team: 'n' })
+      await store.postMessages(b, [posted], [])
+      const given = firing(b)
+      await store.fireRule(given, NOON)
+      const stateOf = async (tenant: string) => ({
+        rules: await store.listRules(tenant),
+        teams: await store.listTeams(tenant),
+        environments: await store.listEnvironments(tenant),
+        mailbox: (await store.listMailbox(tenant, {}, { limit: 9 })).rows,
+        firings: (await store.listFirings(tenant, {}, { limit: 9 })).rows,
+      })
+      const before = await stateOf(b)
+      expect(Object.values(before).map((rows) => rows.length)).toEqual([1, 1, 1, 1, 1])
+      expect(Object.values(await stateOf(a)).flat()).toEqual([])
+      expect(await store.findRule(a, 'n')).toBeUndefined()
+      expect(await store.findTeam(a, 'n')).toBeUndefined()
+      expect(await store.findEnvironment(a, 'n')).toBeUndefined()
+      expect(await store.findMessage(a, posted.message_id)).toBeUndefined()
+      expect(await store.findFiring(a, given.firing_id)).toBeUndefined()
+      expect(await store.updateRule(a, 'n', { enabled: false })).toBe('missing')
+      expect(await store.deleteRule(a, 'n')).toBe(false)
+      expect(await store.saveTeam(a, { name: 'n', definition: {} }, false)).toBeUndefined()
+      expect(await store.deleteTeam(a, 'n')).toBe(false)
+      expect(await store.saveEnvironment(a, { name: 'n', definition: {} }, false)).toBeUndefined()
+      expect(await store.deleteEnvironment(a, 'n')).toBe(false)
+      expect(await store.markRead(a, [posted.message_id])).toBe(0)
+      expect(await store.deleteMessage(a, posted.message_id)).toBe(false)
+      expect(await store.startAction(a, given.firing_id, 0)).toBe(false)
+      const end = { position: 0, status: 'failed', reason: null, detail: null, run_id: null } as const
+      expect(await store.endAction(a, given.firing_id, end)).toBe(false)
+      // The same rule of another tenant has a cooldown of its own.
+      expect(await store.fireRule(firing(a, { firing_id: given.firing_id }), NOON)).toHaveProperty('firing')
+      expect(await stateOf(b)).toEqual(before)
     })
 
     test('shares no guard, budget, dedup key, event id or session with it', async () => {

@@ -16,6 +16,7 @@ import { viewTables } from './012-views.ts'
 import { runTables } from './013-runs.ts'
 import { runTimeoutColumn } from './014-run-timeouts.ts'
 import { runFinishes } from './015-run-finishes.ts'
+import { ruleTables } from './016-rules.ts'
 import { approvalTable } from './017-approvals.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
@@ -36,6 +37,7 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '013-runs': runTables,
   '014-run-timeouts': runTimeoutColumn,
   '015-run-finishes': runFinishes,
+  '016-rules': ruleTables,
   '017-approvals': approvalTable,
 }
 

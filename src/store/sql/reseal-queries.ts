@@ -34,6 +34,11 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'run_events', id: 'tenant_id', name: 'event_id', column: 'data' },
   { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'content' },
   { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'answers' },
+  { table: 'rules', id: 'tenant_id', name: 'rule_id', column: 'definition' },
+  { table: 'teams', id: 'tenant_id', name: 'name', column: 'definition' },
+  { table: 'environments', id: 'tenant_id', name: 'name', column: 'definition' },
+  { table: 'mailbox_messages', id: 'tenant_id', name: 'message_id', column: 'content' },
+  { table: 'rule_firings', id: 'tenant_id', name: 'firing_id', column: 'content' },
 ]
 
 /** Which cells a page reads. */

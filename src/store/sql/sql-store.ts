@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import type { AuditVerdict } from '../stores/audit-store.ts'
+import type { RuleStore } from '../stores/rule-store.ts'
 import type { RunStore } from '../stores/run-store.ts'
 import { agentQueries } from './agent-queries.ts'
 import { approvalQueries } from './approval-queries.ts'
@@ -16,6 +17,9 @@ import { deliveryQueries } from './delivery-queries.ts'
 import { hookQueries } from './hook-queries.ts'
 import { countKeyUses } from './key-uses.ts'
 import { resealQueries } from './reseal-queries.ts'
+import { firingQueries } from './rules/firing-queries.ts'
+import { mailboxQueries } from './rules/mailbox-queries.ts'
+import { environmentQueries, ruleQueries, teamQueries } from './rules/rule-queries.ts'
 import { blueprintQueries, runHookQueries } from './runs/blueprint-queries.ts'
 import { runEventQueries } from './runs/run-event-queries.ts'
 import { type CountSealed, runQueries, runSessionQueries } from './runs/run-queries.ts'
@@ -77,6 +81,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...agentQueries(db),
     ...runStore(db, keyUses.add),
     ...approvalQueries(db, keyUses.add),
+    ...ruleStore(db, keyUses.add),
     async flush() {
       await projector.catchUp(CLOSE_MS)
       await projector.stop()
@@ -96,6 +101,16 @@ function runStore(db: SqlDatabase, countSealed: CountSealed): RunStore {
     takeRun: takeRun(db, state.reportRun),
     ...runnerQueries(db),
     ...runEventQueries(db, countSealed),
+  }
+}
+
+function ruleStore(db: SqlDatabase, countSealed: CountSealed): RuleStore {
+  return {
+    ...ruleQueries(db, countSealed),
+    ...teamQueries(db, countSealed),
+    ...environmentQueries(db, countSealed),
+    ...mailboxQueries(db, countSealed),
+    ...firingQueries(db, countSealed),
   }
 }
 

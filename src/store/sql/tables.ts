@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { ApprovalRow } from '../stores/approval-store.ts'
 import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
+import type { FiringAction, FiringRow, MailboxRow, NamedRow, RuleRow } from '../stores/rule-store.ts'
 import type { RunnerRow, RunRow, RunSessionRow } from '../stores/run-store.ts'
 import type { TenantRow, TokenRow } from '../stores/tenant-store.ts'
 import type { ProviderRow, SecretRow } from '../stores/vault-store.ts'
@@ -47,6 +48,12 @@ export interface Tables {
   deleted_run_sessions: DeletedRunSessions
   run_event_positions: { tenant_id: string; position: number }
   approvals: Approvals
+  rules: Omit<RuleRow, 'definition' | 'enabled'> & { definition: string; enabled: unknown }
+  teams: Omit<NamedRow, 'definition'> & { definition: string }
+  environments: Omit<NamedRow, 'definition'> & { definition: string }
+  mailbox_messages: Omit<MailboxRow, 'content'> & { content: string }
+  rule_firings: Omit<FiringRow, 'content' | 'actions'> & { content: string }
+  rule_actions: Omit<FiringAction, 'status'> & { tenant_id: string; firing_id: string; status: string }
 }
 
 interface AgentHooks {
@@ -215,6 +222,7 @@ interface Runs
     | 'demands'
     | 'is_prepared'
     | 'timed_out'
+    | 'overrides'
   > {
   /** The order of creation, assigned by the database. */
   position: Generated<number>
@@ -238,6 +246,7 @@ interface Runs
   /** When its lease ends, or until when a runner must claim it; null after its end. */
   due_at: number | null
   finish_pending: unknown
+  overrides: string | null
   /** When another node may finish it; null before its end. */
   finish_due_at: number | null
 }

@@ -97,6 +97,12 @@ export interface RunSessionRow {
   readonly last_resumed_at: number | null
 }
 
+/** What a run has in place of its blueprint. */
+export interface RunOverrides {
+  readonly tools?: readonly string[]
+  readonly model?: string
+}
+
 export interface NewRun {
   readonly run_id: string
   readonly tenant_id: string
@@ -119,6 +125,7 @@ export interface NewRun {
   readonly created_by: string
   /** Without a runner by then, the run fails. */
   readonly claim_within_ms: number
+  readonly overrides?: RunOverrides
 }
 
 export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms' | 'parameters'> {

@@ -113,6 +113,14 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
     ),
   (trx, { executions_before: before }) =>
     pruneRows(trx, { table: 'runners', key: 'runner_id', time: 'last_seen_at' }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'rule_firings', key: 'firing_id', time: 'created_at', isIndexed: true }, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(
+      trx,
+      { table: 'mailbox_messages', key: 'message_id', time: 'created_at', isIndexed: true },
+      before,
+    ),
 ]
 
 interface PrunedTable {

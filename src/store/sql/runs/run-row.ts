@@ -6,6 +6,7 @@ import {
   type NewRunEvent,
   type RunDemands,
   type RunEventRow,
+  type RunOverrides,
   type RunRow,
   type RunSessionRow,
   runStatuses,
@@ -35,6 +36,7 @@ export function writeRun(secrets: Secrets, run: NewRun) {
     ...{ parent_run_id, execution_mode, hook_point, depth, key, created_by, claim_within_ms },
     ...demandKeys(run.demands),
     demands: JSON.stringify(run.demands),
+    overrides: run.overrides === undefined ? null : JSON.stringify(run.overrides),
     parameters: sealRunParameters(secrets, run, 'parameters'),
   }
 }
@@ -88,6 +90,7 @@ export function readRun(secrets: Secrets, row: StoredRun): RunRow {
     claimed_at: row.claimed_at,
     started_at: row.started_at,
     completed_at: row.completed_at,
+    ...(row.overrides === null ? {} : { overrides: readOverrides(row.overrides) }),
   }
 }
 
@@ -116,6 +119,10 @@ function openContent(secrets: Secrets, sealed: string | null, path: SealedPath):
 
 function openText(secrets: Secrets, sealed: string | null, path: SealedPath): string | null {
   return sealed === null ? null : (openSealed(secrets, sealed, path) ?? UNREADABLE)
+}
+
+function readOverrides(stored: string): RunOverrides {
+  return JSON.parse(stored) as RunOverrides
 }
 
 function readDemands(stored: string): RunDemands {

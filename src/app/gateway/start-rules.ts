@@ -1,0 +1,172 @@
+import { fileURLToPath } from 'node:url'
+import { trustFile } from '../../config/hook-folders.ts'
+import { trustStore } from '../../config/trust.ts'
+import type { DeliverWork } from '../../delivery/delivery-worker.ts'
+import { runsCommands } from '../../engine/core/edition.ts'
+import type { Handler, Host } from '../../engine/core/handler.ts'
+import type { AuditQueue } from '../../gateway/audit/audit-queue.ts'
+import type { Settings } from '../../gateway/settings.ts'
+import type { StatusPart } from '../../gateway/status.ts'
+import { TEAM_MESSAGE } from '../../rules/actions/notify-team.ts'
+import type { RuleSettings } from '../../rules/actions/rule-action.ts'
+import { createRunHandler } from '../../rules/actions/run-handler.ts'
+import { createEnvironmentProcesses } from '../../rules/actions/warm-capacity.ts'
+import { deliverRuleTrigger, RULE_ACTIONS } from '../../rules/fire-rules.ts'
+import { createRuleFiles, type RuleFiles } from '../../rules/rule-files.ts'
+import { deliverRuleActions } from '../../rules/run-rule-actions.ts'
+import { deliverTeamMessage } from '../../rules/send-team-message.ts'
+import { createTenantRules, type TenantRules } from '../../rules/tenant-rules.ts'
+import { createRuleTriggers, RULE_TRIGGER, type RuleTriggers } from '../../rules/trigger-rules.ts'
+import type { Coordinator } from '../../runs/coordinator.ts'
+import type { Outbound } from '../../safe/outbound/outbound.ts'
+import type { MailServer } from '../../safe/outbound/send-mail.ts'
+import { childEnvironment } from '../../safe/process/child-environment.ts'
+import { startDetachedProcess } from '../../safe/process/detached-process.ts'
+import type { EventRecord } from '../../store/stores/audit-store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import type { GatewayContext } from './open-gateway.ts'
+import type { GatewayStorage } from './open-storage.ts'
+
+/** The recovery rules of a gateway: what triggers them, and the work that they cause. */
+export interface GatewayRules {
+  readonly rules: TenantRules
+  readonly triggers: RuleTriggers
+  readonly files: RuleFiles | undefined
+  readonly status: StatusPart
+}
+
+/** Loads rules, and decides which events trigger them. */
+export function openRules(
+  { env, edition, clock, log }: GatewayContext,
+  { store, settings }: GatewayStorage,
+): GatewayRules {
+  const trust = trustStore(trustFile(env))
+  const files = edition === 'lite' ? createRuleFiles({ env, trust, clock, log }) : undefined
+  const rules = createTenantRules({
+    store,
+    ...(files === undefined ? {} : { files }),
+    maxChainDepthOf: (tenant) => settings.of(tenant).rules_max_chain_depth,
+  })
+  const isEnabled = (tenant: string) => settings.of(tenant).rules_enabled === true
+  return {
+    rules,
+    files,
+    triggers: createRuleTriggers({ rules, isEnabled }),
+    status: ruleHealth(settings, files),
+  }
+}
+
+/** Every rule file that is not in use as it is written must be visible. */
+function ruleHealth(settings: Settings, files: RuleFiles | undefined): StatusPart {
+  const name = 'recovery rules'
+  return (tenant) => {
+    if (settings.of(tenant).rules_enabled !== true)
+      return { name, state: 'ok', text: 'switched off: set `rules_enabled` to use them' }
+    const problems = (files?.status() ?? []).flatMap(({ file, state, problem }) =>
+      state === 'good' ? [] : [`${file}: ${problem ?? state}`],
+    )
+    const [first] = problems
+    return first === undefined
+      ? { name, state: 'ok', text: 'switched on' }
+      : { name, state: 'warn', text: first, details: { problems } }
+  }
+}
+
+interface RuleWorkParts {
+  readonly handlers: readonly Handler[]
+  readonly host: Host
+  readonly outbound: Outbound
+  readonly audit: AuditQueue
+  openSecret(tenant: string, value: string): Promise<string>
+  runs(): Coordinator
+  /** The address of this gateway, for runners that it starts itself. */
+  ownUrl(): string | undefined
+  wakeDeliveries(): void
+}
+
+/** The deliveries that fire rules, run their actions, and carry messages to teams. */
+export function ruleDeliveries(
+  context: GatewayContext,
+  { store, settings }: GatewayStorage,
+  parts: RuleWorkParts,
+): Readonly<Record<string, DeliverWork>> {
+  const { edition, clock, log } = context
+  const { handlers, host, outbound, audit, openSecret, runs, wakeDeliveries } = parts
+  const record = async (records: readonly EventRecord[]) => {
+    for (const event of records) await audit.commit({ event: () => event })
+  }
+  return {
+    [RULE_TRIGGER]: deliverRuleTrigger({ store, record, wakeDeliveries }),
+    [RULE_ACTIONS]: deliverRuleActions({
+      ...{ store, runs, edition, clock, log, record, wakeDeliveries },
+      settingsOf: (tenant) => ruleSettings(settings, tenant),
+      runHandler: createRunHandler({ handlers, host, clock }),
+      processes: createEnvironmentProcesses(({ exec, cwd, allowed_env_vars: allowed = [] }) =>
+        startDetachedProcess(
+          { argv: exec, env: childEnvironment(allowed, {}), ...(cwd === undefined ? {} : { cwd }) },
+          clock,
+        ),
+      ),
+      defaultEnvironment: () => localRunner(context, parts.ownUrl()),
+    }),
+    [TEAM_MESSAGE]: deliverTeamMessage({
+      ...{ outbound, clock, openSecret },
+      mailServer: () => mailServer(settings, openSecret),
+    }),
+  }
+}
+
+const READ_ONLY: readonly string[] = ['Read']
+
+function ruleSettings(settings: Settings, tenant: string): RuleSettings {
+  const {
+    default_team,
+    allow_remote_sessions = false,
+    fallback_tools = READ_ONLY,
+    model_aliases = {},
+  } = settings.of(tenant)
+  return {
+    allowsRemoteSessions: allow_remote_sessions,
+    fallbackTools: fallback_tools,
+    modelAliases: model_aliases,
+    ...(default_team === undefined ? {} : { defaultTeam: default_team }),
+  }
+}
+
+const SMTP_PORT = 587
+
+async function mailServer(
+  settings: Settings,
+  openSecret: RuleWorkParts['openSecret'],
+): Promise<MailServer | undefined> {
+  const { smtp } = settings.of(MASTER_TENANT)
+  if (smtp === undefined) return undefined
+  const { host, port = SMTP_PORT, secure = false, from, user, password } = smtp
+  return {
+    ...{ host, port, secure, from },
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password: await openSecret(MASTER_TENANT, password) }),
+  }
+}
+
+// From src/app/gateway and from dist/app/gateway alike.
+const CLI = new URL(
+  import.meta.url.endsWith('.ts') ? '../../cli/main.ts' : '../../cli/main.js',
+  import.meta.url,
+)
+
+/** A further runner on this machine, with the token of its user. */
+function localRunner({ edition, home }: GatewayContext, url: string | undefined) {
+  if (!runsCommands(edition) || url === undefined) return undefined
+  const exec = [
+    process.execPath,
+    fileURLToPath(CLI),
+    'runner',
+    '--quiet',
+    '--url',
+    url,
+    '--token-file',
+    home.token,
+  ]
+  return { type: 'process', exec }
+}

@@ -1,0 +1,369 @@
+import { z } from 'zod'
+import { runsCommands } from '../../engine/core/edition.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
+import { outcomes } from '../../engine/core/hook.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import { createHooks } from '../../engine/dispatch/hooks.ts'
+import { cooldownKey } from '../../rules/fire-rules.ts'
+import { type RuleGroup, readRecoveryRule, resolveTrigger, STORED } from '../../rules/recovery-rules.ts'
+import type { RecoveryRule } from '../../rules/rule-schema.ts'
+import { simulateRules } from '../../rules/simulate-rules.ts'
+import { readStoredRule } from '../../rules/tenant-rules.ts'
+import { inGroup, ruleEvent } from '../../rules/trigger-rules.ts'
+import { actionStatuses, type RuleRow } from '../../store/stores/rule-store.ts'
+import { type Caller, reaches } from '../auth/caller.ts'
+import { MASK } from '../hooks/config-secrets.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+
+const record = z.record(z.string(), z.unknown()).readonly()
+const id = shortText.describe('The id of the rule, unique in its tenant.')
+const windowMs = z.int().min(0).max(86_400_000)
+
+const fields = {
+  trigger: record.describe('`event`, and `outcome` or `outcomes`.'),
+  condition: record.describe('toolNames, taskStatuses, errorIncludes, eventFieldEquals.').nullable(),
+  cooldownMs: windowMs.describe('30000 if omitted.').nullable(),
+  dedupWindowMs: windowMs.describe('30000 if omitted.').nullable(),
+  maxDepth: z.int().min(0).max(10).nullable(),
+  actions: readonlyList(record).describe('What happens, in order.'),
+}
+const changes = {
+  trigger: fields.trigger.exactOptional(),
+  condition: fields.condition.exactOptional(),
+  cooldownMs: fields.cooldownMs.exactOptional(),
+  dedupWindowMs: fields.dedupWindowMs.exactOptional(),
+  maxDepth: fields.maxDepth.exactOptional(),
+  actions: fields.actions.exactOptional(),
+}
+
+const rule = z.object({
+  id: z.string(),
+  source: z.string().describe('`stored`, or the path of the file.'),
+  enabled: z.boolean(),
+  definition: record.nullable().describe('The rule as it was saved; null if it cannot be decrypted.'),
+  problem: z.string().nullable().describe('Why the rule cannot be used.'),
+  cooldown_left_ms: z.number().describe('0 if it may fire now.'),
+  version: z.number().nullable(),
+  created_by: z.string().nullable(),
+  updated_at: z.number().nullable(),
+})
+type ShownRule = z.output<typeof rule>
+
+const list = defineCall({
+  name: 'rules.list',
+  about: 'The recovery rules: stored ones, and those of files that apply in a folder.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/rules' },
+  params: z.strictObject({
+    folder: shortText.describe('Includes the files of this folder of the gateway.').exactOptional(),
+  }),
+  result: z.object({
+    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
+    rules: readonlyList(rule),
+  }),
+  needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
+  async run({ params, caller, parts }) {
+    const { tenant } = caller
+    const rows = await parts.store.listRules(tenant)
+    const groups = await groupsFor(caller, params.folder, parts)
+    const stored = groups.find(({ source }) => source === STORED)
+    const ofFiles = groups.filter(({ source }) => source !== STORED)
+    const shown = [
+      ...rows.map((row) => showStored(row, stored, caller)),
+      ...ofFiles.flatMap((group) => group.ruleSet.rules.map((each) => showOfFile(each, group, caller))),
+    ]
+    const left = await parts.store.readWindows(
+      tenant,
+      shown.flatMap(({ window }) => window ?? []),
+    )
+    const rules = shown.map(({ window, ...each }) => ({
+      ...each,
+      cooldown_left_ms: window === undefined ? 0 : (left[window.key] ?? 0),
+    }))
+    return { enabled: parts.settings.of(tenant).rules_enabled === true, rules }
+  },
+})
+
+type Unmeasured = Omit<ShownRule, 'cooldown_left_ms'> & {
+  readonly window?: { readonly kind: 'cooldown'; readonly key: string; readonly windowMs: number }
+}
+
+function showStored(row: RuleRow, group: RuleGroup | undefined, caller: Caller): Unmeasured {
+  const { rule_id, enabled, version, created_by, updated_at } = row
+  const { rule: read, problem = null } = readStoredRule(row)
+  return {
+    ...{ id: rule_id, source: STORED, enabled, problem, version, created_by, updated_at },
+    definition: row.definition === null ? null : masked(row.definition, caller),
+    ...(read === undefined || group === undefined ? {} : { window: windowOf(read, group) }),
+  }
+}
+
+function showOfFile(read: RecoveryRule, group: RuleGroup, caller: Caller): Unmeasured {
+  const { id: ruleId, enabled, ...definition } = read
+  return {
+    ...{ id: ruleId, source: group.source, enabled, definition: masked(definition, caller) },
+    ...{ problem: null, version: null, created_by: null, updated_at: null, window: windowOf(read, group) },
+  }
+}
+
+function windowOf(read: RecoveryRule, group: RuleGroup) {
+  const matched = inGroup(group, read)
+  return { kind: 'cooldown', key: cooldownKey(matched), windowMs: matched.cooldownMs } as const
+}
+
+/** Headers and signing secrets of webhooks are for administrators only. */
+function masked(
+  definition: Readonly<Record<string, unknown>>,
+  { role }: Caller,
+): Readonly<Record<string, unknown>> {
+  if (reaches(role, 'admin')) return definition
+  const hide = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(hide)
+    const entries = Object.entries(value).map(([key, inner]) =>
+      key === 'headers' || key === 'secret' ? [key, MASK] : [key, hide(inner)],
+    )
+    return Object.fromEntries(entries)
+  }
+  return Object.fromEntries(Object.entries(definition).map(([key, value]) => [key, hide(value)]))
+}
+
+type GroupParts = Pick<MethodParts, 'rules' | 'edition' | 'defaultTenant'>
+
+/** Only the tenant of the machine's user may look into its folders. */
+async function groupsFor(
+  { tenant }: Caller,
+  folder: string | undefined,
+  { rules, edition, defaultTenant }: GroupParts,
+): Promise<readonly RuleGroup[]> {
+  const mayLook = edition === 'lite' && tenant === defaultTenant
+  const cwd = folder ?? '/'
+  return rules.groupsOf(tenant, mayLook ? { cwd, start: cwd } : undefined)
+}
+
+const saved = z.object({ rule: rule.omit({ cooldown_left_ms: true }) })
+
+const create = defineCall({
+  name: 'rules.create',
+  about: 'Saves a new recovery rule.',
+  role: 'admin',
+  rest: { verb: 'POST', path: '/v1/rules', status: 201 },
+  params: z.strictObject({
+    id,
+    enabled: z.boolean().describe('true if omitted.').exactOptional(),
+    ...changes,
+    trigger: fields.trigger,
+    actions: fields.actions,
+  }),
+  result: saved,
+  needs: ['store', 'edition', 'handlers', 'changed'],
+  async run({ params, caller, parts }) {
+    const { id: rule_id, enabled = true, ...given } = params
+    const definition = withoutNulls(given)
+    checkRule({ ...definition, id: rule_id, enabled }, parts)
+    const { tenant, name: created_by } = caller
+    const row = await parts.store.createRule(tenant, { rule_id, definition, enabled, created_by })
+    if (row === undefined)
+      throw serverError('gateway.conflict', `there is a rule ${rule_id} already`, {
+        hint: 'Change it with rules.update, or choose another id.',
+      })
+    await parts.changed(tenant)
+    return { rule: toSaved(row, caller) }
+  },
+})
+
+const update = defineCall({
+  name: 'rules.update',
+  about: 'Changes fields of a recovery rule; null removes one.',
+  role: 'admin',
+  rest: { verb: 'PATCH', path: '/v1/rules/:id' },
+  params: z.strictObject({
+    id,
+    version: z.int().describe('Refuses the change if the rule has another version.').exactOptional(),
+    enabled: z.boolean().exactOptional(),
+    ...changes,
+  }),
+  result: saved,
+  needs: ['store', 'edition', 'handlers', 'changed'],
+  async run({ params, caller, parts }) {
+    const { id: rule_id, version, enabled, ...given } = params
+    const before = await parts.store.findRule(caller.tenant, rule_id)
+    if (before === undefined) throw notFound(rule_id)
+    const definition = withoutNulls({ ...before.definition, ...given })
+    checkRule({ ...definition, id: rule_id, enabled: enabled ?? before.enabled }, parts)
+    const row = await parts.store.updateRule(caller.tenant, rule_id, {
+      definition,
+      version: version ?? before.version,
+      ...(enabled === undefined ? {} : { enabled }),
+    })
+    if (row === 'missing') throw notFound(rule_id)
+    if (row === 'stale')
+      throw serverError('gateway.conflict', `the rule ${rule_id} was changed meanwhile`, {
+        hint: 'Read it again and repeat the change.',
+      })
+    await parts.changed(caller.tenant)
+    return { rule: toSaved(row, caller) }
+  },
+})
+
+const toggle = defineCall({
+  name: 'rules.toggle',
+  about: 'Switches a recovery rule on or off.',
+  role: 'operator',
+  rest: { verb: 'POST', path: '/v1/rules/:id/toggle' },
+  params: z.strictObject({ id, enabled: z.boolean() }),
+  result: saved,
+  needs: ['store', 'changed'],
+  async run({ params, caller, parts }) {
+    const row = await parts.store.updateRule(caller.tenant, params.id, { enabled: params.enabled })
+    if (row === 'missing' || row === 'stale') throw notFound(params.id)
+    await parts.changed(caller.tenant)
+    return { rule: toSaved(row, caller) }
+  },
+})
+
+const remove = defineCall({
+  name: 'rules.delete',
+  about: 'Deletes a recovery rule. Its firings stay.',
+  role: 'admin',
+  rest: { verb: 'DELETE', path: '/v1/rules/:id' },
+  params: z.strictObject({ id }),
+  result: z.object({ id: z.string() }),
+  needs: ['store', 'changed'],
+  async run({ params, caller, parts }) {
+    if (!(await parts.store.deleteRule(caller.tenant, params.id))) throw notFound(params.id)
+    await parts.changed(caller.tenant)
+    return { id: params.id }
+  },
+})
+
+const simulated = z.object({
+  id: z.string(),
+  source: z.string(),
+  enabled: z.boolean(),
+  matches: z.boolean(),
+  unmet: z
+    .object({ condition: z.string(), wanted: z.unknown(), actual: z.unknown() })
+    .describe('The first condition that fails.')
+    .exactOptional(),
+  guard: z.string().describe('What would keep the rule from firing now.').exactOptional(),
+  actions: readonlyList(
+    z.object({
+      id: z.string(),
+      type: z.string(),
+      skipped: z.string().exactOptional(),
+      would: z.string(),
+    }),
+  ),
+})
+
+const simulate = defineCall({
+  name: 'rules.simulate',
+  about: 'Tells which recovery rules an event would fire, and why the others would not. Nothing happens.',
+  role: 'viewer',
+  rest: { verb: 'POST', path: '/v1/rules/simulate' },
+  params: z.strictObject({
+    event: shortText.describe('Any spelling of an event, or hook_failure.'),
+    outcome: z.enum(outcomes).describe('That of the event itself if omitted.').exactOptional(),
+    payload: record.exactOptional(),
+    depth: z.int().min(0).max(100).describe('0 if omitted.').exactOptional(),
+    folder: shortText.describe('Includes the files of this folder of the gateway.').exactOptional(),
+  }),
+  result: z.object({
+    event: z.string(),
+    outcome: z.enum(outcomes),
+    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
+    rules: readonlyList(simulated),
+  }),
+  needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
+  async run({ params, caller, parts }) {
+    const { outcome, payload = {}, depth = 0, folder } = params
+    const { tenant } = caller
+    const event = ruleEvent({
+      ...{ event: resolveTrigger(params.event), payload, hasHooks: false, decision: { kind: 'allow' } },
+      envelope: { id: 'simulated', tenant, ...(outcome === undefined ? {} : { outcome }) },
+    })
+    const given = outcome === undefined ? event : { ...event, outcome }
+    const groups = await groupsFor(caller, folder, parts)
+    const rules = await simulateRules(parts.store, groups, { tenant, event: given, depth })
+    const enabled = parts.settings.of(tenant).rules_enabled === true
+    return { event: given.eventName, outcome: given.outcome, enabled, rules }
+  },
+})
+
+const firing = z.object({
+  firing_id: z.string(),
+  rule_id: z.string(),
+  source: z.string(),
+  event_id: z.string(),
+  event: z.string(),
+  outcome: z.string(),
+  session_id: z.string().nullable(),
+  run_id: z.string().nullable().describe('The run whose event fired the rule.'),
+  depth: z.number(),
+  created_at: z.number(),
+  actions: readonlyList(
+    z.object({
+      position: z.number(),
+      action_id: z.string(),
+      action_type: z.string(),
+      status: z.enum(actionStatuses),
+      reason: z.string().nullable(),
+      detail: z.string().nullable(),
+      run_id: z.string().nullable().describe('The run that the action started.'),
+      updated_at: z.number(),
+    }),
+  ),
+})
+
+const history = defineCall({
+  name: 'rules.history',
+  about: 'What recovery rules did: firings with the result of each action, newest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/rule-firings' },
+  params: z.strictObject({
+    rule_id: shortText.exactOptional(),
+    event_id: shortText.exactOptional(),
+    run_id: shortText.describe('The run whose event fired the rule.').exactOptional(),
+    ...pageFields,
+  }),
+  result: z.object({ firings: readonlyList(firing), nextCursor: z.string() }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const { cursor, limit, ...filter } = params
+    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, filter, requestedPage(params))
+    return { firings: rows.map(({ tenant_id: _, content, ...row }) => row), nextCursor }
+  },
+})
+
+function toSaved(row: RuleRow, caller: Caller): z.output<typeof saved>['rule'] {
+  const { window: _, ...shown } = showStored(row, undefined, caller)
+  return shown
+}
+
+function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+}
+
+/** Checks a rule with the configs of its commands and webhooks, which run with the handlers of hooks. */
+function checkRule(given: unknown, { edition, handlers }: Pick<MethodParts, 'edition' | 'handlers'>): void {
+  const { actions } = readRecoveryRule(given)
+  const hooks = createHooks({ handlers })
+  for (const action of actions) {
+    if (action.type !== 'run_command' && action.type !== 'call_webhook') continue
+    if (action.type === 'run_command' && !runsCommands(edition))
+      throw handlerError('handler.not_in_edition', 'rules run no commands in the standard edition', {
+        at: 'actions',
+      })
+    const handler_type = action.type === 'run_command' ? 'command' : 'http'
+    hooks.add({ event: 'agent_event', handler_type, config: action.config, answer: 'ignore' })
+  }
+}
+
+function notFound(ruleId: string): Error {
+  return serverError('gateway.not_found', `rule not found: ${ruleId}`)
+}
+
+export const ruleMethods = [list, create, update, remove, toggle, simulate, history] as const

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import type { NewDelivery } from '../../store/stores/delivery-store.ts'
+import type { NewMailboxMessage } from '../../store/stores/rule-store.ts'
+import {
+  chooseRecipients,
+  DEFAULT_SENDER,
+  executed,
+  skipped,
+  teamNameFor,
+  teamTexts,
+} from '../hook-chain-actions.ts'
+import { readTeam, type TeamChannel } from '../teams.ts'
+import {
+  actionKey,
+  firingEventOf,
+  type RuleActionCall,
+  type RuleActionParts,
+  type RuleActionResult,
+} from './rule-action.ts'
+
+/** The kind of deliveries that carry a message to a channel of a member. */
+export const TEAM_MESSAGE = 'team_message'
+
+/** A message on its way to a channel. */
+export interface TeamMessage {
+  readonly message_id: string
+  readonly team: string
+  readonly member: string
+  readonly channel: TeamChannel
+  readonly from: string
+  readonly summary: string
+  readonly text: string
+  readonly rule_id: string
+  readonly firing_id: string
+  readonly event: string
+  readonly outcome: string
+  readonly event_id: string
+}
+
+/** Puts the message into the mailbox of each recipient, and queues it for their channels. */
+export async function notifyTeam(
+  call: RuleActionCall<'notify_team'>,
+  { store, settingsOf, wakeDeliveries }: RuleActionParts,
+): Promise<RuleActionResult> {
+  const { action, tenant, envelope } = call
+  const event = firingEventOf(call)
+  const known = { own: undefined, usual: settingsOf(tenant).defaultTeam }
+  const team = teamNameFor(action, event, known)
+  if (team === undefined) return skipped('No team context is available for notify_team action')
+  const definition = readTeam((await store.findTeam(tenant, team))?.definition)
+  if (definition === undefined) return skipped(`Team file not found for team ${team}`)
+  const from = envelope.agent ?? DEFAULT_SENDER
+  const { members } = definition
+  const recipients = chooseRecipients(
+    action.recipients,
+    members.map(({ name }) => name),
+    from,
+  )
+  if (recipients.length === 0) return skipped('No eligible recipients for notify_team action')
+  const { summary, message: text } = teamTexts(action, event)
+  const messages = recipients.map((member) => toMessage(call, { team, member, from, summary, text }))
+  const deliveries = messages.flatMap((message) => {
+    const channels = members.find(({ name }) => name === message.member)?.channels ?? []
+    return channels.map((channel, index) => toDelivery(call, { message, channel, index }))
+  })
+  await store.postMessages(tenant, messages, deliveries)
+  if (deliveries.length > 0) wakeDeliveries()
+  return executed(`Team notification sent to ${recipients.length} recipient(s)`)
+}
+
+interface MessageTexts {
+  readonly team: string
+  readonly member: string
+  readonly from: string
+  readonly summary: string
+  readonly text: string
+}
+
+function toMessage(call: RuleActionCall, { team, member, ...content }: MessageTexts): NewMailboxMessage {
+  const { rule, event, firingId } = call
+  return {
+    ...{ message_id: `${actionKey(call)}:${member}`, team, member, firing_id: firingId },
+    content: { ...content, rule_id: rule.id, event: event.eventName, outcome: event.outcome },
+  }
+}
+
+interface ChannelMessage {
+  readonly message: NewMailboxMessage
+  readonly channel: TeamChannel
+  readonly index: number
+}
+
+function toDelivery(
+  { tenant, rule, event, envelope, firingId }: RuleActionCall,
+  { message, channel, index }: ChannelMessage,
+): NewDelivery {
+  const { message_id, team, member, content } = message
+  const { from, summary, text } = content
+  const carried: TeamMessage = {
+    ...{ message_id, team, member, channel, rule_id: rule.id, firing_id: firingId },
+    ...{ from: String(from), summary: String(summary), text: String(text) },
+    ...{ event: event.eventName, outcome: event.outcome, event_id: envelope.id },
+  }
+  return {
+    id: randomUUID(),
+    tenant,
+    kind: TEAM_MESSAGE,
+    dedup_key: `${message_id}:${index}`,
+    payload: JSON.stringify(carried),
+    created_at: envelope.time ?? 0,
+  }
+}

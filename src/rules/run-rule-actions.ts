@@ -1,0 +1,130 @@
+import type { DeliverWork } from '../delivery/delivery-worker.ts'
+import { isRecord } from '../engine/core/check.ts'
+import { runsCommands } from '../engine/core/edition.ts'
+import { parseJson } from '../safe/json.ts'
+import { redact } from '../safe/redact.ts'
+import type { EventRecord } from '../store/stores/audit-store.ts'
+import type { FiringAction, FiringRow } from '../store/stores/rule-store.ts'
+import { actionRecord } from './action-record.ts'
+import { notifyTeam } from './actions/notify-team.ts'
+import {
+  actionKey,
+  type RuleActionCall,
+  type RuleActionParts,
+  type RuleActionResult,
+} from './actions/rule-action.ts'
+import { retryRun, startFallback } from './actions/start-runs.ts'
+import { warmCapacity } from './actions/warm-capacity.ts'
+import { type FiringContent, TRUSTED_LIMITS } from './fire-rules.ts'
+import { failed } from './hook-chain-actions.ts'
+import type { RecoveryAction } from './rule-schema.ts'
+
+interface RunActionsParts extends RuleActionParts {
+  record(records: readonly EventRecord[]): Promise<void>
+}
+
+const TIMEOUT_MS = 60_000
+
+/** Runs the actions of a firing, one after the other. A failed one does not stop the next. */
+export function deliverRuleActions(parts: RunActionsParts): DeliverWork {
+  return async ({ tenant, payload }) => {
+    const given = parseJson(payload, TRUSTED_LIMITS)
+    const firingId = isRecord(given) ? String(given.firing_id) : ''
+    const firing = await parts.store.findFiring(tenant, firingId)
+    if (firing === undefined) return { end: 'dead', error: 'the firing was deleted' }
+    const content = contentOf(firing)
+    for (const stored of firing.actions) {
+      if (content !== undefined && (stored.status === 'pending' || stored.status === 'started'))
+        await runStored(parts, { firing, content, stored })
+      else if (content !== undefined && stored.reason !== null)
+        await recordSkip(parts, { firing, content, stored })
+    }
+    return content === undefined
+      ? { end: 'dead', error: 'the key that encrypted the firing is gone' }
+      : { end: 'done' }
+  }
+}
+
+function contentOf({ content }: FiringRow): FiringContent | undefined {
+  // Trusted: `newFiring` wrote it.
+  return content === null ? undefined : (content as unknown as FiringContent)
+}
+
+interface StoredAction {
+  readonly firing: FiringRow
+  readonly content: FiringContent
+  readonly stored: FiringAction
+}
+
+async function runStored(parts: RunActionsParts, { firing, content, stored }: StoredAction): Promise<void> {
+  const { store, clock } = parts
+  const { tenant_id: tenant, firing_id: firingId } = firing
+  const { position } = stored
+  const action = content.rule.actions[position]
+  if (action === undefined) return
+  const begun = clock.elapsed()
+  const isFirst = stored.status === 'pending' && (await store.startAction(tenant, firingId, position))
+  const call = { ...content, tenant, firingId, position, action }
+  const result: RuleActionResult =
+    isFirst || mayRepeat(action)
+      ? await runAction(call, parts)
+      : failed('the gateway stopped while the action ran; it is not repeated')
+  const { status, reason, detail, runId } = result
+  const texts = { reason: reason === undefined ? null : redact(reason), detail: detail ?? null }
+  await store.endAction(tenant, firingId, { position, status, ...texts, run_id: runId ?? null })
+  await recordAction(parts, { firing, content, stored }, { ...result, durationMs: clock.elapsed() - begun })
+}
+
+/** A command may have done half of its work. Runs, messages and webhooks have keys that make a repetition harmless. */
+function mayRepeat({ type }: RecoveryAction): boolean {
+  return type !== 'run_command' && type !== 'warm_remote_capacity'
+}
+
+function recordSkip(parts: RunActionsParts, action: StoredAction): Promise<void> {
+  const { reason } = action.stored
+  return recordAction(parts, action, { status: 'skipped', ...(reason === null ? {} : { reason }) })
+}
+
+async function recordAction(
+  parts: RunActionsParts,
+  { firing, content, stored }: StoredAction,
+  { runId, durationMs = 0, ...outcome }: RuleActionResult & { readonly durationMs?: number },
+): Promise<void> {
+  const { tenant_id: tenant, firing_id: firingId, rule_id: ruleId, source } = firing
+  const report = {
+    ...{ ruleId, source, actionType: stored.action_type, actionId: stored.action_id, firingId, outcome },
+    key: `rule:${firingId}:${stored.position}`,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+    ...(runId === undefined ? {} : { runId }),
+  }
+  await parts.record([actionRecord({ ...content, tenant }, [report])])
+}
+
+function runAction(call: RuleActionCall, parts: RuleActionParts): Promise<RuleActionResult> {
+  const { action } = call
+  switch (action.type) {
+    case 'spawn_fallback_agent':
+      return startFallback({ ...call, action }, parts)
+    case 'notify_team':
+      return notifyTeam({ ...call, action }, parts)
+    case 'warm_remote_capacity':
+      return warmCapacity({ ...call, action }, parts)
+    case 'retry_run':
+      return retryRun({ ...call, action }, parts)
+    case 'run_command':
+    case 'call_webhook':
+      return runHandlerAction({ ...call, action }, parts)
+  }
+}
+
+async function runHandlerAction(
+  call: RuleActionCall<'run_command' | 'call_webhook'>,
+  { runHandler, edition }: RuleActionParts,
+): Promise<RuleActionResult> {
+  const { tenant, event, envelope } = call
+  const { type, config, timeoutMs = TIMEOUT_MS } = call.action
+  if (type === 'run_command' && !runsCommands(edition))
+    return failed('the standard edition starts no commands; call a webhook in their place')
+  const handler = type === 'run_command' ? 'command' : 'http'
+  return runHandler({ tenant, id: actionKey(call), type: handler, config, timeoutMs, event, envelope })
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import type { DeliverWork, DeliveryAttempt } from '../delivery/delivery-worker.ts'
+import { after } from '../engine/core/after.ts'
+import type { Clock } from '../engine/core/clock.ts'
+import { errorText } from '../engine/core/error.ts'
+import { parseJson } from '../safe/json.ts'
+import type { Outbound } from '../safe/outbound/outbound.ts'
+import { type MailServer, sendMail } from '../safe/outbound/send-mail.ts'
+import { readSigningKey, signWebhook } from '../safe/webhook-signature.ts'
+import type { TeamMessage } from './actions/notify-team.ts'
+import { TRUSTED_LIMITS } from './fire-rules.ts'
+
+interface SendParts {
+  readonly outbound: Pick<Outbound, 'request'>
+  readonly clock: Clock
+  /** Resolves a value `secret:NAME` of the tenant; other values stay as they are. */
+  openSecret(tenant: string, value: string): Promise<string>
+  /** The mail server of the tenant; undefined if none is configured. */
+  mailServer(tenant: string): Promise<MailServer | undefined>
+}
+
+const TIMEOUT_MS = 20_000
+/** Client errors are final, except for these three. */
+const mayChange = new Set([408, 425, 429])
+
+/** Carries a message to one channel of one member. A channel that fails is tried again later. */
+export function deliverTeamMessage(parts: SendParts): DeliverWork {
+  return ({ tenant, payload }) => {
+    // Trusted: `notifyTeam` wrote it.
+    const message = parseJson(payload, TRUSTED_LIMITS) as TeamMessage
+    return message.channel.type === 'email' ? mail(parts, tenant, message) : post(parts, tenant, message)
+  }
+}
+
+async function mail(parts: SendParts, tenant: string, message: TeamMessage): Promise<DeliveryAttempt> {
+  const { channel, summary, text, message_id } = message
+  const server = await parts.mailServer(tenant)
+  if (server === undefined) return { end: 'dead', error: 'no mail server is configured: set `smtp`' }
+  if (channel.type !== 'email') return { end: 'dead', error: 'the channel has no e-mail address' }
+  const messageId = createHash('sha256').update(`${tenant}/${message_id}/${channel.to}`).digest('hex')
+  await sendMail(server, { to: channel.to, subject: oneLine(summary), text, messageId })
+  return { end: 'done' }
+}
+
+/** A line break in a subject would begin another header. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ').slice(0, 500)
+}
+
+async function post(parts: SendParts, tenant: string, message: TeamMessage): Promise<DeliveryAttempt> {
+  const { outbound, clock } = parts
+  const { channel } = message
+  if (channel.type === 'email') return { end: 'dead', error: 'the channel has no address' }
+  const body = JSON.stringify(channel.type === 'slack' ? slackMessage(message) : webhookMessage(message))
+  const id = `msg_${createHash('sha256').update(`${tenant}/${message.message_id}/${channel.url}`).digest('hex')}`
+  const timestamp = Math.floor(clock.now() / 1_000)
+  const secret = channel.type === 'webhook' ? channel.secret : undefined
+  const key = secret === undefined ? undefined : readSigningKey(await parts.openSecret(tenant, secret))
+  const late = new AbortController()
+  const callOff = after(clock, TIMEOUT_MS, () => late.abort())
+  try {
+    const { status } = await outbound.request({
+      url: new URL(channel.url),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'hookhelm',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        ...(key === undefined ? {} : { 'webhook-signature': signWebhook({ id, timestamp, body }, [key]) }),
+      },
+      body,
+      signal: late.signal,
+    })
+    if (status >= 200 && status < 300) return { end: 'done' }
+    const isFinal = status >= 300 && status < 500 && !mayChange.has(status)
+    return { end: isFinal ? 'dead' : 'retry', error: `${new URL(channel.url).host} answered ${status}` }
+  } catch (thrown) {
+    return { end: 'retry', error: errorText(thrown) }
+  } finally {
+    callOff()
+  }
+}
+
+/** What every Slack-compatible webhook reads. */
+function slackMessage({ summary, text }: TeamMessage) {
+  return { text: `*${summary}*\n${text}` }
+}
+
+function webhookMessage({ channel: _, ...message }: TeamMessage) {
+  return { type: 'team_message', ...message }
+}

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache'
+import { errorText } from '../engine/core/error.ts'
+import type { RuleRow, RuleStore } from '../store/stores/rule-store.ts'
+import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
+import { type RuleGroup, readRecoveryRule, storedGroup } from './recovery-rules.ts'
+import type { RuleFolders } from './rule-file-paths.ts'
+import type { RuleFiles } from './rule-files.ts'
+import type { RecoveryRule } from './rule-schema.ts'
+
+const MAX_TENANTS = 2_000
+
+/** The rules in force for the events of a tenant. */
+export interface TenantRules {
+  /** Synchronous if the stored rules of the tenant are loaded. */
+  groupsOf(tenant: string, folders?: RuleFolders): readonly RuleGroup[] | Promise<readonly RuleGroup[]>
+  /** Makes the next event read the stored rules again. */
+  forget(tenant: string): void
+}
+
+interface TenantRulesParts {
+  readonly store: Pick<RuleStore, 'listRules'>
+  /** Only a gateway on the machine of its user reads files. */
+  readonly files?: RuleFiles
+  maxChainDepthOf(tenant: string): number | undefined
+}
+
+export function createTenantRules({ store, files, maxChainDepthOf }: TenantRulesParts): TenantRules {
+  const loaded = new LRUCache<string, RuleGroup | Promise<RuleGroup>>({ max: MAX_TENANTS })
+  const load = async (tenant: string): Promise<RuleGroup> => {
+    const rows = await store.listRules(tenant)
+    const rules = rows.flatMap((row) => {
+      const { rule } = readStoredRule(row)
+      return rule ?? []
+    })
+    return storedGroup(rules, maxChainDepthOf(tenant))
+  }
+  const storedOf = (tenant: string): RuleGroup | Promise<RuleGroup> => {
+    const known = loaded.get(tenant)
+    if (known !== undefined) return known
+    const loading = load(tenant)
+    loaded.set(tenant, loading)
+    const settle = (group?: RuleGroup) => {
+      // A change in between has dropped this load.
+      if (loaded.peek(tenant) !== loading) return
+      if (group === undefined) loaded.delete(tenant)
+      else loaded.set(tenant, group)
+    }
+    loading.then(settle, () => settle())
+    return loading
+  }
+  return {
+    groupsOf(tenant, folders) {
+      const ofFiles = files === undefined || folders === undefined ? [] : files.groupsOf(folders)
+      const stored = storedOf(tenant)
+      return stored instanceof Promise ? stored.then((group) => [group, ...ofFiles]) : [stored, ...ofFiles]
+    },
+    forget(tenant) {
+      // Settings of the master tenant apply to all.
+      if (tenant === MASTER_TENANT) loaded.clear()
+      else loaded.delete(tenant)
+    },
+  }
+}
+
+/** A stored rule as it applies, or why it cannot be used. */
+export function readStoredRule({ rule_id, definition, enabled }: RuleRow): {
+  readonly rule?: RecoveryRule
+  readonly problem?: string
+} {
+  if (definition === null) return { problem: 'the key that encrypted the rule is gone' }
+  try {
+    return { rule: readRecoveryRule({ ...definition, id: rule_id, enabled }) }
+  } catch (thrown) {
+    return { problem: errorText(thrown) }
+  }
+}

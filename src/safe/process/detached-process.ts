@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { after } from '../../engine/core/after.ts'
+import type { Clock } from '../../engine/core/clock.ts'
+import { handlerError } from '../../engine/core/handler-errors.ts'
+
+/** A process that goes on when the gateway ends. */
+export interface DetachedProcess {
+  readonly pid: number
+  isRunning(): boolean
+}
+
+interface DetachedSpec {
+  readonly argv: readonly string[]
+  readonly cwd?: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A process that ends within this time did not start properly, unless it ended well. */
+const SETTLE_MS = 1_000
+
+/** Starts a process in a session of its own, without input and output. Rejects if it fails at once. */
+export function startDetachedProcess({ argv: [file = '', ...args], cwd, env }: DetachedSpec, clock: Clock) {
+  return new Promise<DetachedProcess>((resolve, reject) => {
+    const where = cwd === undefined ? {} : { cwd }
+    const child = spawn(file, args, { ...where, env: { ...env }, detached: true, stdio: 'ignore' })
+    let isOver = false
+    const started = () => resolve({ pid: child.pid ?? 0, isRunning: () => !isOver })
+    const callOff = after(clock, SETTLE_MS, started)
+    child.once('error', (error) => {
+      isOver = true
+      callOff()
+      reject(handlerError('process.start', `${file} cannot be started: ${error.message}`))
+    })
+    child.once('exit', (code, signal) => {
+      isOver = true
+      callOff()
+      if (code === 0) return started()
+      reject(
+        handlerError(
+          'process.exit',
+          `${file} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`,
+        ),
+      )
+    })
+    child.unref()
+  })
+}

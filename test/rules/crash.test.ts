@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { gatewayProcess } from '../runs/gateway-process.fixture.ts'
+import { runnerProcess, runsOf, untilEnded } from '../runs/runs.fixture.ts'
+import { rulesOf } from './recovery.fixture.ts'
+
+const HANG = 300_000
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'hookhelm-rules-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+test(
+  'a gateway that is killed between the trigger and the actions does each action once after its restart',
+  async () => {
+    const home = folder()
+    const first = await gatewayProcess(home)
+    const { switchOn, rule, team } = rulesOf(first)
+    await switchOn()
+    await runsOf(first).agent('mends', 'return { mended: true }')
+    await team('ops', [{ name: 'ada' }])
+    await rule({
+      id: 'recover',
+      trigger: { event: 'TaskCompleted', outcome: 'failed' },
+      actions: [
+        { type: 'spawn_fallback_agent', id: 'fallback', agentType: 'mends' },
+        { type: 'notify_team', id: 'tell', teamName: 'ops' },
+      ],
+    })
+    const event = {
+      event: 'task_completed',
+      payload: { task_id: '1' },
+      envelope: { outcome: 'failed', id: 'task-1' },
+    }
+    expect((await first.call('POST', '/v1/dispatch', event)).status).toBe(200)
+    // The answer says that the trigger is on disk; its actions have not ended.
+    await first.kill()
+    const second = await gatewayProcess(home, new URL(first.url).port)
+    await runnerProcess(second)
+    const after = rulesOf(second)
+    const [firing] = await after.settled(1)
+    expect(firing.actions).toMatchObject([{ status: 'executed' }, { status: 'executed' }])
+    expect(await untilEnded(second, firing.actions[0].run_id)).toMatchObject({ status: 'completed' })
+    // The same event again is the same cause, also after the restart.
+    await second.call('POST', '/v1/dispatch', event)
+    await second.call('POST', '/v1/dispatch', { ...event, envelope: { outcome: 'failed', id: 'task-2' } })
+    const skipped = await second.until(
+      async () => (await after.ok('GET', '/v1/executions?decision=skipped&limit=50')).executions,
+      (rows) => rows.length === 2,
+    )
+    // The cooldown was armed before the crash and survived it.
+    expect(skipped[0]).toMatchObject({ code: 'guard.cooldown' })
+    expect(await after.firings()).toHaveLength(1)
+    expect((await after.ok('GET', '/runs?agent_name=mends')).runs).toHaveLength(1)
+    expect(await after.mailbox()).toHaveLength(1)
+  },
+  HANG,
+)
+
+test(
+  'a command that ran when the gateway was killed is not repeated, and the next action runs',
+  async () => {
+    const home = folder()
+    const [ran, first] = [join(folder(), 'ran'), await gatewayProcess(home)]
+    const { switchOn, rule, team } = rulesOf(first)
+    await switchOn()
+    await team('ops', [{ name: 'ada' }])
+    const code = `require('fs').appendFileSync(${JSON.stringify(ran)}, 'x'); setInterval(() => {}, 1000)`
+    await rule({
+      id: 'recover',
+      trigger: { event: 'task_completed' },
+      actions: [
+        { type: 'run_command', config: { exec: [process.execPath, '-e', code] } },
+        { type: 'notify_team', teamName: 'ops' },
+      ],
+    })
+    await first.call('POST', '/v1/dispatch', { event: 'task_completed', payload: {} })
+    await first.until(async () => existsSync(ran), Boolean)
+    await first.kill()
+    const second = await gatewayProcess(home, new URL(first.url).port)
+    const [firing] = await rulesOf(second).settled(1)
+    expect(firing.actions).toMatchObject([
+      { status: 'failed', reason: 'the gateway stopped while the action ran; it is not repeated' },
+      { status: 'executed' },
+    ])
+    expect(readFileSync(ran, 'utf8')).toBe('x')
+  },
+  HANG,
+)
