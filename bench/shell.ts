@@ -19,10 +19,10 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'effects, opaque allows': (line) => analyzeShell(line, context).commands.some(isDeletion),
   'a regular expression': (line) => /\brm\s+-rf\b/.test(line),
-  'published deny rules': (line) => denyRules.some((rule) => rule.test(line)),
+  'eight deny rules': (line) => denyRules.some((rule) => rule.test(line)),
 }
 
-/** The forms that published deny lists of coding agents have, in our words. */
+/** Eight rules as people write them for coding agents. */
 const denyRules: readonly RegExp[] = [
   /^\s*(sudo\s+)?rm\s+(-\w*r\w*f|-\w*f\w*r|-r\s+-f|-f\s+-r|--recursive\s+--force)/,
   /[;&|]\s*(sudo\s+)?rm\s+-\w*[rf]/,
@@ -90,7 +90,7 @@ function scoreboard(): Figure[] {
   const deletions = linesOf('deletions')
   const hidden = readCaseGroups('hidden').flatMap(({ lines }) => lines)
   // A deletion that developers type is stopped by every guard, so it is no false alarm.
-  const harmless = linesOf('harmless', 'ordinary').filter((line) => !/^rm -rf|; do mv|\$CI|\$USER/.test(line))
+  const harmless = linesOf('harmless', 'ordinary').filter((line) => !/^rm -rf/.test(line))
   return Object.entries(guards).flatMap(([guard, stops], index): Figure[] => {
     const missed = deletions.filter((line) => !stops(line)).length
     const unseen = hidden.filter((line) => !stops(line)).length
