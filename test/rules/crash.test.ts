@@ -1,24 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { gatewayProcess } from '../runs/gateway-process.fixture.ts'
+import { expect, test } from 'vitest'
+import { gatewayHome, scratchFolder } from '../runs/crash.fixture.ts'
 import { runnerProcess, runsOf, untilEnded } from '../runs/runs.fixture.ts'
 import { rulesOf } from './recovery.fixture.ts'
 
 const HANG = 300_000
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'hookhelm-rules-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
-
 test(
   'a gateway that is killed between the trigger and the actions does each action once after its restart',
   async () => {
-    const home = folder()
-    const first = await gatewayProcess(home)
+    const home = gatewayHome()
+    const first = await home.open()
     const { switchOn, rule, team } = rulesOf(first)
     await switchOn()
     await runsOf(first).agent('mends', 'return { mended: true }')
@@ -39,7 +32,7 @@ test(
     expect((await first.call('POST', '/v1/dispatch', event)).status).toBe(200)
     // The answer says that the trigger is on disk; its actions have not ended.
     await first.kill()
-    const second = await gatewayProcess(home, new URL(first.url).port)
+    const second = await home.open()
     await runnerProcess(second)
     const after = rulesOf(second)
     const [firing] = await after.settled(1)
@@ -64,8 +57,8 @@ test(
 test(
   'a command that ran when the gateway was killed is not repeated, and the next action runs',
   async () => {
-    const home = folder()
-    const [ran, first] = [join(folder(), 'ran'), await gatewayProcess(home)]
+    const home = gatewayHome()
+    const [ran, first] = [join(scratchFolder(), 'ran'), await home.open()]
     const { switchOn, rule, team } = rulesOf(first)
     await switchOn()
     await team('ops', [{ name: 'ada' }])
@@ -81,7 +74,7 @@ test(
     await first.call('POST', '/v1/dispatch', { event: 'task_completed', payload: {} })
     await first.until(async () => existsSync(ran), Boolean)
     await first.kill()
-    const second = await gatewayProcess(home, new URL(first.url).port)
+    const second = await home.open()
     const [firing] = await rulesOf(second).settled(1)
     expect(firing.actions).toMatchObject([
       { status: 'failed', reason: 'the gateway stopped while the action ran; it is not repeated' },
