@@ -200,7 +200,16 @@ test(
     const { rule, switchOn, settled, audited, team, ok } = rulesOf(gateway)
     await switchOn()
     await team('empty', [])
-    const reasonsOf = async (id: string, fields: object, more: Readonly<Record<string, unknown>> = {}) => {
+    interface RuleFields {
+      readonly actions: readonly object[]
+      readonly maxDepth?: number
+    }
+    // Each action has an audit row of its own, written when it has ended.
+    const reasonsOf = async (
+      id: string,
+      fields: RuleFields,
+      more: Readonly<Record<string, unknown>> = {},
+    ) => {
       await rule({
         id,
         trigger: { event: 'task_completed' },
@@ -210,7 +219,7 @@ test(
       const event = await gateway.dispatch('task_completed', { about: id }, more)
       const rows = await gateway.until(
         () => audited(event.body.event_id),
-        (list) => list.length > 0,
+        (list) => list.length >= fields.actions.length,
       )
       return rows.map(({ metadata }) => metadata.reason)
     }
