@@ -129,6 +129,7 @@ function reviewBlueprint(
   const scripts = recordBlueprintScripts(read.definition, path)
   store.trust(path, text, scripts)
   printMessage(`trusted: ${path} (agent ${agentNameOf(path)})`)
+  for (const line of scriptLines(scripts)) printMessage(line)
   return exitCodes.ok
 }
 
