@@ -71,6 +71,7 @@ function foreignCalls(
     'runners.failed': [{ ...report, error: 'mine' }, 401],
     'runners.stopped': [report, 401],
     'runners.events': [{ ...report, events: [{ event_type: 'note', data: {} }] }, 401],
+    'runners.spend': [{ ...report, tokens: 1 }, 401],
     'runners.delete': [{ runner_id }, 404],
     // Names and ids are unique in a tenant, so these make things of its own.
     'runners.register': [{ ...offer, hostname: 'mine', runner_id: 'lnch_own' }, 200],
