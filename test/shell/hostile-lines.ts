@@ -2,7 +2,7 @@
 /** Lines of about 64 KB that are made to slow an analyser down. */
 export const hostileLines: Readonly<Record<string, string>> = {
   'open braces': '{'.repeat(65_536),
-  'nested braces': '{'.repeat(10_000) + 'a,b' + '}'.repeat(10_000),
+  'nested braces': `${'{'.repeat(10_000)}a,b${'}'.repeat(10_000)}`,
   'brace lists': `echo ${'{a,b}'.repeat(13_000)}`,
   'brace sequences': `echo ${'{1..999999}'.repeat(5_900)}`,
   'open substitutions': '$('.repeat(32_768),
