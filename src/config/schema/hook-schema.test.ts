@@ -31,6 +31,8 @@ const samples: Readonly<Record<string, unknown>> = {
   tripped_by: 'timeout',
   locked: true,
   recheck: true,
+  ask: 'host',
+  approvers: 2,
   shadow: true,
   transform: true,
   cooldown_ms: 86_400_000,
