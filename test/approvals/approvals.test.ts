@@ -75,6 +75,23 @@ describe('a call that a hook asks about', () => {
     })
   })
 
+  test('is blocked if a person withdraws the question', async () => {
+    const { gateway, held, ada } = await asking()
+    const call = held()
+    const [{ approval_id }] = await pendingOf(gateway)
+    expect((await ada.answer('cancel', approval_id)).body.approval).toMatchObject({ status: 'cancelled' })
+    expect((await call).body.decision).toMatchObject({ kind: 'block', code: 'approval.cancelled' })
+  })
+
+  test('of an agent over HTTP waits as long as its address says', async () => {
+    const { gateway, ada } = await asking()
+    const native = { session_id: 'h1', cwd: '/srv', tool_name: 'Bash', tool_input: { command: 'git push' } }
+    const call = gateway.call('POST', '/v1/agents/claude-code/PreToolUse?within_ms=60000', native)
+    const [{ approval_id }] = await pendingOf(gateway)
+    await ada.answer('approve', approval_id)
+    expect((await call).body.hookSpecificOutput).toMatchObject({ permissionDecision: 'allow' })
+  })
+
   test('runs the edited arguments', async () => {
     const { gateway, held, ada } = await asking()
     const call = held()
@@ -205,6 +222,7 @@ describe('who may answer', () => {
     const answers = await Promise.all([ada.answer('approve', approval_id), bob.answer('deny', approval_id)])
     const [lost] = answers.filter(({ status }) => status === 409)
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(lost?.body.error.details.code).toBe('approval.decided')
     expect(lost?.body.error.message).toMatch(/it was (approved by ada|denied by bob) at 2\d{3}-/)
     const won = answers[0]?.status === 200 ? 'allow' : 'block'
     expect((await call).body.decision.kind).toBe(won)

@@ -86,8 +86,6 @@ export const serverErrors = {
   'approval.cancelled': 'Make the call again to ask again.',
   /** The caller can wait no longer, and the question is still open. */
   'approval.pending': 'Make the same call again after it was answered: the answer counts for that call.',
-  /** The caller can neither wait for a person nor ask one itself. */
-  'approval.unavailable': 'Send `within_ms` to wait, or set `ask: host` on the hook.',
   /** Another answer, the deadline or the caller was faster. */
   'approval.decided': 'The message has who and when.',
   /** The caller may not answer this question. */

@@ -7,6 +7,8 @@ import type { EventRoute } from '../server/event-route.ts'
 import { AGENT_LIMITS, type AgentReply, requireAgent } from './agent-door.ts'
 
 const PREFIX = '/v1/agents/'
+/** A client that can wait for a person adds how long. Every other query makes it another path. */
+const WITH_LIMIT = /^([^?]*)(?:\?within_ms=(\d{1,9}))?$/
 
 /** `POST /v1/agents/<agent>/<event>`: the native payload of an agent whose hooks are HTTP requests. */
 export function isAgentPath(url: string | undefined): boolean {
@@ -17,26 +19,20 @@ export function agentRoute({ agents, parts }: Pick<Door, 'agents' | 'parts'>): E
   return {
     maxBytes: AGENT_LIMITS.maxBytes,
     async reply({ caller, text, url, signal }) {
-      const { pathname, searchParams } = new URL(url, 'http://gateway')
-      const [name, event, ...rest] = pathname.slice(PREFIX.length).split('/')
+      const [, path = '', within] = WITH_LIMIT.exec(url) ?? []
+      const [name, event, ...rest] = path.slice(PREFIX.length).split('/')
       if (event === undefined || !/^[\w.]{1,64}$/.test(event) || rest.length > 0)
         throw serverError('gateway.not_found', 'the path is /v1/agents/<agent>/<event>')
-      const within = searchParams.get('within_ms')
       const request = {
         event,
         native: parseJson(text, AGENT_LIMITS),
-        ...(within === null ? {} : { withinMs: readWithin(within) }),
+        ...(within === undefined ? {} : { withinMs: Number(within) }),
       }
       const isLocal = mayNameFolders(caller, parts)
       const options = { isLocal, ...(signal === undefined ? {} : { signal }) }
       return bodyOf(await agents.decide(caller, requireAgent(name), request, options))
     },
   }
-}
-
-function readWithin(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw serverError('gateway.request', 'within_ms must be a whole number', { at: 'within_ms' })
 }
 
 /** The standard output of a process reply; a blocking exit code becomes a JSON block. */

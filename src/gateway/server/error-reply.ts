@@ -30,7 +30,7 @@ type NotInGateway =
   | `connect.${string}`
   | `agent.${string}`
   | `runs.${'approval_unavailable' | 'outside_project' | 'unconnected'}`
-  | `approval.${'denied' | 'expired' | 'cancelled' | 'pending' | 'unavailable'}`
+  | `approval.${'denied' | 'expired' | 'cancelled' | 'pending'}`
 
 type Mapped =
   | Exclude<ServerCode, NotInGateway>
