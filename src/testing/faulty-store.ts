@@ -30,7 +30,13 @@ export interface FaultyStore<S extends object> {
 }
 
 /** Members that never fail. */
-const untouched: ReadonlySet<PropertyKey> = new Set(['dialect', 'onHint', 'onRunHint', 'close'])
+const untouched: ReadonlySet<PropertyKey> = new Set([
+  'dialect',
+  'onHint',
+  'onRunHint',
+  'onApprovalHint',
+  'close',
+])
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
