@@ -4,7 +4,7 @@ import { defaultEvents } from '../../src/agents/capability-warnings.ts'
 import { agentAdapters } from '../../src/agents/table.ts'
 import { isGateEvent } from '../../src/connect/hook-command.ts'
 import { catalogue } from '../../src/engine/events/catalogue.ts'
-import { cases as knownCases } from '../../test/agents-real/cases.ts'
+import { allCases } from '../../test/agents-real/all-cases.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 
 const RESULTS = 'test/agents/results.json'
@@ -197,7 +197,7 @@ function ran(): string {
       return [title, result.packages.map(code).join(' '), ...cases.map((each) => outcome(result.cases[each]))]
     }),
   })
-  const meanings = knownCases.map(({ name, about }) => `- *${name}*: ${about}`)
+  const meanings = allCases.map(({ name, about }) => `- *${name}*: ${about}`)
   return `${runText}\n\n${table}\n\n${meanings.join('\n')}`
 }
 

@@ -3,6 +3,7 @@ import { errorText, HookError } from './core/error.ts'
 import type { Handler } from './core/handler.ts'
 import { baseHookFields } from './core/hook.ts'
 import { type FieldsType, readSchema, type SchemaProblem, schema } from './core/schema.ts'
+import { readExpiry } from './guard/expiry.ts'
 import { guardFields } from './guard/guards.ts'
 
 /** Every field of a hook, in a file, over the API, in the database and in the web app. */
@@ -23,6 +24,12 @@ function checkHookDefinition(given: unknown): {
   readonly problems: readonly SchemaProblem[]
 } {
   const { value, problems } = readSchema(hookSchema, given)
+  const { expires_at } = value
+  if (problems.length === 0 && expires_at !== undefined && readExpiry(expires_at) === undefined)
+    return {
+      definition: value,
+      problems: [problemOf('expires_at', 'an instant such as 2026-12-31T18:00:00Z')],
+    }
   if (problems.length > 0 || value.scope !== 'agent' || value.agent_ids?.length)
     return { definition: value, problems }
   const message = 'scope agent needs at least one agent in agent_ids'
@@ -30,6 +37,10 @@ function checkHookDefinition(given: unknown): {
     definition: value,
     problems: [{ path: ['agent_ids'], part: 'value', code: 'config.field', message }],
   }
+}
+
+function problemOf(field: string, expected: string): SchemaProblem {
+  return { path: [field], part: 'value', code: 'config.field', message: `${field} must be ${expected}` }
 }
 
 /** Reads a hook and returns a frozen copy; throws a coded error for the first problem. */

@@ -139,11 +139,11 @@ describe('the kind of a failure decides, never the layer that noticed it', () =>
     expect(blocked).toMatchObject({ kind: 'block', code, by: 'h', message: `a hook failed (${because})` })
   })
 
-  test('every handler type fails in all three ways', () => {
+  test('every handler type that runs something fails in all three ways', () => {
     const types = [
       ...createHandlers({ models: modelsOf(model) }).handlers.map(({ type }) => type),
       'function',
-    ]
+    ].filter((type) => type !== 'answer')
     for (const type of types)
       expect(new Set(rows.filter(([name]) => name === type).map(([, because]) => because)).size).toBe(3)
   })

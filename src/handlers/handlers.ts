@@ -2,6 +2,7 @@ import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import type { PayloadShape } from '../engine/core/payload-shape.ts'
 import { type AgentHandlerOptions, agentHandler } from './agent/agent.ts'
+import { answerHandler } from './answer.ts'
 import { type CommandHandlerOptions, commandHandler } from './command/command.ts'
 import type { DisposableHandler, HandlerType } from './handler-type.ts'
 import { type HttpHandlerOptions, httpHandler } from './http/http.ts'
@@ -21,6 +22,7 @@ export const handlerTypes: readonly HandlerType<HandlerParts>[] = [
   promptHandler,
   agentHandler,
   scriptHandler,
+  answerHandler,
 ]
 
 /** Creates one handler of each type. `dispose` ends what they hold, but not the parts they were given. */

@@ -1,3 +1,4 @@
+import type { ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
 import { createEffectRecorder, ShellBudgetExceeded } from './evaluate/effect-recorder.ts'
 import { runExitTraps } from './evaluate/exit-traps.ts'
 import { findControlCharacters } from './evaluate/hidden-characters.ts'
@@ -8,7 +9,6 @@ import type { ShellFrame, ShellRun } from './evaluate/shell-run.ts'
 import { eitherWay, type ShellState } from './evaluate/shell-state.ts'
 import { describeText, knownText, textAsCode, unknownText } from './expand/shell-text.ts'
 import { parseShell } from './parse/parse-shell.ts'
-import type { ShellContext, ShellEffects } from './shell-effects.ts'
 
 const MAX_LENGTH = 262_144
 const MAX_DEPTH = 16

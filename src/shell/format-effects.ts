@@ -1,4 +1,10 @@
-import type { FileEffect, HostEffect, ShellArgument, ShellCommand, ShellEffects } from './shell-effects.ts'
+import type {
+  FileEffect,
+  HostEffect,
+  ShellArgument,
+  ShellCommand,
+  ShellEffects,
+} from '../engine/core/shell-effects.ts'
 
 /** The effects as a tree for people. */
 export function formatShellEffects({

@@ -1,7 +1,7 @@
 /** What a shell line does, not how it is spelled. */
-export { analyzeShell } from './analyze-shell.ts'
-export { formatShellEffects } from './format-effects.ts'
+
 export type {
+  AnalyzeShell,
   Certainty,
   FileEffect,
   HostEffect,
@@ -12,4 +12,6 @@ export type {
   ShellContext,
   ShellDialect,
   ShellEffects,
-} from './shell-effects.ts'
+} from '../engine/core/shell-effects.ts'
+export { analyzeShell } from './analyze-shell.ts'
+export { formatShellEffects } from './format-effects.ts'

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { createHooks } from '../../src/engine/dispatch/hooks.ts'
 import { analyzeShell } from '../../src/shell/index.ts'
-import { readCaseGroups, readLineCases } from './read-cases.ts'
+import { readCaseGroups, readHoldout, readLineCases } from './read-cases.ts'
 
 const files: Readonly<Record<string, string>> = {
   '/app/script.sh': '#!/bin/sh\nrm -rf x\n',
   '/app/huge.sh': '#'.repeat(100_000),
+  '/app/.venv/bin/activate': 'export VIRTUAL_ENV=/app/.venv\n',
   '/app/venv/bin/activate': 'export VIRTUAL_ENV=/app/venv\nhash -r 2>/dev/null\n',
   '/home/u/.nvm/nvm.sh': 'nvm() { echo nvm; }\n',
 }
@@ -42,5 +44,31 @@ describe.each(['files', 'network', 'commands'] as const)('%s', (name) => {
     }
     if (hosts) expect(effects.hosts.map(({ host }) => host)).toEqual(hosts)
     if (command) expect(effects.commands).toContainEqual(expect.objectContaining(command))
+  })
+})
+
+/** What hooks decide about the lines that the analyser had not seen when they were written. */
+describe.each(readHoldout())('hold-out, $title', ({ expect: expected, lines }) => {
+  const hooks = createHooks({ shell: (line, given) => analyzeShell(line, { ...context, ...given }) })
+  hooks.on('pre_tool_use', { id: 'deletion', matcher: 'Bash(rm -rf*)' }, () => undefined)
+  hooks.on('pre_tool_use', { id: 'change', matcher: 'Write(./.env)' }, () => undefined)
+
+  test.each(lines)('%j', async (command) => {
+    const call = { tool_name: 'Bash', tool_input: { command } }
+    const { trace } = await hooks.dispatch('pre_tool_use', call, { cwd: '/app' }, { trace: true })
+    const seen = (id: string) => {
+      const [execution] = trace?.hooks.find(({ hook }) => hook === id)?.executions ?? []
+      return execution?.decision === 'allow'
+        ? 'matched'
+        : execution?.code === 'match.opaque'
+          ? 'hidden'
+          : 'none'
+    }
+    if (expected === 'ordinary') {
+      // One-liners of another language are inline code, whatever they do.
+      expect(seen('deletion')).toBe(command.startsWith('perl -ne') ? 'hidden' : 'none')
+      expect(seen('change')).not.toBe('matched')
+    } else if (expected === 'hidden') expect(['matched', 'hidden']).toContain(seen('deletion'))
+    else expect(['matched', 'hidden']).toContain(seen(expected))
   })
 })

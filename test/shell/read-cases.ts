@@ -40,3 +40,14 @@ export function readCaseGroups(name: 'deletions' | 'hidden' | 'harmless' | 'ordi
 export function readLineCases(name: 'files' | 'network' | 'commands'): readonly LineCase[] {
   return readYaml(name) as readonly LineCase[]
 }
+
+/** Lines that were written before the analyser had seen them. */
+export interface HoldoutGroup {
+  readonly title: string
+  readonly expect: 'deletion' | 'change' | 'hidden' | 'ordinary'
+  readonly lines: readonly string[]
+}
+
+export function readHoldout(): readonly HoldoutGroup[] {
+  return readYaml('holdout') as readonly HoldoutGroup[]
+}

@@ -75,7 +75,9 @@ export function createLineSandbox(): LineSandbox {
       LC_ALL: 'C.UTF-8',
       PWD: cwd,
     }
-    spawnSync(shell.path, ['-c', line], { cwd, env, timeout: 10_000, stdio: 'ignore', killSignal: 'SIGKILL' })
+    const limits = { timeout: 10_000, killSignal: 'SIGKILL', stdio: 'ignore' } as const
+    const { pid } = spawnSync(shell.path, ['-c', line], { cwd, env, ...limits, ...OWN_GROUP })
+    endGroup(pid)
     const after = listFiles(cwd)
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (path) => before.get(path) !== after.get(path),
@@ -89,6 +91,18 @@ export function createLineSandbox(): LineSandbox {
     return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8') : undefined
   }
   return { run, readBefore, remove: () => removeFolder(base) }
+}
+
+/** Node passes it on although the types do not have it. */
+const OWN_GROUP: object = { detached: true }
+
+/** A trap that calls its own function starts shells for ever, and the limit ends only the first of them. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of them have ended.
+  }
 }
 
 function removeFolder(folder: string): void {

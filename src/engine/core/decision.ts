@@ -43,6 +43,8 @@ export interface Decision<Fields = Readonly<Record<string, unknown>>, Input = un
   readonly by?: HookId
   /** A hook granted permission explicitly. Without it, allow means that no hook objects. */
   readonly grant?: true
+  /** Of `ask`, if other hooks granted the same input: who asks, and who grants. The gateway reads it. */
+  readonly granted?: { readonly asked_by: readonly HookId[]; readonly granted_by: readonly HookId[] }
   /** The whole new input, if a hook changed it. Use it in place of the original. */
   readonly input?: Input
   /** The input before the changes, if a hook changed it. */

@@ -31,6 +31,9 @@ export const errorTable = {
    * password.
    */
   'config.url': 'Write `https://host/path`; credentials belong in `headers`.',
+  /** A hook looks at what a shell command does, and the set of hooks has no analyser of shell commands. */
+  'config.no_shell':
+    "Pass `createHooks({ shell: analyzeShell })`; `import { analyzeShell } from '@hookhelm/core/shell'`.",
   /** A hook id names no registered hook. */
   'config.unknown_hook': '`hooks.list()` shows the ids.',
 
@@ -50,6 +53,10 @@ export const errorTable = {
     'Compare something: `size(tool_input.command) > 80`; `docs/matchers.md` has the variables.',
   /** A matcher is longer, deeper or more nested than allowed. */
   'match.too_complex': 'Split it into several hooks, or decide in the handler.',
+  /** A shell line has a part that cannot be known before it runs and may be what the hook looks for. */
+  'match.opaque': 'See `hookhelm shell "<line>"`; `opaque` of the hook decides.',
+  /** A shell line is larger than the analyser reads, so that no match is not certain. */
+  'match.shell_limit': 'Split the line.',
   /** An `if_expr` failed while it was evaluated: a missing key, a wrong type, a cost limit. */
   'match.cel_eval': 'Guard optional keys with `has(tool_input.key)`.',
 
@@ -68,6 +75,8 @@ export const errorTable = {
   'guard.cooldown': 'Lower `cooldown_ms` if it should fire more often.',
   /** The hook already fired for an identical event within its window. */
   'guard.dedup': 'Lower `dedup_window_ms` if repeats should be handled.',
+  /** The hook applied for a time only, and that time is over. */
+  'guard.expired': 'Move `expires_at`, or delete the hook.',
   /** The hook reached its number of invocations for this turn. */
   'guard.quota': 'Raise `max_invocations_per_turn` or tighten the matcher.',
   /** The budget of this hook is spent. */

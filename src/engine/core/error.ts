@@ -10,8 +10,15 @@ export interface HookErrorOptions {
   readonly at?: string
 }
 
+const BRAND = Symbol.for('hookhelm.error')
+
 /** The only error class of Hookhelm. `docs/errors.md` lists the codes. */
 export class HookError extends Error {
+  /** A program may load the library twice; an error of either copy counts. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+
   override readonly name = 'HookError'
   /** Identifies the error; stable across versions. */
   readonly code: ErrorCode
@@ -28,6 +35,10 @@ export class HookError extends Error {
     this.code = code
     this.hint = options.hint ?? errorTable[code as EngineCode]
     this.at = options.at
+  }
+
+  get [BRAND](): true {
+    return true
   }
 
   /** The error as data, without stack and cause. */

@@ -33,6 +33,10 @@ export const handlerErrors = {
     'Own it and run `chmod o-w` on file and folder; a group must not be able to write a managed file.',
   /** One folder has several hook files, for example hooks.yaml and hooks.json. */
   'config.two_files': 'Keep one of them.',
+  /** There is no starter pack with this name. */
+  'config.unknown_pack': 'List the packs with `hookhelm add --list`.',
+  /** The list of hooks in a file is written so that a command cannot add to it without changing other lines. */
+  'config.hook_list': 'Write `hooks:` as a list with one `- ` per hook, each on a line of its own.',
   /** A prompt hook has no condition, so every event would be sent to a model. */
   'config.prompt_needs_matcher': 'Give it a `matcher`, a `match` or an `if_expr`.',
 

@@ -11,6 +11,24 @@ export type Scope = (typeof scopes)[number]
 
 const outcome = schema.choice(outcomes)
 
+const nameOrNames = (about: string) =>
+  schema.union([schema.text(), schema.list(schema.text())], 'a text or a list of texts', about)
+
+const command = schema.object(
+  {
+    program: nameOrNames('The program: `rm`, `mkfs*`, or a list of which one must fit.'),
+    subcommand: nameOrNames('The subcommand: `push`, or a list of which one must fit.'),
+    flags: schema.list(schema.text(), 'Flags, all of them: `[r, f]`.'),
+    any_flags: schema.list(schema.text(), 'Flags, at least one of them.'),
+    args: schema.list(schema.text(), 'Patterns; each must match an argument.'),
+    via: schema.list(schema.text(), 'Programs on the way to it, all of them: `[sudo]`.'),
+    remote: schema.boolean('Whether it runs on another machine or in a container.'),
+  },
+  ['program'],
+)
+/** A command that a hook looks for in shell lines. */
+export type CommandCondition = NonNullable<(typeof command)['type']>
+
 const match = schema.object(
   {
     glob: schema.text('A shell-style pattern on the whole name: `mcp__*`.'),
@@ -23,6 +41,11 @@ const match = schema.object(
       [outcome, schema.list(outcome)],
       'success, failed, timeout, unknown, or a list of these',
       'How the agent’s step ended: one outcome or a list.',
+    ),
+    command: schema.union(
+      [command, schema.list(command, undefined, 1)],
+      'a command or a list of commands',
+      'A command that a shell line runs, however it is spelled, or a list of which one must run.',
     ),
   },
   [],
@@ -42,15 +65,24 @@ const policy = (about: string) =>
 export const baseHookFields = {
   id: schema.text('Stable id: decisions, traces and guards name it.', { minLength: 1 }),
   event: schema.text('The event, in any spelling of its name.', { minLength: 1 }),
-  handler_type: schema.text('What it runs: command, http, prompt, agent or script.', { minLength: 1 }),
+  handler_type: schema.text('What it runs: command, http, prompt, agent, script or answer.', {
+    minLength: 1,
+  }),
   config: schema.any('Settings of the handler.'),
   name: schema.text('A short title for people.'),
   description: schema.text('What the hook is for.'),
+  tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of the OWASP agentic risks.'),
   scope: schema.choice(scopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
   agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
-  matcher: schema.text('An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)`.'),
+  matcher: schema.text(
+    'An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)` or `Write(./.env)`.',
+  ),
   if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
   match,
+  opaque: schema.choice(
+    ['allow', 'ask', 'block'],
+    'If a shell line hides what the hook may look for: allow (the default), ask or block.',
+  ),
   timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
   on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
   on_timeout: policy('What a missed deadline means for a gate.'),
@@ -70,6 +102,11 @@ export const baseHookFields = {
     'Who answers `ask`: a person (the default), or the agent’s own dialog.',
   ),
   approvers: schema.integer(1, 9, 'How many people must approve.'),
+  routes: schema.list(
+    schema.text(),
+    'The names of the `approval_routes` that carry its questions; all of them if omitted.',
+  ),
+  preapproves: schema.boolean('Its `grant` answers the questions that other hooks ask about the same call.'),
   shadow: schema.boolean('Runs and is recorded; changes nothing.'),
   transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
@@ -80,4 +117,4 @@ export interface BaseHook extends FieldsType<typeof baseHookFields, 'event' | 'h
 
 /** The fields of a hook that decide which events it matches. */
 export interface HookConditions
-  extends Pick<BaseHook, 'id' | 'name' | 'matcher' | 'if_expr' | 'match' | 'agent_ids'> {}
+  extends Pick<BaseHook, 'id' | 'name' | 'matcher' | 'if_expr' | 'match' | 'agent_ids' | 'opaque'> {}

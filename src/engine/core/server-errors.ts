@@ -68,11 +68,12 @@ export const serverErrors = {
   /** The parameters of a run do not fit the `parameters_schema` of its agent. */
   'runs.parameter_validation_failed':
     '`validation_errors` lists every problem; `hookhelm blueprints show` shows the schema.',
+  /** A runner registers as the only one of its host, folder and profile, and another one is alive. */
+  'runs.duplicate_runner':
+    'Stop the other runner first, or register without `executor`, so that several share the work.',
   /** A runner polls or reports that is not registered, or was removed. */
   'runs.unknown_runner': 'Register it again with POST /runner/register; `hookhelm runner` does so by itself.',
 
-  /** A hook asks for a person's approval inside of a run, which cannot wait for one. The call is blocked. */
-  'runs.approval_unavailable': 'Let the hook decide with allow or block for the agents of runs.',
   /** A tool of a run names a file outside of the folder of the run. */
   'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
   /** A run should start a coding agent whose tool calls would not reach the hooks. */
@@ -86,8 +87,14 @@ export const serverErrors = {
   'approval.cancelled': 'Make the call again to ask again.',
   /** The caller can wait no longer, and the question is still open. */
   'approval.pending': 'Make the same call again after it was answered: the answer counts for that call.',
+  /** A hook asks for approval, and the caller can neither wait for a person nor ask one. */
+  'approval.no_wait': 'Send `within_ms`, or let the agent wait longer: `hookhelm connect --wait 600`.',
   /** Another answer, the deadline or the caller was faster. */
   'approval.decided': 'The message has who and when.',
+  /** The session, the agent or the tenant has asked people too often within an hour. */
+  'approval.budget': 'Write a hook that decides these calls, or raise the setting `approval_budget`.',
+  /** A link that answers a question is wrong, used or too old. */
+  'approval.link': 'Answer in the web app, under Approvals.',
   /** The caller may not answer this question. */
   'approval.own': 'Another person has to answer.',
 

@@ -5,6 +5,7 @@ import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
 import type { HookHealth } from '../guard/breaker.ts'
+import { readExpiry } from '../guard/expiry.ts'
 import { guardsOf } from '../guard/guards.ts'
 import { type HookDefinition, readHandlerConfig } from '../hook-definition.ts'
 import type { Matcher } from '../match/matcher.ts'
@@ -34,6 +35,8 @@ export interface CompiledHook {
   readonly seesFinalInput: boolean
   /** The breaker, and not a person, switched the hook off after failures of this kind. */
   readonly trippedBy: Failure | undefined
+  /** From then on the hook is skipped: milliseconds since 1970. */
+  readonly expiresAt: number | undefined
   /** Has no condition or guard to evaluate before it runs, as most hooks. */
   readonly plain: boolean
   /** Failures in a row, counted by the breaker, and their kind. */
@@ -49,6 +52,8 @@ export function compileHook(
   const matcher = compileMatcher(definition, definition.event)
   const timeoutMs = definition.timeout_ms ?? row.timeoutMs
   const guards = guardsOf(definition)
+  const { expires_at } = definition
+  const expiresAt = expires_at === undefined ? undefined : readExpiry(expires_at)
   const shadow = definition.shadow ?? false
   const seesFinalInput =
     row.mode === 'gate' && !shadow && (definition.locked === true || definition.recheck === true)
@@ -70,7 +75,15 @@ export function compileHook(
     shadow,
     seesFinalInput,
     trippedBy,
-    plain: matcher.when === undefined && guards === undefined && !shadow && !seesFinalInput && !trippedBy,
+    expiresAt,
+    plain:
+      matcher.when === undefined &&
+      !matcher.readsEffects &&
+      guards === undefined &&
+      expiresAt === undefined &&
+      !shadow &&
+      !seesFinalInput &&
+      !trippedBy,
     health: { failures: 0, times: [], because: 'error' },
   }
 }

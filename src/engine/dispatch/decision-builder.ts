@@ -27,6 +27,9 @@ export class DecisionBuilder {
   code: ErrorCode | undefined
   by: HookId | undefined
   grant = false
+  /** The hooks that granted this input, and those that ask about it. */
+  grantedBy: HookId[] = []
+  readonly askedBy: HookId[] = []
   fields: ResultFields | undefined
   readonly steps: RewriteStep[] = []
   readonly context: string[] = []
@@ -36,6 +39,7 @@ export class DecisionBuilder {
 
   /** Takes the result over if it is stricter than the decision so far; on a tie the earlier hook wins. */
   decide(result: HandlerResult, by: HookId | undefined, code?: ErrorCode): void {
+    if (result.kind === 'ask' && by !== undefined) this.askedBy.push(by)
     if (rank[result.kind] <= rank[this.kind]) return
     this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
     this.kind = result.kind
@@ -46,7 +50,10 @@ export class DecisionBuilder {
   }
 
   add(row: EventRow, result: HandlerResult, by: HookId): void {
-    if (result.grant) this.grant = true
+    if (result.grant) {
+      this.grant = true
+      this.grantedBy.push(by)
+    }
     if (result.context) this.context.push(...result.context)
     if (result.fields) this.fields = mergeFields(row, this.fields, result.fields, by)
   }
@@ -75,6 +82,9 @@ export class DecisionBuilder {
       ...(this.code === undefined ? {} : { code: this.code }),
       ...(this.by === undefined ? {} : { by: this.by }),
       ...(this.grant && this.kind === 'allow' ? { grant: true } : {}),
+      ...(this.grant && this.kind === 'ask'
+        ? { granted: { asked_by: this.askedBy, granted_by: this.grantedBy } }
+        : {}),
       ...(key === undefined ? {} : { input: valueAt(current, key), original: valueAt(original, key) }),
       ...(this.steps.length > 0 ? { steps: this.steps } : {}),
       ...(this.context.length > 0 && !blocked ? { context: this.context } : {}),

@@ -12,6 +12,7 @@ export function startDetached(
   const { log, sink, detached } = dispatch.withExtras()
   const child = dispatch.createDetached(hook, role)
   if (sink !== undefined) child.withExtras().sink = sink
+  if (hook.matcher.readsEffects) child.withExtras().effects = dispatch.effects
   if (log?.timed) child.withExtras().log = new ExecutionLog(true, log.startedAt)
   detached.push(child)
   child.start()

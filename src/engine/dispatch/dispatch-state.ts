@@ -1,6 +1,7 @@
 import type { Envelope, HookContext } from '../core/context.ts'
 import { freezeDeep } from '../core/freeze.ts'
 import type { Sink } from '../core/sink.ts'
+import { createEffectsReader, type ReadEffects } from '../match/call-effects.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { ResolvedHooks } from './event-hooks.ts'
@@ -31,6 +32,8 @@ export class DispatchExtras {
   durationMs = 0
   /** What the running hook has reported so far. */
   facts: Readonly<Record<string, unknown>> | undefined
+  /** Reads what the call does; made for the first hook that looks at effects. */
+  effects: ReadEffects | undefined
   /** Hooks that run detached from the answer. */
   readonly detached: Dispatch[] = []
   /** The dispatch that continues after a missed deadline. */
@@ -106,6 +109,15 @@ export abstract class DispatchState implements HookContext {
   abortSignal(): void {
     aborted.add(this)
     controllers.get(this)?.abort()
+  }
+
+  /** Reads what the call does, once for all hooks of the dispatch. */
+  get effects(): ReadEffects | undefined {
+    const { shell } = this.resolved.engine
+    if (shell === undefined) return undefined
+    const extras = this.withExtras()
+    extras.effects ??= createEffectsReader(shell)
+    return extras.effects
   }
 
   withExtras(): DispatchExtras {

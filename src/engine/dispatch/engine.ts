@@ -4,6 +4,7 @@ import type { Kind } from '../core/decision.ts'
 import { HookError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-table.ts'
 import type { GuardRequest, GuardState } from '../core/guard-state.ts'
+import type { AnalyzeShell } from '../core/shell-effects.ts'
 import type { Log, Sink } from '../core/sink.ts'
 import { type BreakerSettings, type CountedOutcome, countFailure, defaultBreaker } from '../guard/breaker.ts'
 import { memoryGuardState } from '../guard/memory-state.ts'
@@ -17,6 +18,8 @@ export interface Engine {
   readonly sink: Sink | undefined
   readonly log: Log
   readonly guards: EngineGuards
+  /** Returns what a shell line does. Registration requires it for hooks that look at effects. */
+  readonly shell: AnalyzeShell | undefined
   readonly maxDepth: number
   /** How long all hooks of one dispatch may take together. */
   readonly budgetMs: number
@@ -38,6 +41,7 @@ export interface EngineOptions {
   readonly sink?: Sink
   readonly log?: Log
   readonly guards?: GuardState
+  readonly shell?: AnalyzeShell
   readonly clock?: Clock
   readonly breaker?: Partial<BreakerSettings> | false
   readonly maxDepth?: number
@@ -59,6 +63,7 @@ export function createEngine(options: EngineOptions, trip: (hook: CompiledHook) 
     sink: options.sink,
     log,
     guards: { take: (requests) => guards.take(requests, now()) },
+    shell: options.shell,
     maxDepth: checkRange('maxDepth', options.maxDepth ?? 3, 0, 1_000),
     budgetMs: checkRange('budgetMs', options.budgetMs ?? 10_000, 1, 600_000),
     ...createBreaker(options.breaker ?? {}, { clock, log, trip }),

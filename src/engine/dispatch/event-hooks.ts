@@ -1,6 +1,7 @@
 import type { Envelope } from '../core/context.ts'
 import type { EventRow } from '../core/event.ts'
 import type { TraceHook } from '../core/trace.ts'
+import { createEffectsReader } from '../match/call-effects.ts'
 import { explainMatch, explainNameMiss } from '../match/explain-match.ts'
 import { joinToolNames } from '../match/tool-names.ts'
 import type { CompiledHook } from './compiled-hook.ts'
@@ -165,10 +166,12 @@ export function matchingObservers(
   payload: unknown,
   envelope: Envelope,
 ): readonly CompiledHook[] {
-  const { observers } = eventHooks.resolve(payload)
+  const { observers, engine } = eventHooks.resolve(payload)
   if (observers.length === 0) return observers
   const { event, row } = eventHooks
-  const input = { event, name: subjectOf(row, payload), payload, envelope }
+  const { shell } = engine
+  const effects = shell === undefined ? {} : { effects: createEffectsReader(shell) }
+  const input = { event, name: subjectOf(row, payload), payload, envelope, ...effects }
   return observers.filter(({ matcher }) => explainMatch(matcher, input).result !== 'missed')
 }
 

@@ -109,7 +109,11 @@ function hookExplainer(dispatch: Dispatch, subject: string): (hook: CompiledHook
   const { event, original, envelope } = dispatch
   return (hook) => {
     const own = executions.filter((execution) => execution.hook === hook.id)
-    const input = { event, name: subject, payload: original, envelope }
+    const { effects } = hook.matcher.readsEffects ? dispatch : {}
+    const input = {
+      ...{ event, name: subject, payload: original, envelope },
+      ...(effects === undefined ? {} : { effects }),
+    }
     const match = matchText(reports.get(hook) ?? explainMatch(hook.matcher, input))
     const unreached = match.matched === true && own.length === 0
     return {

@@ -12,6 +12,8 @@ import {
 } from '../core/event.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
+import { loadOwnModule } from '../core/load-own-module.ts'
+import type { AnalyzeShell } from '../core/shell-effects.ts'
 import type { Log, Sink } from '../core/sink.ts'
 import { type Catalogue, catalogue } from '../events/catalogue.ts'
 import { createNameResolver } from '../events/event-names.ts'
@@ -23,7 +25,7 @@ import { dispatchSync } from './dispatch-sync.ts'
 import { createEngine } from './engine.ts'
 import { matchingObservers } from './event-hooks.ts'
 import { Registry, type Undo } from './registry.ts'
-import { watchdog } from './watchdog.ts'
+import type { Watch } from './watchdog.ts'
 
 /** Options of `createHooks`. All are optional. */
 export interface HooksOptions<E extends EventRows> {
@@ -39,6 +41,11 @@ export interface HooksOptions<E extends EventRows> {
   readonly log?: Log
   /** Where guards keep their state; in memory by default. */
   readonly guards?: GuardState
+  /**
+   * Returns what a shell line does: `analyzeShell` of `hookhelm/shell`. Hooks with `Tool(pattern)`, `match.command` or `shell` in
+   * their `if_expr` need it.
+   */
+  readonly shell?: AnalyzeShell
   /** The clock; the system clock by default. Tests pass one that they move. */
   readonly clock?: Clock
   /** Called with a hook that the breaker has switched off, so that you can store it with its `tripped_by`. */
@@ -166,7 +173,7 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
     resolve: options.events === undefined ? catalogueNames : createNameResolver(rows),
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
     host: options.host ?? {},
-    watch: options.watchdog ? watchdog() : undefined,
+    watch: options.watchdog ? loadWatchdog() : undefined,
     createEngine: (trip) =>
       createEngine(options, (hook) => {
         const tripped = trip(hook)
@@ -174,6 +181,11 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
         return tripped !== undefined
       }),
   })
+}
+
+/** Few programs watch themselves, so only they load what does it. */
+function loadWatchdog(): Watch {
+  return loadOwnModule<typeof import('./watchdog.ts')>(import.meta.url, './watchdog').watchdog()
 }
 
 function allRows(own: EventRows | undefined): EventRows {

@@ -3,8 +3,10 @@ import type { Failure } from '../core/decision.ts'
 import { errorText, HookError } from '../core/error.ts'
 import { isErrorCode } from '../core/error-table.ts'
 import type { Skip } from '../core/guard-state.ts'
+import type { OpaqueMark } from '../core/shell-effects.ts'
 import { isThenable } from '../core/thenable.ts'
-import { evaluateConditions } from '../match/explain-match.ts'
+import { checkExpiry } from '../guard/expiry.ts'
+import { describeMarks, evaluateConditions } from '../match/explain-match.ts'
 import type { MatchInput } from '../match/match-part.ts'
 import { applyFailure } from './apply-result.ts'
 import type { CompiledHook } from './compiled-hook.ts'
@@ -27,7 +29,10 @@ export function matchAndGuard(dispatch: Dispatch, hook: CompiledHook): StepOutco
     startDetached(dispatch, hook, 'shadow')
     return 'next'
   }
-  if (!conditionsHold(dispatch, hook)) return 'next'
+  const verdict = checkConditions(dispatch, hook)
+  if (verdict === 'missed') return 'next'
+  if (hook.expiresAt !== undefined && isExpired(dispatch, hook, hook.expiresAt)) return 'next'
+  if (verdict !== 'matched') return applyOpaque(dispatch, hook, verdict.hidden)
   if (hook.trippedBy) return applyTripped(dispatch, hook, hook.trippedBy)
   // In the second pass the guards of a hook that has fired are not asked again.
   if (hook.guards === undefined || (secondPass && dispatch.extras?.firedHooks.has(hook)))
@@ -35,36 +40,77 @@ export function matchAndGuard(dispatch: Dispatch, hook: CompiledHook): StepOutco
   return askGuards(dispatch, hook)
 }
 
+type ConditionVerdict = 'matched' | 'missed' | { readonly hidden: readonly OpaqueMark[] }
+
 /** The tool name has been matched when the hooks were resolved; this evaluates the other conditions. */
-function conditionsHold(dispatch: Dispatch, hook: CompiledHook): boolean {
+function checkConditions(dispatch: Dispatch, hook: CompiledHook): ConditionVerdict {
   const { matcher } = hook
-  if (matcher.when === undefined) return true
+  if (matcher.when === undefined && !matcher.readsEffects) return 'matched'
   const { event, payload, envelope } = dispatch
   const name = subjectOf(dispatch.resolved.eventHooks.row, payload)
   const input: MatchInput = { event, name, payload, envelope }
   const log = dispatch.extras?.log
-  if (log?.timed) {
-    const report = evaluateConditions(matcher, input)
-    log.matchReports.set(hook, report)
-    return report.result === 'failed'
-      ? conditionFailed(dispatch, hook, report.error)
-      : report.result === 'matched'
-  }
+  if (matcher.when === undefined || log?.timed) return reportConditions(dispatch, hook, input)
   try {
-    return matcher.when(input)
+    return matcher.when(input) ? 'matched' : 'missed'
   } catch (thrown) {
     return conditionFailed(dispatch, hook, thrown)
   }
 }
 
+/** Evaluates the conditions with the report that a trace, or the record of what matched, needs. */
+function reportConditions(dispatch: Dispatch, hook: CompiledHook, input: MatchInput): ConditionVerdict {
+  const { effects } = hook.matcher.readsEffects ? dispatch : {}
+  const report = evaluateConditions(hook.matcher, effects === undefined ? input : { ...input, effects })
+  const log = dispatch.extras?.log
+  if (log?.timed) log.matchReports.set(hook, report)
+  if (report.result === 'failed') return conditionFailed(dispatch, hook, report.error)
+  if (report.result === 'matched') {
+    if (report.found !== undefined) dispatch.report({ matched: report.found })
+    return 'matched'
+  }
+  return report.hidden === undefined ? 'missed' : { hidden: report.hidden }
+}
+
+/**
+ * Nothing that is known about the call fits, and a part of it cannot be known. A gate does what the hook says; without `opaque`
+ * it goes on, and the record shows what was hidden.
+ */
+function applyOpaque(dispatch: Dispatch, hook: CompiledHook, hidden: readonly OpaqueMark[]): StepOutcome {
+  const { eventHooks, role } = dispatch.resolved
+  if (eventHooks.row.mode !== 'gate') return 'next'
+  const { opaque: policy = 'allow' } = hook.definition
+  const code = 'match.opaque'
+  const text = describeMarks(hidden)
+  const reason = `what the line does cannot be known before it runs: ${text}`
+  dispatch.report({ opaque: text })
+  if (policy === 'allow') {
+    recordExecution(dispatch, hook, { decision: 'skipped', code, reason })
+    return 'next'
+  }
+  recordExecution(dispatch, hook, { decision: policy, code, reason })
+  if (role !== 'decide') return 'next'
+  if (hook.seesFinalInput) dispatch.withExtras().passedInputs.set(hook, dispatch.payload)
+  builderOf(dispatch).decide({ kind: policy, reason }, hook.id, code)
+  return policy === 'block' ? 'stop' : 'next'
+}
+
 /** A condition that cannot be evaluated: on a gate the handler runs and decides, elsewhere the hook is skipped. */
-function conditionFailed(dispatch: Dispatch, hook: CompiledHook, thrown: unknown): boolean {
+function conditionFailed(dispatch: Dispatch, hook: CompiledHook, thrown: unknown): 'matched' | 'missed' {
   const code = thrown instanceof HookError ? thrown.code : 'match.cel_eval'
   const reason = thrown instanceof HookError ? thrown.message : 'the condition could not be evaluated'
   dispatch.resolved.engine.log('match.failed', { event: dispatch.event, hook: hook.id, code, reason })
-  if (dispatch.resolved.eventHooks.row.mode === 'gate') return true
+  if (dispatch.resolved.eventHooks.row.mode === 'gate') return 'matched'
   recordExecution(dispatch, hook, { decision: 'skipped', code, reason })
-  return false
+  return 'missed'
+}
+
+/** A hook whose time is over is skipped, and the record says so. */
+function isExpired(dispatch: Dispatch, hook: CompiledHook, expiresAt: number): boolean {
+  const pass = checkExpiry(expiresAt, dispatch.resolved.engine.clock.now())
+  if (pass.pass) return false
+  recordExecution(dispatch, hook, { decision: 'skipped', code: pass.code, reason: pass.skip })
+  return true
 }
 
 /** The policy for the failures that tripped the hook still applies. */

@@ -93,7 +93,9 @@ export class Registry {
     const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
     if (bound === undefined) throw new HookError('config.unknown_handler', 'a hook has nothing to run')
     const watched = this.#parts.watch?.(bound, definition) ?? bound
-    return compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
+    const hook = compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
+    if (hook.matcher.readsEffects) requireAnalyzer(this.engine, hook.id)
+    return hook
   }
 
   #requireFreeId(id: HookId): void {
@@ -202,6 +204,17 @@ export class Registry {
     if (handler !== undefined) return handler
     const at = 'handler_type'
     throw new HookError('config.unknown_handler', `no handler for handler_type ${handler_type}`, { at })
+  }
+}
+
+/** Calls the analyser once, so that one that cannot be loaded is refused now and not at the first dispatch. */
+function requireAnalyzer({ shell }: Engine, id: HookId): void {
+  const message = `hook ${id} looks at what a shell command does, and there is no analyser of shell commands`
+  if (shell === undefined) throw new HookError('config.no_shell', message)
+  try {
+    shell('', {})
+  } catch (cause) {
+    throw new HookError('config.no_shell', message, { cause })
   }
 }
 

@@ -42,6 +42,7 @@ function replaceInput(dispatch: Dispatch, hook: CompiledHook, input: unknown): R
   builder.steps.push({ hook: hook.id, before, after: input })
   // An earlier grant was for another input.
   builder.grant = false
+  builder.grantedBy = []
   return 'applied'
 }
 

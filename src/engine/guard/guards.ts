@@ -4,19 +4,20 @@ import type { FieldsType } from '../core/schema.ts'
 import { budgetGuard } from './budget.ts'
 import { cooldownGuard } from './cooldown.ts'
 import { dedupGuard } from './dedup.ts'
+import { expiryFields } from './expiry.ts'
 import type { Guard } from './guard.ts'
 import { quotaGuard } from './quota.ts'
 
-/** Every guard with state in the guard state. The engine applies `depth.ts` and `breaker.ts` itself. */
+/** Every guard with state in the guard state. The engine applies `depth.ts`, `expiry.ts` and `breaker.ts` itself. */
 const guards = [cooldownGuard, dedupGuard, quotaGuard, budgetGuard] as const
 
-type GuardFields = UnionToIntersection<(typeof guards)[number]['fields']>
+type GuardFields = UnionToIntersection<(typeof guards)[number]['fields']> & typeof expiryFields
 type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
   ? I
   : never
 
 /** The hook fields that guards declare. */
-export const guardFields: GuardFields = Object.assign({}, ...guards.map(({ fields }) => fields))
+export const guardFields: GuardFields = Object.assign({}, ...guards.map(({ fields }) => fields), expiryFields)
 
 interface HookGuards {
   readonly count: number

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
 import type { HookConditions } from '../core/hook.ts'
-import { explainMatch } from './explain-match.ts'
-import { eventInput, toolCallInput } from './match.fixture.ts'
+import { eventInput, reportMatch, toolCallInput } from './match.fixture.ts'
 import type { MatchInput } from './match-part.ts'
-import { compileMatcher } from './matcher.ts'
 
-const explain = (hook: HookConditions, input: MatchInput) =>
-  explainMatch(compileMatcher(hook, input.event), input)
+const explain = reportMatch
 
 test('ruling 37 a match is reported as one', () => {
   expect(explain({ matcher: 'Bash' }, toolCallInput('Bash'))).toEqual({ result: 'matched' })

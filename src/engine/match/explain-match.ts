@@ -1,6 +1,7 @@
 import { errorText, HookError } from '../core/error.ts'
+import type { OpaqueMark } from '../core/shell-effects.ts'
 import { failingField, readOutcome } from './event-conditions.ts'
-import type { MatchInput, MatchPart } from './match-part.ts'
+import { effectsOf, type MatchInput, type MatchPart } from './match-part.ts'
 import type { Matcher } from './matcher.ts'
 import { splitToolNames } from './tool-names.ts'
 
@@ -12,8 +13,17 @@ interface DecidingPart {
 
 /** Whether a hook matches, and if not, why. */
 export type MatchReport =
-  | { readonly result: 'matched' }
-  | ({ readonly result: 'missed'; readonly because: string } & DecidingPart)
+  | {
+      readonly result: 'matched'
+      /** What the call does that fits, if a condition looks at effects. */
+      readonly found?: string
+    }
+  | ({
+      readonly result: 'missed'
+      readonly because: string
+      /** What cannot be known about the call, if it may be what the hook looks for. */
+      readonly hidden?: readonly OpaqueMark[]
+    } & DecidingPart)
   /** A condition could not be evaluated. Counts as a match on a gate and as none elsewhere. */
   | ({ readonly result: 'failed'; readonly error: HookError } & DecidingPart)
 
@@ -21,10 +31,7 @@ const MATCHED: MatchReport = { result: 'matched' }
 
 /** Evaluates all conditions and explains the first that does not hold. */
 export function explainMatch(matcher: Matcher, input: MatchInput): MatchReport {
-  const [first, ...others] = splitToolNames(input.name).map((name) =>
-    explainInput(matcher, { ...input, name }),
-  )
-  return [first, ...others].find((report) => report?.result !== 'missed') ?? first ?? MATCHED
+  return firstMatch(input, (one) => evaluateParts(matcher, one, true))
 }
 
 /**
@@ -32,41 +39,61 @@ export function explainMatch(matcher: Matcher, input: MatchInput): MatchReport {
  * condition is evaluated twice.
  */
 export function evaluateConditions(matcher: Matcher, input: MatchInput): MatchReport {
+  return firstMatch(input, (one) => evaluateParts(matcher, one, false))
+}
+
+/** A tool may have several names, and one that matches suffices. */
+function firstMatch(input: MatchInput, evaluate: (input: MatchInput) => MatchReport): MatchReport {
   let missed: MatchReport | undefined
   for (const name of splitToolNames(input.name)) {
-    const report = evaluateWhens(matcher, { ...input, name })
+    const report = evaluate({ ...input, name })
     if (report.result !== 'missed') return report
-    missed ??= report
+    if (missed === undefined || ('hidden' in report && !('hidden' in missed))) missed = report
   }
   return missed ?? MATCHED
 }
 
-function evaluateWhens({ parts }: Matcher, input: MatchInput): MatchReport {
+/** The effects of the call may hide what a condition looks for only if all other conditions hold, so they are evaluated too. */
+function evaluateParts({ parts }: Matcher, input: MatchInput, withNames: boolean): MatchReport {
+  let hidden: MatchReport | undefined
+  const found: string[] = []
   for (const part of parts) {
-    if (part.when === undefined) continue
     const which = { part: part.kind, source: part.source }
     try {
-      if (!part.when(input)) return { result: 'missed', ...which, because: explainCondition(part, input) }
-    } catch (error) {
-      return { result: 'failed', ...which, error: withCode(error) }
-    }
-  }
-  return MATCHED
-}
-
-function explainInput(matcher: Matcher, input: MatchInput): MatchReport {
-  for (const part of matcher.parts) {
-    const which = { part: part.kind, source: part.source }
-    try {
-      if (part.byName && !part.byName(input.name))
+      if (withNames && part.byName && !part.byName(input.name))
         return { result: 'missed', ...which, because: explainName(part, input.name) }
       if (part.when && !part.when(input))
         return { result: 'missed', ...which, because: explainCondition(part, input) }
+      if (part.effects === undefined) continue
+      const fits = part.effects.find(input, effectsOf(input))
+      if (fits) found.push(fits)
+      if (fits !== undefined) continue
+      const miss = explainEffects(part, input)
+      if (!('hidden' in miss)) return miss
+      hidden ??= miss
     } catch (error) {
       return { result: 'failed', ...which, error: withCode(error) }
     }
   }
-  return MATCHED
+  if (hidden !== undefined) return hidden
+  return found.length === 0 ? MATCHED : { result: 'matched', found: [...new Set(found)].join('; ') }
+}
+
+/** Throws if the line was too large to read: then nothing is known about what it does. */
+function explainEffects(part: MatchPart, input: MatchInput): MatchReport {
+  const hidden = part.effects?.hidden(input, effectsOf(input)) ?? []
+  const limit = hidden.find(({ reason }) => reason === 'budget')
+  if (limit !== undefined)
+    throw new HookError('match.shell_limit', `the shell line cannot be read as a whole: ${limit.detail}`)
+  const miss = { result: 'missed', part: part.kind, source: part.source } as const
+  if (hidden.length === 0) return { ...miss, because: explainCondition(part, input) }
+  return { ...miss, because: `${explainCondition(part, input)}, but ${describeMarks(hidden)}`, hidden }
+}
+
+/** What cannot be known about a line, in words for the record. */
+export function describeMarks(marks: readonly OpaqueMark[]): string {
+  const [first, ...others] = [...new Set(marks.map(({ detail }) => detail))]
+  return others.length === 0 ? `${first}` : `${first}, and ${others.length} more`
 }
 
 /** Why a name does not match, by the first condition that does not hold. */
@@ -96,6 +123,8 @@ function explainCondition({ kind, source }: MatchPart, input: MatchInput): strin
     }
     case 'if_expr':
       return 'if_expr is false'
+    case 'command':
+      return 'the call runs no command of match.command'
     default:
       return `${kind} ${source} does not match the arguments of this ${input.name} call`
   }

@@ -1,5 +1,7 @@
 import type { Envelope } from '../core/context.ts'
 import { HookError } from '../core/error.ts'
+import type { OpaqueMark } from '../core/shell-effects.ts'
+import type { CallEffects, ReadEffects } from './call-effects.ts'
 
 /** What the conditions of a hook are evaluated on. */
 export interface MatchInput {
@@ -8,17 +10,35 @@ export interface MatchInput {
   readonly name: string
   readonly payload: unknown
   readonly envelope: Envelope
+  /** Reads what the call does. Conditions that look at effects need it. */
+  readonly effects?: ReadEffects
 }
 
 /** One compiled condition. It has `byName` if the name alone decides, `when` if the event does, or both. */
 export interface MatchPart {
-  readonly kind: 'matcher' | 'glob' | 'names' | 'fields' | 'outcome' | 'agent_ids' | 'if_expr'
+  readonly kind: 'matcher' | 'glob' | 'names' | 'fields' | 'outcome' | 'agent_ids' | 'command' | 'if_expr'
   /** As its author wrote it, for traces. */
   readonly source: string
   /** A pure function of the name, so that its result can be cached. */
   readonly byName?: (name: string) => boolean
   /** May throw a coded error, which counts as a match on a gate. */
   readonly when?: (input: MatchInput) => boolean
+  /** In place of `when`, if the condition looks at what the call does. */
+  readonly effects?: EffectCondition
+}
+
+/** A condition on what a call does. */
+export interface EffectCondition {
+  /** What of the call fits, in words for the record; undefined if nothing that is known does. May throw like `when`. */
+  find(input: MatchInput, effects: CallEffects): string | undefined
+  /** The parts of the call that cannot be known and may hide what the condition looks for. */
+  hidden(input: MatchInput, effects: CallEffects): readonly OpaqueMark[]
+}
+
+/** The effects of the call; throws if the caller did not pass an analyser. */
+export function effectsOf({ effects, payload, envelope }: MatchInput): CallEffects {
+  if (effects === undefined) throw new HookError('config.no_shell', 'there is no analyser of shell commands')
+  return effects(payload, envelope)
 }
 
 /** Refuses a condition of the wrong type. Otherwise a caller without TypeScript could get one that matches everything. */

@@ -1,6 +1,9 @@
+import { analyzeShell } from '../../shell/analyze-shell.ts'
 import type { Envelope } from '../core/context.ts'
 import { HookError } from '../core/error.ts'
 import type { HookConditions } from '../core/hook.ts'
+import { createEffectsReader } from './call-effects.ts'
+import { explainMatch, type MatchReport } from './explain-match.ts'
 import type { MatchInput } from './match-part.ts'
 import { compileMatcher } from './matcher.ts'
 
@@ -14,8 +17,14 @@ export function eventInput(payload: unknown, envelope: Envelope = {}): MatchInpu
 }
 
 export function matches(hook: HookConditions, input: MatchInput): boolean {
-  const matcher = compileMatcher(hook, input.event)
-  return matcher.byName(input.name) && (matcher.when?.(input) ?? true)
+  const report = reportMatch(hook, input)
+  if (report.result === 'failed') throw report.error
+  return report.result === 'matched'
+}
+
+export function reportMatch(hook: HookConditions, input: MatchInput): MatchReport {
+  const effects = createEffectsReader(analyzeShell)
+  return explainMatch(compileMatcher(hook, input.event), { ...input, effects })
 }
 
 export function matchesName(hook: HookConditions, name: string): boolean {

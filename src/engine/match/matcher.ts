@@ -1,7 +1,8 @@
 import { isRecord } from '../core/check.ts'
 import { errorText, HookError } from '../core/error.ts'
-import type { HookConditions } from '../core/hook.ts'
-import { conditionPart } from './cel/condition.ts'
+import type { HookConditions, Match } from '../core/hook.ts'
+import { loadOwnModule } from '../core/load-own-module.ts'
+import { lazyConditionPart } from './cel/load-condition.ts'
 import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
 import { globPart } from './glob.ts'
 import { type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
@@ -13,14 +14,18 @@ import { namesPart, toolPatternPart } from './tool-pattern.ts'
 export interface Matcher {
   readonly parts: readonly MatchPart[]
   byName(name: string): boolean
-  /** Absent if the name alone decides. */
+  /** Absent if the name alone decides, or if a condition looks at effects, which `evaluateConditions` reads. */
   readonly when: ((input: MatchInput) => boolean) | undefined
+  /** Whether a condition looks at what the call does. */
+  readonly readsEffects: boolean
 }
 
 /** Compiles all conditions of a hook; throws a coded error that names the condition and the position in it. */
 export function compileMatcher(hook: HookConditions, event: string): Matcher {
   try {
-    return combine(compileParts(hook))
+    const matcher = combine(compileParts(hook))
+    if (hook.opaque !== undefined && hook.opaque !== null && !matcher.readsEffects) throw uselessOpaque()
+    return matcher
   } catch (error) {
     if (!(error instanceof HookError)) throw error
     const who = hook.id ?? hook.name
@@ -31,13 +36,22 @@ export function compileMatcher(hook: HookConditions, event: string): Matcher {
   }
 }
 
+const matchKeys = ['glob', 'names', 'fields', 'outcome', 'command']
+
+function uselessOpaque(): HookError {
+  return new HookError('config.field', '`opaque` needs a condition that looks at what a call does', {
+    at: 'opaque',
+    hint: 'Add `match.command`, a matcher such as Bash(rm *) or Write(./.env), or an if_expr with `shell`.',
+  })
+}
+
 /** Cheap conditions come first; CEL is evaluated only if all others hold. */
 function compileParts(hook: HookConditions): MatchPart[] {
   const match: unknown = hook.match ?? {}
   if (!isRecord(match)) throwWrongType('match', 'an object')
-  const unknown = Object.keys(match).find((key) => !['glob', 'names', 'fields', 'outcome'].includes(key))
-  if (unknown !== undefined) throwWrongType(`match.${unknown}`, 'glob, names, fields or outcome')
-  const { glob, names, fields, outcome } = hook.match ?? {}
+  const unknown = Object.keys(match).find((key) => !matchKeys.includes(key))
+  if (unknown !== undefined) throwWrongType(`match.${unknown}`, 'glob, names, fields, outcome or command')
+  const { glob, names, fields, outcome, command } = hook.match ?? {}
   const parts = [
     ifText(hook.matcher, 'matcher', (text) => toolPatternPart(text) ?? regexPart(text)),
     ifText(glob, 'match.glob', globPart),
@@ -45,9 +59,21 @@ function compileParts(hook: HookConditions): MatchPart[] {
     ifGiven(hook.agent_ids, agentIdsPart),
     ifGiven(outcome, outcomePart),
     ifGiven(fields, fieldsPart),
-    ifText(hook.if_expr, 'if_expr', conditionPart),
+    ifGiven(command, loadedCommandPart),
+    ifText(hook.if_expr, 'if_expr', lazyConditionPart),
   ]
   return parts.filter((part) => part !== undefined)
+}
+
+let commandConditions: typeof import('./command-condition.ts') | undefined
+
+/** Few hooks of a program need it, so the library door does not contain it. */
+function loadedCommandPart(given: NonNullable<Match['command']>): MatchPart | undefined {
+  commandConditions ??= loadOwnModule<typeof import('./command-condition.ts')>(
+    import.meta.url,
+    './command-condition',
+  )
+  return commandConditions.commandPart(given)
 }
 
 /** A missing or empty text is not a condition. */
@@ -73,11 +99,13 @@ function ifGiven<T>(
 function combine(parts: readonly MatchPart[]): Matcher {
   const byNames = parts.flatMap(({ byName }) => byName ?? [])
   const whens = parts.flatMap(({ when }) => (when ? [withCodedErrors(when)] : []))
+  const readsEffects = parts.some(({ effects }) => effects !== undefined)
   return Object.freeze({
     parts,
+    readsEffects,
     byName: (name: string) => splitToolNames(name).some((one) => byNames.every((test) => test(one))),
     when:
-      whens.length === 0
+      whens.length === 0 || readsEffects
         ? undefined
         : (input: MatchInput) => inputPerName(input).some((one) => whens.every((test) => test(one))),
   })

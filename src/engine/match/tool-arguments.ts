@@ -1,12 +1,14 @@
 import { posix } from 'node:path'
 import { isRecord } from '../core/check.ts'
+import type { Envelope } from '../core/context.ts'
+import { asShellWord, isFileTool } from './file-tools.ts'
 import type { MatchInput } from './match-part.ts'
 
 /** One argument of a tool call, in every spelling that a `Tool(pattern)` is compared with. */
 export interface ToolArgument {
   readonly texts: readonly string[]
-  /** Whether the text may be a shell command. */
-  readonly shell: boolean
+  /** The shell lines that the argument may be; none if it is no shell command. */
+  readonly lines: readonly string[]
 }
 
 const shellKeys = ['command', 'cmd', 'script'] as const
@@ -21,50 +23,74 @@ const otherKeys = ['code', 'url', 'query', 'pattern', 'prompt'] as const
  */
 export function toolArguments({ payload, envelope }: MatchInput): readonly ToolArgument[] {
   const toolInput = isRecord(payload) ? own(payload, 'tool_input') : undefined
-  if (typeof toolInput === 'string') return [{ texts: [toolInput], shell: true }]
+  if (typeof toolInput === 'string') return [{ texts: [toolInput], lines: [toolInput] }]
   if (!isRecord(toolInput)) return NO_ARGUMENTS
+  const plain = (text: string): ToolArgument => ({ texts: [text], lines: [] })
+  const isFile = isRecord(payload) && isFileTool(payload.tool_name)
   const known = [
-    ...textsAt(toolInput, shellKeys).map((text) => ({ texts: [text], shell: true })),
-    ...textsAt(toolInput, pathKeys).map((text) => ({
-      texts: pathSpellings(text, envelope.cwd),
-      shell: false,
-    })),
-    ...pathLists
-      .flatMap((key) => textsIn(own(toolInput, key)))
-      .map((text) => ({
-        texts: pathSpellings(text, envelope.cwd),
-        shell: false,
-      })),
-    ...textsAt(toolInput, otherKeys).map((text) => ({ texts: [text], shell: false })),
+    ...(isFile ? readTexts(toolInput, shellKeys).map(plain) : shellArguments(toolInput)),
+    ...readPaths(toolInput).map((text) => ({ texts: pathSpellings(text, envelope), lines: [] })),
+    ...readTexts(toolInput, otherKeys).map(plain),
   ]
   if (known.length > 0) return known
-  const rest = textsAt(toolInput, Object.keys(toolInput))
-  return rest.length > 0 ? [{ texts: rest, shell: true }] : NO_ARGUMENTS
+  const rest = readTexts(toolInput, Object.keys(toolInput))
+  return rest.length > 0 ? [{ texts: rest, lines: rest }] : NO_ARGUMENTS
 }
 
 /** A call without arguments has one empty argument, which `Tool(*)` matches. */
-const NO_ARGUMENTS: readonly ToolArgument[] = [{ texts: [''], shell: false }]
+const NO_ARGUMENTS: readonly ToolArgument[] = [{ texts: [''], lines: [] }]
 
-function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-}
-
-function textsAt(input: Record<string, unknown>, keys: readonly string[]): string[] {
-  return keys.flatMap((key) => {
-    const value = own(input, key)
-    if (typeof value === 'string') return [value]
-    const isTexts =
-      Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
-    return isTexts ? [value.join(' ')] : []
+function shellArguments(toolInput: Record<string, unknown>): ToolArgument[] {
+  return shellKeys.flatMap((key) => {
+    const value = own(toolInput, key)
+    if (typeof value === 'string') return [{ texts: [value], lines: [value] }]
+    if (!isTexts(value)) return []
+    // A list is the arguments of a program, in which no shell looks for quotes.
+    return [{ texts: [value.join(' ')], lines: [value.map(asShellWord).join(' ')] }]
   })
 }
 
-/** The path as written, normalized, and relative to the working directory. */
-function pathSpellings(path: string, cwd: string | undefined): string[] {
+/** The shell lines of a call of any tool; those of a tool that works on files are none. */
+export function shellLines(payload: unknown): readonly string[] {
+  if (!isRecord(payload) || isFileTool(payload.tool_name)) return []
+  const toolInput = own(payload, 'tool_input')
+  if (typeof toolInput === 'string') return payload.tool_name === 'Bash' ? [toolInput] : []
+  return isRecord(toolInput) ? shellArguments(toolInput).flatMap(({ lines }) => lines) : []
+}
+
+/** The paths among the arguments of a call. */
+export function readPaths(toolInput: unknown): readonly string[] {
+  if (!isRecord(toolInput)) return []
+  const listed = pathLists.flatMap((key) => {
+    const value = own(toolInput, key)
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+  })
+  return [...readTexts(toolInput, pathKeys), ...listed]
+}
+
+/** The texts at these keys; a list of texts counts as one, joined by spaces. */
+export function readTexts(input: unknown, keys: readonly string[]): string[] {
+  if (!isRecord(input)) return []
+  return keys.flatMap((key) => {
+    const value = own(input, key)
+    if (typeof value === 'string') return [value]
+    return isTexts(value) ? [value.join(' ')] : []
+  })
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
+}
+
+/** The path as written, normalized, and relative to the working directory and to the folder where the session began. */
+export function pathSpellings(path: string, { cwd, project }: Pick<Envelope, 'cwd' | 'project'>): string[] {
   const plain = posix.normalize(path)
-  const base = cwd === undefined || cwd === '/' ? undefined : `${posix.normalize(cwd).replace(/\/$/, '')}/`
-  const inside = base !== undefined && plain.startsWith(base) ? [plain.slice(base.length)] : []
-  return [path, plain, ...inside]
+  const inside = [cwd, project].flatMap((folder) => {
+    const base =
+      folder === undefined || folder === '/' ? undefined : `${posix.normalize(folder).replace(/\/$/, '')}/`
+    return base !== undefined && plain.startsWith(base) ? [plain.slice(base.length)] : []
+  })
+  return [...new Set([path, plain, ...inside])]
 }
 
 function own(record: Record<string, unknown>, key: string): unknown {

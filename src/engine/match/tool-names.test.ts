@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { analyzeShell } from '../../shell/analyze-shell.ts'
 import { createHooks } from '../dispatch/hooks.ts'
 import { joinToolNames, splitToolNames } from './tool-names.ts'
 
@@ -33,7 +34,7 @@ test.each([
   [{ matcher: 'Bash(git pull*)' }, 'allow'],
   [{ matcher: '^Edit$' }, 'allow'],
 ] as const)('a hook written for either name is asked: %j', async (options, kind) => {
-  const hooks = createHooks()
+  const hooks = createHooks({ shell: analyzeShell })
   hooks.on('pre_tool_use', options, () => ({ kind: 'block', reason: 'no' }))
   expect(await hooks.dispatch('pre_tool_use', call)).toMatchObject({ kind })
   const { trace } = await hooks.dispatch('pre_tool_use', call, {}, { trace: true })

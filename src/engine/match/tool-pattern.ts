@@ -1,9 +1,18 @@
 import { HookError } from '../core/error.ts'
+import type { OpaqueMark } from '../core/shell-effects.ts'
+import type { CallEffects } from './call-effects.ts'
+import {
+  type CommandPattern,
+  compileCommandPattern,
+  describeCommand,
+  hiddenCommands,
+} from './command-pattern.ts'
+import { compileEffectPattern, isEffectName } from './effect-pattern.ts'
 import { compileGlob } from './glob.ts'
-import { assertTexts, type MatchInput, type MatchPart } from './match-part.ts'
+import { compileHost, hostOf } from './host-pattern.ts'
+import { assertTexts, type EffectCondition, type MatchInput, type MatchPart } from './match-part.ts'
 import { compileRegex } from './regex.ts'
-import { hasCommand } from './shell-commands.ts'
-import { type ToolArgument, toolArguments } from './tool-arguments.ts'
+import { toolArguments } from './tool-arguments.ts'
 
 interface ToolPattern {
   readonly tool: string
@@ -28,11 +37,13 @@ export function toolPatternPart(source: string): MatchPart | undefined {
     // Read as a regular expression only, `Bash(git .*)` would never match Bash, and a gate would silently not apply.
     return { kind: 'matcher', source, byName: (name) => name === tool || regex.test(name) }
   }
+  const { byName, when, effects } = compileToolPattern(pattern, 'matcher')
   return {
     kind: 'matcher',
     source,
-    byName: (name) => name === tool,
-    when: compileToolPattern(inside, 'matcher'),
+    ...(byName === undefined ? {} : { byName }),
+    ...(when === undefined ? {} : { when }),
+    ...(effects === undefined ? {} : { effects }),
   }
 }
 
@@ -47,19 +58,34 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   const patterns = names.flatMap((name, index) => (name.includes('(') ? [toolPatternAt(name, index)] : []))
   const source = names.join(', ')
   if (patterns.length === 0) return { kind: 'names', source, byName: (name) => exact.has(name) }
+  const isForAnyTool = patterns.some(({ byName }) => byName === undefined)
+  const byName = (name: string) =>
+    exact.has(name) || patterns.some((pattern) => pattern.byName?.(name) === true)
+  const applying = (name: string) => patterns.filter((pattern) => pattern.byName?.(name) ?? true)
   return {
     kind: 'names',
     source,
-    byName: (name) => exact.has(name) || patterns.some(({ tool }) => tool === name),
-    when: (input) =>
-      exact.has(input.name) || patterns.some(({ tool, fits }) => tool === input.name && fits(input)),
+    ...(isForAnyTool ? {} : { byName }),
+    effects: {
+      find(input, effects) {
+        if (exact.has(input.name)) return ''
+        for (const { when, effects: condition } of applying(input.name)) {
+          if (when?.(input)) return ''
+          const found = condition?.find(input, effects)
+          if (found !== undefined) return found
+        }
+        return undefined
+      },
+      hidden: (input, effects) =>
+        applying(input.name).flatMap(({ effects: condition }) => condition?.hidden(input, effects) ?? []),
+    },
   }
 }
 
-function toolPatternAt(text: string, index: number) {
+function toolPatternAt(text: string, index: number): CompiledToolPattern {
   const at = `match.names.${index}`
   const pattern = readToolPattern(text)
-  if (pattern) return { tool: pattern.tool, fits: compileToolPattern(pattern.inside, at) }
+  if (pattern) return compileToolPattern(pattern, at)
   throw new HookError('match.syntax', `${at} is neither a name nor a Tool(pattern)`, {
     at,
     hint: 'Write it as Bash(git push*); regular expressions belong in `matcher`.',
@@ -79,17 +105,75 @@ function isRegexShaped(tool: string, inside: string): boolean {
   return inside === '' || tool.endsWith('_') || /[|\\[]|\.[*+]|\(\?/.test(`(${inside}`)
 }
 
-function compileToolPattern(inside: string, at: string): (input: MatchInput) => boolean {
+type CompiledToolPattern = Pick<MatchPart, 'byName' | 'when' | 'effects'>
+
+function compileToolPattern({ tool, inside }: ToolPattern, at: string): CompiledToolPattern {
+  const byName = (name: string) => name === tool
   if (inside.startsWith('domain:')) {
     const onHost = compileHost(inside.slice('domain:'.length), at)
-    return (input) => toolArguments(input).some(({ texts }) => texts.some((text) => onHost(hostOf(text))))
+    return {
+      byName,
+      when: (input) => toolArguments(input).some(({ texts }) => texts.some((text) => onHost(hostOf(text)))),
+    }
   }
   const onText = compileText(inside, at)
-  return (input) => toolArguments(input).some((argument) => fitsArgument(argument, onText))
+  if (!isEffectName(tool)) return { byName, effects: argumentCondition(inside, onText) }
+  const byEffect = compileEffectPattern(tool, inside, at)
+  return {
+    effects: {
+      // A call of the tool itself fits by its arguments too: `Write(*)` means every call of it.
+      find: (input, effects) =>
+        byEffect.find(input, effects) ?? (input.name === tool ? findArgument(input, onText) : undefined),
+      hidden: byEffect.hidden,
+    },
+  }
 }
 
-function fitsArgument({ texts, shell }: ToolArgument, onText: (text: string) => boolean): boolean {
-  return texts.some((text) => onText(text) || (shell && hasCommand(text, onText)))
+function findArgument(input: MatchInput, onText: (text: string) => boolean): string | undefined {
+  return toolArguments(input).some(({ texts }) => texts.some(onText)) ? '' : undefined
+}
+
+/** The condition of a `Tool(pattern)`: an argument fits as a whole, or a command of a shell line does. */
+function argumentCondition(inside: string, onText: (text: string) => boolean): EffectCondition {
+  const pattern = compileCommandPattern(inside, onText)
+  // Only such a pattern is about the whole line; any other is about one command of it.
+  const isAboutLine = /^\*+$|[|;&<>`\n]|\$\(|^[^*?]*$/.test(inside)
+  return {
+    find(input, effects) {
+      for (const { texts, lines } of toolArguments(input)) {
+        if ((lines.length === 0 || isAboutLine) && texts.some(onText)) return ''
+        const found = findCommand(lines, pattern, effects)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
+    hidden: (input, effects) => [
+      ...toolArguments(input).flatMap(({ lines }) => hiddenIn(lines, pattern, effects)),
+      ...effects.shell().opaque.filter(({ reason }) => reason === 'other-shell'),
+    ],
+  }
+}
+
+function findCommand(
+  lines: readonly string[],
+  pattern: CommandPattern,
+  effects: CallEffects,
+): string | undefined {
+  for (const line of lines) {
+    const found = effects.ofLine(line).commands.find((command) => pattern.fits(command, effects))
+    if (found !== undefined) return describeCommand(found)
+  }
+  return undefined
+}
+
+function hiddenIn(
+  lines: readonly string[],
+  pattern: CommandPattern,
+  effects: CallEffects,
+): readonly OpaqueMark[] {
+  return lines.flatMap((line) =>
+    hiddenCommands(effects.ofLine(line), (command) => pattern.mayFit(command, effects)),
+  )
 }
 
 function compileText(inside: string, at: string): (text: string) => boolean {
@@ -104,17 +188,4 @@ function compileText(inside: string, at: string): (text: string) => boolean {
   if (!inside.startsWith('./')) return whole
   const bare = glob(inside.slice(2))
   return (text) => whole(text) || bare(text)
-}
-
-function compileHost(written: string, at: string): (host: string | undefined) => boolean {
-  const domain = hostOf(written) ?? written.toLowerCase()
-  const exact = compileGlob(domain, { at, classes: false })
-  const below = compileGlob(`*.${domain}`, { at, classes: false })
-  return (host) => host !== undefined && (exact(host) || below(host))
-}
-
-/** Parses the host as a browser does, so that user info, case or a final dot cannot hide it. */
-function hostOf(text: string): string | undefined {
-  const url = URL.parse(text.includes('://') ? text : `https://${text}`)
-  return url?.hostname.replace(/\.$/, '')
 }

@@ -19,8 +19,8 @@ export async function createHook(
   given: HookInput,
   caller: Caller,
   parts: HookParts,
+  id: string = randomUUID(),
 ): Promise<{ hookId: string }> {
-  const id = randomUUID()
   const hook = sealHook(completeHook(given, { id, caller, parts }), parts)
   const created = { ...hook, source: 'user', created_by: caller.name } as const
   const row = await parts.store.createHook(created, parts.clock.now())

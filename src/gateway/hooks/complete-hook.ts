@@ -138,9 +138,12 @@ function readTimeout(ms = 0): number {
 }
 
 /** Registers the hook in an empty engine, as a snapshot does. Throws if it could not be loaded. */
-function assertLoadable({ tenant_id: _, ...definition }: CompleteHook, { handlers, host }: HookParts): void {
+function assertLoadable(
+  { tenant_id: _, ...definition }: CompleteHook,
+  { handlers, host, shell }: HookParts,
+): void {
   try {
-    createHooks({ handlers, host }).add(definition)
+    createHooks({ handlers, host, shell }).add(definition)
   } catch (error) {
     // The outer error names the hook by its id, which the caller has not seen yet.
     if (error instanceof HookError && error.cause instanceof HookError) throw error.cause

@@ -5,6 +5,7 @@ import type { Trace } from '../../engine/core/trace.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { createEffectsReader } from '../../engine/match/call-effects.ts'
 import type { ConditionTerm } from '../../engine/match/cel/condition-terms.ts'
 import { explainMatch } from '../../engine/match/explain-match.ts'
 import { compileMatcher } from '../../engine/match/matcher.ts'
@@ -47,8 +48,8 @@ export async function dryRun(
   sample: SampleEvent,
   { parts, tenant }: { parts: HookParts; tenant: string },
 ): Promise<DryRun> {
-  const { dryHandlers, host, clock } = parts
-  const hooks = createHooks({ handlers: dryHandlers, host, clock, breaker: false })
+  const { dryHandlers, host, shell, clock } = parts
+  const hooks = createHooks({ handlers: dryHandlers, host, shell, clock, breaker: false })
   // Runs a disabled or shadow hook too.
   hooks.add({ ...hook, enabled: true, shadow: false })
   const event = hook.event as 'pre_tool_use'
@@ -66,7 +67,10 @@ export async function dryRun(
   return {
     decision: last?.decision ?? 'allow',
     matched: own.matched !== false,
-    ...conditions(hook, { event, name: trace.subject, payload, envelope }),
+    ...conditions(hook, {
+      ...{ event, name: trace.subject, payload, envelope },
+      effects: createEffectsReader(shell),
+    }),
     durationMs: last?.durationMs ?? trace.durationMs,
     stdout: textOf(facts.stdout),
     stderr: textOf(facts.stderr),

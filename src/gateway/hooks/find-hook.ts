@@ -1,8 +1,9 @@
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Store } from '../../store/store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
+import { packHookId } from './pack-hook-id.ts'
 
-/** The stored hook with this id, or the only one with this name. Throws if several have the name. */
+/** The stored hook with this id, the one of a pack with this id, or the only one with this name. Throws if several have it. */
 export async function findHookByIdOrName(
   store: Pick<Store, 'findHook' | 'listHooks'>,
   tenant: string,
@@ -10,6 +11,10 @@ export async function findHookByIdOrName(
 ): Promise<HookRow | undefined> {
   const row = await store.findHook(tenant, idOrName)
   if (row !== undefined) return row
+  const ofPack = idOrName.includes('/')
+    ? await store.findHook(tenant, packHookId(tenant, idOrName))
+    : undefined
+  if (ofPack !== undefined) return ofPack
   const named = (await store.listHooks(tenant)).filter(({ name }) => name === idOrName)
   if (named.length > 1)
     throw serverError('gateway.request', `${named.length} hooks are named ${idOrName}`, {

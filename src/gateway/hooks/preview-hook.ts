@@ -2,6 +2,7 @@ import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { AnalyzeShell } from '../../engine/core/shell-effects.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { explainMatch } from '../../engine/match/explain-match.ts'
 import { compileMatcher, type Matcher } from '../../engine/match/matcher.ts'
@@ -20,6 +21,7 @@ interface PreviewContext {
   readonly tenant: string
   readonly store: Pick<ViewStore, 'recentRequests'>
   readonly clock: Clock
+  readonly shell: AnalyzeShell
 }
 
 interface PreviewRow {
@@ -42,7 +44,7 @@ export interface HookPreview {
 export async function previewHook(
   hook: HookInput,
   limit: number,
-  { tenant, store, clock }: PreviewContext,
+  { tenant, store, clock, shell }: PreviewContext,
 ): Promise<HookPreview> {
   if (!hook.event) throw serverError('gateway.request', 'event is required', { at: 'event' })
   const event = resolveCatalogueName(hook.event) as keyof typeof catalogue
@@ -54,7 +56,7 @@ export async function previewHook(
     const page = { limit: Math.min(PAGE, limit - tried.length), ...(cursor === '' ? {} : { cursor }) }
     const { rows, nextCursor } = await store.recentRequests(tenant, event, page)
     for (const row of rows) {
-      const preview = tryOn(matcher, event, row)
+      const preview = tryOn(matcher, event, row, shell)
       if (preview !== undefined) tried.push({ row, preview })
     }
     cursor = nextCursor
@@ -103,15 +105,17 @@ function tryOn(
   matcher: Matcher,
   event: keyof typeof catalogue,
   row: RecordedRequest,
+  shell: AnalyzeShell,
 ): PreviewRow | undefined {
   if (row.request === undefined) return undefined
-  const input = recordedInput(event, JSON.parse(row.request), row)
+  const input = recordedInput(event, JSON.parse(row.request), row, shell)
   if (input === undefined) return undefined
   const { event_id, created_at, what, kind } = row
   const report = explainMatch(matcher, input)
   const preview = { event_id, created_at, what, kind }
   if (report.result === 'missed') return { ...preview, would: 'no match', why: report.because }
-  if (report.result === 'matched') return { ...preview, would: 'match', why: 'every condition holds' }
+  if (report.result === 'matched')
+    return { ...preview, would: 'match', why: report.found ?? 'every condition holds' }
   // A gate runs a hook whose condition cannot be evaluated; other events skip it.
   const would = catalogue[event].mode === 'gate' ? 'match' : 'no match'
   return { ...preview, would, why: `${report.part} cannot be evaluated: ${report.error.message}` }

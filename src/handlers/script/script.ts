@@ -68,11 +68,11 @@ function checkSource(settings: ScriptSettings): ScriptSettings {
   return settings
 }
 
-/** `{decision, reason?, message?, updatedInput?, updatedToolOutput?, additionalContext?}`. Anything else throws. */
+/** `{decision, reason?, message?, grant?, updatedInput?, updatedToolOutput?, additionalContext?}`. Anything else throws. */
 function readScriptAnswer(json: string): unknown {
   const answer: unknown = JSON.parse(json)
   if (!isRecord(answer)) throw answerError('returned something that is not an object')
-  const { decision, reason, message, updatedInput, updatedToolOutput, additionalContext } = answer
+  const { decision, reason, message, grant, updatedInput, updatedToolOutput, additionalContext } = answer
   // An event can change either its input or its output.
   const patch = updatedToolOutput ?? updatedInput
   const texts = { reason: readText(reason, 'reason'), message: readText(message, 'message') }
@@ -82,6 +82,7 @@ function readScriptAnswer(json: string): unknown {
       return {
         kind: 'allow',
         ...present,
+        ...(grant === undefined ? {} : { grant }),
         ...(patch === undefined ? {} : { input: patch }),
         ...(additionalContext === undefined
           ? {}

@@ -5,7 +5,7 @@ import type {
   OpaqueReason,
   ShellCommand,
   ShellEffects,
-} from '../shell-effects.ts'
+} from '../../engine/core/shell-effects.ts'
 
 /** The line needs more work than the analyser spends on one. */
 export class ShellBudgetExceeded extends Error {}

@@ -8,7 +8,8 @@ export function withOwnTraps(run: ShellRun, runShell: () => ShellOutcome): Shell
   const outcome = runShell()
   if (run.exitTraps.length === trapCount) return outcome
   runExitTraps(run, trapCount, [...outcome.ok, ...outcome.fail, ...run.exits.slice(exitCount)])
-  return outcome
+  // What a trap prints follows what the shell printed.
+  return { ...outcome, stdout: [...outcome.stdout, { source: '$(trap)' }] }
 }
 
 /** Runs the traps from this number on, in every state in which the shell may end. */

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { Certainty, FileEffect } from '../../engine/core/shell-effects.ts'
 import {
   describeField,
   fieldCertainty,
@@ -7,7 +8,6 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import type { Certainty, FileEffect } from '../shell-effects.ts'
 import type { FileEffectKind } from './effect-recorder.ts'
 import type { ShellFrame, ShellRun } from './shell-run.ts'
 import { type ShellState, writeFileContent } from './shell-state.ts'

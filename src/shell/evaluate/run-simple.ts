@@ -12,7 +12,13 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
-import { codeVariables } from '../programs/code-variables.ts'
+import {
+  codeVariables,
+  loadingVariables,
+  promptVariables,
+  scriptVariables,
+} from '../programs/code-variables.ts'
+import { runScriptFile } from '../programs/interpreters.ts'
 import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { expansionScope } from './expansion-scope.ts'
@@ -138,10 +144,20 @@ function withElement(old: VariableValue | undefined, index: ShellText, text: She
 /** Programs run the code of some variables: `GIT_SSH_COMMAND`, `PAGER`. */
 function runCodeVariables(assignments: readonly Assignment[], state: ShellState, frame: ShellFrame): void {
   for (const { name } of assignments) {
-    if (!codeVariables.has(name)) continue
     const value = state.variables.get(name)
-    if (value !== undefined && !isListValue(value) && value.length > 0)
-      frame.run.runCode(value, forkState(state), viaStep(frame, name))
+    if (value === undefined || isListValue(value) || value.length === 0) continue
+    const inside = viaStep(frame, name)
+    if (loadingVariables.has(name))
+      frame.run.record.addOpaque('code', `${name} loads code that is not known`, frame.at ?? 0)
+    if (scriptVariables.has(name))
+      runScriptFile(
+        value.map((piece) => ({ value: piece, quoted: true })),
+        forkState(state),
+        inside,
+      )
+    if (codeVariables.has(name)) frame.run.runCode(value, forkState(state), inside)
+    if (promptVariables.has(name) && /\$\(|`/.test(knownText(value) ?? ''))
+      frame.run.runCode([': "', ...value, '"'], forkState(state), inside)
   }
 }
 

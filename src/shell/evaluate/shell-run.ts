@@ -1,6 +1,6 @@
+import type { ShellContext, ShellDialect } from '../../engine/core/shell-effects.ts'
 import type { ShellText, WordField } from '../expand/shell-text.ts'
 import type { Script } from '../parse/shell-syntax.ts'
-import type { ShellContext, ShellDialect } from '../shell-effects.ts'
 import type { EffectRecorder } from './effect-recorder.ts'
 import type { ShellOutcome, ShellState } from './shell-state.ts'
 

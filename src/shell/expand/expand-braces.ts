@@ -4,16 +4,25 @@ import type { WordPart } from '../parse/shell-syntax.ts'
 type Atom = string | WordPart
 
 const MAX_WORDS = 1_000
+/** More would be too many words or too deep in any case. */
+const MAX_BRACES = 300
 
 /** `{a,b}` and `{1..3}` as one list of parts per word; undefined if there are too many. */
 export function expandBraces(parts: readonly WordPart[]): readonly (readonly WordPart[])[] | undefined {
   const hasBrace = parts.some((part) => part.kind === 'text' && !part.quoted && part.text.includes('{'))
   if (!hasBrace) return [parts]
+  if (countBraces(parts) > MAX_BRACES) return undefined
   const atoms = parts.flatMap((part): Atom[] =>
     part.kind === 'text' && !part.quoted ? [...part.text] : [part],
   )
   const words = expandAtoms(atoms, 0)
   return words?.map(joinAtoms)
+}
+
+function countBraces(parts: readonly WordPart[]): number {
+  let count = 0
+  for (const part of parts) if (part.kind === 'text' && !part.quoted) count += part.text.split('{').length - 1
+  return count
 }
 
 interface BracePair {

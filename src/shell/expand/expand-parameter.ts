@@ -1,5 +1,5 @@
+import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import type { Parameter, Script, Word } from '../parse/shell-syntax.ts'
-import type { ShellDialect } from '../shell-effects.ts'
 import { evaluateArithmetic } from './evaluate-arithmetic.ts'
 import { patternToRegex } from './pattern-regex.ts'
 import { describeText, EMPTY_TEXT, knownText, type ShellText, unknownText } from './shell-text.ts'

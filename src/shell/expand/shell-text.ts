@@ -1,5 +1,5 @@
+import type { Certainty, ShellArgument } from '../../engine/core/shell-effects.ts'
 import { UNKNOWN_CHARACTER } from '../parse/cursor.ts'
-import type { Certainty, ShellArgument } from '../shell-effects.ts'
 
 /** A value that is known only when the line runs. */
 export interface UnknownPiece {

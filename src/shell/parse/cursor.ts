@@ -1,4 +1,4 @@
-import type { ShellDialect } from '../shell-effects.ts'
+import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import type { Redirect, Script } from './shell-syntax.ts'
 
 /** The grammar does not accept the text, or the text is nested too deeply. */
@@ -18,6 +18,9 @@ export interface Cursor {
   readonly text: string
   pos: number
   depth: number
+  /** How many words and commands were read. */
+  words: number
+  commands: number
   readonly dialect: ShellDialect
   /** Heredocs whose bodies start after the next newline. */
   pending: Redirect[]
@@ -29,6 +32,19 @@ export interface Cursor {
 export const UNKNOWN_CHARACTER = '\uE000'
 
 const MAX_DEPTH = 100
+/** The analysis of more commands would end at its own limit, after all of them were read. */
+const MAX_COMMANDS = 4_000
+const MAX_WORDS = 10_000
+
+export function countWord(cursor: Cursor): void {
+  if (++cursor.words > MAX_WORDS)
+    throw new ShellSyntaxProblem(`the line has more than ${MAX_WORDS} words`, cursor.pos, 'budget')
+}
+
+export function countCommand(cursor: Cursor): void {
+  if (++cursor.commands > MAX_COMMANDS)
+    throw new ShellSyntaxProblem(`the line has more than ${MAX_COMMANDS} commands`, cursor.pos, 'budget')
+}
 
 /** Runs a reader one level deeper. */
 export function readNested<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {

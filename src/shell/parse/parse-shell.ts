@@ -1,6 +1,7 @@
-import type { ShellDialect } from '../shell-effects.ts'
+import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import {
   type Cursor,
+  countCommand,
   failSyntax,
   isWordEnd,
   peekPlainWord,
@@ -23,7 +24,7 @@ export interface ParsedShell {
 
 /** Parses a shell line, or a whole script. Never throws. */
 export function parseShell(text: string, dialect: ShellDialect): ParsedShell {
-  const cursor: Cursor = { text, pos: 0, depth: 0, dialect, pending: [], readScript }
+  const cursor: Cursor = { text, pos: 0, depth: 0, words: 0, commands: 0, dialect, pending: [], readScript }
   const commands: ShellNode[] = []
   const script: Script = { kind: 'script', commands }
   try {
@@ -136,6 +137,7 @@ function readCoproc(cursor: Cursor): ShellNode {
 const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 
 function readSimple(cursor: Cursor): ShellNode {
+  countCommand(cursor)
   const at = cursor.pos
   const assignments: Assignment[] = []
   const words: Word[] = []

@@ -1,6 +1,7 @@
 import { decodeAnsiC } from './ansi-c-string.ts'
 import {
   type Cursor,
+  countWord,
   failSyntax,
   isWordEnd,
   readNested,
@@ -47,6 +48,7 @@ export function readWord(cursor: Cursor): Word | undefined {
   const at = cursor.pos
   const rules = cursor.dialect === 'sh' ? posixWordRules : wordRules
   if (at >= cursor.text.length || rules.isEnd(cursor)) return undefined
+  countWord(cursor)
   return { parts: readParts(cursor, rules), at }
 }
 
@@ -79,6 +81,9 @@ export function readEnclosed(cursor: Cursor, close: string, quoted = true): Word
   return { parts, at }
 }
 
+/** Characters that mean themselves wherever they are. */
+const plainRun = /[\w.-]+/y
+
 function readParts(cursor: Cursor, rules: PartRules): WordPart[] {
   const parts: WordPart[] = []
   let plain = ''
@@ -90,6 +95,12 @@ function readParts(cursor: Cursor, rules: PartRules): WordPart[] {
     if (rules.isEnd(cursor)) {
       flush()
       return parts
+    }
+    plainRun.lastIndex = cursor.pos
+    if (plainRun.test(cursor.text)) {
+      plain += cursor.text.slice(cursor.pos, plainRun.lastIndex)
+      cursor.pos = plainRun.lastIndex
+      continue
     }
     const char = cursor.text[cursor.pos] ?? ''
     if (!isSpecial(char, rules, cursor)) {

@@ -10,10 +10,13 @@ export function readPatchFiles(patch: string, strip = 0): PatchFiles {
   const deletes: string[] = []
   const lines = patch.split('\n')
   for (const [index, line] of lines.entries()) {
-    const [, verb, path] = /^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/.exec(line) ?? []
+    // Blanks around a header do not count, as for the program that applies it.
+    const [, verb, path] = /^\s*\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/.exec(line) ?? []
     if (verb !== undefined && path !== undefined) {
       if (verb === 'Delete File') deletes.push(path.trim())
-      else writes.push(path.trim())
+      // A file that moves is gone from where it was.
+      else if (verb === 'Move to') deletes.push(...writes.slice(-1))
+      if (verb !== 'Delete File') writes.push(path.trim())
       continue
     }
     if (!line.startsWith('--- ') || !lines[index + 1]?.startsWith('+++ ')) continue

@@ -62,10 +62,20 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   break: leaveLoop,
   continue: leaveLoop,
   shopt: unchanged,
-  hash: unchanged,
-  enable: unchanged,
+  hash: hideProgram('-p', 'hash -p lets a name run another program'),
+  enable: hideProgram('-f', 'enable -f loads commands from a file'),
   complete: completeCode,
   bind: completeCode,
+}
+
+/** A builtin that, with this option, changes which program a name runs. */
+function hideProgram(option: string, detail: string): Builtin {
+  return (invocation) => {
+    const { args, frame, at } = invocation
+    if (args.some((arg) => describeField(arg).startsWith(option)))
+      frame.run.record.addOpaque('program', detail, at)
+    return unchanged(invocation)
+  }
 }
 
 function unchanged({ state }: Invocation): ShellOutcome {
@@ -208,7 +218,10 @@ function readInput({ args, state, frame }: Invocation): ShellOutcome {
   return eitherWay(state, EMPTY_TEXT)
 }
 
-function readArray({ args, state }: Invocation): ShellOutcome {
+function readArray({ args, state, frame }: Invocation): ShellOutcome {
+  const callback = args[args.findIndex((arg) => describeField(arg) === '-C') + 1]
+  if (callback && args.some((arg) => describeField(arg) === '-C'))
+    frame.run.runCode(fieldText(callback), forkState(state), viaStep(frame, 'mapfile -C'))
   return forget(state, [...args.slice(-1), [{ value: 'MAPFILE', quoted: true }]])
 }
 
@@ -227,9 +240,11 @@ function evaluateLet({ args, state, frame }: Invocation): ShellOutcome {
 
 /** `printf -v name` assigns; otherwise printf is an ordinary program. */
 function printInto(invocation: Invocation): ShellOutcome | undefined {
-  const { args, state } = invocation
+  const { args, state, frame } = invocation
   const [option, name, ...rest] = args
   if (!option || !name || describeField(option) !== '-v') return undefined
+  // dash has no `-v`, and `sh` may be dash.
+  if (frame.dialect === 'sh') return forget(state, [name])
   const text = printedOutput({ ...invocation, args: rest })
   assignVariable(state, describeField(name), text)
   return eitherWay(state, EMPTY_TEXT)

@@ -1,10 +1,17 @@
+import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import { withOwnTraps } from '../evaluate/exit-traps.ts'
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeUnreadScript, scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
-import { describeField, EMPTY_TEXT, fieldText, knownText, type WordField } from '../expand/shell-text.ts'
-import type { ShellDialect } from '../shell-effects.ts'
+import {
+  describeField,
+  EMPTY_TEXT,
+  exactField,
+  fieldText,
+  knownText,
+  type WordField,
+} from '../expand/shell-text.ts'
 import { childState } from './run-wrapper.ts'
 
 const shells = /^r?(ba|da|z|k|mk|pdk|a|fi|c|tc|ya)?sh[0-9.]*$/
@@ -62,7 +69,9 @@ const isPortable = /^(?![\s\S]*([{[\\]|\$['"]|&>|[<>]\(|<<<|\bfunction\b|\|&))/
 
 /** Runs `sh -c`, `sh script` or a shell that reads commands from its input. */
 export function runShell({ program, args, state, frame, at }: Invocation): ShellOutcome {
-  const { code, script, startFiles, positional } = readShellArguments(args)
+  const { code, script, startFiles: named, positional } = readShellArguments(args)
+  const isSession = (!code && !script) || args.some((arg) => /^-\w*[il]|^--login$/.test(describeField(arg)))
+  const startFiles = isSession ? [...named, ...writtenStartFiles(state)] : named
   const { stdin, returns: _returns, loops: _loops, skipsFunctions: _skips, ...outside } = frame
   // Without a pipe it reads what the session gives it, which is nothing.
   if (!code && !script && stdin === undefined && startFiles.length === 0) return eitherWay(state, EMPTY_TEXT)
@@ -84,6 +93,13 @@ export function runShell({ program, args, state, frame, at }: Invocation): Shell
   const dialects = known !== undefined && !script && isPortable.test(known) ? all.slice(0, 1) : all
   const outcomes = dialects.map((dialect) => withOwnTraps(frame.run, () => runIn(dialect)))
   return afterChild(state, outcomes)
+}
+
+/** The files that an interactive or login shell runs by itself, as far as the line has written them. */
+function writtenStartFiles({ files }: ShellState): readonly WordField[] {
+  const isStartFile =
+    /\/(\.bashrc|\.bash_(profile|login)|\.profile|\.z(shrc|shenv|profile|login)|\.kshrc|config\.fish)$/
+  return [...files.keys()].filter((path) => isStartFile.test(path)).map(exactField)
 }
 
 /** A child changes nothing of the shell that starts it, but for files. */
@@ -123,6 +139,7 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   elixir: /^(-e|--eval)/,
   groovy: /^-e/,
   tclsh: /^$/,
+  m4: /^$/,
   expect: /^-c/,
   gdb: /^-{1,2}(ex|eval-command)/,
   emacs: /^--?(eval|execute|batch)/,
@@ -135,7 +152,7 @@ const dataOptions = /^(-m|--version|-V|--help|-h|-v|--check|-c|test|run|install|
 function languageOf(program: string): string | undefined {
   const name = program
     .toLowerCase()
-    .replace(/[\d.]+$/, '')
+    .replace(/(?<!^m)[\d.]+$/, '')
     .replace(/^nodejs$/, 'node')
     .replace(/^luajit$/, 'lua')
     .replace(/^pypy$/, 'python')

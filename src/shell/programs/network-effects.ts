@@ -82,6 +82,19 @@ const table: Readonly<Record<string, HostRule>> = {
   az: { always: 'management.azure.com' },
 }
 
+/** Options whose value is an address, by the canonical name of the option. */
+const addressOptions: Readonly<Record<string, readonly string[]>> = {
+  curl: ['url', 'x', 'socks5', 'socks5-hostname', 'doh-url'],
+  npm: ['registry'],
+  pip: ['i', 'extra-index-url', 'proxy'],
+}
+const addressOptionsOf: Readonly<Record<string, string>> = {
+  pnpm: 'npm',
+  yarn: 'npm',
+  bun: 'npm',
+  pip3: 'pip',
+}
+
 const remoteGit = new Set(['clone', 'push', 'pull', 'fetch', 'ls-remote', 'submodule', 'remote'])
 
 /** Records the hosts that a program contacts. */
@@ -91,14 +104,15 @@ export function recordHosts(invocation: Invocation, subcommand: string | undefin
   if (program === 'docker' || program === 'podman') return recordImageHost(invocation, subcommand)
   const rule = Object.hasOwn(table, program) ? table[program] : undefined
   if (rule === undefined) return
+  const { operands, options } = parseOptions(args, optionsOf(program))
+  const addresses = addressOptions[addressOptionsOf[program] ?? program] ?? ['url']
+  for (const { name, value } of options) if (value && addresses.includes(name)) addUrl(invocation, value)
   if (typeof rule === 'object') {
     const word = subcommand ?? args.map(describeField).find((text) => !text.startsWith('-'))
     if (rule.subcommands === undefined || rule.subcommands.test(word ?? ''))
       addHost(invocation, rule.always, 'exact')
     return
   }
-  const { operands, options } = parseOptions(args, optionsOf(program))
-  for (const { name, value } of options) if (value && name === 'url') addUrl(invocation, value)
   if (rule === 'url') for (const field of operands) addUrl(invocation, field)
   else if (rule === 'copy') for (const field of operands) addCopyHost(invocation, field)
   else if (operands[0]) addNamedHost(invocation, operands[0])
@@ -113,8 +127,9 @@ function addUrl(invocation: Invocation, field: WordField): void {
   const text = describeField(field)
   const host = URL.parse(text.includes('://') ? text : `http://${text}`)?.hostname
   // The start of an address may be known although its end is not.
-  const known = /^(?:\w+:\/\/)?([\w.-]+)(?=[:/?#])/.exec(
-    typeof field[0]?.value === 'string' ? field[0].value : '',
+  const start = typeof field[0]?.value === 'string' ? field[0].value : ''
+  const known = /^(?:\w+:\/\/)?([\w.-]+)(?::\d+)?(?=[/?#])/.exec(
+    start.includes('://') ? start : start.replace(/^\w+:\/?$/, ''),
   )?.[1]
   if (fieldCertainty(field) !== 'unknown') addHost(invocation, host ?? text, 'exact')
   else addHost(invocation, known ?? text, known === undefined ? 'unknown' : 'exact')

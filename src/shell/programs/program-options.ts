@@ -55,11 +55,20 @@ const table: Readonly<Record<string, string>> = {
   base64: 'decode=d D=d ignore-garbage=i wrap=w: input=i output=o:',
   openssl: '- in: out: d e a A base64 k: pass: K: iv: md: nosalt salt pbkdf2',
   find: '-',
+  gpg: 'output=o: decrypt=d encrypt=e recipient=r: armor=a sign=s local-user=u: symmetric=c batch yes passphrase: passphrase-file: homedir: keyring: import export verify quiet=q',
+  iconv: 'from-code=f: to-code=t: output=o: list=l silent=s verbose c',
+  pandoc: 'output=o: from=f: to=t: standalone=s template: metadata=M: variable=V: toc',
+  zstd: 'o: d f k q v T: rm',
+  aria2c: 'out=o: dir=d: split=s: max-connection-per-server=x: input-file=i:',
+  sdiff: 'output=o: width=w: side=s',
+  tree: 'o: L: I: P: a d f i C',
   kill: 's: n: l',
   gcc: 'o: I: L: l: D: c E S g O W f m std: include: isystem: x: pthread shared static',
   ssh: '+ i: p: l: o: L: R: D: F: J: b: c: E: e: I: m: O: Q: S: W: w: B: t T n f N q v A a C 4 6 x X Y k K g G M s y',
   scp: 'i: P: o: F: J: l: c: S: r p q v C 3 4 6 B O R s T D: X:',
   sftp: 'i: P: o: F: J: b: l: c: S: r p q v C R: B: D: s:',
+  ansible:
+    'module-name=m: args=a: inventory=i: become=b user=u: forks=f: limit=l: extra-vars=e: check=C become-user: connection=c: private-key: tree=t:',
   nc: 'l v z u n k w: p: s: e: c: i: q: x: X: h 4 6 N U t O: o: g: G: T: I: M: m: V: b d D F S C',
   docker: '+ host=H: context=c: config: log-level=l: tls tlscacert: tlscert: tlskey: debug=D version=v',
   kubectl:
@@ -88,7 +97,17 @@ const table: Readonly<Record<string, string>> = {
   'git rm': 'recursive=r force=f cached dry-run=n quiet=q ignore-unmatch sparse pathspec-from-file:',
   'git fetch':
     'all force=f prune=p tags=t depth: upload-pack: jobs=j: quiet=q verbose=v multiple unshallow dry-run append=a recurse-submodules no-tags=n refmap: shallow-since: deepen: update-shallow prune-tags=P keep=k progress set-upstream atomic filter: negotiation-tip: ipv4=4 ipv6=6 server-option=o:',
-  npm: 'global=g save save-dev=D save-exact=E force=f prefix: workspace=w: registry: yes=y package=p: call=c: tag: otp: loglevel: omit: include: production ignore-scripts if-present silent=s workspaces=ws access: userconfig: cache: dry-run json long=l',
+  'docker compose':
+    'file=f: project-name=p: env-file: profile: project-directory: ansi: parallel: progress: compatibility dry-run all-resources verbose',
+  tmux: '+ L: S: f: c: T: 2 8 C D l N u v V',
+  poetry: '+ directory=C: project=P: quiet=q verbose=v no-interaction=n no-ansi ansi no-plugins no-cache',
+  uv: '+ directory: project: config-file: cache-dir=n: color: quiet=q verbose=v offline no-cache no-config no-progress',
+  yarn: 'cwd: silent=s json verbose',
+  lxc: '+ project: debug verbose=v quiet=q force-local',
+  gcloud:
+    'project: account: configuration: format: quiet=q verbosity: zone: region: impersonate-service-account: billing-project: filter: limit: flatten: log-http user-output-enabled:',
+  heroku: 'app=a: remote=r:',
+  npm: 'filter=F: dir=C: recursive=r global=g save save-dev=D save-exact=E force=f prefix: workspace=w: registry: yes=y package=p: call=c: tag: otp: loglevel: omit: include: production ignore-scripts if-present silent=s workspaces=ws access: userconfig: cache: dry-run json long=l',
   pip: 'requirement=r: editable=e: target=t: upgrade=U user index-url=i: extra-index-url: yes=y quiet=q verbose=v constraint=c: find-links=f: no-deps pre prefix: root: src: platform: python-version: proxy: cache-dir: force-reinstall no-cache-dir break-system-packages',
 }
 
@@ -113,6 +132,7 @@ const aliases: Readonly<Record<string, string>> = {
   pnpm: 'npm',
   gln: 'ln',
   oc: 'kubectl',
+  'docker-compose': 'docker compose',
 }
 
 const specs = new Map<string, OptionSpec>()

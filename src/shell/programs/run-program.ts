@@ -1,15 +1,18 @@
+import type { ShellCommand } from '../../engine/core/shell-effects.ts'
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { eitherWay, type ShellOutcome } from '../evaluate/shell-state.ts'
 import {
   describeField,
+  describeText,
   exactField,
   fieldText,
   hasPattern,
   isFieldKnown,
   knownText,
   reportField,
+  type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
 import { builtins } from './builtins.ts'
@@ -18,7 +21,7 @@ import { runFind, runParallel, runXargs } from './find-and-xargs.ts'
 import { runGitCode } from './git-code.ts'
 import { isShell, runOtherLanguage, runShell } from './interpreters.ts'
 import { recordHosts } from './network-effects.ts'
-import { hasOption, parseOptions } from './parse-options.ts'
+import { hasOption, type ParsedOptions, parseOptions } from './parse-options.ts'
 import { printedOutput } from './printed-output.ts'
 import { hasOptionTable, optionsOf } from './program-options.ts'
 import { childState, findWrapper, runWrapper } from './run-wrapper.ts'
@@ -75,13 +78,12 @@ const withSubcommands = new Set([
 export function runProgram(invocation: Invocation): ShellOutcome {
   const { program, written, args, state, frame, at } = invocation
   const subcommand = subcommandOf(program, args)
-  const key = subcommand === undefined ? program : `${program} ${subcommand}`
   frame.run.record.addCommand({
     program,
     ...(written === program ? {} : { path: written }),
     ...(subcommand === undefined ? {} : { subcommand }),
-    flags: flagsOf(key, args),
     args: args.map(reportField),
+    ...splitArguments(program, subcommand, args),
     via: frame.via,
     ...(state.cwd === undefined || frame.remote !== undefined ? {} : { cwd: state.cwd }),
     ...(frame.remote === undefined ? {} : { remote: frame.remote }),
@@ -114,21 +116,45 @@ function subcommandOf(program: string, args: readonly WordField[]): string | und
   return first && isFieldKnown(first) && !hasPattern(first) ? describeField(first) : undefined
 }
 
-/** The flags of a command, each by its shortest name. */
-function flagsOf(key: string, args: readonly WordField[]): string[] {
-  const program = key.split(' ')[0] ?? key
-  const table = hasOptionTable(key) ? key : program
-  if (args.every((arg) => !describeField(arg).startsWith('-'))) return []
-  const spec = optionsOf(table)
+/** The flags of a command, each by its shortest name, and its operands. */
+function splitArguments(
+  program: string,
+  subcommand: string | undefined,
+  args: readonly WordField[],
+): Pick<ShellCommand, 'flags' | 'operands'> {
+  if (args.every((arg) => !describeField(arg).startsWith('-')))
+    return { flags: [], operands: args.map(describeField) }
   // Options after the command of a wrapper belong to that command.
   const stops = findWrapper(program, args) !== undefined || Object.hasOwn(programs, program)
-  const { options } = parseOptions(args, { ...spec, stops })
-  return [...new Set(options.map(({ name }) => name))].sort()
+  const { options, operands } =
+    subcommand === undefined
+      ? parseOptions(args, { ...optionsOf(program), stops: stops || optionsOf(program).stops })
+      : splitSubcommand(program, subcommand, args, stops)
+  return {
+    flags: [...new Set(options.map(({ name }) => name))].sort(),
+    operands: operands.map(describeField),
+  }
+}
+
+/** Options before the subcommand are those of the program; its own ones follow. */
+function splitSubcommand(
+  program: string,
+  subcommand: string,
+  args: readonly WordField[],
+  stops: boolean,
+): ParsedOptions {
+  const spec = optionsOf(program)
+  const before = parseOptions(args, { ...spec, stops: true })
+  const key = `${program} ${subcommand}`
+  const own = hasOptionTable(key) ? optionsOf(key) : spec.stops ? optionsOf('') : spec
+  const [word = [], ...rest] = before.operands
+  const after = parseOptions(rest, { ...own, stops })
+  return { options: [...before.options, ...after.options], operands: [word, ...after.operands] }
 }
 
 /** Code and scripts that some programs get by an option or by their input. */
 function recordOwnCode(invocation: Invocation): void {
-  const { program, args, frame, at, state } = invocation
+  const { program, args, frame, at } = invocation
   const texts = args.map(describeField)
   const { record } = frame.run
   if (/^(g|gnu|b)?make$/.test(program)) {
@@ -153,13 +179,66 @@ function recordOwnCode(invocation: Invocation): void {
   if (/^(nc|ncat|netcat)$/.test(program)) {
     const { options } = parseOptions(args, optionsOf('nc'))
     for (const { name, value } of options)
-      if ((name === 'e' || name === 'c') && value)
-        frame.run.runCode(fieldText(value), childState(state), {
-          ...viaStep(frame, program),
-          depth: frame.depth + 1,
-        })
+      if ((name === 'e' || name === 'c') && value) runCodeOf(invocation, fieldText(value))
   }
+  if (program === 'scp' || program === 'sftp') runOptionCode(invocation, 'S')
+  if (program === 'socat') runSocat(invocation)
+  if (program === 'ansible') runOptionCode(invocation, 'a')
+  if (
+    program === 'screen' &&
+    texts.some((text) => /^-\w*X$/.test(text)) &&
+    texts.some((text) => /^(stuff|exec)$/.test(text))
+  )
+    runCodeOf(invocation, fieldText(args.at(-1) ?? []))
   if (program === 'script') recordTypescript(invocation)
+  if (program === 'bwrap')
+    record.addOpaque('option', 'which command bwrap runs depends on options that are not known', at)
+  runDatabaseShell(invocation, texts)
+}
+
+/** Clients of databases run shell code after an escape: `.shell`, `\\!`. */
+const databaseEscapes: Readonly<Record<string, RegExp>> = {
+  sqlite3: /^\s*\.(?:shell|system)\s+(.+)/m,
+  psql: /\\!\s*(.+)/m,
+  mysql: /(?:^\s*system\s|\\!)\s*(.+)/m,
+  mariadb: /(?:^\s*system\s|\\!)\s*(.+)/m,
+}
+
+function runDatabaseShell({ program, frame, state }: Invocation, texts: readonly string[]): void {
+  const escapeCode = Object.hasOwn(databaseEscapes, program) ? databaseEscapes[program] : undefined
+  if (escapeCode === undefined) return
+  const given = [...texts, ...(frame.stdin === undefined ? [] : [describeText(frame.stdin)])]
+  for (const text of given) {
+    const code = escapeCode.exec(text)?.[1]
+    if (code !== undefined)
+      frame.run.runCode([code], childState(state), { ...viaStep(frame, program), depth: frame.depth + 1 })
+  }
+}
+
+/** Runs the value of an option that is code. */
+function runOptionCode(invocation: Invocation, option: string): void {
+  const { options } = parseOptions(invocation.args, optionsOf(invocation.program))
+  for (const { name, value } of options) if (name === option && value) runCodeOf(invocation, fieldText(value))
+}
+
+function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
+  frame.run.runCode(code, childState(state), { ...viaStep(frame, program), depth: frame.depth + 1 })
+}
+
+/** `EXEC:program,options` and `SYSTEM:code,options` are addresses of socat. */
+function runSocat(invocation: Invocation): void {
+  for (const arg of invocation.args) {
+    const address = describeField(arg)
+    const code = /^(?:exec|system|shell):(.*)$/is.exec(address)?.[1]
+    if (code === undefined) continue
+    if (isFieldKnown(arg)) runCodeOf(invocation, [code.replace(/(,[a-z0-9-]+(=[^,]*)?)+$/i, '')])
+    else
+      invocation.frame.run.record.addOpaque(
+        'code',
+        'a part of the command of socat is not known',
+        invocation.at,
+      )
+  }
 }
 
 function runInputCode({ program, frame, state, at }: Invocation): void {

@@ -11,7 +11,6 @@ import {
 } from '../evaluate/shell-state.ts'
 import {
   describeField,
-  EMPTY_TEXT,
   exactField,
   fieldText,
   knownText,
@@ -19,7 +18,7 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import { hasOption, optionValues, type ParsedOption, parseOptions, sliceField } from './parse-options.ts'
-import { type OptionSpec, readSpec } from './program-options.ts'
+import { type OptionSpec, optionsOf, readSpec } from './program-options.ts'
 import { type WrapperRow, wrappers } from './wrapper-table.ts'
 
 const specs = new Map<string, OptionSpec>()
@@ -30,28 +29,81 @@ function specOf(name: string, { options }: WrapperRow): OptionSpec {
   return spec
 }
 
-/** The row of a program, or of its subcommand, with the number of words that name it. */
-export function findWrapper(
-  program: string,
-  args: readonly WordField[],
-): { readonly name: string; readonly words: number } | undefined {
-  const texts = args.slice(0, 2).map((arg) => knownText(fieldText(arg)))
-  const base =
-    program === 'podman' || program === 'nerdctl' ? 'docker' : program === 'oc' ? 'kubectl' : program
-  const names = [`${base} ${texts[0]} ${texts[1]}`, `${base} ${texts[0]}`, base]
-  const found = names.findIndex((name) => Object.hasOwn(wrappers, name))
-  return found === -1 ? undefined : { name: names[found] ?? base, words: 2 - found }
+interface FoundWrapper {
+  /** The name of its row. */
+  readonly name: string
+  /** The arguments after the words that name it. */
+  readonly args: readonly WordField[]
+}
+
+/** The programs and subcommands that have subcommands in the table: `docker`, `docker compose`. */
+const parents = new Set(
+  Object.keys(wrappers).flatMap((name) => {
+    const words = name.split(' ')
+    return words.slice(1).map((_, index) => words.slice(0, index + 1).join(' '))
+  }),
+)
+
+const sameAs: Readonly<Record<string, string>> = {
+  podman: 'docker',
+  nerdctl: 'docker',
+  oc: 'kubectl',
+  flyctl: 'fly',
+  incus: 'lxc',
+}
+
+/** The row of a program, or of its subcommand; options of the program may come before the subcommand. */
+export function findWrapper(program: string, given: readonly WordField[]): FoundWrapper | undefined {
+  let name = baseOf(program)
+  let args = given
+  let found: FoundWrapper | undefined
+  for (;;) {
+    if (Object.hasOwn(wrappers, name)) found = { name, args }
+    if (!parents.has(name)) return found
+    const { operands } = parseOptions(args, { ...optionsOf(name), stops: true })
+    const subcommand = knownText(fieldText(operands[0] ?? []))
+    if (subcommand === undefined || subcommand === '') return found
+    name = `${name} ${subcommand}`
+    args = operands.slice(1)
+  }
+}
+
+/** An option that the table lacks may take a value, and then the subcommand is a later word. */
+function findHiddenSubcommand({ program, args }: Invocation): string | undefined {
+  const name = baseOf(program)
+  if (!parents.has(name)) return undefined
+  const spec = optionsOf(name)
+  const { options, operands } = parseOptions(args, { ...spec, stops: true })
+  const unknown = options.find((option) => !spec.names.has(option.name) && option.value === undefined)
+  const [next] = operands.slice(1)
+  const word = next && knownText(fieldText(next))
+  return unknown !== undefined && Object.hasOwn(wrappers, `${name} ${word}`) ? unknown.name : undefined
+}
+
+/** The program whose rows also hold for this one. */
+function baseOf(program: string): string {
+  if (/^ld-(linux|musl)[\w.-]*\.so/.test(program)) return 'ld.so'
+  return Object.hasOwn(sameAs, program) ? (sameAs[program] ?? program) : program
 }
 
 /** Runs the command that a wrapper runs. Undefined if the program is no wrapper. */
 export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const found = findWrapper(invocation.program, invocation.args)
   const row = found && wrappers[found.name]
-  if (!found || !row) return undefined
   const { state, at } = invocation
   const { record, runCode } = invocation.frame.run
+  if (!found || !row) {
+    const option = findHiddenSubcommand(invocation)
+    if (option !== undefined)
+      record.addOpaque(
+        'option',
+        `${invocation.program} has an option ${option} that the analyser does not know`,
+        at,
+      )
+    return undefined
+  }
   const spec = specOf(found.name, row)
-  const { options, operands } = parseOptions(invocation.args.slice(found.words), spec)
+  const { options, operands } = parseOptions(found.args, spec)
   if (hasOption(options, ...(row.inert ?? [])))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
   for (const { name } of options)
@@ -66,7 +118,8 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
   const outcome = runInner({ row, options, words: inside.words }, inside.state, frame)
-  if (!outcome) return { ok: [state], fail: [state], stdout: EMPTY_TEXT }
+  // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
+  if (!outcome) return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
 }
@@ -102,6 +155,8 @@ function enterWrapper({ row, options, operands }: WrapperCall, state: ShellState
   const [folder] = row.folder === undefined ? [] : optionValues(options, row.folder)
   if (folder) inside.cwd = absolutePath(knownText(fieldText(folder)) ?? '', state.cwd)
   let words = operands.slice(row.operands ?? 0)
+  // `aws-vault exec profile -- command`
+  if (words[0] && row.operands && describeField(words[0]) === '--') words = words.slice(1)
   for (; row.assignments && words[0]; words = words.slice(1)) {
     const text = describeField(words[0])
     const equals = /^[A-Za-z_]\w*=/.exec(text)?.[0]
@@ -119,6 +174,9 @@ function runInner(
   frame: ShellFrame,
 ): ShellOutcome | undefined {
   const given = words.length === 0 && row.fallback !== undefined ? [exactField(row.fallback)] : words
+  // Without a command the shell of the other machine reads its input.
+  if (given.length === 0 && row.joins === 'joined' && frame.stdin !== undefined)
+    return frame.run.runCode(frame.stdin, childState(state), { ...frame, at: frame.at ?? 0 })
   if (given.length === 0) return undefined
   // `flock file -c code`: the option follows the operand.
   if (row.code?.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))

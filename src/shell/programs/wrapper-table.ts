@@ -53,6 +53,14 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   ionice: { options: '+ class=c: classdata=n: pid=p: ignore=t pgid=P: uid=u:' },
   chrt: { options: '+ a b f i m o r d R T: P: D: p v', operands: 1 },
   taskset: { options: '+ a p cpu-list=c', operands: 1 },
+  setarch: {
+    options: '+ addr-no-randomize=R 3gb=B uname-2.6 verbose=v short-inode=I fdpic-funcptrs=F',
+    operands: 1,
+  },
+  linux32: plain,
+  linux64: plain,
+  // The loader of programs runs the one that it is given.
+  'ld.so': { options: '+ library-path: preload: audit: argv0: list verify inhibit-cache' },
   numactl: {
     options:
       '+ interleave=i: membind=m: cpunodebind=N: physcpubind=C: localalloc=l preferred: show=s hardware=H',
@@ -96,6 +104,15 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   'systemd-inhibit': { options: '+ what: who: why: mode: list' },
   caffeinate: { options: '+ d i m s u t: w:' },
   firejail: { options: '+' },
+  proot: {
+    options: '+ rootfs=r: bind=b: cwd=w: qemu=q: kernel-release=k: root-id=0 change-id=i: R: S:',
+    folder: 'w',
+  },
+  cgexec: { options: '+ g: sticky' },
+  catchsegv: plain,
+  'ssh-agent': { options: '+ a: t: E: O: P: c s D d k', inert: ['k'] },
+  sg: { options: '+', operands: 1, joins: 'joined', code: ['c'] },
+  newgrp: { options: '+', operands: 1, fallback: 'sh' },
   setpriv: {
     options:
       '+ reuid: regid: groups: clear-groups keep-groups init-groups inh-caps: ambient-caps: bounding-set: securebits: no-new-privs reset-env pdeathsig: selinux-label: apparmor-profile: ruid: euid: rgid: egid:',
@@ -190,6 +207,14 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   'dotenvx run': { options: '+ env=e: env-file=f:' },
   'doppler run': { options: '+ project=p: config=c: command: token=t:', code: ['command'] },
   'op run': { options: '+ env-file: no-masking' },
+  'infisical run': { options: '+ env: path: projectId: token: command=c: watch', code: ['c'] },
+  'chamber exec': { options: '+ pristine strict', operands: 1 },
+  'sops exec-env': { options: '+ user: background pristine', operands: 1, joins: 'joined' },
+  'sops exec-file': { options: '+ user: background no-fifo filename:', operands: 1, joins: 'joined' },
+  'railway run': { options: '+ service=s: environment=e:' },
+  'devbox run': { options: '+ config=c: quiet=q' },
+  'mise x': { options: '+ cd=C: jobs=j:' },
+  envchain: { options: '+', operands: 1 },
   'aws-vault exec': { options: '+ duration=d: region: no-session=n server=s', operands: 1 },
   'perf stat': { options: '+ e: p: r: o: a d v x:' },
   'perf record': { options: '+ e: p: o: F: a g c: call-graph:' },
@@ -223,11 +248,54 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
     remote: 0,
   },
   'lxc exec': { options: '+ cwd: user: group: env: mode: t T', operands: 1, remote: 0 },
+  'lxc shell': { options: '+', operands: 1, remote: 0 },
+  'kubectl run': {
+    options:
+      'image: command env: labels=l: restart: rm stdin=i tty=t attach quiet=q namespace=n: context: kubeconfig: overrides: port: dry-run image-pull-policy: annotations: expose privileged',
+    operands: 1,
+    remote: 0,
+  },
+  'kubectl debug': {
+    options:
+      'image: container=c: copy-to: target: stdin=i tty=t attach quiet=q namespace=n: context: kubeconfig: env: profile: share-processes replace same-node',
+    operands: 1,
+    remote: 0,
+  },
+  'gcloud compute ssh': {
+    options:
+      'command: zone: project: account: region: ssh-flag: ssh-key-file: strict-host-key-checking: container: tunnel-through-iap internal-ip plain dry-run quiet=q ssh-key-expire-after:',
+    code: ['command'],
+    mixed: true,
+  },
+  'fly ssh console': {
+    options: 'command=C: app=a: address=A: user=u: pty machine: select=s',
+    code: ['C'],
+    mixed: true,
+  },
+  'heroku run': {
+    options: '+ app=a: remote=r: size=s: type: env=e: exit-code=x no-tty no-notify',
+    joins: 'joined',
+  },
+  'multipass exec': { options: '+ working-directory=d: no-map-working-directory', operands: 1, remote: 0 },
+  'limactl shell': { options: '+ shell: workdir: tty', operands: 1, remote: 0 },
+  'colima ssh': { options: '+ profile=p:' },
+  'machinectl shell': { options: '+ uid: setenv=E: quiet=q', operands: 1, remote: 0 },
+  'systemd-nspawn': {
+    options: '+ directory=D: image=i: user=u: machine=M: bind: bind-ro: quiet=q boot=b ephemeral=x',
+  },
+  'crictl exec': { options: '+ interactive=i tty=t sync=s timeout:', operands: 1, remote: 0 },
+  wsl: { options: '+ distribution=d: user=u: cd: exec=e shell-type: system' },
   'vagrant ssh': { options: 'command=c: plain=p', code: ['c'] },
   'adb shell': { options: '+ e: n T t x', joins: 'joined' },
   'nix-shell': {
     options: 'run: command: packages=p: attr=A: pure keep: I: option: arg: argstr: expr=E',
     code: ['run', 'command'],
+    mixed: true,
+  },
+  screen: { options: '+ d m D r R S: t: c: h: L T: U x A a e: f i l n O p: q s: v w X' },
+  man: {
+    options: 'pager=P: html=H: preprocessor=p: all=a default=d locate=w where=w apropos=k whatis=f',
+    code: ['P', 'H'],
     mixed: true,
   },
   'tmux new-session': { options: '+ d A D E P X c: e: F: f: n: s: t: x: y:', joins: 'joined' },

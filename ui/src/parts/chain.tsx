@@ -164,6 +164,8 @@ function describe(
   if (opened.has(hook.hook)) return { outcome: 'opened', word: 'failed', text }
   if (last.decision === 'error' || last.decision === 'timeout')
     return { outcome: 'failed', word: last.decision === 'timeout' ? 'too slow' : 'failed', text }
+  if (last.decision === 'skipped' && last.facts?.opaque !== undefined)
+    return { outcome: 'opened', word: 'not certain', text }
   if (last.decision === 'skipped' || last.decision === 'aborted' || last.decision === 'late')
     return { outcome: 'skip', word: last.decision, text }
   const change = rewriters.get(hook.hook)
@@ -180,9 +182,10 @@ function wordOf({ decision }: Execution): string {
   return decision === 'allow' || decision === 'ask' || decision === 'block' ? decision : 'fail'
 }
 
-function reasonOf({ reason, code, durationMs, recheck }: Execution): string {
+function reasonOf({ reason, code, durationMs, recheck, facts }: Execution): string {
   const time = durationMs === undefined ? undefined : formatDuration(durationMs)
-  return [recheck ? 'asked again' : undefined, reason, code, time]
+  const matched = typeof facts?.matched === 'string' ? showControls(facts.matched) : undefined
+  return [recheck ? 'asked again' : undefined, reason, matched, code, time]
     .filter((part) => part !== undefined)
     .join(' · ')
 }

@@ -62,7 +62,7 @@ function splitTerms(source: string): readonly SplitTerm[] {
 /** A position counts from the start of the term, so a problem names none. */
 function evaluateTerm(source: string, input: MatchInput): Pick<ConditionTerm, 'holds' | 'value' | 'problem'> {
   try {
-    const holds = compileCondition(source)(input)
+    const holds = compileCondition(source).holds(input)
     const value = readSubject(source, holds, input)
     return value === undefined ? { holds } : { holds, value }
   } catch (error) {

@@ -7,14 +7,27 @@ import { parseExpression, tooComplex } from './parse.ts'
 import { checkTypes } from './type-check.ts'
 import { bindVariables } from './variables.ts'
 
-type Condition = (input: MatchInput) => boolean
+interface Condition {
+  holds(input: MatchInput): boolean
+  /** Whether it looks at what a shell line does. */
+  readonly readsShell: boolean
+}
 
 const MAX_CACHED = 500
 const cache = new Map<string, Condition>()
 
 /** `if_expr`: a condition in the Common Expression Language. */
 export function conditionPart(source: string): MatchPart {
-  return { kind: 'if_expr', source, when: compileCondition(source) }
+  const { holds, readsShell } = compileCondition(source)
+  if (!readsShell) return { kind: 'if_expr', source, when: holds }
+  return {
+    kind: 'if_expr',
+    source,
+    effects: {
+      find: (input) => (holds(input) ? '' : undefined),
+      hidden: (_input, effects) => effects.shell().opaque,
+    },
+  }
 }
 
 /** Compiles an expression; throws a coded error for a bad one. Hooks with the same expression share the result. */
@@ -43,7 +56,7 @@ function plan(source: string): Condition {
   const { expr, positions } = parseExpression(source)
   const { variables, comprehensionSize } = checkTypes(expr, positions)
   const run = cel.plan(celEnvironment(), expr)
-  return (input) => {
+  const holds: Condition['holds'] = (input) => {
     const { value, truncated, refused } = withReadErrors(() =>
       runMetered(comprehensionSize, () => run(bindVariables(cel, variables, input))),
     )
@@ -59,6 +72,7 @@ function plan(source: string): Condition {
       throw evaluationError('a text or list was cut at its limit, so false is not certain')
     return value
   }
+  return { holds, readsShell: variables.has('shell') }
 }
 
 /** The library returns errors as values. Only reading the payload can throw. */

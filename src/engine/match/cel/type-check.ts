@@ -3,7 +3,7 @@ import { HookError } from '../../core/error.ts'
 import { celEnvironment, celPattern } from './environment.ts'
 import type { Expr } from './load-cel.ts'
 import { type ExpressionPositions, tooComplex } from './parse.ts'
-import { celVariables } from './variables.ts'
+import { celVariables, shellKeys } from './variables.ts'
 
 type Node<Case extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: Case }>['value']
 
@@ -102,9 +102,23 @@ function typeOfName({ scope, usage, positions }: Walk, node: Expr, name: string)
 }
 
 function typeOfSelect(walk: Walk, node: Expr, { operand, field, testOnly }: Node<'selectExpr'>): CelType {
+  if (operand && isShellVariable(walk, operand)) {
+    typeOf(walk, operand)
+    if (!shellKeys.some((key) => key === field))
+      throw walk.positions.typeError(
+        node,
+        `there is no shell.${field}`,
+        `It may be one of ${shellKeys.join(', ')}.`,
+      )
+    return testOnly ? 'bool' : 'list'
+  }
   const of = operand ? typeOf(walk, operand) : 'dyn'
   if (of !== 'map' && of !== 'dyn') throw walk.positions.typeError(node, `type ${of} has no field ${field}`)
   return testOnly ? 'bool' : 'dyn'
+}
+
+function isShellVariable({ scope }: Walk, { exprKind }: Expr): boolean {
+  return exprKind.case === 'identExpr' && exprKind.value.name === 'shell' && !scope.has('shell')
 }
 
 function typeOfMap(walk: Walk, node: Expr, { messageName, entries }: Node<'structExpr'>): CelType {

@@ -1,7 +1,8 @@
 import type { CelInput } from '@bufbuild/cel'
 import { isRecord } from '../../core/check.ts'
+import type { FileEffect } from '../../core/shell-effects.ts'
 import { readOutcome } from '../event-conditions.ts'
-import type { MatchInput } from '../match-part.ts'
+import { effectsOf, type MatchInput } from '../match-part.ts'
 import type { CelLibrary } from './load-cel.ts'
 import { toCel, truncateText } from './to-cel.ts'
 
@@ -32,8 +33,34 @@ export const celVariables: ReadonlyMap<string, Variable> = new Map<string, Varia
   ['tenant', fromEnvelope('tenant')],
   ['host', fromEnvelope('host')],
   ['cwd', fromEnvelope('cwd')],
+  ['shell', { type: 'map', read: readShell }],
   ['payload', { type: 'map', read: ({ payload }) => recordOrEmpty(payload) }],
 ])
+
+/** The keys of `shell`, which an expression must spell as they are. */
+export const shellKeys = ['commands', 'writes', 'reads', 'deletes', 'hosts', 'opaque'] as const
+
+/** What the shell lines of the call do; for a call without one, all lists are empty. */
+function readShell(input: MatchInput): Readonly<Record<(typeof shellKeys)[number], readonly unknown[]>> {
+  const { commands, writes, reads, deletes, hosts, opaque } = effectsOf(input).shell()
+  return {
+    commands: commands.map(
+      ({ program, path = '', subcommand = '', flags, args, via, cwd = '', remote = '' }) => ({
+        ...{ program, path, subcommand, flags, via, cwd, remote },
+        args: args.map(({ text }) => text),
+      }),
+    ),
+    writes: writes.flatMap(pathsOf),
+    reads: reads.flatMap(pathsOf),
+    deletes: deletes.flatMap(pathsOf),
+    hosts: hosts.map(({ host }) => host),
+    opaque: opaque.map(({ reason, detail }) => ({ reason, detail })),
+  }
+}
+
+function pathsOf({ path, target }: FileEffect): readonly string[] {
+  return target === undefined ? [path] : [path, target]
+}
 
 /** Reads the named variables. The result has no prototype, so that `constructor` does not resolve. */
 export function bindVariables(

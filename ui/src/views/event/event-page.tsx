@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
+import type { ShellEffects } from '../../../../src/engine/core/shell-effects.ts'
 import type { ExplainedTrace } from '../../../../src/gateway/audit/explain-conditions.ts'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
@@ -15,6 +16,8 @@ import { agentTitle, plural, shortenId, showControls } from '../../parts/format.
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, Duration, Id } from '../../parts/values.tsx'
+import { RelatedFirings } from '../recovery/firing-list.tsx'
+import { Effects } from './effects.tsx'
 import styles from './event-page.module.css'
 import { readRequest } from './read-request.ts'
 
@@ -36,13 +39,14 @@ export function EventDetails({ eventId }: { readonly eventId: string }) {
   return (
     <Loaded query={query} rows={8}>
       {(explained: Explained) => {
-        const { event, request, decision, trace } = explained
+        const { event, request, decision, trace, effects } = explained
         return (
           <EventView
             event={event}
             request={request}
             decision={decision ?? { kind: event.kind }}
             trace={trace}
+            effects={effects}
           />
         )
       }}
@@ -64,6 +68,7 @@ interface Explained {
   readonly request?: unknown
   readonly decision?: EngineDecision
   readonly trace?: ExplainedTrace
+  readonly effects?: ShellEffects
 }
 
 /** Decisions and texts name hooks by their ids. */
@@ -77,6 +82,7 @@ interface EventViewProps {
   readonly request: unknown
   readonly decision: EngineDecision
   readonly trace: ExplainedTrace | undefined
+  readonly effects: ShellEffects | undefined
 }
 
 const verbs: Readonly<Record<Outcome, string>> = {
@@ -90,7 +96,7 @@ const verbs: Readonly<Record<Outcome, string>> = {
   shadow: 'Shadow',
 }
 
-function EventView({ event, request, decision, trace }: EventViewProps) {
+function EventView({ event, request, decision, trace, effects }: EventViewProps) {
   const { agent, folder, tool, what, input } = readRequest(event.event, request)
   const { steps = [], opened = [] } = decision
   const names: HookNames = {
@@ -140,6 +146,8 @@ function EventView({ event, request, decision, trace }: EventViewProps) {
             )}
           </Panel>
         )}
+        {effects === undefined ? null : <Effects effects={effects} />}
+        <RelatedFirings title="What it fired" filter={{ event_id: event.event_id }} />
         <Input input={input} steps={steps} names={names} />
         <div className={layout.columns}>
           <Why decision={decision} trace={trace} names={names} />
@@ -224,6 +232,15 @@ function Banner({ decision, names, eventId, request, testable }: BannerProps) {
             Make a hook
           </Button>
         ) : null}
+        <Button
+          variant="default"
+          size="xs"
+          renderRoot={(props) => (
+            <Link to="/recovery" search={{ tab: 'simulate', from: eventId }} {...props} />
+          )}
+        >
+          Simulate recovery rules
+        </Button>
         <CopyMenu eventId={eventId} request={request} />
       </span>
     </div>

@@ -42,6 +42,8 @@ export interface ShellCommand {
   /** The flags, each by its shortest name and each once, sorted: `f`, `r` for `-rf`, `-r -f` and `--recursive --force`. */
   readonly flags: readonly string[]
   readonly args: readonly ShellArgument[]
+  /** The texts of the arguments that are neither options nor their values, the subcommand included. */
+  readonly operands: readonly string[]
   /** How the line gets to this command, outermost first: `sudo`, `sh -c`, `xargs`. */
   readonly via: readonly string[]
   /** The folder in which it runs; absent if it cannot be known, or if the command runs on another machine. */
@@ -84,6 +86,8 @@ export type OpaqueReason =
   | 'script'
   /** The path of a file that is written or deleted is known only when the line runs. */
   | 'path'
+  /** An argument or host that a hook looks for is known only when the line runs. */
+  | 'argument'
   /** An option that the analyser does not know decides what runs. */
   | 'option'
   /** The grammar of the shell does not accept the line. */
@@ -112,3 +116,6 @@ export interface ShellEffects {
   readonly hosts: readonly HostEffect[]
   readonly opaque: readonly OpaqueMark[]
 }
+
+/** Returns what a shell line does. It executes nothing and never throws. `analyzeShell` of `hookhelm/shell` is one. */
+export type AnalyzeShell = (line: string, context: ShellContext) => ShellEffects

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { lazyAnalyzeShell } from '../load-shell.ts'
+import { localShell } from './local-shell.ts'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'hookhelm-local-shell-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const programs = (line: string) => localShell(line, { cwd }).commands.map(({ program }) => program)
+
+test('a script that a line runs is read from this machine', () => {
+  writeFileSync(join(cwd, 'clean.sh'), '#!/bin/sh\nrm -rf build\n')
+  expect(programs('./clean.sh')).toContain('rm')
+  expect(programs('bash clean.sh')).toContain('rm')
+})
+
+test('a symbolic link is followed, also to a file that does not exist yet', () => {
+  mkdirSync(join(cwd, 'real'))
+  writeFileSync(join(cwd, 'real/prod.cfg'), '')
+  symlinkSync(join(cwd, 'real/prod.cfg'), join(cwd, 'link'))
+  symlinkSync(join(cwd, 'real'), join(cwd, 'folder'))
+  const targets = localShell('echo x > link; echo x > folder/new.cfg', { cwd }).writes.map(
+    ({ target }) => target,
+  )
+  expect(targets).toEqual([join(cwd, 'real/prod.cfg'), join(cwd, 'real/new.cfg')])
+})
+
+test('a pipe is not opened, and a large file is not read', () => {
+  execFileSync('mkfifo', [join(cwd, 'pipe.sh')])
+  writeFileSync(join(cwd, 'large.sh'), `rm -rf x\n${'#'.repeat(300_000)}`)
+  for (const line of ['sh pipe.sh', 'sh large.sh'])
+    expect(localShell(line, { cwd }).opaque).toMatchObject([{ reason: 'script' }])
+})
+
+test('the analyser of another machine looks at no file', () => {
+  writeFileSync(join(cwd, 'clean.sh'), 'rm -rf build\n')
+  expect(lazyAnalyzeShell('sh clean.sh', { cwd })).toMatchObject({ opaque: [{ reason: 'script' }] })
+})

@@ -1,0 +1,98 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { localShell } from '../../src/app/local-shell.ts'
+import { findPack, packNames, packTag, recommendedPacks } from '../../src/config/packs/pack.ts'
+import { createHandlers } from '../../src/handlers/handlers.ts'
+import { createHooks, type Hooks } from '../../src/index.ts'
+import { ordinaryAlarms, type PackCase, readOrdinaryCommands, readPackCases } from './pack-cases.ts'
+
+const SLOW = { timeout: 120_000 }
+const cwd = '/srv/app'
+const allCases = readPackCases()
+const handlers = createHandlers({ models: { find: () => Promise.reject(new Error('no model')) } })
+afterAll(() => handlers.dispose())
+
+function hooksOf(...packs: readonly string[]): Hooks {
+  const hooks = createHooks({ handlers: handlers.handlers, shell: localShell })
+  // A script that a busy machine starts late is not what these tests are about.
+  for (const name of packs)
+    for (const hook of findPack(name).hooks) hooks.add({ ...hook, timeout_ms: 60_000 })
+  return hooks
+}
+
+/** What the hooks do with an event: `pass`, or the hook that stopped or changed it. */
+async function outcomeOf(hooks: Hooks, { event, payload }: PackCase): Promise<string> {
+  const decision = await hooks.dispatch(event as 'pre_tool_use', payload as never, { cwd })
+  if (decision.code !== undefined) throw new Error(`${decision.code}: ${decision.reason}`)
+  if (decision.opened !== undefined) throw new Error(JSON.stringify(decision.opened))
+  if (decision.input !== undefined) return decision.steps?.[0]?.hook ?? 'changed'
+  return decision.kind === 'allow' ? 'pass' : (decision.by ?? '')
+}
+
+async function wrongOutcomes(hooks: Hooks, cases: readonly PackCase[]) {
+  const outcomes = []
+  for (const each of cases) outcomes.push({ ...each, outcome: await outcomeOf(hooks, each) })
+  return {
+    missed: outcomes
+      .filter(({ mustCatch, outcome }) => mustCatch && outcome === 'pass')
+      .map(({ label }) => label),
+    alarmed: outcomes
+      .filter(({ mustCatch, outcome }) => !mustCatch && outcome !== 'pass')
+      .map(({ label, outcome }) => ({ label, outcome })),
+  }
+}
+
+describe.each(allCases.map((cases) => [cases.pack, cases] as const))(
+  '%s',
+  (pack, { cases, missed, alarmed }) => {
+    test(
+      'catches what it must and leaves alone what it must, but for the cases that the docs count',
+      SLOW,
+      async () => {
+        const wrong = await wrongOutcomes(hooksOf(pack), cases)
+        expect(wrong.missed.toSorted()).toEqual(missed.toSorted())
+        expect(wrong.alarmed.map(({ label }) => label).toSorted(), JSON.stringify(wrong.alarmed)).toEqual(
+          alarmed.toSorted(),
+        )
+      },
+    )
+
+    test('has at least 60 different cases, of both kinds', () => {
+      expect(new Set(cases.map(({ label }) => label)).size).toBe(cases.length)
+      expect(cases.length).toBeGreaterThanOrEqual(60)
+      expect(cases.filter(({ mustCatch }) => mustCatch).length).toBeGreaterThanOrEqual(25)
+      expect(cases.filter(({ mustCatch }) => !mustCatch).length).toBeGreaterThanOrEqual(25)
+    })
+
+    test('says of each hook what it is, why it objects, and which agentic risk it is about', () => {
+      for (const { id, name, description, tags = [], config, handler_type } of findPack(pack).hooks) {
+        expect(id).toMatch(new RegExp(`^${pack}/[a-z-]+$`))
+        expect(name).toMatch(/^[A-Z]/)
+        expect(description).toMatch(/^[A-Z].*\.$/)
+        expect(tags).toContain(packTag(pack))
+        expect(tags.filter((tag) => /^ASI(0[1-9]|10)$/.test(tag)).length).toBeGreaterThanOrEqual(1)
+        if (handler_type === 'answer') expect(config).toMatchObject({ reason: expect.stringMatching(/\.$/) })
+      }
+    })
+  },
+)
+
+describe('packs together', () => {
+  const commands = readOrdinaryCommands()
+
+  test('the recommended ones leave more than 200 ordinary commands of many stacks alone', SLOW, async () => {
+    expect(new Set(commands.map(({ label }) => label)).size).toBeGreaterThanOrEqual(200)
+    expect((await wrongOutcomes(hooksOf(...recommendedPacks), commands)).alarmed).toEqual([])
+  })
+
+  test('all of them do, but for the commands that the docs count', SLOW, async () => {
+    const { alarmed } = await wrongOutcomes(hooksOf(...packNames()), commands)
+    expect(
+      alarmed.map(({ label }) => label),
+      JSON.stringify(alarmed),
+    ).toEqual(ordinaryAlarms)
+  })
+
+  test('every pack has cases', () => {
+    expect(allCases.map(({ pack }) => pack)).toEqual(packNames())
+  })
+})
