@@ -1,18 +1,20 @@
 /*
  * hookhelm-hook: the program that a coding agent starts for each of its hooks.
  *
- *   hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
+ *   hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--wait MS] [--observe]
  *                 [--refuse FORMAT] [--fail-open]
  *
  * It reads the agent's payload from stdin, sends it to the gateway's unix socket, and prints the gateway's reply.
  * A gate blocks unless one complete, valid reply arrives in time from a trusted peer. Every other path ends in
  * no_answer(). With --observe nothing is ever blocked, and events that cannot be delivered go to the spool.
+ * --within is the time for an answer. If the gateway reports that it asks a person, the client waits for that person up
+ * to --wait, and connects again if the gateway restarts meanwhile.
  *
  * How it is written:
  * - It uses no allocator, no lock and no stdio. Every function that it calls is async-signal-safe, so a signal
  *   handler may end the program as the main path does.
  * - Reads and writes have no timeouts. One alarm covers the whole budget. It interrupts every wait: stdin, the
- *   gateway, a full pipe or a slow disk.
+ *   gateway, a full pipe or a slow disk. Only a pending line of the gateway moves it.
  * - It prints nothing before the reply is complete and valid.
  * - The Node client (src/agents/client/hookhelm-hook.cjs) behaves the same, and one table of tests runs both.
  */
@@ -58,12 +60,16 @@
 #define MAX_WITHIN_MS 3600000
 /* Extra time for spooling after the budget is used up. */
 #define GRACE_MS 500
+/* The gateway reports that the time of a person is over; the client gives that line this long to arrive. */
+#define REPORT_MS 1000
+/* Between two attempts to reach a gateway that restarts. */
+#define RETRY_MS 100
 
 typedef unsigned char byte;
 
 static const char USAGE[] =
-    "usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]\n"
-    "                     [--refuse FORMAT] [--fail-open]\n"
+    "usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--wait MS]\n"
+    "                     [--observe] [--refuse FORMAT] [--fail-open]\n"
     "FORMAT is permission, permission-camel, permission-any, decision, prompt or tool.\n";
 
 /* Refusals on stdout, for events where the agent ignores the exit code or hides the reason. `%` is the reason. */
@@ -88,7 +94,7 @@ static const struct {
 
 static struct {
   const char *agent, *event, *socket, *spool;
-  long within_ms;
+  long within_ms, wait_ms;
   bool observe, fail_open;
   enum refusal refusal;
 } options = {.within_ms = DEFAULT_WITHIN_MS};
@@ -104,6 +110,10 @@ struct text {
 #define TEXT(name, size)    \
   static char name##_[size]; \
   struct text name = {name##_, 0, sizeof name##_, false}
+
+#define TEXT_IN_FILE(name, size) \
+  static char name##_[size];     \
+  static struct text name = {name##_, 0, size, false}
 
 static void put(struct text *text, const char *bytes, size_t count) {
   if (count > text->room - text->length) {
@@ -387,6 +397,23 @@ static bool write_all(int file, const void *bytes, size_t count) {
   return true;
 }
 
+static uint64_t read_clock(clockid_t which) {
+  struct timespec now;
+  clock_gettime(which, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t now_ms(void) { return read_clock(CLOCK_REALTIME); }
+
+/* When the client started, by a clock that nobody sets. */
+static uint64_t started_ms;
+
+/* How long the client may still wait for a person; at least 1. */
+static uint64_t wait_left(void) {
+  uint64_t passed = read_clock(CLOCK_MONOTONIC) - started_ms;
+  return passed < (uint64_t)options.wait_ms ? (uint64_t)options.wait_ms - passed : 1;
+}
+
 static void set_alarm(long ms) {
   struct itimerval timer = {{0, 0}, {ms / 1000, ms % 1000 * 1000}};
   setitimer(ITIMER_REAL, &timer, NULL);
@@ -471,12 +498,6 @@ static int count_spooled(int directory) {
   closedir(listing);
   return count - 2;
 #endif
-}
-
-static uint64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void say_path(struct text *text, const char *before, uint64_t at) {
@@ -603,6 +624,16 @@ static _Noreturn void end_without_answer(const char *reason, size_t length) {
 
 static _Noreturn void no_answer(const char *reason) { end_without_answer(reason, strlen(reason)); }
 
+/* ---- Waiting for a person ---- */
+
+/* "apr_" and 16 digits: the first question of this call. A gateway that restarted knows the call by it. */
+#define APPROVAL_LENGTH 20
+static char approval[APPROVAL_LENGTH + 1];
+/* What the gateway said last about the wait, on one line. */
+TEXT_IN_FILE(wait_text, MAX_WHY + 64);
+/* Set while a person is being asked. */
+static volatile sig_atomic_t is_waiting;
+
 /* ---- Signals ---- */
 
 /* The reason when the budget is used up. */
@@ -614,10 +645,14 @@ static _Noreturn void end_late(void) {
   sigemptyset(&alarm_only);
   sigaddset(&alarm_only, SIGALRM);
   sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
-  TEXT(reason, 128);
-  say(&reason, too_late);
-  say_number(&reason, (uint64_t)options.within_ms);
+  TEXT(reason, MAX_WHY + 256);
+  say(&reason, is_waiting ? "no person answered within " : too_late);
+  say_number(&reason, (uint64_t)(is_waiting ? options.wait_ms : options.within_ms));
   say(&reason, " ms");
+  if (is_waiting) {
+    say(&reason, "; the call ");
+    put(&reason, wait_text.at, wait_text.length);
+  }
   set_alarm(GRACE_MS);
   end_without_answer(reason.at, reason.length);
 }
@@ -698,12 +733,12 @@ static bool is_name(const char *word) {
   return length > 0 && length <= MAX_NAME;
 }
 
-static long milliseconds(const char *word) {
+static long milliseconds(const char *option, const char *word) {
   size_t length = strlen(word);
   struct cursor digits = {(byte *)(uintptr_t)word, (byte *)(uintptr_t)word + length};
   uint64_t number;
   if (!take_count(&digits, MAX_WITHIN_MS, &number) || digits.at != digits.end || number == 0)
-    end_with_usage("--within takes milliseconds, not ", word);
+    end_with_usage(option, word);
   return (long)number;
 }
 
@@ -723,14 +758,15 @@ static void read_word(const char *word) {
 
 static bool takes_value(const char *word) {
   return strcmp(word, "--socket") == 0 || strcmp(word, "--spool") == 0 || strcmp(word, "--within") == 0 ||
-         strcmp(word, "--refuse") == 0;
+         strcmp(word, "--wait") == 0 || strcmp(word, "--refuse") == 0;
 }
 
 static void read_option(const char *word, const char *value) {
   if (!value || value[0] == '\0') end_with_usage("no value for ", word);
   if (strcmp(word, "--socket") == 0) options.socket = value;
   else if (strcmp(word, "--spool") == 0) options.spool = value;
-  else if (strcmp(word, "--within") == 0) options.within_ms = milliseconds(value);
+  else if (strcmp(word, "--within") == 0) options.within_ms = milliseconds("--within takes milliseconds, not ", value);
+  else if (strcmp(word, "--wait") == 0) options.wait_ms = milliseconds("--wait takes milliseconds, not ", value);
   else options.refusal = way_to_refuse(value);
 }
 
@@ -748,6 +784,7 @@ static void read_arguments(int count, char **words) {
   }
   if (!options.event) end_with_usage("an agent and an event are needed", "");
   if (!options.socket) end_with_usage("--socket is needed", "");
+  if (options.wait_ms < options.within_ms) options.wait_ms = options.within_ms;
   if (options.observe && (options.fail_open || options.refusal != EXIT_2))
     end_with_usage("--observe refuses nothing: it goes with neither --refuse nor --fail-open", "");
 }
@@ -775,7 +812,9 @@ static bool is_trusted(int connection) {
   return uid == 0 || uid == geteuid();
 }
 
-/* Returns the connection, or -1 and the problem as text before and after the path of the socket. */
+#define UNTRUSTED (-2)
+
+/* Returns the connection. Below 0: the problem is the text before and after the path of the socket. */
 static int reach_gateway(const char **before, const char **after) {
   *before = "the socket ", *after = " cannot be reached";
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -790,18 +829,44 @@ static int reach_gateway(const char **before, const char **after) {
   if (failed) {
     if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR)
       *before = "no gateway listens at ", *after = "; start it with \"hookhelm up\"";
+    close(connection);
     return -1;
   }
   if (is_trusted(connection)) return connection;
   *before = "another user may be answering at ", *after = ", who is not trusted";
-  return -1;
+  close(connection);
+  return UNTRUSTED;
 }
 
-/* The gateway's share of the remaining budget, so that it can report a timeout itself. */
+static _Noreturn void end_unreachable(const char *before, const char *after) {
+  TEXT(reason, 2048);
+  say(&reason, before);
+  put(&reason, options.socket, strnlen(options.socket, 1024));
+  say(&reason, after);
+  end_without_answer(reason.at, reason.length);
+}
+
+static int reach_first(void) {
+  const char *before, *after;
+  int connection = reach_gateway(&before, &after);
+  if (connection < 0) end_unreachable(before, after);
+  return connection;
+}
+
+/* Waits for a gateway that restarts. The alarm ends it. */
+static int reach_again(void) {
+  for (;;) {
+    const char *before, *after;
+    poll(NULL, 0, RETRY_MS);
+    int connection = reach_gateway(&before, &after);
+    if (connection == UNTRUSTED) end_unreachable(before, after);
+    if (connection >= 0) return connection;
+  }
+}
+
+/* The gateway's share of the time that is left, so that it can report itself that the time is over. */
 static uint64_t gateway_ms(void) {
-  struct itimerval timer;
-  getitimer(ITIMER_REAL, &timer);
-  uint64_t left = (uint64_t)timer.it_value.tv_sec * 1000 + (uint64_t)timer.it_value.tv_usec / 1000;
+  uint64_t left = wait_left();
   uint64_t spare = left / 10 < 1000 ? left / 10 : 1000;
   return left - spare > 0 ? left - spare : 1;
 }
@@ -815,6 +880,11 @@ static void send_request(int connection) {
   say(&head, options.event);
   say(&head, "\",\"within_ms\":");
   say_number(&head, gateway_ms());
+  if (approval[0]) {
+    say(&head, ",\"approval_id\":\"");
+    say(&head, approval);
+    say(&head, "\"");
+  }
   say(&head, ",\"native\":");
   const byte *at = payload_start() - head.length;
   memcpy(payload_start() - head.length, head.at, head.length);
@@ -848,18 +918,48 @@ static bool take_reply(struct cursor *line, struct reply *reply) {
 }
 
 /* `{"id":1,"pending":"…","until_ms":123}`: a person is being asked. */
-static bool take_pending(struct cursor *line) {
-  struct string who;
-  uint64_t until;
-  return take_word(line, "{\"id\":1,\"pending\":") && take_string(line, &who) && take_word(line, ",\"until_ms\":") &&
-         take_count(line, 9999999999999999u, &until) && take(line, '}') && line->at == line->end;
+static bool take_pending(struct cursor *line, struct string *who, uint64_t *until) {
+  return take_word(line, "{\"id\":1,\"pending\":") && take_string(line, who) && take_word(line, ",\"until_ms\":") &&
+         take_count(line, 9999999999999999u, until) && take(line, '}') && line->at == line->end;
 }
 
-/* `{"id":1,"error":{"code":"…","message":"…",…}}`: only the message matters, and an empty one explains nothing. */
-static bool take_error(struct cursor *line, struct string *message) {
-  struct string code;
+/* The text ends with the name of the question: "apr_" and 16 digits in base 16. */
+static void remember_approval(const struct string *who) {
+  if (approval[0] || who->length < APPROVAL_LENGTH) return;
+  const byte *name = who->at + who->length - APPROVAL_LENGTH;
+  if (memcmp(name, "apr_", 4) != 0) return;
+  for (const byte *at = name + 4; at < name + APPROVAL_LENGTH; at++)
+    if (!((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f'))) return;
+  memcpy(approval, name, APPROVAL_LENGTH);
+}
+
+/* Moves the alarm to the time that the gateway names, but never closer, and never beyond --wait. */
+static void extend_alarm(uint64_t until) {
+  struct itimerval timer;
+  getitimer(ITIMER_REAL, &timer);
+  uint64_t set = (uint64_t)timer.it_value.tv_sec * 1000 + (uint64_t)timer.it_value.tv_usec / 1000;
+  uint64_t now = now_ms(), most = wait_left();
+  uint64_t wanted = until > now ? until - now + REPORT_MS : 0;
+  if (wanted > most) wanted = most;
+  if (wanted > set) set_alarm((long)wanted);
+}
+
+/* A call that a person is asked about does not pass unanswered, whatever --fail-open says. */
+static void wait_for_person(const struct string *who, uint64_t until) {
+  is_waiting = 0;
+  atomic_signal_fence(memory_order_seq_cst);
+  wait_text.length = 0;
+  say_line(&wait_text, who->at, who->length);
+  remember_approval(who);
+  atomic_signal_fence(memory_order_seq_cst);
+  stays_closed = 1, is_waiting = 1;
+  extend_alarm(until);
+}
+
+/* `{"id":1,"error":{"code":"…","message":"…",…}}`. An empty message explains nothing. */
+static bool take_error(struct cursor *line, struct string *code, struct string *message) {
   return (take_word(line, "{\"id\":1,\"error\":{\"code\":") || take_word(line, "{\"id\":null,\"error\":{\"code\":")) &&
-         take_string(line, &code) && take_word(line, ",\"message\":") && take_string(line, message) &&
+         take_string(line, code) && take_word(line, ",\"message\":") && take_string(line, message) &&
          message->length > 0;
 }
 
@@ -873,30 +973,49 @@ static _Noreturn void print_reply(const struct reply *reply) {
   _exit(reply->exit);
 }
 
-/* Handles one line. Returns if the answer is still to come. */
-static void heed(byte *start, size_t length, bool more_follows) {
+static bool is_text(const struct string *string, const char *text) {
+  return string->length == strlen(text) && memcmp(string->at, text, string->length) == 0;
+}
+
+/* Whether the gateway cannot answer now. */
+static bool is_temporary(const struct string *code) {
+  return is_text(code, "gateway.stopping") || is_text(code, "gateway.busy") || is_text(code, "gateway.rate_limited");
+}
+
+/* Handles one line. Returns if the answer is still to come; false if a new connection has to bring it. */
+static bool heed(byte *start, size_t length, bool more_follows) {
   struct cursor line = {start, start + length};
-  if (take_pending(&line)) return;
+  struct string code, message;
+  uint64_t until;
+  if (take_pending(&line, &message, &until)) {
+    wait_for_person(&message, until);
+    return true;
+  }
   line.at = start;
-  struct string message;
-  if (take_error(&line, &message)) end_without_answer((const char *)message.at, message.length);
+  if (take_error(&line, &code, &message)) {
+    if (approval[0] && is_temporary(&code)) return false;
+    end_without_answer((const char *)message.at, message.length);
+  }
   line.at = start;
   struct reply reply;
   if (!take_reply(&line, &reply) || more_follows) no_answer(UNREADABLE);
   print_reply(&reply);
 }
 
-static _Noreturn void await_answer(int connection) {
+/* Returns if the connection was lost while a person is being asked. */
+static void await_answer(int connection) {
   size_t searched = 0;
+  answer.length = 0;
   for (;;) {
     if (!make_room(&answer, MAX_LINE)) no_answer(answer.room >= MAX_LINE ? UNREADABLE : "out of memory");
     ssize_t count = read_some(connection, answer.at + answer.length, answer.room - answer.length);
+    if (count <= 0 && approval[0]) return;
     if (count <= 0) no_answer("the gateway ended the connection without an answer");
     answer.length += (size_t)count;
     byte *end;
     while ((end = memchr(answer.at + searched, '\n', answer.length - searched))) {
       size_t length = (size_t)(end - answer.at), rest = answer.length - length - 1;
-      heed(answer.at, length, rest > 0);
+      if (!heed(answer.at, length, rest > 0)) return;
       memmove(answer.at, end + 1, rest);
       answer.length = rest, searched = 0;
     }
@@ -905,6 +1024,7 @@ static _Noreturn void await_answer(int connection) {
 }
 
 int main(int count, char **words) {
+  started_ms = read_clock(CLOCK_MONOTONIC);
   trap_signals();
   fill_standard_ends();
   read_arguments(count, words);
@@ -912,15 +1032,9 @@ int main(int count, char **words) {
   const char *wrong = read_payload();
   if (wrong) no_answer(wrong);
   too_late = "the gateway did not answer within ";
-  const char *before, *after;
-  int connection = reach_gateway(&before, &after);
-  if (connection < 0) {
-    TEXT(reason, 2048);
-    say(&reason, before);
-    put(&reason, options.socket, strnlen(options.socket, 1024));
-    say(&reason, after);
-    end_without_answer(reason.at, reason.length);
+  for (int connection = reach_first();; connection = reach_again()) {
+    send_request(connection);
+    await_answer(connection);
+    close(connection);
   }
-  send_request(connection);
-  await_answer(connection);
 }

@@ -144,7 +144,7 @@ test('a lost socket fails what was under way and is opened again for what comes 
   expect(await client.dispatch(toolCall)).toMatchObject({ decision: { kind: 'block' } })
 })
 
-test('while a person decides the deadline moves', async () => {
+test('while a person decides the deadline moves, no further than the caller waits', async () => {
   const clock = fakeClock()
   const path = join(scratch(), 'person.sock')
   const { promise: asked, resolve: ask } = Promise.withResolvers<(line: string) => void>()
@@ -154,16 +154,23 @@ test('while a person decides the deadline moves', async () => {
   await new Promise<void>((resolve) => server.listen(path, resolve))
   onTestFinished(() => void server.close())
   const client = open({ socket: path, clock, timeoutMs: 1_000 })
-  const decided = client.decide(toolCall)
+  const decided = client.decide(toolCall, { waitMs: 60_000 })
   const write = await asked
-  write(pendingLine(1, 'asked the owner', clock.now() + 60_000))
+  write(pendingLine(1, 'asked the owner', clock.now() + 600_000))
   // An answer to another request behind it: once that one is there, the line before it was read.
   const other = client.dispatch(toolCall)
   write('{"id":2,"event_id":"e2","decision":{"kind":"allow"}}\n')
   await other
-  await clock.advance(30_000)
+  await clock.advance(59_000)
   write('{"id":1,"event_id":"e","decision":{"kind":"allow"}}\n')
   expect(await decided).toEqual({ kind: 'allow' })
+  const late = client.decide(toolCall, { waitMs: 60_000 })
+  write(pendingLine(3, 'asked the owner', clock.now() + 600_000))
+  const last = client.dispatch(toolCall)
+  write('{"id":4,"event_id":"e4","decision":{"kind":"allow"}}\n')
+  await last
+  await clock.advance(60_001)
+  expect(await late).toMatchObject({ kind: 'block', code: 'gateway.unreachable' })
 })
 
 describe('a subscription', () => {

@@ -10,6 +10,7 @@ import type { CallDeadline } from './deadline.ts'
 import { decideOrBlock } from './decider.ts'
 import { createHttp } from './http.ts'
 import { LineSocket } from './line-socket.ts'
+import { postHeldEvent } from './post-held.ts'
 import { type SubscriptionItem, subscribe } from './subscribe.ts'
 
 /** How to reach the gateway. */
@@ -114,18 +115,20 @@ export function createClient(options: ClientOptions = {}): Client {
   const socket = options.socket === undefined ? undefined : new LineSocket(options.socket, token)
   const deadline = (call: CallOptions): CallDeadline => ({ clock, timeoutMs, ...call })
 
+  /** On the socket the gateway tells when it asks a person; over HTTP the call has to wait from the beginning. */
+  function send(event: EventToSend, waitMs: number | undefined, limit: CallDeadline): Promise<unknown> {
+    if (waitMs === undefined)
+      return socket === undefined ? http.post('/v1/dispatch', event, limit) : socket.send(event, limit)
+    return socket === undefined
+      ? postHeldEvent(http, { event, waitMs, deadline: limit })
+      : socket.send({ ...event, within_ms: waitMs }, limit)
+  }
+
   async function dispatch<E extends string>(
     event: EventToSend<E>,
     { waitMs, ...call }: DispatchCallOptions = {},
   ): Promise<DispatchResult> {
-    const request = waitMs === undefined ? event : { ...event, within_ms: waitMs }
-    const limit = deadline(call)
-    // On the socket the gateway tells when it asks a person; over HTTP the call has to wait from the beginning.
-    const longest = { ...limit, timeoutMs: Math.max(limit.timeoutMs, waitMs ?? 0) }
-    const answer =
-      socket === undefined
-        ? await http.post('/v1/dispatch', request, longest)
-        : await socket.send(request, limit)
+    const answer = await send(event, waitMs, deadline(call))
     if (!isDispatchAnswer(answer))
       throw serverError('gateway.internal', 'the answer of the gateway is not a decision')
     return { eventId: answer.event_id, decision: answer.decision }

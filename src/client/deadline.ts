@@ -13,8 +13,10 @@ export interface CallDeadline {
 export interface RunningDeadline {
   /** Aborted when the time is up or the caller aborts. Its reason is the error to reject with. */
   readonly signal: AbortSignal
-  /** Moves the end to this time. */
+  /** Moves the end to this time, but never closer. */
   extend(untilMs: number): void
+  /** Milliseconds until the end. */
+  readonly leftMs: number
   /** Stops the timer. */
   clear(): void
 }
@@ -24,14 +26,21 @@ export function startDeadline({ clock, timeoutMs, signal }: CallDeadline): Runni
   const late = () =>
     controller.abort(serverError('gateway.unreachable', 'the gateway did not answer before the deadline'))
   const leave = () => controller.abort(new HookError('engine.aborted', 'the caller aborted the call'))
+  let end = clock.elapsed() + timeoutMs
   let cancelTimeout = after(clock, timeoutMs, late)
   if (signal?.aborted) leave()
   signal?.addEventListener('abort', leave, { once: true })
   return {
     signal: controller.signal,
     extend(untilMs) {
+      const leftMs = untilMs - clock.now()
+      if (!(clock.elapsed() + leftMs > end)) return
+      end = clock.elapsed() + leftMs
       cancelTimeout()
-      cancelTimeout = after(clock, Math.max(1, untilMs - clock.now()), late)
+      cancelTimeout = after(clock, leftMs, late)
+    },
+    get leftMs() {
+      return end - clock.elapsed()
     },
     clear() {
       cancelTimeout()

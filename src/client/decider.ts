@@ -22,10 +22,16 @@ export type DecisionSource =
       /** Hooks in this process: `createHooks()`, or `(await openLocal()).hooks`. */
       readonly hooks: AnyHooks
       readonly client?: never
+      readonly waitMs?: never
     }
   | {
       /** A client of a gateway: `createClient(…)`. */
       readonly client: Pick<Client, 'dispatch'>
+      /**
+       * How long a call waits for a person if a hook asks for approval, in milliseconds: people answer at the gateway, and the
+       * decision is theirs. Without it, the program asks by itself.
+       */
+      readonly waitMs?: number
       readonly hooks?: never
     }
 
@@ -34,6 +40,8 @@ export interface DecisionRequest {
   readonly payload: unknown
   readonly envelope: Envelope
   readonly signal?: AbortSignal | undefined
+  /** The call can wait for a person. */
+  readonly mayWait?: boolean
 }
 
 export interface DecisionLimits extends JsonLimits {
@@ -55,14 +63,17 @@ export interface Decider {
 /** The limits of one line or one request body to a gateway. */
 const GATEWAY_LIMITS: DecisionLimits = { maxBytes: 1_048_576, maxDepth: 64, maxKeys: 10_000 }
 
-export function createDecider({ hooks, client }: DecisionSource): Decider {
+export function createDecider({ hooks, client, waitMs }: DecisionSource): Decider {
   if (client !== undefined) {
     return {
       limits: GATEWAY_LIMITS,
       // Only the gateway knows its hooks.
       listens: () => true,
-      async decide({ event, payload, envelope, signal }) {
-        const options = signal === undefined ? {} : { signal }
+      async decide({ event, payload, envelope, signal, mayWait = false }) {
+        const options = {
+          ...(signal === undefined ? {} : { signal }),
+          ...(mayWait && waitMs !== undefined ? { waitMs } : {}),
+        }
         return (await client.dispatch({ event, payload, envelope }, options)).decision
       },
       drain: async () => {},

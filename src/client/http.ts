@@ -22,7 +22,8 @@ export interface Http {
 
 /** Answers of the gateway may be larger than what it accepts: pages of history, for example. */
 const LIMITS = { maxBytes: 64 * 1_048_576, maxKeys: 1_000_000, maxDepth: 256 } as const
-const CONNECTIONS = 32
+/** A call that waits for a person holds its connection, and other calls must not wait for it. */
+const CONNECTIONS = 256
 
 /** The caller chose the address, so the checks for addresses from hooks do not apply. */
 export function createHttp({ url, token, tenant }: HttpOptions): Http {
@@ -34,7 +35,7 @@ export function createHttp({ url, token, tenant }: HttpOptions): Http {
   }
 
   async function exchange(path: string, body: string, signal: AbortSignal): Promise<unknown> {
-    pool ??= new (loadUndici().Pool)(url, { connections: CONNECTIONS, pipelining: 1 })
+    pool ??= new (loadUndici().Pool)(url, { connections: CONNECTIONS, pipelining: 1, headersTimeout: 0 })
     const answer = await pool.request({ path, method: 'POST', headers, body, signal })
     const text = await answer.body.text()
     if (!String(answer.headers['content-type']).startsWith('application/json'))

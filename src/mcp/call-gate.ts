@@ -49,10 +49,15 @@ export class CallGate {
     this.#options = options
   }
 
-  async before(call: DecidedCall, envelope: Envelope, signal: AbortSignal): Promise<CallDecision> {
+  /** With `mayWait`, people answer at the gateway if a hook asks: the client cannot ask its own. */
+  async before(
+    call: DecidedCall,
+    envelope: Envelope,
+    { signal, mayWait }: { readonly signal: AbortSignal; readonly mayWait: boolean },
+  ): Promise<CallDecision> {
     try {
-      const payload = payloadOf(call)
-      return callDecisionOf(await this.#send({ event: 'pre_tool_use', payload }, envelope, signal))
+      const event = { event: 'pre_tool_use', payload: payloadOf(call), mayWait } as const
+      return callDecisionOf(await this.#send(event, envelope, signal))
     } catch (thrown) {
       const why = oneLine(thrown)
       if (!this.#options.failOpen || signal.aborted)
@@ -118,7 +123,11 @@ export class CallGate {
     return result === original ? undefined : result
   }
 
-  async #send(event: McpEvent, envelope: Envelope, signal: AbortSignal): Promise<Decision> {
+  async #send(
+    event: McpEvent & { readonly mayWait?: boolean },
+    envelope: Envelope,
+    signal: AbortSignal,
+  ): Promise<Decision> {
     const { decider } = this.#options
     if (decider.limits !== undefined) checkSize({ ...event, envelope }, decider.limits)
     return decider.decide({ ...event, envelope, signal })

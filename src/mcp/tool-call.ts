@@ -19,6 +19,9 @@ import { type McpClientInfo, metaKeys } from './request-envelope.ts'
 import type { ToolHeaders } from './tool-headers.ts'
 import { errorResult } from './tool-result.ts'
 
+/** Well below the minute that most clients wait for a sign of life. */
+const PROGRESS_MS = 3_000
+
 /** The connection to the client while its packet waits for the hooks. */
 export interface ClientChannel {
   /** Aborts when the client disconnects. */
@@ -59,7 +62,11 @@ export async function decideToolCall(
   const useId = useIdOf(item.params)
   const { tool, gate, channel } = context
   const call = { tool, input: item.input, useId }
-  const decision = await gate.before(call, context.envelope(useId), channel.signal)
+  const mayWait = !context.caller.canAsk
+  const endProgress = mayWait ? reportProgress(item, context) : () => {}
+  const decision = await gate
+    .before(call, context.envelope(useId), { signal: channel.signal, mayWait })
+    .finally(endProgress)
   const paused: PausedCall = {
     decision,
     useId,
@@ -70,6 +77,21 @@ export async function decideToolCall(
   if (decision.kind === 'allow') return forwardCall(item, paused, context)
   if (!context.caller.canAsk) return blockedCall(item, cannotAsk(decision.text))
   return item.envelope === undefined ? askNow(item, paused, context) : askLater(item, paused, context)
+}
+
+/** A client that waits for progress does not give up while a person decides. Returns what ends the reports. */
+function reportProgress({ params }: ToolCallItem, { channel, clock }: ToolCallContext): () => void {
+  const { progressToken } = isRecord(params._meta) ? params._meta : {}
+  const { send } = channel
+  if (send === undefined || (typeof progressToken !== 'string' && typeof progressToken !== 'number'))
+    return () => {}
+  let progress = 0
+  const ticker = clock.every(PROGRESS_MS, () => {
+    progress += 1
+    const told = { progressToken, progress, message: 'waits for a decision of the hooks' }
+    send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: told }))
+  })
+  return () => ticker.stop()
 }
 
 /** Revisions before 2026-07-28: the proxy sends the client a request of its own. */

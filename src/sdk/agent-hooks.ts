@@ -63,8 +63,10 @@ export interface AgentHooks {
 const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 
 export function createAgentHooks(options: AgentHooksOptions, host: string): AgentHooks {
-  const { hooks, client, log = () => {}, ...envelope } = options
-  const decider = createDecider(hooks === undefined ? { client } : { hooks })
+  const { hooks, client, waitMs, log = () => {}, ...envelope } = options
+  const decider = createDecider(
+    hooks === undefined ? { client, ...(waitMs === undefined ? {} : { waitMs }) } : { hooks },
+  )
   // A gateway on this machine applies the hook files of the folder that an event names.
   const folder = client === undefined ? {} : { cwd: process.cwd() }
   const context = { session: randomUUID(), ...folder, ...envelope, host }
@@ -80,8 +82,13 @@ interface SharedState {
 function hooksAt(shared: SharedState, envelope: Envelope): AgentHooks {
   const { decider, log, observing } = shared
   // Cloning may throw; async turns that into a rejection like any other failure.
-  const decide = async (event: EventName, payload: unknown, about: HookCallOptions): Promise<Decision> =>
+  const decide = async (
+    event: EventName,
+    payload: unknown,
+    about: HookCallOptions & { readonly mayWait?: boolean },
+  ): Promise<Decision> =>
     decider.decide({
+      ...(about.mayWait === true ? { mayWait: true } : {}),
       event,
       payload: cloneForHooks(payload),
       envelope: cloneForHooks({ ...envelope, ...about.envelope }),
@@ -98,7 +105,7 @@ function hooksAt(shared: SharedState, envelope: Envelope): AgentHooks {
     listens: (event) => decider.listens(event),
     gate(event, payload, about = {}) {
       if (!decider.listens(event)) return Promise.resolve(ALLOW)
-      const answer = decide(event, payload, about)
+      const answer = decide(event, payload, { ...about, mayWait: true })
       if (catalogue[event].onFailure === 'allow') return answer.catch((thrown) => unasked(event, thrown))
       return decideOrBlock(answer)
     },

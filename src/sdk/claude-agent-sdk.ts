@@ -55,13 +55,15 @@ export function createClaudeHooks({
   ...options
 }: ClaudeAgentOptions): Record<string, HookMatcher[]> {
   const agentHooks = createAgentHooks(options, 'claude-agent-sdk')
+  const waitSeconds = Math.ceil((options.waitMs ?? 0) / 1_000)
   const rows: readonly (readonly [string, NativeEvent])[] = Object.entries(claudeCodeAdapter.events)
   return Object.fromEntries(
     rows.flatMap(([name, row]) => {
       if (row.chatty) return []
       const matcher: HookMatcher = { hooks: [callbackFor(name, row, { agentHooks, options })], timeout }
       // Without `onFailure` the SDK continues when a callback fails or is late.
-      return [[name, [blocks(row) ? { ...matcher, onFailure: 'block' } : matcher]]]
+      const gate = { ...matcher, timeout: timeout + waitSeconds, onFailure: 'block' } as const
+      return [[name, [blocks(row) ? gate : matcher]]]
     }),
   )
 }

@@ -1,40 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
-import { type Running, running } from '../gateway/running.fixture.ts'
+import { running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
-
-const askingHook = {
-  event: 'pre_tool_use',
-  handler_type: 'script',
-  name: 'careful',
-  matcher: '^Bash$',
-  config: {
-    source: `function handle({ tool_input }) {
-      if (/push/.test(tool_input.command)) return { decision: 'ask', reason: 'a push needs a person' }
-      return { decision: 'allow' }
-    }`,
-  },
-}
-const push = (command = 'git push --force') => ({ tool_name: 'Bash', tool_input: { command } })
-const WITHIN_MS = 60_000
-
-/** A person of the tenant with a token of her own. */
-async function person(gateway: Running, name: string, role = 'approver') {
-  const { body } = await gateway.call('POST', '/v1/tokens', { name, role })
-  const headers = { authorization: `Bearer ${body.token}` }
-  const call = (verb: string, path: string, given?: unknown) => gateway.call(verb, path, given, headers)
-  const answer = (verdict: 'approve' | 'deny' | 'cancel', id: string, more: object = {}) =>
-    call('POST', `/v1/approvals/${id}/${verdict}`, more)
-  return { name, call, answer }
-}
-
-async function pendingOf(gateway: Running, count = 1) {
-  const { body } = await gateway.until(
-    () => gateway.call('GET', '/v1/approvals?status=pending'),
-    ({ body: { approvals } }) => approvals.length === count,
-  )
-  return body.approvals
-}
+import { askingHook, auditSteps, pendingOf, person, push, WITHIN_MS } from './people.fixture.ts'
 
 async function asking(options: Parameters<typeof running>[0] = {}) {
   const gateway = await running(options)
@@ -176,6 +144,54 @@ describe('a call that a hook asks about', () => {
     expect(body.approvals).toMatchObject([{ status: 'cancelled', decided_by: 'the caller left' }])
   })
 
+  test('keeps its question if it comes back in time, and gets one answer for both connections', async () => {
+    const { gateway, ada } = await asking()
+    const event = {
+      event: 'pre_tool_use',
+      payload: push(),
+      within_ms: WITHIN_MS,
+      envelope: { session: 'back' },
+    }
+    const first = openLines(gateway.socket ?? '')
+    first.send({ id: 1, ...event })
+    const approval_id = String((await first.next()).pending).slice(-20)
+    first.socket.destroy()
+    const second = openLines(gateway.socket ?? '')
+    second.send({ id: 1, ...event, approval_id })
+    expect(String((await second.next()).pending)).toContain(approval_id)
+    await ada.answer('approve', approval_id)
+    expect(await second.next()).toMatchObject({ decision: { kind: 'allow', grant: true } })
+    // As if the answer was lost on its way: the call that waited gets it again, another call does not.
+    const third = openLines(gateway.socket ?? '')
+    third.send({ id: 1, ...event, approval_id })
+    expect(await third.next()).toMatchObject({ decision: { kind: 'allow', grant: true } })
+    third.send({ id: 2, ...event, payload: push('git push --force --all'), approval_id })
+    expect(await third.next()).toMatchObject({ id: 2, pending: expect.not.stringContaining(approval_id) })
+    const { body } = await gateway.call('GET', '/v1/sessions/back/timeline')
+    const calls = body.events.filter(({ event }: { event: string }) => event === 'pre_tool_use')
+    expect(calls).toHaveLength(2)
+  })
+
+  test('is blocked at once if its caller can neither wait nor ask', async () => {
+    const { gateway } = await asking()
+    const native = { session_id: 'n1', cwd: '/srv', tool_name: 'Bash', tool_input: { command: 'git push' } }
+    const { body } = await gateway.call('POST', '/v1/agents/codex/PreToolUse', native)
+    const code = 'approval.no_wait'
+    expect(JSON.stringify(body)).toContain(`the caller can neither wait nor ask (${code})`)
+    expect((await gateway.call('GET', '/v1/approvals')).body.approvals).toEqual([])
+  })
+
+  test('does not keep other calls of its connection waiting, however many wait', async () => {
+    const { gateway } = await asking()
+    const client = openLines(gateway.socket ?? '')
+    const count = 400
+    for (let id = 1; id <= count; id++)
+      client.send({ id, event: 'pre_tool_use', payload: push(`git push ${id}`), within_ms: WITHIN_MS })
+    for (let id = 1; id <= count; id++) expect(await client.next()).toHaveProperty('pending')
+    client.send({ id: 'free', event: 'pre_tool_use', payload: push('git status'), within_ms: WITHIN_MS })
+    expect(await client.next()).toMatchObject({ id: 'free', decision: { kind: 'allow' } })
+  })
+
   test('without within_ms is answered `ask` at once, for a program that asks by itself', async () => {
     const { gateway, held } = await asking()
     expect((await held(undefined, { within_ms: undefined })).body.decision).toMatchObject({ kind: 'ask' })
@@ -270,14 +286,7 @@ test('every step is in the audit with who and from where', async () => {
   const [{ approval_id }] = await pendingOf(gateway)
   await ada.answer('approve', approval_id, { input: { command: 'git push' } })
   await call
-  const { body } = await gateway.call('GET', '/v1/sessions/s1/timeline')
-  const steps = body.events.filter((each: { event: string }) => each.event === 'agent_event')
-  const details = await Promise.all(
-    steps.map(async ({ event_id }: { event_id: string }) => {
-      const event = await gateway.call('GET', `/v1/events/${event_id}`)
-      return event.body.request.payload
-    }),
-  )
+  const details = await auditSteps(gateway)
   expect(details).toMatchObject([
     { name: 'approval_requested', approval_id, by: expect.any(String) },
     { name: 'approval_approved', approval_id, by: 'ada', from: '127.0.0.1', edited: { command: 'git push' } },

@@ -87,9 +87,9 @@ describe('a hook that asks a client of revision 2026-07-28', () => {
     expect(asked[0]).toContain('mcp__files__write_file')
   })
 
-  test('blocks where the client cannot ask', async () => {
+  test('blocks where the client can neither ask nor wait', async () => {
     const path = join(folder(), 'asks')
-    const { client } = await statelessProxied(gateway())
+    const { client } = await statelessProxied(gateway(), { args: ['--wait', '0'] })
     expect(await write(client, path)).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('cannot ask: may it write?') }],

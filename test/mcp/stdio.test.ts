@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { shared } from '../gateway/running.fixture.ts'
+import { answerNext } from '../sdk/deciders.fixture.ts'
 import { addHooks, direct, folder, proxied } from './proxied.fixture.ts'
 
 const gateway = shared()
@@ -129,9 +130,21 @@ describe('a hook that asks', () => {
       }),
   })
 
-  test('blocks where the client cannot ask', async () => {
+  test('is answered at the gateway where the client cannot ask, and the client hears of the wait', async () => {
     const path = join(folder(), 'asks')
     const { client } = await proxied(gateway())
+    const { promise: heard, resolve } = Promise.withResolvers<unknown>()
+    const call = { name: 'write_file', arguments: { path, text: 'as asked' } }
+    const written = client.callTool(call, undefined, { onprogress: resolve })
+    expect(await heard).toMatchObject({ message: 'waits for a decision of the hooks' })
+    expect(existsSync(path)).toBe(false)
+    await answerNext(gateway(), 'approve', { input: { path, text: 'as edited' } })
+    expect(await written).toMatchObject({ content: [{ text: 'wrote as edited' }] })
+  })
+
+  test('blocks where the client can neither ask nor wait', async () => {
+    const path = join(folder(), 'asks')
+    const { client } = await proxied(gateway(), { args: ['--wait', '0'] })
     expect(await write(client, path)).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('cannot ask: may it write?') }],

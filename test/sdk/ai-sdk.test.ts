@@ -15,7 +15,7 @@ import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/i
 import { type AiSdkOptions, type AiSdkSession, createAiSdkSession } from '../../src/sdk/ai-sdk.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
-import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
+import { answerNext, askingHook, clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
 import { fakeOpenAi, type Step } from './fake-openai.fixture.ts'
 import { type Marks, marks } from './scratch.fixture.ts'
 
@@ -638,6 +638,22 @@ describe('with a gateway', () => {
     expect(['a', 'b', 'c'].map((name) => made.has(name))).toEqual([false, true, false])
     expect(toolSaid(server)?.toSorted()).toEqual(['no', 'wrote b'])
     await session.end()
+  })
+
+  test('a question is answered there, by a person whom the call waits for', async () => {
+    await gateway().hook(askingHook('^(asks|edits)$'))
+    const call = (tool: string) => ({ calls: [{ tool, input: { name: tool } }] })
+    const steps = [call('asks'), call('edits'), { text: 'done' }]
+    const { run, made, server, tools } = await prepared(
+      { client: clientOf(gateway()), waitMs: 60_000 },
+      steps,
+    )
+    const ran = run({ asks: tools.write, edits: tools.write })
+    await answerNext(gateway(), 'deny', { message: 'not now' })
+    await answerNext(gateway(), 'approve', { input: { name: 'edited' } })
+    await ran
+    expect(['asks', 'edits', 'edited'].map((name) => made.has(name))).toEqual([false, false, true])
+    expect(JSON.stringify(server.requests.at(-1))).toContain('denied this: not now')
   })
 
   test('with a token it does not know everything is blocked', async () => {

@@ -4,7 +4,7 @@ import { type ClaudeAgentOptions, createClaudeHooks } from '../../src/sdk/claude
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { payload } from '../agents/payloads.fixture.ts'
 import { shared } from '../gateway/running.fixture.ts'
-import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
+import { answerNext, askingHook, clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
 
 const { signal } = new AbortController()
 
@@ -151,5 +151,18 @@ describe('with a gateway', () => {
     expect(await fire({ client: clientOf(gateway()) }, 'PreToolUse')).toMatchObject(
       specific({ permissionDecision: 'deny', permissionDecisionReason: 'no' }),
     )
+  })
+})
+
+describe('with a gateway that asks', () => {
+  const gateway = shared()
+
+  test('a question is answered there, and the SDK waits that long', async () => {
+    await gateway().hook(askingHook('^Bash$'))
+    const options = { client: clientOf(gateway()), waitMs: 120_000 }
+    expect(createClaudeHooks(options).PreToolUse).toMatchObject([{ onFailure: 'block', timeout: 180 }])
+    const answered = fire(options, 'PreToolUse')
+    await answerNext(gateway(), 'approve')
+    expect(await answered).toMatchObject(specific({ permissionDecision: 'allow' }))
   })
 })

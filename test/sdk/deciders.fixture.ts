@@ -20,3 +20,21 @@ export function clientOfNobody() {
 export function scriptHook(event: string, matcher: string, body: string) {
   return { event, handler_type: 'script', matcher, config: { source: `function handle(e) { ${body} }` } }
 }
+
+/** A hook that asks a person about every call of the tool. */
+export function askingHook(matcher: string) {
+  return scriptHook('pre_tool_use', matcher, 'return { decision: "ask", reason: "sure?" }')
+}
+
+/** A person at the gateway answers the next question, with other arguments if given. */
+export async function answerNext(gateway: Running, verdict: 'approve' | 'deny', more: object = {}) {
+  const { body } = await gateway.until(
+    () => gateway.call('GET', '/v1/approvals?status=pending'),
+    ({ body: { approvals } }) => approvals.length > 0,
+  )
+  const person = await gateway.call('POST', '/v1/tokens', { name: `ada-${Math.random()}`, role: 'approver' })
+  const headers = { authorization: `Bearer ${person.body.token}` }
+  const path = `/v1/approvals/${body.approvals[0].approval_id}/${verdict}`
+  const { status } = await gateway.call('POST', path, more, headers)
+  if (status !== 200) throw new Error(`the answer was refused with ${status}`)
+}

@@ -8,7 +8,7 @@ import { createHooksMiddleware, type LangChainOptions } from '../../src/sdk/lang
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
 import { HttpChatModel } from './chat-model.fixture.ts'
-import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
+import { answerNext, askingHook, clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
 import { fakeOpenAi, type Step } from './fake-openai.fixture.ts'
 import { type Marks, marks } from './scratch.fixture.ts'
 
@@ -385,5 +385,17 @@ describe('with a gateway', () => {
     const result = await run()
     expect(['a', 'b', 'd'].map((name) => made.has(name))).toEqual([false, false, true])
     expect(toolMessages(result).map(({ content }) => content)).toEqual(['no', 'wrote d'])
+  })
+
+  test('a question is answered there, by a person whom the call waits for', async () => {
+    await gateway().hook(askingHook('^write$'))
+    const steps = [{ calls: [write('b')] }, { calls: [write('c')] }, { text: 'done' }]
+    const { run, made } = await prepared({ client: clientOf(gateway()), waitMs: 60_000 }, { steps })
+    const ran = run()
+    await answerNext(gateway(), 'deny', { message: 'not now' })
+    await answerNext(gateway(), 'approve')
+    const told = toolMessages(await ran).map(({ content }) => String(content))
+    expect(told).toEqual([expect.stringContaining('denied this: not now'), 'wrote d'])
+    expect(made.has('d')).toBe(true)
   })
 })

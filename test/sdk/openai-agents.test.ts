@@ -17,7 +17,7 @@ import { addContext, allow, ask, block, createHooks, rewrite } from '../../src/i
 import { type AgentHooksOptions, createAgentsSession } from '../../src/sdk/openai-agents.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { shared } from '../gateway/running.fixture.ts'
-import { clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
+import { answerNext, askingHook, clientOf, clientOfNobody, scriptHook } from './deciders.fixture.ts'
 import { fakeOpenAi, type Step } from './fake-openai.fixture.ts'
 import { type Marks, marks } from './scratch.fixture.ts'
 
@@ -503,5 +503,19 @@ describe('with a gateway', () => {
     await run()
     expect(['a', 'b', 'd'].map((name) => made.has(name))).toEqual([false, false, true])
     expect(outputs(server)).toEqual(['no', 'wrote d'])
+  })
+
+  test('a question is answered there, by a person whom the call waits for', async () => {
+    await gateway().hook(askingHook('^write$'))
+    const steps = [{ calls: [write('b')] }, { calls: [write('c')] }, { text: 'done' }]
+    const { run, made, server } = await prepared({ client: clientOf(gateway()), waitMs: 60_000 }, steps)
+    const ran = run()
+    await answerNext(gateway(), 'deny', { message: 'not now' })
+    await answerNext(gateway(), 'approve')
+    await ran
+    const told = JSON.stringify(server.requests.at(-1))
+    expect(told).toContain('denied this: not now')
+    expect(told).toContain('wrote d')
+    expect(made.has('d')).toBe(true)
   })
 })

@@ -15,9 +15,21 @@ function helloLine(agent) {
   return `{"hookhelm":1,"agent":${JSON.stringify(agent)}}\n`
 }
 
-/** One request. `native` is the payload as JSON on one line. */
-function requestLine({ id, event, withinMs, native }) {
-  return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},"native":${native}}\n`
+/** Errors of a gateway that can answer soon. */
+const TEMPORARY = ['gateway.stopping', 'gateway.busy', 'gateway.rate_limited']
+
+/**
+ * One request. `native` is the payload as JSON on one line, `approval` the question that the call waited for when its
+ * connection was lost: the gateway then asks no second time.
+ */
+function requestLine({ id, event, withinMs, native, approval }) {
+  const again = approval === undefined ? '' : `"approval_id":"${approval}",`
+  return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},${again}"native":${native}}\n`
+}
+
+/** The name of the question at the end of the text of a pending line. */
+function approvalIn(text) {
+  return /apr_[0-9a-f]{16}$/.exec(text)?.[0]
 }
 
 /**
@@ -112,6 +124,8 @@ function writeThenRename(fs, folder, name, text) {
 module.exports = {
   MAX_LINE,
   MAX_PAYLOAD,
+  TEMPORARY,
+  approvalIn,
   checkSocketFolder,
   createLineReader,
   explainUnreachable,

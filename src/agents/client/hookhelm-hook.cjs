@@ -11,8 +11,8 @@ const MAX_DEPTH = 512
 const MAX_WHY = 500
 const MAX_WITHIN_MS = 3_600_000
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
-const USAGE = `usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--observe]
-                     [--refuse FORMAT] [--fail-open]
+const USAGE = `usage: hookhelm-hook <agent> <event> --socket PATH [--spool DIR] [--within MS] [--wait MS]
+                     [--observe] [--refuse FORMAT] [--fail-open]
 FORMAT is permission, permission-camel, permission-any, decision, prompt or tool.
 `
 const UNREADABLE = "the gateway's answer cannot be read"
@@ -20,6 +20,10 @@ const ENDED = 'the gateway ended the connection without an answer'
 const CHUNK = 65_536
 /** Extra time for spooling and printing after the budget is used up. */
 const GRACE_MS = 500
+/** The gateway reports that the time of a person is over; the client gives that line this long to arrive. */
+const REPORT_MS = 1_000
+/** Between two attempts to reach a gateway that restarts. */
+const RETRY_MS = 100
 
 /** Refusals on stdout, for events where the agent ignores the exit code or hides the reason. */
 const refusals = {
@@ -52,6 +56,7 @@ const options = {
   socket: undefined,
   spool: undefined,
   withinMs: 55_000,
+  waitMs: 0,
   observe: false,
   failOpen: false,
   refusal: undefined,
@@ -70,6 +75,13 @@ const state = {
   isAsked: false,
   /** What the gateway sent before the request. */
   early: [],
+  /** The first question about this call. A gateway that restarted knows the call by it. */
+  approval: undefined,
+  /** What the gateway said last about the wait. */
+  waitText: undefined,
+  /** When the budget ends, in milliseconds since the start. */
+  endsAt: 0,
+  timer: undefined,
 }
 
 // Before everything else, so that a gate blocks whatever goes wrong below.
@@ -77,6 +89,8 @@ process.on('uncaughtException', () => endAtOnce('hookhelm: the client crashed'))
 const fs = require('node:fs')
 const {
   MAX_PAYLOAD,
+  TEMPORARY,
+  approvalIn,
   checkSocketFolder,
   createLineReader,
   explainUnreachable,
@@ -84,7 +98,7 @@ const {
   requestLine,
   writeSpoolFile,
 } = require('./gateway-link.cjs')
-const readLines = createLineReader(handleLine)
+let readLines = createLineReader(handleLine)
 
 readArguments(process.argv.slice(2))
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
@@ -94,10 +108,7 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
     noAnswer('interrupted by a signal')
   })
 // The budget counts from the start of the process.
-setTimeout(
-  () => noAnswer(`${state.tooLate} ${options.withinMs} ms`),
-  Math.max(1, options.withinMs - sinceStart()),
-)
+setEnd(options.withinMs)
 // Connect first, so that the gateway accepts while the payload is read.
 reachGateway()
 readPayload((wrong) => {
@@ -107,6 +118,18 @@ readPayload((wrong) => {
   state.request = requestOf(state.native)
   if (state.isConnected) ask()
 })
+
+/** Sets when the client gives up, in milliseconds since its start. */
+function setEnd(ms) {
+  clearTimeout(state.timer)
+  state.endsAt = ms
+  state.timer = setTimeout(endLate, Math.max(1, ms - sinceStart()))
+}
+
+function endLate() {
+  if (state.waitText === undefined) noAnswer(`${state.tooLate} ${options.withinMs} ms`)
+  noAnswer(`no person answered within ${options.waitMs} ms; the call ${state.waitText}`)
+}
 
 /** `process.exit` would first emit events that nothing listens to. */
 function exit(code) {
@@ -123,7 +146,7 @@ function sinceStart() {
 function readArguments(words) {
   for (let i = 0; i < words.length; i++) {
     const word = words[i]
-    if (['--socket', '--spool', '--within', '--refuse'].includes(word)) readOption(word, words[++i])
+    if (['--socket', '--spool', '--within', '--wait', '--refuse'].includes(word)) readOption(word, words[++i])
     else if (word === '--observe') options.observe = true
     else if (word === '--fail-open') options.failOpen = true
     else if (word === '--version') {
@@ -133,6 +156,7 @@ function readArguments(words) {
   }
   if (options.event === undefined) endWithUsage('an agent and an event are needed')
   if (options.socket === undefined) endWithUsage('--socket is needed')
+  options.waitMs = Math.max(options.waitMs, options.withinMs)
   if (options.observe && (options.failOpen || options.refusal !== undefined))
     endWithUsage('--observe refuses nothing: it goes with neither --refuse nor --fail-open')
 }
@@ -141,14 +165,18 @@ function readOption(word, value) {
   if (value === undefined || value === '') endWithUsage(`no value for ${word}`)
   if (word === '--socket') options.socket = value
   else if (word === '--spool') options.spool = value
-  else if (word === '--within') {
-    if (!/^[1-9]\d{0,6}$/.test(value) || Number(value) > MAX_WITHIN_MS)
-      endWithUsage(`--within takes milliseconds, not ${value}`)
-    options.withinMs = Number(value)
-  } else {
+  else if (word === '--within') options.withinMs = milliseconds(word, value)
+  else if (word === '--wait') options.waitMs = milliseconds(word, value)
+  else {
     if (!Object.hasOwn(refusals, value)) endWithUsage(`--refuse does not know ${value}`)
     options.refusal = value
   }
+}
+
+function milliseconds(word, value) {
+  if (!/^[1-9]\d{0,6}$/.test(value) || Number(value) > MAX_WITHIN_MS)
+    endWithUsage(`${word} takes milliseconds, not ${value}`)
+  return Number(value)
 }
 
 /** Names of agents and events need no escaping in JSON. */
@@ -249,6 +277,21 @@ function reachGateway() {
   }
 }
 
+/** Waits for a gateway that restarts while it asks a person. The budget ends it. */
+function reachAgain() {
+  state.isConnected = false
+  state.isAsked = false
+  setTimeout(() => {
+    readLines = createLineReader(handleLine)
+    state.request = requestOf(state.native)
+    state.obstacle = undefined
+    reachGateway()
+    // Without its folder the socket cannot be there yet; a folder of another user is no gateway.
+    if (state.obstacle?.startsWith('another user')) noAnswer(state.obstacle)
+    if (state.obstacle !== undefined) reachAgain()
+  }, RETRY_MS)
+}
+
 function isTrusted(path) {
   const slash = path.lastIndexOf('/')
   const folder = slash < 0 ? '.' : path.slice(0, slash) || '/'
@@ -269,12 +312,20 @@ function connectToGateway() {
     state.isConnected = true
     if (state.request !== undefined) ask()
   })
-  connection.once('end', () => reportObstacle(ENDED))
+  connection.once('end', () => loseConnection(connection, ENDED))
   connection.once('error', (error) => {
     // The gateway's backlog is full. Retry until the budget is used up.
     if (!state.isConnected && error.code === 'EAGAIN') setTimeout(connectToGateway, 5)
-    else reportObstacle(state.isConnected ? ENDED : obstacleOf(error))
+    else loseConnection(connection, state.isConnected ? ENDED : obstacleOf(error))
   })
+}
+
+function loseConnection(connection, obstacle) {
+  if (state.connection !== connection) return
+  if (state.approval === undefined) return reportObstacle(obstacle)
+  state.connection = undefined
+  connection.destroy()
+  reachAgain()
 }
 
 /** Before the payload is complete, only remember the obstacle: the spool needs the payload. */
@@ -289,10 +340,10 @@ function obstacleOf({ code }) {
 
 function requestOf(native) {
   const { agent, event } = options
-  // The gateway gets a little less than the rest of the budget, so that it can report a timeout itself.
-  const left = Math.max(0, options.withinMs - sinceStart())
+  // The gateway gets a little less than the time that is left, so that it can report itself that the time is over.
+  const left = Math.max(0, options.waitMs - sinceStart())
   const withinMs = Math.max(1, Math.floor(left - Math.min(left / 10, 1_000)))
-  return helloLine(agent) + requestLine({ id: 1, event, withinMs, native })
+  return helloLine(agent) + requestLine({ id: 1, event, withinMs, native, approval: state.approval })
 }
 
 function ask() {
@@ -312,7 +363,21 @@ function handleLine(bytes, moreFollows) {
   if (line === undefined) noAnswer(UNREADABLE)
   const reply = replyOf(line)
   if (reply !== undefined && !moreFollows) printReply(reply)
-  if (!isPending(line)) noAnswer(messageOf(line) ?? UNREADABLE)
+  const pending = pendingOf(line)
+  if (pending !== undefined) return waitForPerson(pending)
+  const error = errorOf(line)
+  if (state.approval === undefined || !TEMPORARY.includes(error?.code)) noAnswer(error?.message || UNREADABLE)
+  loseConnection(state.connection, ENDED)
+}
+
+/** A call that a person is asked about does not pass unanswered, whatever --fail-open says. */
+function waitForPerson({ text, untilMs }) {
+  options.failOpen = false
+  state.waitText = oneLine(text)
+  state.approval ??= approvalIn(text)
+  // Moves the end to the time that the gateway names, but never closer, and never beyond --wait.
+  const end = Math.min(sinceStart() + untilMs - Date.now() + REPORT_MS, options.waitMs)
+  if (end > state.endsAt) setEnd(end)
 }
 
 /** `{"id":1,"reply":{"exit":0,"stdout":"…","stderr":"…"}}`, to the byte, but for how characters are escaped. */
@@ -331,20 +396,22 @@ function replyOf(line) {
 }
 
 /** `{"id":1,"pending":"…","until_ms":123}`: a person is being asked. */
-function isPending(line) {
+function pendingOf(line) {
   const start = '{"id":1,"pending":'
-  if (!line.startsWith(start)) return false
+  if (!line.startsWith(start)) return undefined
   const who = stringAt(line, start.length)
-  return who !== undefined && /^,"until_ms":(?:0|[1-9]\d{0,15})\}$/.test(line.slice(who.end))
+  const until = who && /^,"until_ms":(0|[1-9]\d{0,15})\}$/.exec(line.slice(who.end))
+  return until ? { text: who.value, untilMs: Number(until[1]) } : undefined
 }
 
-/** `{"id":1,"error":{"code":"…","message":"…",…}}`. Only the message matters. */
-function messageOf(line) {
+/** `{"id":1,"error":{"code":"…","message":"…",…}}`. An empty message explains nothing. */
+function errorOf(line) {
   const start = /^\{"id":(?:1|null),"error":\{"code":/.exec(line)
   if (start === null) return undefined
   const code = stringAt(line, start[0].length)
   if (code === undefined || !line.startsWith(',"message":', code.end)) return undefined
-  return stringAt(line, code.end + ',"message":'.length)?.value
+  const message = stringAt(line, code.end + ',"message":'.length)
+  return message && { code: code.value, message: message.value }
 }
 
 /** The JSON string that starts there. A lone surrogate is refused, because it cannot be printed. */
@@ -434,7 +501,7 @@ function writeAll(file, bytes) {
       written += fs.writeSync(file, bytes, written)
     } catch ({ code }) {
       // The agent may have opened the pipe in non-blocking mode.
-      if (code !== 'EAGAIN' || sinceStart() > options.withinMs + GRACE_MS) return false
+      if (code !== 'EAGAIN' || sinceStart() > state.endsAt + GRACE_MS) return false
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
     }
   }

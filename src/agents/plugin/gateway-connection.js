@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import {
+  approvalIn,
   checkSocketFolder,
   createLineReader,
   explainUnreachable,
@@ -9,11 +10,16 @@ import {
   MAX_LINE,
   MAX_PAYLOAD,
   requestLine,
+  TEMPORARY,
   writeSpoolFile,
 } from '../client/gateway-link.cjs'
 
 /** An observation must not delay the end of the host for long. */
 const OBSERVE_MS = 2_000
+/** The gateway reports that the time of a person is over; the plugin gives that line this long to arrive. */
+const REPORT_MS = 1_000
+/** Between two attempts to reach a gateway that restarts. */
+const RETRY_MS = 100
 
 /** Functions that spool the unanswered requests when the host exits. */
 const unanswered = trackUnanswered()
@@ -87,50 +93,81 @@ export function openGatewayConnection(settings) {
     if (keys === 'error,id' && answer.id === null) return errorText(answer.error)
     if (!Number.isInteger(answer?.id) || answer.id < 1 || answer.id > count)
       return 'the gateway answered a request that was never sent'
-    if (keys === 'id,pending' || keys === 'id,pending,until_ms') return undefined
-    if (keys === 'id,reply') settle(answer.id, (request) => request.done(answer.reply))
-    else if (keys === 'error,id') settle(answer.id, (request) => request.fail(errorText(answer.error), false))
+    if (keys === 'id,pending') return undefined
+    if (keys === 'id,pending,until_ms') waiting.get(answer.id)?.waitForPerson(answer)
+    else if (keys === 'id,reply') settle(answer.id, (request) => request.done(answer.reply))
+    else if (keys === 'error,id')
+      settle(answer.id, (request) =>
+        request.fail(errorText(answer.error), TEMPORARY.includes(answer.error?.code) ? 'temporary' : false),
+      )
     else return 'the gateway’s answer cannot be read'
     return undefined
   }
 
-  /** Sends a request. If an open connection turns out to be dead, retries once on a new one. */
-  function send(event, native, within, mayRetry) {
+  /**
+   * Sends a request. If an open connection turns out to be dead, retries once on a new one. A call that waits for a person
+   * connects again until its time is over.
+   */
+  function send(event, native, call) {
     return new Promise((resolve, reject) => {
       const id = count + 1
-      const text = requestLine({ id, event, withinMs: Math.floor(within), native: JSON.stringify(native) })
+      const { approval } = call
+      const withinMs = Math.max(1, Math.ceil(call.waitEnd - performance.now()))
+      const text = requestLine({ id, event, withinMs, native: JSON.stringify(native), approval })
       if (Buffer.byteLength(text) > MAX_LINE) throw new Error('the event is too large to be checked')
       connection ??= openConnection()
       count = id
       const on = connection
       const wasUsed = on.isUsed
       on.isUsed = true
-      const began = performance.now()
-      waiting.set(id, {
+      const late = () => settle(id, (request) => request.fail(lateText(call), false))
+      const request = {
         on,
         done: resolve,
         fail(why, hasEnded) {
-          const left = within - (performance.now() - began)
-          if (hasEnded && wasUsed && mayRetry && left > 1) resolve(send(event, native, left, false))
+          const isOpen = hasEnded !== false && call.end - performance.now() > RETRY_MS
+          if (call.approval !== undefined && isOpen) resolve(sendAgain(event, native, call))
+          else if (hasEnded === true && wasUsed && call.mayRetry && isOpen)
+            resolve(send(event, native, { ...call, mayRetry: false }))
           else reject(new Error(why))
         },
-        timer: setTimeout(
-          () => settle(id, (request) => request.fail('the gateway did not answer in time', false)),
-          within,
-        ),
-      })
+        waitForPerson({ pending, until_ms }) {
+          call.waitText = oneLine(pending)
+          call.approval ??= approvalIn(String(pending))
+          // Later, but never beyond what the host waits.
+          const now = performance.now()
+          call.end = Math.max(call.end, Math.min(now + until_ms - Date.now() + REPORT_MS, call.waitEnd) || 0)
+          clearTimeout(request.timer)
+          request.timer = setTimeout(late, call.end - now)
+        },
+        timer: setTimeout(late, call.end - performance.now()),
+      }
+      waiting.set(id, request)
       on.socket.ref()
       on.socket.write(text)
     })
   }
 
+  /** The gateway may be restarting. What is no gateway ends the call. */
+  async function sendAgain(event, native, call) {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      if (performance.now() >= call.end) throw new Error(lateText(call))
+      if (!fs.existsSync(settings.socket)) continue
+      return send(event, native, call)
+    }
+  }
+
   /** Returns the reply, or why there is no valid one. */
-  async function request(event, native, { within, read, spoolIt }) {
+  async function request(event, native, { within, read, spoolIt, isGate = false }) {
+    const now = performance.now()
+    const waitEnd = now + Math.max(settings.wait ?? 0, within)
+    const call = { end: now + within, waitEnd: isGate ? waitEnd : now + within, mayRetry: true }
     unanswered.add(spoolIt)
     try {
-      return { reply: read(await send(event, native, within, true)) }
+      return { reply: read(await send(event, native, call)) }
     } catch (error) {
-      return { why: oneLine(error?.message) }
+      return { why: oneLine(error?.message), isAsked: call.waitText !== undefined }
     } finally {
       unanswered.delete(spoolIt)
     }
@@ -146,12 +183,16 @@ export function openGatewayConnection(settings) {
   return {
     /** Throws if there is no valid reply, unless the user chose `--fail-open`. */
     async gate(event, native, read) {
-      const mark = settings.failOpen === true ? { opened: true } : { blocked: true }
-      const spoolIt = (why) => spool.write(event, native, why, mark)
-      const { reply, why } = await request(event, native, { within: settings.within, read, spoolIt })
+      const spoolIt = (why, isAsked) => {
+        const isOpened = settings.failOpen === true && isAsked !== true
+        spool.write(event, native, why, isOpened ? { opened: true } : { blocked: true })
+      }
+      const limits = { within: settings.within, read, spoolIt, isGate: true }
+      const { reply, why, isAsked } = await request(event, native, limits)
       if (reply !== undefined) return reply
-      spoolIt(why)
-      if (settings.failOpen !== true) throw new Error(`hookhelm: ${why}`)
+      spoolIt(why, isAsked)
+      // A call that a person is asked about does not pass unanswered.
+      if (settings.failOpen !== true || isAsked) throw new Error(`hookhelm: ${why}`)
       spool.warnOnce(`hookhelm: ${event} passes unchecked because of --fail-open: ${why}`)
       return {}
     },
@@ -173,6 +214,12 @@ export function openGatewayConnection(settings) {
       connection?.socket.destroy()
     },
   }
+}
+
+function lateText({ waitText }) {
+  return waitText === undefined
+    ? 'the gateway did not answer in time'
+    : `no person answered in time; the call ${waitText}`
 }
 
 function parseObject(text) {

@@ -11,6 +11,8 @@ export interface PluginSettings {
   readonly spool: string
   /** How long the plugin waits for an answer, in milliseconds. */
   readonly within: number
+  /** How long the plugin waits for a person whom a hook asks, in milliseconds. */
+  readonly wait?: number
   /** Let calls pass when the gateway does not answer. */
   readonly failOpen: boolean
   /** Also report events that come very often. */

@@ -6,7 +6,20 @@ import { hooklessRecord } from '../audit/event-record.ts'
 
 /** One step in the life of an approval. */
 export interface ApprovalStep {
-  readonly step: 'requested' | 'approved' | 'denied' | 'expired' | 'cancelled' | 'superseded'
+  readonly step:
+    | 'requested'
+    | 'approved'
+    | 'denied'
+    | 'expired'
+    | 'cancelled'
+    | 'superseded'
+    | 'revoked'
+    /** Someone tried to answer who may not, or too late. */
+    | 'refused'
+    /** A hook answered in place of a person. */
+    | 'preapproved'
+    /** Too many questions: the alert in place of a further one. */
+    | 'over_budget'
   /** Who did it: the name of a token, or what ended it. */
   readonly by: string
   /** The address that it came from, or the route. */
@@ -17,7 +30,12 @@ export interface ApprovalStep {
 
 /** Writes every step of an approval into the audit log, as an event of its session. */
 export interface ApprovalSteps {
-  record(tenant: string, approvalId: string, step: ApprovalStep, approval?: ApprovalRow): Promise<void>
+  record(
+    tenant: string,
+    approvalId: string | undefined,
+    step: ApprovalStep,
+    approval?: Partial<ApprovalRow>,
+  ): Promise<void>
 }
 
 export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Clock): ApprovalSteps {
@@ -27,7 +45,7 @@ export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Cl
       const { session_id = null, agent = null, event_id, input_hash, tool } = approval ?? {}
       const payload = {
         name: `approval_${step}`,
-        approval_id: approvalId,
+        ...(approvalId === undefined ? {} : { approval_id: approvalId }),
         ...details,
         ...(event_id === undefined ? {} : { event_id, input_hash }),
         ...(tool == null ? {} : { tool_name: tool }),
@@ -38,7 +56,10 @@ export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Cl
         ...(session_id === null ? {} : { session: session_id }),
         ...(agent === null ? {} : { agent }),
       }
-      const reason = `approval ${approvalId} ${step} by ${details.by}`
+      const reason = `approval ${approvalId ?? ''} ${step.replace('_', ' ')} by ${details.by}`.replace(
+        '  ',
+        ' ',
+      )
       const record = hooklessRecord(
         {
           event: 'agent_event',

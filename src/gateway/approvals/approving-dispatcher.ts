@@ -1,6 +1,7 @@
 import { tellingArgument } from '../../agents/translate/telling-argument.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Decision } from '../../engine/core/decision.ts'
+import { isHookError } from '../../engine/core/error.ts'
 import type { ServerCode } from '../../engine/core/server-errors.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { createNameResolver } from '../../engine/events/event-names.ts'
@@ -15,12 +16,15 @@ import {
   type RequestContext,
 } from '../dispatch/dispatcher.ts'
 import type { Settings } from '../settings.ts'
+import { messagesFor } from './approval-routes.ts'
+import type { ApprovalSteps } from './approval-steps.ts'
 import { type ApprovalOutcome, type Approvals, type CallQuestion, inputHash } from './approvals.ts'
 
 interface ApprovingParts<D extends Dispatcher> {
   readonly dispatcher: D
   readonly approvals: Approvals
   readonly settings: Settings
+  readonly steps: ApprovalSteps
 }
 
 /** An edited input may be changed by a hook and asked about again, but not for ever. */
@@ -47,7 +51,8 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
   const hold = async (call: HeldCall): Promise<DispatchAnswer> => {
     const { answer, context } = call
     const question = questionOf(call, parts.settings)
-    const outcome = await approvals.ask(question, context.wait, context.signal)
+    const outcome = await approvals.ask(question, context.wait, context.signal).catch(budgetRefusal)
+    if ('kind' in outcome) return answerOf(answer.eventId, outcome)
     if (outcome.status !== 'approved') return answerOf(answer.eventId, refusal(outcome))
     const { edited } = outcome.approval
     if (edited === null || edited === undefined) return approvedAnswer(answer, outcome.approval)
@@ -64,10 +69,17 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
     const { edited } = approval
     const key = catalogue[resolveName(request.event) as keyof typeof catalogue].rewrites
     const payload = isRecord(request.payload) ? request.payload : {}
-    const { idempotency_key: _, envelope: { id: __, ...envelope } = {}, ...rest } = request
+    const {
+      idempotency_key: _,
+      approval_id: _again,
+      envelope: { id: __, ...envelope } = {},
+      ...rest
+    } = request
     const changed = {
       ...rest,
       envelope,
+      // A caller that comes back after a restart gets the same event.
+      idempotency_key: `${call.answer.eventId}:edited`,
       payload: key === undefined ? payload : { ...payload, [key]: edited },
     }
     const { text: ___, ...again } = context
@@ -84,15 +96,59 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
     return approvedAnswer(answerOf(eventId, { ...decision, input, original: question.input }), approval)
   }
 
+  /** A person has saved a hook that answers for calls like this one. */
+  const preapprove = async (
+    { tenant }: Caller,
+    { envelope: { session, agent, host } = {} }: DispatchRequest,
+    { eventId, decision, preapprovedBy }: DispatchAnswer,
+  ): Promise<DispatchAnswer> => {
+    const by = `the hook ${preapprovedBy?.name ?? decision.granted?.granted_by[0] ?? ''}`
+    const reason = `${by} allows calls like this`
+    const about = { session_id: session ?? null, agent: agent ?? host ?? null, event_id: eventId }
+    await parts.steps.record(tenant, undefined, { step: 'preapproved', by, message: reason }, about)
+    const { code: _, granted: __, ...rest } = decision
+    return answerOf(eventId, { ...rest, kind: 'allow', grant: true, reason, message: reason })
+  }
+
+  /**
+   * A caller that comes back after its connection was lost gets the answer of its own event again, without a second record.
+   * If the call is not the same, it is a new one.
+   */
+  const dispatchOnce: Dispatcher['dispatch'] = async (caller, given, context) => {
+    const { approval_id, ...request } = given
+    if (approval_id === undefined) return dispatcher.dispatch(caller, request, context)
+    const { event_id } = (await approvals.find(caller.tenant, approval_id)) ?? {}
+    const key = request.idempotency_key ?? request.envelope?.id ?? event_id
+    if (key === undefined) return dispatcher.dispatch(caller, request, context)
+    try {
+      return await dispatcher.dispatch(caller, { ...request, idempotency_key: key }, context)
+    } catch (thrown) {
+      if (!isHookError(thrown) || thrown.code !== 'gateway.conflict' || key !== event_id) throw thrown
+      return dispatcher.dispatch(caller, request, context)
+    }
+  }
+
   return {
     ...dispatcher,
     async dispatch(caller, request, context = {}) {
-      const answer = await dispatcher.dispatch(caller, request, context)
-      const { wait } = context
-      if (answer.decision.kind !== 'ask' || wait === undefined) return answer
+      const answer = await dispatchOnce(caller, request, context)
+      const { wait, canAsk } = context
+      if (answer.decision.kind !== 'ask') return answer
+      if (answer.preapprovedBy !== undefined) return preapprove(caller, request, answer)
+      if (wait === undefined) return canAsk === false ? answerOf(answer.eventId, noWait(answer)) : answer
       if (answer.askedBy?.ask === 'host' && wait.canAsk) return answer
       return hold({ caller, request, context: { ...context, wait }, answer, round: 1 })
     },
+  }
+}
+
+/** A caller that can neither wait for a person nor ask one gets no open question. */
+function noWait({ decision }: DispatchAnswer): Decision {
+  const { by, reason = 'a hook asks for approval' } = decision
+  const message = `this needs a person's approval, and the caller can neither wait nor ask (approval.no_wait): ${decision.message ?? reason}`
+  return {
+    ...{ kind: 'block', reason: message, message, code: 'approval.no_wait' },
+    ...(by === undefined ? {} : { by }),
   }
 }
 
@@ -105,6 +161,8 @@ function questionOf({ caller, request, answer }: HeldCall, settings: Settings): 
   const { envelope = {} } = request
   const tool = typeof payload.tool_name === 'string' ? (splitToolNames(payload.tool_name)[0] ?? null) : null
   const final = key === undefined ? payload : { ...payload, [key]: input }
+  const { approval_timeout_ms, approval_routes = [], approval_budget } = settings.of(caller.tenant)
+  const { per_session, per_agent, per_tenant } = approval_budget
   return {
     tenant_id: caller.tenant,
     event,
@@ -121,8 +179,20 @@ function questionOf({ caller, request, answer }: HeldCall, settings: Settings): 
     input: input ?? null,
     requested_by: caller.name,
     approvers_needed: askedBy?.approvers ?? 1,
-    within_ms: settings.of(caller.tenant).approval_timeout_ms,
+    within_ms: approval_timeout_ms,
+    messages: messagesFor(approval_routes, askedBy?.routes),
+    budget: {
+      ...(per_session === undefined ? {} : { session: per_session }),
+      ...(per_agent === undefined ? {} : { agent: per_agent }),
+      ...(per_tenant === undefined ? {} : { tenant: per_tenant }),
+    },
   }
+}
+
+/** The decision for a call that no person is asked about, because too many were. */
+function budgetRefusal(thrown: unknown): Decision {
+  if (!isHookError(thrown) || thrown.code !== 'approval.budget') throw thrown
+  return { kind: 'block', reason: thrown.message, message: thrown.message, code: thrown.code }
 }
 
 /** A person has permitted exactly this call, so the agent need not ask again. */

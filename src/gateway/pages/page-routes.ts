@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Admission } from '../auth/admission.ts'
@@ -8,7 +7,7 @@ import { sourceNetwork } from '../auth/failure-limit.ts'
 import { type Logins, readSessionCookie, SESSION_MS, writeSessionCookie } from '../auth/logins.ts'
 import { isLoopbackName, withoutPort } from '../auth/site.ts'
 import type { MethodParts } from '../parts.ts'
-import { jsonResponse, readJsonBody } from '../rest/api-routes.ts'
+import { type ApiEnv, jsonResponse, readJsonBody } from '../rest/api-routes.ts'
 import { apiHeaders } from '../server/http-reply.ts'
 import { statusLines } from '../status.ts'
 import { newNonce, pageHeaders, uiFiles } from './ui-files.ts'
@@ -25,7 +24,7 @@ export interface PageRoutesOptions {
 
 /** The routes that browsers and load balancers request without a token. */
 export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) {
-  const app = new Hono<{ Bindings: HttpBindings }>()
+  const app = new Hono<ApiEnv>()
   const isReady = createReadiness(parts)
   const findPage = uiFiles(ui)
 

@@ -27,6 +27,14 @@ const MAX_LINE = 1_048_576
 const MAX_IN_FLIGHT = 256
 const MAX_BUFFERED = 4 * 1_048_576
 
+/** A request without a reply. */
+interface OpenRequest {
+  readonly id: LineId
+  readonly caller: Caller
+  /** A person is being asked. */
+  isWaiting: boolean
+}
+
 /** One connection of a local client: one JSON line per request and reply, in the order in which requests finish. */
 export class LineConnection {
   readonly #socket: Socket
@@ -39,7 +47,9 @@ export class LineConnection {
   #agent: AgentAdapter | undefined
   /** LineSplitter received while the token of the first line is looked up. */
   #early: Buffer[] | undefined
+  /** Requests without a reply, and those of them that wait for a person. */
   #inFlight = 0
+  #waiting = 0
   #ending = false
 
   constructor(socket: Socket, door: Door) {
@@ -68,7 +78,7 @@ export class LineConnection {
     if (this.#ending) return
     if (!this.#lines.push(chunk, this.#take))
       this.#fail(null, new HookError('input.too_large', `a line has more than ${this.#maxLine} bytes`))
-    if (this.#inFlight >= MAX_IN_FLIGHT) this.#socket.pause()
+    if (this.#inFlight - this.#waiting >= MAX_IN_FLIGHT) this.#socket.pause()
   }
 
   readonly #take = (line: Buffer): void => {
@@ -119,13 +129,13 @@ export class LineConnection {
       id = lineIdOf(value)
       if (id === null) throw serverError('gateway.request', 'a request needs an id', { at: 'id' })
       capacity.check(caller.tenant)
-      const run = this.#request(value, text, { id, caller })
+      const call: OpenRequest = { id, caller, isWaiting: false }
+      const run = this.#request(value, text, call)
       this.#inFlight += 1
       capacity.enter()
-      const requestId = id
       run().then(
-        (reply) => this.#settle(reply),
-        (thrown: unknown) => this.#failRequest(requestId, this.#coded(thrown)),
+        (reply) => this.#settle(call, reply),
+        (thrown: unknown) => this.#failRequest(call, this.#coded(thrown)),
       )
     } catch (thrown) {
       // Without an id the client cannot assign the error, so the connection ends.
@@ -135,16 +145,15 @@ export class LineConnection {
   }
 
   /** Parses the request before capacity counts it. The returned function resolves with the reply line. */
-  #request(
-    value: unknown,
-    text: string,
-    { id, caller }: { readonly id: LineId; readonly caller: Caller },
-  ): () => Promise<string> {
+  #request(value: unknown, text: string, call: OpenRequest): () => Promise<string> {
+    const { id, caller } = call
     const { dispatcher, agents, parts } = this.#door
     const { signal } = this.#closed
     const agent = this.#agent
-    const tellPending = ({ approvalId, untilMs }: PendingApproval) =>
+    const tellPending = ({ approvalId, untilMs }: PendingApproval) => {
+      this.#hold(call)
       this.#write(pendingLine(id, `waits for approval ${approvalId}`, untilMs))
+    }
     if (agent === undefined) {
       const request = readDispatchLine(value)
       const context = { signal, text, ...callerWait(request.within_ms, false, tellPending) }
@@ -157,17 +166,32 @@ export class LineConnection {
   }
 
   /** A call that waits when the gateway stops gets no reply: its client connects again and asks the next gateway. */
-  #failRequest(id: LineId, error: HookError): void {
+  #failRequest(call: OpenRequest, error: HookError): void {
     if (error.code === 'gateway.stopping') this.#socket.destroy()
-    this.#settle(errorLine(id, error))
+    this.#settle(call, errorLine(call.id, error))
   }
 
-  #settle(line: string): void {
+  /** A call that waits for a person takes no capacity, and other requests of its connection are read on. */
+  #hold(call: OpenRequest): void {
+    if (call.isWaiting) return
+    call.isWaiting = true
+    this.#waiting += 1
     this.#door.capacity.leave()
+    this.#resume()
+  }
+
+  #settle({ isWaiting }: OpenRequest, line: string): void {
+    if (isWaiting) this.#waiting -= 1
+    else this.#door.capacity.leave()
     this.#inFlight -= 1
     this.#write(line)
     if (this.#ending && this.#inFlight === 0) this.#socket.end()
-    else if (this.#inFlight === MAX_IN_FLIGHT >> 1 && this.#early === undefined) this.#socket.resume()
+    else this.#resume()
+  }
+
+  #resume(): void {
+    if (this.#inFlight - this.#waiting === MAX_IN_FLIGHT >> 1 && this.#early === undefined)
+      this.#socket.resume()
   }
 
   #write(line: string): void {

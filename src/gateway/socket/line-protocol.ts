@@ -4,7 +4,7 @@ import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { AgentEventRequest, AgentReply } from '../agents/agent-door.ts'
 import type { DispatchRequest } from '../dispatch/dispatcher.ts'
-import { readDispatchRequest } from '../dispatch-request.ts'
+import { isApprovalId, readDispatchRequest } from '../dispatch-request.ts'
 
 const VERSION = 1
 
@@ -43,7 +43,7 @@ export function readDispatchLine(value: unknown): DispatchRequest {
 
 /** Rejects unknown fields: a misspelt field must not be ignored. */
 export function readAgentLine(value: unknown): AgentEventRequest {
-  const { id: _, event, native, within_ms, ...rest } = isRecord(value) ? value : {}
+  const { id: _, event, native, within_ms, approval_id, ...rest } = isRecord(value) ? value : {}
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined)
     throw serverError('gateway.request', `there is no field ${unknown.slice(0, 80)}`, {
@@ -52,7 +52,13 @@ export function readAgentLine(value: unknown): AgentEventRequest {
   if (typeof event !== 'string') throw serverError('gateway.request', 'event must be text', { at: 'event' })
   if (within_ms !== undefined && typeof within_ms !== 'number')
     throw serverError('gateway.request', 'within_ms must be a number', { at: 'within_ms' })
-  return { event, native, ...(within_ms === undefined ? {} : { withinMs: within_ms }) }
+  if (approval_id !== undefined && (typeof approval_id !== 'string' || !isApprovalId(approval_id)))
+    throw serverError('gateway.request', 'approval_id must be the id of an approval', { at: 'approval_id' })
+  return {
+    ...{ event, native },
+    ...(within_ms === undefined ? {} : { withinMs: within_ms }),
+    ...(approval_id === undefined ? {} : { approvalId: approval_id }),
+  }
 }
 
 /** `json` is the object that the dispatcher encoded for every door; the id becomes its first key. */

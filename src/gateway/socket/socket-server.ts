@@ -22,7 +22,8 @@ export interface SocketServer {
   close(graceMs: number): Promise<void>
 }
 
-const MAX_CONNECTIONS = 1_000
+/** Each call of a coding agent that waits for a person holds a connection. */
+const MAX_CONNECTIONS = 10_000
 /** How often the gateway checks that its socket file still exists. */
 const CHECK_MS = 1_000
 

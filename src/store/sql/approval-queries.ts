@@ -2,14 +2,21 @@ import { type Selectable, sql } from 'kysely'
 import type { Secrets } from '../../safe/secret.ts'
 import { approvalPath } from '../paths.ts'
 import {
-  type ApprovalAnswer,
   type ApprovalFilter,
   type ApprovalRow,
   type ApprovalStore,
   type ApprovalVote,
   approvalStatuses,
-  type NewApproval,
 } from '../stores/approval-store.ts'
+import {
+  type AnswerAt,
+  type ApprovalAt,
+  type approvalRouteQueries,
+  cancelMessages,
+  queueMessages,
+  refuseOverBudget,
+  takeLink,
+} from './approval-route-queries.ts'
 import { openSealed } from './audit/event-queries.ts'
 import { readUnion } from './column-values.ts'
 import { pageFromRows, readNumberCursor } from './page-cursor.ts'
@@ -17,20 +24,31 @@ import type { CountSealed } from './runs/run-queries.ts'
 import { isUniqueViolation, type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 import type { Tables } from './tables.ts'
 
-type StoredApproval = Selectable<Tables['approvals']>
+/** The channel on which PostgreSQL tells nodes about approvals. */
+export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
 
-export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): ApprovalStore {
+type StoredApproval = Selectable<Tables['approvals']>
+type ApprovalQueries = Omit<ApprovalStore, keyof ReturnType<typeof approvalRouteQueries>>
+
+export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): ApprovalQueries {
   const { secrets } = db
   const requestApproval: ApprovalStore['requestApproval'] = async (approval, given) => {
     try {
       const result = await db.tenant(approval.tenant_id, async (trx) => {
         const now = await readNow(trx, db, given)
         const known = await findUsable(db, trx, { approval, now })
-        if (known !== undefined) return { approval: readApproval(secrets, known), isNew: false }
+        if (known !== undefined) {
+          await hintReturn(db, trx, known)
+          return { approval: readApproval(secrets, known), isNew: false }
+        }
+        const refused = await refuseOverBudget(trx, { approval, now })
+        if (refused !== undefined) return refused
         const row = await insertApproval(db, trx, { approval, now })
+        await queueMessages(db, trx, { approval, now })
         return { approval: readApproval(secrets, row), isNew: true }
       })
-      if (result.isNew) await countSealed(1)
+      if (result.isNew && result.approval !== undefined)
+        await countSealed(1 + (approval.messages?.length ?? 0))
       return result
     } catch (error) {
       // The same call asked at the same time on another connection, and its question is now visible.
@@ -49,8 +67,12 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
         const before = readApproval(secrets, row)
         const isOpen = row.status === 'pending' && row.deadline_at > now
         const hasVoted = before.votes.some(({ by }) => by === answer.by)
-        if (!isOpen || hasVoted) return { approval: before, counted: false }
-        return { approval: await writeAnswer(db, trx, { before, answer, now }), counted: true }
+        if (!isOpen || hasVoted || !(await takeLink(trx, { before, answer, now })))
+          return { approval: before, counted: false }
+        const approval = await writeAnswer(db, trx, { before, answer, now })
+        if (approval.status !== 'pending')
+          await cancelMessages(trx, { keys: [approval], now, because: `${approval.status} by ${answer.by}` })
+        return { approval, counted: true }
       })
       if (result?.counted) await countSealed(1)
       return result
@@ -58,14 +80,17 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
 
     endApproval: (tenant, approvalId, { status, by }, given) =>
       db.tenant(tenant, async (trx) => {
-        const { numUpdatedRows } = await trx
+        const now = await readNow(trx, db, given)
+        const keys = await trx
           .updateTable('approvals')
-          .set({ status, decided_by: by, decided_at: db.codec.now(given) })
+          .set({ status, decided_by: by, decided_at: now })
           .where('tenant_id', '=', tenant)
           .where('approval_id', '=', approvalId)
           .where('status', '=', 'pending')
-          .executeTakeFirst()
-        return numUpdatedRows > 0
+          .returning(['tenant_id', 'approval_id'])
+          .execute()
+        await cancelMessages(trx, { keys, now, because: `${status}: ${by}` })
+        return keys.length > 0
       }),
 
     useApproval: (tenant, approvalId, given) =>
@@ -86,10 +111,13 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
         return row && readApproval(secrets, row)
       }),
 
-    listApprovals: (tenant, filter, { cursor, limit }) =>
+    listApprovals: (tenant, filter, { cursor, limit }, given) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readNumberCursor(cursor) : undefined
         const rows = await selectApprovals(trx, tenant, filter)
+          .$if(filter.granted === true, (query) =>
+            query.where('status', '=', 'approved').where('granted_until', '>', db.codec.now(given)),
+          )
           .$if(from !== undefined, (query) =>
             query.where((eb) =>
               eb(eb.refTuple('created_at', 'position'), '<', eb.tuple(from?.time ?? 0, from?.key ?? 0)),
@@ -133,38 +161,58 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
           .where('deadline_at', '<=', now)
           .orderBy('deadline_at')
           .limit(limit)
-        return trx
+        const keys = await trx
           .updateTable('approvals')
           .set({ status: 'expired', decided_at: now })
           .where('position', 'in', due)
           .where('status', '=', 'pending')
           .returning(['tenant_id', 'approval_id'])
           .execute()
+        await cancelMessages(trx, { keys, now, because: 'the deadline has passed' })
+        return keys
+      }),
+
+    revokeGrant: (tenant, approvalId, given) =>
+      db.tenant(tenant, async (trx) => {
+        const now = await readNow(trx, db, given)
+        const { numUpdatedRows } = await trx
+          .updateTable('approvals')
+          .set({ granted_until: now })
+          .where('tenant_id', '=', tenant)
+          .where('approval_id', '=', approvalId)
+          .where('granted_until', '>', now)
+          .executeTakeFirst()
+        return numUpdatedRows > 0
       }),
   }
 }
 
-interface ApprovalAt {
-  readonly approval: NewApproval
-  readonly now: number
+/** Tells the other nodes that a caller waits here now, so that the node it came from does not cancel the question. */
+async function hintReturn({ dialect }: SqlDatabase, trx: QueryBuilder, row: StoredApproval): Promise<void> {
+  if (dialect !== 'postgres' || row.status !== 'pending') return
+  await sql`select pg_notify(${APPROVAL_HINT_CHANNEL}, ${row.approval_id})`.execute(trx)
 }
 
-/** The question, the unused answer or the grant that an identical call of the session already has; the latest counts. */
+/**
+ * The question, the unused answer or the grant that an identical call of the session already has; the latest counts. The
+ * event that asked finds its own answer again, also a used one: its node may have ended before the caller got it.
+ */
 async function findUsable(
   { dialect }: SqlDatabase,
   trx: QueryBuilder,
-  { approval: { tenant_id, session_id, input_hash }, now }: ApprovalAt,
+  { approval: { tenant_id, session_id, input_hash, event_id }, now }: ApprovalAt,
 ): Promise<StoredApproval | undefined> {
   const open = sql<boolean>`status = 'pending' and deadline_at > ${now}`
   const unused = sql<boolean>`status in ('approved', 'denied') and used_at is null and deadline_at > ${now}`
   const granted = sql<boolean>`status = 'approved' and granted_until > ${now}`
+  const own = sql<boolean>`status <> 'pending' and event_id = ${event_id}`
   return trx
     .selectFrom('approvals')
     .selectAll()
     .where('tenant_id', '=', tenant_id)
     .where('input_hash', '=', input_hash)
     .where('session_id', session_id === null ? 'is' : '=', session_id)
-    .where((eb) => eb.or([open, unused, granted]))
+    .where((eb) => eb.or([open, unused, granted, own]))
     .orderBy('position', 'desc')
     .limit(1)
     .$if(dialect === 'postgres', (query) => query.forUpdate())
@@ -176,17 +224,19 @@ async function insertApproval(
   trx: QueryBuilder,
   { approval, now }: ApprovalAt,
 ): Promise<StoredApproval> {
-  const { within_ms, what, reason, input, ...columns } = approval
+  const { within_ms, what, reason, input, messages: _, budget: __, ...columns } = approval
   const { tenant_id, approval_id } = approval
   // A question whose deadline has passed would stay in the way until the next sweep.
-  await trx
+  const late = await trx
     .updateTable('approvals')
     .set({ status: 'expired', decided_at: now })
     .where('tenant_id', '=', tenant_id)
     .where('input_hash', '=', approval.input_hash)
     .where('status', '=', 'pending')
     .where('deadline_at', '<=', now)
+    .returning(['tenant_id', 'approval_id'])
     .execute()
+  await cancelMessages(trx, { keys: late, now, because: 'the deadline has passed' })
   return trx
     .insertInto('approvals')
     .values({
@@ -206,12 +256,6 @@ async function insertApproval(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-}
-
-interface AnswerAt {
-  readonly before: ApprovalRow
-  readonly answer: ApprovalAnswer
-  readonly now: number
 }
 
 async function writeAnswer(
@@ -260,13 +304,16 @@ async function findRow(
 }
 
 function selectApprovals(trx: QueryBuilder, tenant: string, filter: ApprovalFilter) {
-  const { status, session_id, input_hash } = filter
+  const { status, session_id, run_id, input_hash, agent, hook_id } = filter
   return trx
     .selectFrom('approvals')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .$if(status !== undefined, (query) => query.where(sql<boolean>`status = ${sql.lit(status)}`))
     .$if(session_id !== undefined, (query) => query.where('session_id', '=', session_id ?? ''))
+    .$if(agent !== undefined, (query) => query.where('agent', '=', agent ?? ''))
+    .$if(hook_id !== undefined, (query) => query.where('hook_id', '=', hook_id ?? ''))
+    .$if(run_id !== undefined, (query) => query.where('run_id', '=', run_id ?? ''))
     .$if(input_hash !== undefined, (query) => query.where('input_hash', '=', input_hash ?? ''))
 }
 

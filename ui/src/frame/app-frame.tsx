@@ -8,6 +8,7 @@ import { useFollowChanges } from '../gateway/changes.ts'
 import { useConnectionState } from '../gateway/live.ts'
 import { plural, shortenId } from '../parts/format.ts'
 import styles from './app-frame.module.css'
+import { useApprovalNotifications } from './approval-notifications.tsx'
 import { type Caller, useCaller } from './caller.ts'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
@@ -23,6 +24,7 @@ export function AppFrame() {
   const [isPaletteOpen, palette] = useDisclosure(false)
   const [isHelpOpen, help] = useDisclosure(false)
   useFollowChanges()
+  useApprovalNotifications()
   useShortcuts({ openPalette: palette.open, openHelp: help.open })
   return (
     <div className={styles.app}>
@@ -147,15 +149,16 @@ function Header({ onPalette }: { readonly onPalette: () => void }) {
 
 function Breadcrumbs() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const [first = '', second] = path.replace(/^\/ui/, '').split('/').filter(Boolean)
+  const [first = '', ...rest] = path.replace(/^\/ui/, '').split('/').filter(Boolean)
+  const last = rest.at(-1)
   const shown = first === 'events' ? 'live' : first
   const view = navigation.find(({ to }) => to === `/${shown}`)
   return (
     <div className={styles.crumbs}>
       {view === undefined ? null : <Link to={view.to}>{view.title}</Link>}
-      {second === undefined ? null : (
+      {last === undefined ? null : (
         <>
-          <span aria-hidden>/</span> <code>{shortenId(decodeURIComponent(second))}</code>
+          <span aria-hidden>/</span> <code>{shortenId(decodeURIComponent(last))}</code>
         </>
       )}
     </div>

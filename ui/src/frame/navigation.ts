@@ -8,6 +8,7 @@ import {
   IconHome,
   IconListDetails,
   IconPlayerPlay,
+  IconRefresh,
   IconRobot,
   IconShield,
 } from '@tabler/icons-react'
@@ -21,6 +22,7 @@ export const navigation = [
   { to: '/approvals', title: 'Approvals', key: 'p', icon: IconHelpCircle },
   { to: '/runs', title: 'Runs', key: 'r', icon: IconPlayerPlay },
   { to: '/agents', title: 'Agents', key: 'a', icon: IconRobot },
+  { to: '/recovery', title: 'Recovery', key: 'y', icon: IconRefresh },
   { to: '/guards', title: 'Guards', key: 'g', icon: IconShield },
   { to: '/audit', title: 'Audit', key: 'u', icon: IconFileText },
   { to: '/settings', title: 'Settings', key: ',', icon: IconAdjustments },

@@ -1,11 +1,12 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
+import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
-import { agentTitle, plural, showControls } from '../../parts/format.ts'
+import { agentTitle, formatClock, plural, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Failed } from '../../parts/layout.tsx'
 import styles from './approvals.module.css'
@@ -29,6 +30,7 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
   useEffect(() => {
     if (isChosen) card.current?.scrollIntoView({ block: 'nearest' })
   }, [isChosen])
+  const mayDraft = useMay('admin')
   if (first === undefined) return null
   const { agent, folder, what, reason, hook_id, hook_name, event_id, session_id, votes } = first
   const name = folder?.split('/').findLast(Boolean)
@@ -75,12 +77,36 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
             hook
           </Link>
         )}
-        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: event_id }}>
-          allow calls like this
-        </Link>
+        {mayDraft ? (
+          <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ draft: first.approval_id }}>
+            allow calls like this
+          </Link>
+        ) : null}
       </p>
+      <Routes messages={first.messages} />
       <Answer group={group} mode={mode} onMode={onMode} />
     </section>
+  )
+}
+
+/** How far the message to each route has come. */
+function Routes({ messages }: Pick<Approval, 'messages'>) {
+  if (messages.length === 0) return null
+  return (
+    <ul className={styles.sent} aria-label="Routes">
+      {messages.map(({ route, member, state, at, error }) => (
+        <li key={`${route} ${member ?? ''} ${at}`} data-state={state} title={error ?? undefined}>
+          {showControls(member === undefined ? route : `${route}: ${member}`)}{' '}
+          {state === 'failed'
+            ? `failed: ${showControls((error ?? 'no answer').slice(0, 120))}`
+            : state === 'sent'
+              ? `sent at ${formatClock(at)}`
+              : state === 'waiting' && at > Date.now()
+                ? `next at ${formatClock(at)}`
+                : state}
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -100,7 +126,7 @@ function Arguments({ approval: { input, what } }: { readonly approval: Approval 
 interface AnswerProps extends Pick<ApprovalCardProps, 'group' | 'mode' | 'onMode'> {}
 
 type AnswerGiven =
-  | { readonly verdict: 'approve'; readonly input?: unknown }
+  | { readonly verdict: 'approve'; readonly input?: unknown; readonly grantMs?: number }
   | { readonly verdict: 'deny'; readonly message: string }
 
 function Answer({ group, mode, onMode }: AnswerProps) {
@@ -115,6 +141,7 @@ function Answer({ group, mode, onMode }: AnswerProps) {
             approval_id,
             ...alike,
             ...(given.input === undefined ? {} : { input: given.input }),
+            ...(given.grantMs ? { grant_ms: given.grantMs } : {}),
           })
         : call('approvals.deny', {
             approval_id,
@@ -141,7 +168,7 @@ function Answer({ group, mode, onMode }: AnswerProps) {
         />
       ) : (
         <div className={styles.buttons}>
-          <Button variant="outline" color="red" size="md" onClick={() => onMode('deny')}>
+          <Button variant="outline" className={styles.deny} size="md" onClick={() => onMode('deny')}>
             Deny{all}
           </Button>
           {first?.can_edit ? (
@@ -149,8 +176,14 @@ function Answer({ group, mode, onMode }: AnswerProps) {
               Edit
             </Button>
           ) : null}
-          <Approve isAsked={mode === 'approve'} isSending={answer.isPending} onMode={onMode} all={all}>
-            {() => answer.mutate({ verdict: 'approve' })}
+          <Approve
+            isAsked={mode === 'approve'}
+            isSending={answer.isPending}
+            canGrant={first?.session_id != null && first.approvers_needed === 1}
+            onMode={onMode}
+            all={all}
+          >
+            {(grantMs) => answer.mutate({ verdict: 'approve', grantMs })}
           </Approve>
         </div>
       )}
@@ -161,27 +194,52 @@ function Answer({ group, mode, onMode }: AnswerProps) {
 interface ApproveProps {
   readonly isAsked: boolean
   readonly isSending: boolean
+  readonly canGrant: boolean
   readonly all: string
   readonly onMode: (mode: CardMode) => void
-  readonly children: () => void
+  readonly children: (grantMs: number) => void
 }
 
+const grants = [
+  { value: '0', label: 'only this call' },
+  { value: '900000', label: 'this session, 15 min' },
+  { value: '3600000', label: 'this session, 1 h' },
+]
+
 /** The first press asks, the second sends: a slip of the finger approves nothing. */
-function Approve({ isAsked, isSending, all, onMode, children: send }: ApproveProps) {
+function Approve({ isAsked, isSending, canGrant, all, onMode, children: send }: ApproveProps) {
   const button = useRef<HTMLButtonElement>(null)
+  const [grantMs, setGrantMs] = useState('0')
   useEffect(() => {
     if (isAsked) button.current?.focus()
   }, [isAsked])
   return (
-    <Button
-      ref={button}
-      size="md"
-      loading={isSending}
-      onClick={() => (isAsked ? send() : onMode('approve'))}
-      onBlur={() => (isAsked && !isSending ? onMode('idle') : undefined)}
+    <fieldset
+      aria-label="Approve"
+      className={styles.approve}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
+        if (isAsked && !isSending && !isInside) onMode('idle')
+      }}
     >
-      {isAsked ? 'Yes, let it run' : `Approve${all}`}
-    </Button>
+      {isAsked && canGrant ? (
+        <NativeSelect
+          aria-label="How long the approval counts"
+          size="md"
+          data={grants}
+          value={grantMs}
+          onChange={({ currentTarget }) => setGrantMs(currentTarget.value)}
+        />
+      ) : null}
+      <Button
+        ref={button}
+        size="md"
+        loading={isSending}
+        onClick={() => (isAsked ? send(Number(grantMs)) : onMode('approve'))}
+      >
+        {isAsked ? 'Yes, let it run' : `Approve${all}`}
+      </Button>
+    </fieldset>
   )
 }
 

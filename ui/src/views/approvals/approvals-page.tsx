@@ -1,31 +1,37 @@
 import { Tabs } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
+import { NotifyButton } from '../../frame/approval-notifications.tsx'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { usePendingApprovals } from '../../frame/status.ts'
-import { call } from '../../gateway/call.ts'
-import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { agentTitle, plural, showControls } from '../../parts/format.ts'
-import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
-import { Age } from '../../parts/values.tsx'
+import { Empty, Loaded, layout, Page } from '../../parts/layout.tsx'
 import { type Approval, ApprovalCard, type CardMode } from './approval-card.tsx'
+import { ApprovalHistory } from './approval-history.tsx'
+import { ApprovalRoutes } from './approval-routes.tsx'
 import styles from './approvals.module.css'
+import { Grants } from './grants.tsx'
 
 const keyModes: Readonly<Record<string, CardMode>> = { a: 'approve', e: 'edit', d: 'deny' }
 
-/** What waits for a person, and what people answered. */
+const commands: Readonly<Record<string, string>> = {
+  waiting: 'hookhelm approvals watch',
+  grants: 'hookhelm approvals list --granted',
+  routes: 'hookhelm settings get',
+}
+
+/** What waits for a person, what people answered, what they granted, and where questions are sent. */
 export function ApprovalsPage() {
   const { tab = 'waiting' } = useSearch({ from: '/approvals' })
   const navigate = useNavigate()
   const mayAnswer = useMay('approver')
+  const isAdmin = useMay('admin')
   return (
     <Page
       title="Approvals"
       purpose="Calls that wait for a person. An answer counts for exactly the call that you see."
-      command={tab === 'waiting' ? 'hookhelm approvals watch' : 'hookhelm approvals list'}
+      actions={mayAnswer ? <NotifyButton /> : undefined}
+      command={commands[tab] ?? 'hookhelm approvals list'}
     >
       {mayAnswer ? (
         <Tabs
@@ -38,12 +44,20 @@ export function ApprovalsPage() {
           <Tabs.List mb="md">
             <Tabs.Tab value="waiting">Waiting</Tabs.Tab>
             <Tabs.Tab value="history">History</Tabs.Tab>
+            <Tabs.Tab value="grants">Grants</Tabs.Tab>
+            {isAdmin ? <Tabs.Tab value="routes">Routes</Tabs.Tab> : null}
           </Tabs.List>
           <Tabs.Panel value="waiting">
             <Waiting />
           </Tabs.Panel>
           <Tabs.Panel value="history">
-            <History />
+            <ApprovalHistory />
+          </Tabs.Panel>
+          <Tabs.Panel value="grants">
+            <Grants />
+          </Tabs.Panel>
+          <Tabs.Panel value="routes">
+            <ApprovalRoutes />
           </Tabs.Panel>
         </Tabs>
       ) : (
@@ -123,70 +137,4 @@ function groupAlike(approvals: readonly Approval[]): readonly (readonly Approval
   for (const approval of approvals.toReversed())
     groups.set(approval.input_hash, [...(groups.get(approval.input_hash) ?? []), approval])
   return [...groups.values()]
-}
-
-const outcomes: Readonly<Record<Approval['status'], Outcome>> = {
-  pending: 'ask',
-  approved: 'allow',
-  denied: 'block',
-  expired: 'failed',
-  cancelled: 'skip',
-  superseded: 'skip',
-}
-
-type ApprovalPage = Methods['approvals.list']['result']
-
-function History() {
-  const query = useInfiniteQuery({
-    queryKey: ['approvals', 'history'],
-    queryFn: ({ pageParam, signal }) =>
-      call('approvals.list', pageParam === '' ? { limit: 50 } : { limit: 50, cursor: pageParam }, signal),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }: ApprovalPage) => (nextCursor === '' ? undefined : nextCursor),
-  })
-  return (
-    <Panel>
-      <Loaded query={query} rows={6}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ approvals }) => approvals)
-          if (rows.length === 0) return <Empty title="No call has asked for approval yet" />
-          return (
-            <>
-              {rows.map((row) => (
-                <HistoryRow key={row.approval_id} row={row} />
-              ))}
-              {query.hasNextPage ? (
-                <button type="button" className={styles.more} onClick={() => void query.fetchNextPage()}>
-                  Older
-                </button>
-              ) : null}
-            </>
-          )
-        }}
-      </Loaded>
-    </Panel>
-  )
-}
-
-function HistoryRow({ row }: { readonly row: Approval }) {
-  const { status, agent, what, tool, event, event_id, decided_by, votes, created_at, edited } = row
-  const message = votes.find((vote) => vote.message !== undefined)?.message
-  return (
-    <div className={`${layout.row} ${styles.past}`} data-approval={row.approval_id}>
-      <Decision outcome={outcomes[status]}>{status}</Decision>
-      <span className={styles.cut}>
-        <b>{agentTitle(agent)}</b>{' '}
-        <Link to="/events/$eventId" params={{ eventId: event_id }}>
-          <code>{showControls(what ?? tool ?? event)}</code>
-        </Link>
-        {edited === null ? '' : ' · edited'}
-      </span>
-      <span className={styles.muted}>
-        {decided_by === null ? '' : `by ${showControls(decided_by)}`}
-        {message === undefined ? '' : `: ${showControls(message)}`}
-        {votes.length > 1 ? ` · ${plural(votes.length, 'answer')}` : ''}
-      </span>
-      <Age at={created_at} />
-    </div>
-  )
 }

@@ -1,0 +1,179 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { freshDatabase } from '../../test/postgres/database.ts'
+import { startServer } from '../../test/postgres/server.ts'
+import { type Figure, ratio } from '../figure.ts'
+import { median } from '../measure.ts'
+
+const ANSWERS = 60
+const PENDING = 1_000
+const CALLS = 500
+const ROUNDS = 8
+const WAIT_MS = 3_600_000
+
+interface Node {
+  readonly child: ChildProcess
+  readonly client: Client
+  /** Has a connection of its own, for the calls that wait. */
+  readonly waiting: Client
+}
+
+/** How fast the answer of a person reaches the call that waits, and what waiting calls cost those that ask no person. */
+export async function approvalFigures(): Promise<Figure[]> {
+  const home = mkdtempSync(join(tmpdir(), 'hookhelm-bench-'))
+  const postgres = await startServer()
+  const { url: database, drop } = await freshDatabase(postgres)
+  const alone = await startNode(join(home, 'lite'))
+  const full = await startNode(join(home, 'full'))
+  const nodes = [
+    await startNode(join(home, 'a'), database),
+    await startNode(join(home, 'b'), database),
+  ] as const
+  try {
+    const one = await answerTimes(alone, alone)
+    const two = await answerTimes(nodes[0], nodes[1])
+    return [
+      limit('a decision reaches its caller on one node, p50', one, 20),
+      limit('the same from another node, p50', two, 200),
+      ...(await idleFigures(alone, full)),
+    ]
+  } finally {
+    for (const { child, client, waiting } of [alone, full, ...nodes]) {
+      await Promise.all([client.close(), waiting.close()])
+      child.send('stop')
+      await once(child, 'exit')
+    }
+    await drop()
+    await postgres.remove()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+async function startNode(home: string, database?: string): Promise<Node> {
+  const file = fileURLToPath(new URL('./approvals-server.ts', import.meta.url))
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home },
+    HOOKHELM_ENCRYPTION_KEY: 'ab'.repeat(32),
+  }
+  const child = fork(file, database === undefined ? [] : [database], { env, execArgv: ['--expose-gc'] })
+  const [told] = (await once(child, 'message')) as [{ url: string; token: string; socket: string }]
+  return { child, client: createClient(told), waiting: createClient(told) }
+}
+
+const event = (command: string, session: string) => ({
+  event: 'pre_tool_use' as const,
+  payload: { tool_name: 'Bash', tool_input: { command } },
+  envelope: { session },
+})
+
+/** Milliseconds from the moment a person presses the button until the caller has the decision. */
+async function answerTimes(callers: Node, people: Node): Promise<readonly number[]> {
+  const times: number[] = []
+  for (let index = 0; index < ANSWERS; index++) {
+    const call = callers.client.dispatch(event('git push', `answer-${index}`), { waitMs: WAIT_MS })
+    const approval_id = await pendingOne(people.client)
+    const began = performance.now()
+    const answered = call.then(() => performance.now() - began)
+    await people.client.call('approvals.approve', { approval_id })
+    times.push(await answered)
+  }
+  return times
+}
+
+async function pendingOne(client: Client): Promise<string> {
+  for (;;) {
+    const { approvals } = await client.call('approvals.list', { status: 'pending', limit: 1 })
+    if (approvals[0] !== undefined) return approvals[0].approval_id
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+function limit(name: string, times: readonly number[], goal: number): Figure {
+  const last = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0
+  return {
+    name,
+    value: median(times),
+    unit: 'ms',
+    goal,
+    better: 'at most',
+    detail: `p95 ${last.toFixed(1)} ms`,
+  }
+}
+
+/** A dispatch that asks no person: able to wait or not, and at a gateway where 1 000 calls wait or at one where none does. */
+async function idleFigures(free: Node, full: Node): Promise<Figure[]> {
+  const before = await memoryOf(full)
+  const held = await holdCalls(full.waiting)
+  const used = await memoryOf(full)
+  const send = ({ client }: Node, waits = {}) => client.dispatch(event('git status', 'idle'), waits)
+  const best = await inTurns({
+    plain: () => send(free),
+    able: () => send(free, { waitMs: WAIT_MS }),
+    beside: () => send(full),
+  })
+  await held.end()
+  const memory = Math.max(0, used - before) / PENDING / 1_024
+  return [
+    ratio(
+      'a dispatch that asks no person but could wait, to one that could not',
+      best.able,
+      best.plain,
+      1.05,
+    ),
+    ratio(`a dispatch beside ${PENDING} calls that wait, to one beside none`, best.beside, best.plain, 1.1),
+    { name: 'memory of a call that waits', value: memory, unit: 'KB', goal: 32, better: 'at most' },
+  ]
+}
+
+async function holdCalls(client: Client) {
+  const ended = new AbortController()
+  const options = { waitMs: WAIT_MS, signal: ended.signal }
+  const calls = Array.from({ length: PENDING }, (_, index) =>
+    client.dispatch(event('git push', `held-${index}`), options).catch(() => undefined),
+  )
+  await untilPending(client, PENDING)
+  return {
+    async end() {
+      ended.abort()
+      await Promise.all(calls)
+    },
+  }
+}
+
+async function untilPending(client: Client, count: number): Promise<void> {
+  for (;;) {
+    const { pending } = await client.call('approvals.list', { status: 'pending', limit: 1 })
+    if (pending >= count) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Nanoseconds of one dispatch of each kind, the best median of several rounds in turns. */
+async function inTurns<K extends string>(kinds: Readonly<Record<K, () => Promise<unknown>>>) {
+  const best: Partial<Record<K, number>> = {}
+  const names = Object.keys(kinds) as K[]
+  for (let round = 0; round < ROUNDS; round++)
+    for (const name of names) best[name] = Math.min(best[name] ?? Infinity, await typical(kinds[name]))
+  return best as Record<K, number>
+}
+
+async function typical(send: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let call = 0; call < CALLS; call++) {
+    const began = process.hrtime.bigint()
+    await send()
+    times.push(Number(process.hrtime.bigint() - began))
+  }
+  return median(times)
+}
+
+async function memoryOf({ child }: Node): Promise<number> {
+  child.send('memory')
+  const [{ bytes }] = (await once(child, 'message')) as [{ bytes: number }]
+  return bytes
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { ApprovalRow } from '../../store/stores/approval-store.ts'
+import { draftAllowingHook } from './draft-hook.ts'
+
+const NOON = Date.UTC(2026, 0, 1, 12)
+const approval: ApprovalRow = {
+  ...{ approval_id: 'apr_1', tenant_id: 't', event: 'pre_tool_use', event_id: 'e', hook_id: 'h' },
+  ...{
+    hook_name: 'careful',
+    agent: 'codex',
+    session_id: 's',
+    run_id: null,
+    folder: null,
+    tool: 'mcp__db.query',
+  },
+  ...{ what: 'drop', reason: 'r', input_hash: 'x', requested_by: 'agent', approvers_needed: 1 },
+  ...{ status: 'pending', votes: [], edited: null, created_at: 0, deadline_at: 1, decided_at: null },
+  ...{ decided_by: null, used_at: null, granted_until: null },
+  input: { sql: 'drop table a', options: { force: true, 'a.b': 1 }, args: ['x'] },
+}
+
+test('every scalar is compared, further arguments are not allowed, and what is not compared is named', () => {
+  const { hook, notes } = draftAllowingHook(approval, NOON)
+  expect(hook).toMatchObject({
+    ...{ matcher: '^mcp__db\\.query$', scope: 'agent', agent_ids: ['codex'], preapproves: true },
+    match: { fields: { 'tool_input.sql': 'drop table a', 'tool_input.options.force': true } },
+    if_expr: 'size(tool_input) == 3 && size(tool_input["options"]) == 2',
+    expires_at: '2026-01-01T12:00:00.000Z',
+  })
+  expect(notes).toEqual([expect.stringContaining('tool_input.options.a.b, tool_input.args')])
+})
+
+test('a call without an agent, and a hook that needs two approvers, are noted', () => {
+  const { hook, notes } = draftAllowingHook(
+    { ...approval, agent: null, input: {}, approvers_needed: 2 },
+    NOON,
+  )
+  expect(hook).toMatchObject({ scope: 'tenant' })
+  expect(notes).toHaveLength(2)
+})
