@@ -3,8 +3,15 @@ import type { HookChainRule } from '../src/rules/rule-schema.ts'
 import { type Figure, ratio } from './figure.ts'
 import { race } from './measure.ts'
 
-/** Rules that listen to other events must not cost anything when one occurs. */
+/** Rules that listen to other events, or to other tools, must not cost anything when one occurs. */
 export async function ruleFigures(): Promise<Figure[]> {
+  return [
+    await compare('an event that no rule listens to, 1000 rules to 10', rulesOfOtherEvents),
+    await compare('an event whose tool no rule names, 1000 rules to 10', rulesOfOtherTools),
+  ]
+}
+
+async function compare(title: string, rulesOf: (count: number) => HookChainRule[]): Promise<Figure> {
   const [few, many] = [compileRules(rulesOf(10)), compileRules(rulesOf(1_000))]
   const event = {
     eventName: 'PostToolUseFailure',
@@ -21,14 +28,23 @@ export async function ruleFigures(): Promise<Figure[]> {
     },
   })
   if (matched > 0) throw new Error('no rule of this measurement may match')
-  return [ratio('an event that no rule listens to, 1000 rules to 10', t.many, t.few, 2)]
+  return ratio(title, t.many, t.few, 2)
 }
 
-function rulesOf(count: number): HookChainRule[] {
+function rulesOfOtherEvents(count: number): HookChainRule[] {
   return Array.from({ length: count }, (_, n) => ({
     id: `rule-${n}`,
     trigger: { event: 'TaskCompleted', outcome: 'failed' },
     condition: { errorIncludes: [`error ${n}`] },
+    actions: [{ type: 'notify_team' }],
+  }))
+}
+
+function rulesOfOtherTools(count: number): HookChainRule[] {
+  return Array.from({ length: count }, (_, n) => ({
+    id: `rule-${n}`,
+    trigger: { event: 'PostToolUseFailure', outcome: 'failed' },
+    condition: { toolNames: [`Tool${n}`] },
     actions: [{ type: 'notify_team' }],
   }))
 }

@@ -38,9 +38,15 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'init',
-    about: 'Write a hook file with three working examples, and a hook that protects hooks',
-    usage: '[--protect] [--yes]',
+    about: 'Write a hook file with three working examples, and starter packs',
+    usage: '[--packs names] [--yes]',
     load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
+    name: 'add',
+    about: 'Add a starter pack to the hook file: destructive commands, forced pushes, secrets, …',
+    usage: '<pack …> [--decision ask|block] [--shadow] [--list] [--remove]',
+    load: async () => (await import('./add.ts')).addCommand,
   },
   {
     name: 'validate',
@@ -154,6 +160,9 @@ export const commands: readonly CommandRow[] = [
       ]),
       replaced: { list: 'list', effective: 'list', test: 'test' },
     },
+    noun('packs', 'Show the starter packs, and add them to the gateway; `hookhelm add` adds them to a file', [
+      ...['list', 'show', 'add', 'remove'],
+    ]),
     noun('executions', 'Show recorded executions of hooks', ['tail', 'get']),
     noun('events', 'Show recorded events, and explain their decisions', ['list', 'tail', 'get', 'explain']),
     noun('sessions', 'Show the sessions of agents', ['list', 'get', 'timeline']),
@@ -201,13 +210,13 @@ export const commands: readonly CommandRow[] = [
     ]),
     {
       ...noun('approvals', 'Show what waits for a person, and answer', [
-        ...['list', 'show', 'approve', 'deny', 'cancel', 'watch'],
+        ...['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft', 'watch'],
       ]),
       localVerbs: ['watch'],
       load: async () => (await import('./watch-approvals.ts')).approvalsCommand(),
     },
     noun('rules', 'Manage recovery rules, try them on an event, and show what they did', [
-      ...['list', 'create', 'update', 'toggle', 'simulate', 'history', 'delete'],
+      ...['list', 'create', 'update', 'toggle', 'simulate', 'history', 'firing', 'delete'],
     ]),
     noun('teams', 'Manage the teams that recovery rules notify', [
       ...['list', 'show', 'create', 'update', 'delete'],

@@ -31,7 +31,8 @@ export const connectCommand = command({
     ...agentLevelArgs,
     'dry-run': { type: 'boolean', description: 'report the changes without making them' },
     'fail-open': { type: 'boolean', description: 'let calls pass when the gateway does not answer' },
-    timeout: { type: 'string', description: 'seconds that the agent waits for an answer (default 60)' },
+    timeout: { type: 'string', description: 'seconds that hooks may take to answer (default 60)' },
+    wait: { type: 'string', description: 'seconds that a call waits for a person (default 600)' },
     'all-events': {
       type: 'boolean',
       description: 'also connect events that are very frequent or unknown to Hookhelm',
@@ -93,6 +94,7 @@ function connectOne(
 
 interface ConnectFlags {
   readonly timeout?: string | undefined
+  readonly wait?: string | undefined
   readonly socket?: string | undefined
   readonly client?: 'native' | 'node' | undefined
   readonly 'fail-open'?: boolean | undefined
@@ -101,7 +103,7 @@ interface ConnectFlags {
 
 /** The flags that change what is written, in the form that a person would type. */
 function recordedFlags(args: ConnectFlags): readonly string[] {
-  const withValue = (['timeout', 'socket', 'client'] as const).flatMap((name) => {
+  const withValue = (['timeout', 'wait', 'socket', 'client'] as const).flatMap((name) => {
     const value = args[name]
     return value === undefined ? [] : [`--${name}`, value]
   })
@@ -110,9 +112,8 @@ function recordedFlags(args: ConnectFlags): readonly string[] {
 }
 
 function settingsOf(args: ConnectFlags, { paths, dataFolder }: AgentSelection): ConnectSettings {
-  const seconds = args.timeout === undefined ? 60 : Number(args.timeout)
-  if (!Number.isFinite(seconds) || seconds < 2 || seconds > 600)
-    throw serverError('gateway.setting', '--timeout must be a number of seconds from 2 to 600')
+  const timeoutMs = milliseconds('timeout', args.timeout ?? '60', { least: 2, most: 600 })
+  const waitMs = milliseconds('wait', args.wait ?? '600', { least: 0, most: 3_600 })
   const socket = args.socket ?? defaultSocket(paths.env)
   if (!isAbsolute(socket)) throw serverError('gateway.setting', '--socket must be an absolute path')
   return {
@@ -120,9 +121,20 @@ function settingsOf(args: ConnectFlags, { paths, dataFolder }: AgentSelection): 
     socket,
     spool: join(dataFolder, 'spool'),
     failOpen: args['fail-open'] === true,
-    timeoutMs: seconds * 1_000,
+    timeoutMs,
+    waitMs,
     allEvents: args['all-events'] === true,
   }
+}
+
+function milliseconds(
+  flag: string,
+  value: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  const seconds = value === '' ? Number.NaN : Number(value)
+  if (seconds >= least && seconds <= most) return seconds * 1_000
+  throw serverError('gateway.setting', `--${flag} must be a number of seconds from ${least} to ${most}`)
 }
 
 function warnDown({ socket, failOpen }: ConnectSettings): void {

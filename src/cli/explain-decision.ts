@@ -1,12 +1,14 @@
 import type { Decision } from '../engine/core/decision.ts'
+import type { ShellEffects } from '../engine/core/shell-effects.ts'
 import type { Execution } from '../engine/core/sink.ts'
 import type { TraceHook } from '../engine/core/trace.ts'
 import type { ConditionTerm } from '../engine/match/cel/condition-terms.ts'
 import type { ExplainedHook } from '../gateway/audit/explain-conditions.ts'
-import { formatTable } from './output.ts'
+import { formatShellEffects } from '../shell/format-effects.ts'
+import { formatTable, replaceControlCharacters } from './output.ts'
 
 /** Formats a decision and its trace for people. */
-export function explainDecision(decision: Decision): string {
+export function explainDecision(decision: Decision, effects?: ShellEffects): string {
   const { trace, kind, by, reason, steps = [], context = [], opened = [] } = decision
   const nameOf = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
   const rows = (trace?.hooks ?? []).flatMap((hook) => [
@@ -22,12 +24,18 @@ export function explainDecision(decision: Decision): string {
       ({ hook, before, after }) =>
         `\n${nameOf(hook)} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
     ),
+    ...(effects === undefined ? [] : [`\n${formatEffects(effects)}`]),
     ...context.map((text) => `\nadded context: ${text}`),
     ...(trace?.files ?? []).map((text) => `\nhook file: ${text}`),
     ...opened.map(
       ({ hook, because, code }) => `\nallowed although ${nameOf(hook)} failed (${because}, ${code})`,
     ),
   ].join('\n')
+}
+
+/** What the call does, as a tree. */
+function formatEffects(effects: ShellEffects): string {
+  return formatShellEffects(effects).split('\n').map(replaceControlCharacters).join('\n')
 }
 
 const symbols: Readonly<Record<Execution['decision'], string>> = {
@@ -44,6 +52,7 @@ const symbols: Readonly<Record<Execution['decision'], string>> = {
 function symbolOf({ matched, executions }: TraceHook): string {
   const last = executions.at(-1)
   if (last === undefined) return matched === false ? '·' : '-'
+  if (last.decision === 'skipped' && last.facts?.opaque !== undefined) return '~'
   return last.decision === 'allow' && isUnreadable(last) ? '~' : symbols[last.decision]
 }
 
@@ -88,11 +97,12 @@ function isUnreadable({ facts }: Execution): boolean {
 }
 
 function explainExecution(execution: Execution): string {
-  const { decision, shadow, recheck, reason, durationMs } = execution
+  const { decision, shadow, recheck, reason, durationMs, facts } = execution
   const kind = [shadow ? 'shadow' : '', recheck ? 'recheck' : '', decision]
     .filter((part) => part !== '')
     .join(' ')
   const time = durationMs === undefined ? '' : ` in ${durationMs.toFixed(1)} ms`
   const flag = isUnreadable(execution) ? ` (${unreadableText})` : ''
-  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${flag}`
+  const matched = typeof facts?.matched === 'string' ? ` (it ${facts.matched})` : ''
+  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${matched}${flag}`
 }

@@ -2,57 +2,67 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { hookFileIn } from '../config/hook-folders.ts'
-import { readHookText } from '../config/read/read-hook-file.ts'
+import { findPack, packNames, recommendedPacks } from '../config/packs/pack.ts'
 import { SCHEMA_URL } from '../config/schema/json-schema.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
-import { command, type ExitCode, exitCodes } from './command.ts'
+import { command, exitCodes } from './command.ts'
+import { addPack, hooksIn } from './edit-packs.ts'
 import { printMessage, printOutput } from './output.ts'
-import { protectedPaths, protectHook } from './protect-hook.ts'
 import { trustHooks } from './trust.ts'
 
 export const initCommand = command({
   args: {
-    protect: {
-      type: 'boolean',
-      description: 'also write a hook that keeps agents from changing hooks and hook settings',
-    },
-    yes: { type: 'boolean', description: 'write everything that would be offered' },
+    packs: { type: 'string', description: 'starter packs to add: names separated by commas, or all' },
+    protect: { type: 'boolean', description: 'add the pack that keeps agents from changing hooks' },
+    yes: { type: 'boolean', description: 'add every pack that would be offered' },
   },
   async run(args) {
     const folder = join(resolve(args.cwd ?? '.'), '.hookhelm')
     const existing = existsSync(folder) ? hookFileIn(folder) : undefined
-    const isProtected = args.protect ?? (args.yes || (existing === undefined && (await offerProtection())))
-    const guard = isProtected ? protectHook(protectedPaths(process.env)) : ''
-    if (existing !== undefined) return refuseExisting(existing, guard)
+    if (existing !== undefined)
+      throw handlerError('config.exists', `${existing} exists already`, {
+        hint: 'Add starter packs to it with `hookhelm add <pack>`.',
+      })
+    const packs = (await choosePacks(args)).map((name) => findPack(name))
     mkdirSync(folder, { recursive: true })
     const path = join(folder, 'hooks.yaml')
-    const text = guard === '' ? exampleFile : `${exampleFile}\n${guard}`
+    const text = packs.reduce((now, pack) => addPack({ path, text: now }, pack, false).text, exampleFile)
     writeFileSync(path, text, { flag: 'wx', mode: 0o644 })
-    const read = readHookText(text, path)
     // The user has just written this file, so there is nothing to review.
-    trustHooks(path, text, read.kind === 'good' ? read.file.hooks : [])
-    if (args.json) printOutput({ file: path })
+    trustHooks(path, text, hooksIn({ path, text }))
+    if (args.json) printOutput({ file: path, packs: packs.map(({ name }) => name) })
     printMessage(`written and trusted: ${path}\n\nTry it:\n${nextSteps}`)
-    if (guard === '') printMessage(`\n${OFFER}: hookhelm init --protect`)
+    if (packs.length === 0) printMessage(`\nStarter packs: hookhelm add ${recommendedPacks.join(' ')}`)
     return exitCodes.ok
   },
 })
 
-const OFFER = 'A hook that keeps agents from changing hooks and hook settings'
-
-/** A file of the user is never changed. Lines that it could have are printed, to be added by hand. */
-function refuseExisting(file: string, guard: string): ExitCode {
-  if (guard === '') throw handlerError('config.exists', `${file} exists already`)
-  printOutput(guard)
-  printMessage(`${file} exists already; add these lines to its hooks, then run \`hookhelm trust\``)
-  return exitCodes.ok
+interface PackArgs {
+  readonly packs?: string | undefined
+  readonly protect?: boolean | undefined
+  readonly yes?: boolean | undefined
 }
 
-async function offerProtection(): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false
+async function choosePacks({ packs, protect, yes }: PackArgs): Promise<readonly string[]> {
+  const named = [...(packs === undefined ? [] : readNames(packs)), ...(protect ? ['protect-hooks'] : [])]
+  if (yes) return [...new Set([...recommendedPacks, ...named])]
+  if (named.length > 0) return [...new Set(named)]
+  return offerPacks()
+}
+
+function readNames(text: string): string[] {
+  if (text.trim() === 'all') return packNames()
+  return text.split(/[\s,]+/).filter((name) => name !== '')
+}
+
+async function offerPacks(): Promise<readonly string[]> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return []
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return !/^\s*n/i.test(await terminal.question(`${OFFER}: write it too? [Y/n] `))
+    printMessage(`Starter packs: ${packNames().join(', ')}`)
+    const answer = await terminal.question(`Add ${recommendedPacks.join(', ')}? [Y, n, all or names] `)
+    if (/^\s*(y(es)?)?\s*$/i.test(answer)) return recommendedPacks
+    return /^\s*no?\s*$/i.test(answer) ? [] : readNames(answer)
   } finally {
     terminal.close()
   }

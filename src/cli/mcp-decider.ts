@@ -12,6 +12,8 @@ import { connection } from './remote/connection.ts'
 
 /** The default time for a decision. MCP clients wait longer for a call. */
 export const DECISION_TIMEOUT_MS = 30_000
+/** Below the minute that most MCP clients wait for a call. */
+export const MCP_WAIT_MS = 50_000
 
 interface OpenDecider extends Decider {
   close(): Promise<void>
@@ -24,6 +26,7 @@ interface DeciderFlags {
   readonly tokenFile?: string | undefined
   readonly socket?: string | undefined
   readonly within?: string | undefined
+  readonly wait?: string | undefined
 }
 
 /** Opens the source of decisions that the flags name: a gateway, by socket or address, or hook files. */
@@ -36,6 +39,8 @@ export async function openDecider(flags: DeciderFlags, warn: (line: string) => v
   }
   const timeoutMs = Number(flags.within ?? DECISION_TIMEOUT_MS)
   if (!(timeoutMs > 0)) throw invalidFlag('--within must be a number of milliseconds')
+  const waitMs = Number(flags.wait ?? MCP_WAIT_MS)
+  if (!(waitMs >= 0)) throw invalidFlag('--wait must be a number of milliseconds')
   const hasUrl = flags.socket === undefined && (flags.url ?? process.env.HOOKHELM_URL) !== undefined
   const socket = hasUrl ? undefined : (flags.socket ?? ownSocket())
   const client = createClient({ ...(socket === undefined ? connection(flags) : { socket }), timeoutMs })
@@ -43,7 +48,7 @@ export async function openDecider(flags: DeciderFlags, warn: (line: string) => v
     if (socket !== undefined) checkSocket(socket)
     return client.dispatch(event, options)
   }
-  return { ...createDecider({ client: { dispatch } }), close: () => client.close() }
+  return { ...createDecider({ client: { dispatch }, waitMs }), close: () => client.close() }
 }
 
 function ownSocket(): string {

@@ -7,7 +7,7 @@ import type { McpSessionOptions } from '../mcp/mcp-session.ts'
 import { ServerName } from '../mcp/server-name.ts'
 import { runStdioProxy } from '../mcp/stdio-proxy.ts'
 import { command, type ExitCode, exitCodes } from './command.ts'
-import { DECISION_TIMEOUT_MS, openDecider } from './mcp-decider.ts'
+import { DECISION_TIMEOUT_MS, MCP_WAIT_MS, openDecider } from './mcp-decider.ts'
 import { printMessage } from './output.ts'
 
 export const mcpProxyCommand = command({
@@ -21,6 +21,10 @@ export const mcpProxyCommand = command({
     url: { type: 'string', description: 'address of the gateway, instead of its socket' },
     'token-file': { type: 'string', description: 'file with a token for --url' },
     within: { type: 'string', description: `how long hooks may take, in ms (${DECISION_TIMEOUT_MS})` },
+    wait: {
+      type: 'string',
+      description: `how long a call waits for a person, in ms, if its client cannot ask (${MCP_WAIT_MS})`,
+    },
     'changed-tools': {
       type: 'string',
       description: 'warn or block: calls of a tool whose definition changed since it was accepted (warn)',

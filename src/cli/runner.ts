@@ -39,7 +39,7 @@ export const runnerCommand = command({
         hostname: hostname(),
         project_dir: project === undefined ? '' : resolve(project),
         executor_profile: profile ?? '',
-        executor_type: profile === undefined ? 'command' : 'profile',
+        executor_type: executorType(executor),
         tags: tags.split(',').filter((tag) => tag !== ''),
         require_matching_tags: args['only-tagged'] === true,
       },
@@ -56,6 +56,12 @@ export const runnerCommand = command({
     return exitCodes.ok
   },
 })
+
+/** Only a model is limited to the tools of an agent, so only it takes agents that name no profile. */
+function executorType(executor: ExecutorSettings | undefined): string {
+  if (executor === undefined) return 'command'
+  return executor.type === 'model' ? 'autonomous' : 'profile'
+}
 
 interface ProfileFlags {
   readonly profile: string | undefined

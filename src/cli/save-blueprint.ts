@@ -42,7 +42,9 @@ async function saveDefinition(client: Client, definition: Definition) {
 
 async function findDefinition(client: Client, name: string): Promise<Definition | undefined> {
   try {
-    return (await client.call('blueprints.show', { name })).blueprint.definition
+    const { source, definition } = (await client.call('blueprints.show', { name })).blueprint
+    // Saving one of its name replaces it.
+    return source === 'builtin' ? undefined : definition
   } catch (error) {
     if (isHookError(error) && error.code === 'gateway.not_found') return undefined
     throw error

@@ -1,10 +1,8 @@
-import { readFileSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { localShell } from '../app/local-shell.ts'
 import { HookError } from '../engine/core/error.ts'
-import { analyzeShell } from '../shell/analyze-shell.ts'
+import type { ShellDialect } from '../engine/core/shell-effects.ts'
 import { formatShellEffects } from '../shell/format-effects.ts'
-import type { ShellDialect } from '../shell/shell-effects.ts'
 import { command, exitCodes } from './command.ts'
 import { printOutput, replaceControlCharacters } from './output.ts'
 
@@ -21,13 +19,7 @@ export const shellCommand = command({
       throw new HookError('config.field', `there is no shell ${name}`, {
         hint: `Use ${dialects.join(', ')}.`,
       })
-    const effects = analyzeShell(line, {
-      cwd: resolve(cwd ?? '.'),
-      home: homedir(),
-      shell,
-      readFile: readIfFile,
-      resolveLink: resolveIfThere,
-    })
+    const effects = localShell(line, { cwd: resolve(cwd ?? '.'), shell })
     printOutput(json ? effects : formatLines(formatShellEffects(effects)))
     return exitCodes.ok
   },
@@ -35,20 +27,4 @@ export const shellCommand = command({
 
 function formatLines(text: string): string {
   return text.split('\n').map(replaceControlCharacters).join('\n')
-}
-
-function readIfFile(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
-function resolveIfThere(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { localShell } from '../app/local-shell.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { HookError, isHookError } from '../engine/core/error.ts'
 import { createHooks } from '../engine/dispatch/hooks.ts'
@@ -58,7 +59,7 @@ function testLocalHook(args: TestArgs): Promise<TestOutcome | undefined> {
     const found = hooks.list().find(({ id, name }) => id === args.hook || name === args.hook)
     if (found === undefined) return undefined
     // The hook runs without the others, enabled, and without guards that remember earlier calls.
-    const isolated = createHooks({ handlers, breaker: false })
+    const isolated = createHooks({ handlers, shell: localShell, breaker: false })
     isolated.add({
       ...found,
       enabled: true,

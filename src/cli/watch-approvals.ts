@@ -17,7 +17,9 @@ const CLEAR = '\u001b[H\u001b[J'
 
 /** The methods `approvals.*`, and a list that answers by keys. */
 export function approvalsCommand(): CommandDef {
-  const { subCommands } = nounCommand('approvals', ['list', 'show', 'approve', 'deny', 'cancel'])
+  const { subCommands } = nounCommand('approvals', [
+    ...['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft'],
+  ])
   const watch = {
     ...watchApprovalsCommand,
     meta: { name: 'watch', description: 'Lists what waits for a person as it arrives; keys answer.' },
@@ -78,36 +80,68 @@ async function answerByKeys(client: Client): Promise<ExitCode> {
   return exitCodes.ok
 }
 
+/** What a key does after it was pressed twice. */
+const answers = {
+  a: { verdict: 'approve', what: 'approve it' },
+  g: {
+    verdict: 'approve',
+    what: 'approve it, and identical calls of its session for 15 minutes',
+    grant_ms: 900_000,
+  },
+  d: { verdict: 'deny', what: 'deny it' },
+} as const
+type AnswerKey = keyof typeof answers
+
+/** The answer that waits for its second key press, and the call that it is about. */
+interface AskedAnswer {
+  readonly key: AnswerKey
+  readonly approvalId: string
+}
+
 class ApprovalList {
   readonly #client: Client
-  #rows: readonly Approval[] = []
+  /** Identical calls are one line, and one answer decides all of them. */
+  #groups: readonly (readonly [Approval, ...Approval[]])[] = []
   #chosen = 0
   #note = ''
+  #asked: AskedAnswer | undefined
 
   constructor(client: Client) {
     this.#client = client
   }
 
   async refresh(): Promise<void> {
-    this.#rows = await readPending(this.#client)
-    this.#chosen = Math.min(this.#chosen, Math.max(0, this.#rows.length - 1))
+    const chosen = this.#groups[this.#chosen]?.[0].input_hash
+    this.#groups = groupIdentical(await readPending(this.#client))
+    // A call that arrives must not slip under the finger of a person who is about to answer another.
+    const at = this.#groups.findIndex(([first]) => first.input_hash === chosen)
+    this.#chosen = at >= 0 ? at : Math.min(this.#chosen, Math.max(0, this.#groups.length - 1))
     this.draw()
   }
 
   async press(key: string): Promise<void> {
-    if (key === 'j' || key === 'down') this.#chosen = Math.min(this.#chosen + 1, this.#rows.length - 1)
+    const asked = this.#asked
+    this.#asked = undefined
+    if (key === 'j' || key === 'down') this.#chosen = Math.min(this.#chosen + 1, this.#groups.length - 1)
     else if (key === 'k' || key === 'up') this.#chosen = Math.max(this.#chosen - 1, 0)
-    else if (key === 'a' || key === 'd') await this.#answer(key === 'a' ? 'approve' : 'deny')
+    else if (key === 'a' || key === 'g' || key === 'd') await this.#answer(key, asked)
     this.draw()
   }
 
-  async #answer(verdict: 'approve' | 'deny'): Promise<void> {
-    const approval = this.#rows[this.#chosen]
-    if (approval === undefined) return
-    const { approval_id } = approval
+  async #answer(key: AnswerKey, asked: AskedAnswer | undefined): Promise<void> {
+    const group = this.#groups[this.#chosen]
+    if (group === undefined) return
+    const [{ approval_id, what }] = group
+    if (asked?.key !== key || asked.approvalId !== approval_id) {
+      this.#asked = { key, approvalId: approval_id }
+      return
+    }
+    const { verdict } = answers[key]
+    const grant = key === 'g' ? { grant_ms: answers.g.grant_ms } : {}
     try {
-      await this.#client.call(`approvals.${verdict}`, { approval_id })
-      this.#note = `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${approval.what ?? approval_id}`
+      const alike = group.length > 1 ? { alike: true } : {}
+      await this.#client.call(`approvals.${verdict}`, { approval_id, ...alike, ...grant })
+      this.#note = `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${what ?? approval_id}`
     } catch (thrown) {
       this.#note = errorText(thrown)
     }
@@ -115,15 +149,32 @@ class ApprovalList {
   }
 
   draw(): void {
-    const lines = this.#rows.flatMap((approval, index) => {
+    const lines = this.#groups.flatMap((group, index) => {
+      const [first] = group
       const isChosen = index === this.#chosen
-      const line = `${isChosen ? '❯' : ' '} ${countdown(approval)}  ${describeApproval(approval)}`
-      return isChosen ? [line, ...inputLines(approval)] : [line]
+      const times = group.length === 1 ? '' : `${group.length} × `
+      const line = `${isChosen ? '❯' : ' '} ${countdown(first)}  ${times}${describeApproval(first)}`
+      return isChosen ? [line, ...inputLines(first)] : [line]
     })
-    const head = this.#rows.length === 0 ? 'Nothing waits for a person.' : `${this.#rows.length} waiting`
-    const keys = 'a approve   d deny   j k move   q quit'
+    const count = this.#groups.reduce((sum, group) => sum + group.length, 0)
+    const head = count === 0 ? 'Nothing waits for a person.' : `${count} waiting`
+    const keys =
+      this.#asked === undefined
+        ? 'a approve   g approve for 15 min   d deny   j k move   q quit'
+        : `Press ${this.#asked.key} again to ${answers[this.#asked.key].what}; any other key goes back.`
     printMessage([`${CLEAR}${head}`, '', ...lines, '', replaceControlCharacters(this.#note), keys].join('\n'))
   }
+}
+
+/** The oldest first: it expires first. */
+function groupIdentical(approvals: readonly Approval[]): readonly (readonly [Approval, ...Approval[]])[] {
+  const groups = new Map<string, [Approval, ...Approval[]]>()
+  for (const approval of approvals.toReversed()) {
+    const known = groups.get(approval.input_hash)
+    if (known === undefined) groups.set(approval.input_hash, [approval])
+    else known.push(approval)
+  }
+  return [...groups.values()]
 }
 
 async function readPending(client: Client): Promise<readonly Approval[]> {

@@ -7,6 +7,7 @@ import { formatTable, printMessage, printOutput, replaceControlCharacters } from
 import { clientOptions, connectionArgs, withGateway } from './remote/connection.ts'
 
 type Run = Methods['runs.show']['result']['run']
+type Awaited = Methods['runs.show']['result']['waits_for'][number]
 type SessionEvent = Methods['runSessions.events']['result']['events'][number]
 
 /** Without a live event, for example behind a lost connection, the command looks again after this time. */
@@ -30,18 +31,23 @@ async function watchRun(client: Client, runId: string, json: boolean): Promise<E
   const { run: first } = await client.call('runs.show', { run_id: runId })
   const follower = followSession(client, first.session_id)
   const shown: SessionEvent[] = []
+  const announced = new Set<string>()
   let cursor = ''
   if (!json) printMessage(`${first.agent_name ?? 'an agent'} ${runId}, started by ${first.created_by}`)
   try {
     for (;;) {
       // The run before its events: the events of a run that has ended are complete.
-      const { run } = await client.call('runs.show', { run_id: runId })
+      const { run, waits_for } = await client.call('runs.show', { run_id: runId })
       const page = await readEvents(client, run.session_id, cursor)
       cursor = page.cursor
       const known = new Set(shown.map(({ event_id }) => event_id))
       const fresh = page.events.filter(({ event_id, run_id }) => run_id === runId && !known.has(event_id))
       shown.push(...fresh)
       for (const event of fresh) printOutput(json ? JSON.stringify(event) : eventLine(run, event))
+      for (const awaited of waits_for.filter(({ approval_id }) => !announced.has(approval_id))) {
+        announced.add(awaited.approval_id)
+        if (!json) printMessage(replaceControlCharacters(describeAwaited(awaited)))
+      }
       if (run.completed_at !== null) return printEnd(run, shown, json)
       await follower.next()
     }
@@ -85,6 +91,13 @@ function followSession(client: Client, session_id: string) {
     },
     stop: () => ended.abort(),
   }
+}
+
+/** `waits for approval apr_… by 2 approvers (ada has approved): pre_tool_use Bash`. */
+function describeAwaited({ approval_id, approvers_needed, approved_by, event, tool }: Awaited): string {
+  const whom = approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`
+  const already = approved_by.length === 0 ? '' : ` (${approved_by.join(', ')} approved)`
+  return `waits for approval ${approval_id} by ${whom}${already}: ${[event, tool].filter(Boolean).join(' ')}`
 }
 
 /** `  1.29 s  hook_complete  on_run_start → resolver: continue`. */

@@ -23,6 +23,24 @@ test('CH-22 every enabled rule that matches is returned, in the order of the fil
   expect(evaluateHookChainRules(rules, event).map(({ rule: { id } }) => id)).toEqual(['c', 'a', 'c'])
 })
 
+test('CH-22 rules that name a tool and rules that name none keep their order', () => {
+  const tools = (toolNames: string[]) => ({ condition: { toolNames } })
+  const rules = [
+    rule('1'),
+    rule('2', tools(['Edit', 'Write', 'Edit'])),
+    rule('3', tools(['Bash'])),
+    rule('4', tools([])),
+    rule('5', tools(['Write'])),
+    rule('6'),
+  ]
+  const matched = (payload: Record<string, unknown>) =>
+    evaluateHookChainRules(rules, { ...event, payload }).map(({ rule: { id } }) => id)
+  expect(matched({ tool_name: 'Write' })).toEqual(['1', '2', '4', '5', '6'])
+  expect(matched({ toolName: 'Bash' })).toEqual(['1', '3', '4', '6'])
+  expect(matched({ tool_name: 'Read' })).toEqual(['1', '4', '6'])
+  expect(matched({})).toEqual(['1', '4', '6'])
+})
+
 test('CH-23 the event must have exactly the name, and without an outcome any is accepted', () => {
   const at = (trigger: TriggeredRule['trigger']) =>
     evaluateHookChainRules([rule('r', { trigger })], event).length

@@ -18,7 +18,7 @@ export interface UnmetCondition {
   readonly actual: unknown
 }
 
-/** Rules in the order of their file. Only rules that listen to an event are looked at when it occurs. */
+/** Rules in the order of their file. Only rules that listen to an event and its tool are looked at when it occurs. */
 export interface RuleSet<Rule> {
   readonly rules: readonly Rule[]
   /** Whether a rule that is switched on listens to the event. */
@@ -28,17 +28,56 @@ export interface RuleSet<Rule> {
 
 export function compileRules<Rule extends TriggeredRule>(rules: readonly Rule[]): RuleSet<Rule> {
   const enabled = rules.filter((rule) => rule.enabled !== false)
-  const byEvent = Map.groupBy(enabled, (rule) => rule.trigger.event)
+  const byEvent = new Map<string, ListeningRules<Rule>>()
+  for (const [event, listening] of Map.groupBy(enabled, (rule) => rule.trigger.event))
+    byEvent.set(event, groupByTool(listening))
   return {
     rules,
     listens: (eventName) => byEvent.has(eventName),
     matching(event) {
       const listening = byEvent.get(event.eventName)
-      return listening === undefined
-        ? []
-        : listening.filter((rule) => unmetCondition(rule, event) === undefined)
+      if (listening === undefined) return []
+      return candidatesFor(listening, toolNameOf(event.payload ?? {}))
+        .filter(({ rule }) => unmetCondition(rule, event) === undefined)
+        .map(({ rule }) => rule)
     },
   }
+}
+
+interface PlacedRule<Rule> {
+  readonly position: number
+  readonly rule: Rule
+}
+
+/** The rules of one event: those that name tools, by each tool, and those that apply to any. */
+interface ListeningRules<Rule> {
+  readonly ofTool: ReadonlyMap<string, readonly PlacedRule<Rule>[]>
+  readonly ofAny: readonly PlacedRule<Rule>[]
+}
+
+function groupByTool<Rule extends TriggeredRule>(listening: readonly Rule[]): ListeningRules<Rule> {
+  const ofTool = new Map<string, PlacedRule<Rule>[]>()
+  const ofAny: PlacedRule<Rule>[] = []
+  for (const [position, rule] of listening.entries()) {
+    const tools = new Set(rule.condition?.toolNames ?? [])
+    if (tools.size === 0) ofAny.push({ position, rule })
+    for (const tool of tools) {
+      const named = ofTool.get(tool) ?? []
+      ofTool.set(tool, named)
+      named.push({ position, rule })
+    }
+  }
+  return { ofTool, ofAny }
+}
+
+/** The rules that the tool of an event does not exclude, in their order. */
+function candidatesFor<Rule>(
+  { ofTool, ofAny }: ListeningRules<Rule>,
+  tool: string | undefined,
+): readonly PlacedRule<Rule>[] {
+  const named = tool === undefined ? undefined : ofTool.get(tool)
+  if (named === undefined) return ofAny
+  return [...named, ...ofAny].toSorted((left, right) => left.position - right.position)
 }
 
 /** The enabled rules that the event meets, in their order. */

@@ -4,7 +4,14 @@ import type { DeliverWork } from '../delivery/delivery-worker.ts'
 import { parseJson } from '../safe/json.ts'
 import type { EventRecord } from '../store/stores/audit-store.ts'
 import type { NewDelivery } from '../store/stores/delivery-store.ts'
-import type { FiringResult, NewFiring, NewFiringAction, RuleStore } from '../store/stores/rule-store.ts'
+import type {
+  FiringResult,
+  FiringRow,
+  GuardWindow,
+  NewFiring,
+  NewFiringAction,
+  RuleStore,
+} from '../store/stores/rule-store.ts'
 import { type ActionReport, actionRecord } from './action-record.ts'
 import type { HookChainEvent } from './compile-rules.ts'
 import { dedupKey } from './rule-guards.ts'
@@ -19,6 +26,8 @@ export interface FiringContent {
   readonly event: HookChainEvent
   readonly envelope: TriggerEnvelope
   readonly rule: RecoveryRule
+  /** The dedup window of actions that have none of their own. */
+  readonly dedupWindowMs?: number
 }
 
 interface FireParts {
@@ -85,8 +94,27 @@ export function actionIdOf({ actions }: RecoveryRule, position: number): string 
   return action?.id ?? `${action?.type ?? ''}:${position}`
 }
 
+/** What a stored firing keeps of its cause. Undefined if the key that sealed it is gone. */
+export function firingContent({ content }: FiringRow): FiringContent | undefined {
+  // Trusted: `newFiring` wrote it.
+  return content === null ? undefined : (content as unknown as FiringContent)
+}
+
+/** The dedup windows that a firing armed, in the order of its actions. */
+export function dedupWindowsOf(firing: FiringRow): readonly GuardWindow[] {
+  const content = firingContent(firing)
+  if (content === undefined) return []
+  const { rule, event, dedupWindowMs } = content
+  // A firing of an earlier version does not know the window of its group.
+  const matched = { rule, source: firing.source, dedupWindowMs: dedupWindowMs ?? rule.dedupWindowMs ?? 0 }
+  return firingActions(matched, event).map(({ dedup }) => ({ kind: 'dedup', ...dedup }))
+}
+
 /** The dedup window of each action for this event. */
-export function firingActions(matched: MatchedRule, event: HookChainEvent): readonly NewFiringAction[] {
+export function firingActions(
+  matched: Pick<MatchedRule, 'rule' | 'source' | 'dedupWindowMs'>,
+  event: HookChainEvent,
+): readonly NewFiringAction[] {
   const { rule, source, dedupWindowMs } = matched
   return rule.actions.map((action, position) => {
     const action_id = actionIdOf(rule, position)
@@ -105,7 +133,7 @@ function newFiring({ tenant, trigger, matched }: MatchedFiring): NewFiring {
   const { rule, source, position } = matched
   const cause = [event.eventName, envelope.id, event.payload?.hook_id, source, rule.id, position]
   const firing_id = v5(JSON.stringify(cause), tenant)
-  const content: FiringContent = { event, envelope, rule }
+  const content: FiringContent = { event, envelope, rule, dedupWindowMs: matched.dedupWindowMs }
   const delivery: NewDelivery = {
     ...{ id: randomUUID(), tenant, kind: RULE_ACTIONS, dedup_key: firing_id },
     payload: JSON.stringify({ firing_id }),

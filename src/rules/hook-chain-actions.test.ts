@@ -19,7 +19,7 @@ const run = (action: HookChainAction, runtime: HookChainsRuntime = {}, at = even
 describe('spawn_fallback_agent', () => {
   const spawn = { type: 'spawn_fallback_agent' } as const
 
-  test('CH-54 CH-74 fails without a launcher', async () => {
+  test('4.6 #102 CH-54 CH-74 fails without a launcher', async () => {
     expect(await run(spawn)).toEqual({
       status: 'failed',
       reason: 'No fallback agent launcher is registered in runtime context',
@@ -200,7 +200,7 @@ describe('notify_team', () => {
     })
   })
 
-  test('CH-63 CH-66 a team that does not exist skips the action, also with a callback', async () => {
+  test('4.6 #102 CH-63 CH-66 a team that does not exist skips the action, also with a callback', async () => {
     const runtime = {
       teamName: 'mesh',
       readTeam: async () => undefined,
@@ -333,7 +333,7 @@ describe('warm_remote_capacity', () => {
       { bridge: { ...active, listEnvironments: async () => [] } },
       'No eligible remote environment available for warm-up',
     ],
-  ])('CH-68 %s skips the action', async (_, runtime, reason) => {
+  ])('4.6 #102 CH-68 %s skips the action', async (_, runtime, reason) => {
     expect(await run(warm, runtime)).toEqual({ status: 'skipped', reason })
   })
 

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { loadFile } from '../config/read/load-file.ts'
 import type { TrustStore } from '../config/trust.ts'
@@ -11,7 +11,13 @@ import type { Log } from '../engine/core/sink.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { parseJson } from '../safe/json.ts'
 import { fileGroup, type RuleGroup, readRecoveryConfig } from './recovery-rules.ts'
-import { type Environment, type RuleFilePath, type RuleFolders, ruleFilePaths } from './rule-file-paths.ts'
+import {
+  type Environment,
+  RULE_FILE,
+  type RuleFilePath,
+  type RuleFolders,
+  ruleFilePaths,
+} from './rule-file-paths.ts'
 import type { RecoveryAction, RecoveryConfig } from './rule-schema.ts'
 
 /** What a rule file contributes at present. */
@@ -30,6 +36,15 @@ export interface RuleFiles {
   groupsOf(folders: RuleFolders): readonly RuleGroup[]
   /** The files that were read so far. */
   status(): readonly RuleFileStatus[]
+  /** The same with their rules, read again where they changed, and every rule file that is trusted. */
+  known(): readonly KnownRuleFile[]
+}
+
+/** A rule file with the rules of it that are in force. */
+export interface KnownRuleFile extends RuleFileStatus {
+  /** Differs after the file or the trust in it has changed. */
+  readonly fingerprint: string
+  readonly group: RuleGroup | undefined
 }
 
 const CHECK_MS = 1_000
@@ -48,6 +63,7 @@ interface FileEntry {
   readonly fingerprint: string
   readonly group: RuleGroup | undefined
   readonly status: RuleFileStatus | undefined
+  readonly level: RuleFilePath['level']
 }
 
 /**
@@ -84,15 +100,50 @@ export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
     const group = reading.status?.state === 'red' ? known?.group : reading.group
     const { status } = reading
     const shown = status && { ...status, rules: group?.ruleSet.rules.length ?? 0 }
-    entries.set(file.path, { checkedAt: now, fingerprint, group, status: shown })
+    entries.set(file.path, { checkedAt: now, fingerprint, group, status: shown, level: file.level })
     if (shown !== undefined && (shown.state !== 'good' || known !== undefined))
       log('rules.file', { ...shown })
     return group
   }
 
+  let trusted: { readonly fingerprint: string; readonly paths: readonly string[] } | undefined
+  const trustedRuleFiles = (): readonly string[] => {
+    const fingerprint = fingerprintOf(trust.file)
+    if (trusted?.fingerprint !== fingerprint)
+      trusted = { fingerprint, paths: trust.paths().filter(isRuleFile) }
+    return trusted.paths
+  }
+
   return {
     groupsOf: (folders) => pathsOf(folders).flatMap((file) => read(file) ?? []),
     status: () => [...entries.values()].flatMap(({ status }) => status ?? []),
+    known() {
+      const everywhere = pathsOf({ cwd: '/', start: '/' })
+      const trustedFiles = trustedRuleFiles().map((path) => ({ path, level: 'repository' as const }))
+      const before = [...entries].map(([path, { level }]) => ({ path, level }))
+      // The path that events named comes last: windows and firings have it as the source of the rules.
+      const files = new Map(
+        [...everywhere, ...trustedFiles, ...before].map((file) => [realPath(file.path), file]),
+      )
+      for (const file of files.values()) read(file)
+      return [...files.values()].flatMap(({ path }) => {
+        const { status, group, fingerprint = '' } = entries.peek(path) ?? {}
+        return status === undefined ? [] : [{ ...status, group, fingerprint }]
+      })
+    },
+  }
+}
+
+/** Files of OpenClaude are known when an event needs them: whether they apply depends on its switch. */
+function isRuleFile(path: string): boolean {
+  return basename(path) === RULE_FILE && basename(dirname(path)) === '.hookhelm'
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from './actions/rule-action.ts'
 import { retryRun, startFallback } from './actions/start-runs.ts'
 import { warmCapacity } from './actions/warm-capacity.ts'
-import { type FiringContent, TRUSTED_LIMITS } from './fire-rules.ts'
+import { type FiringContent, firingContent, TRUSTED_LIMITS } from './fire-rules.ts'
 import { failed } from './hook-chain-actions.ts'
 import type { RecoveryAction } from './rule-schema.ts'
 
@@ -32,7 +32,7 @@ export function deliverRuleActions(parts: RunActionsParts): DeliverWork {
     const firingId = isRecord(given) ? String(given.firing_id) : ''
     const firing = await parts.store.findFiring(tenant, firingId)
     if (firing === undefined) return { end: 'dead', error: 'the firing was deleted' }
-    const content = contentOf(firing)
+    const content = firingContent(firing)
     for (const stored of firing.actions) {
       if (content !== undefined && (stored.status === 'pending' || stored.status === 'started'))
         await runStored(parts, { firing, content, stored })
@@ -43,11 +43,6 @@ export function deliverRuleActions(parts: RunActionsParts): DeliverWork {
       ? { end: 'dead', error: 'the key that encrypted the firing is gone' }
       : { end: 'done' }
   }
-}
-
-function contentOf({ content }: FiringRow): FiringContent | undefined {
-  // Trusted: `newFiring` wrote it.
-  return content === null ? undefined : (content as unknown as FiringContent)
 }
 
 interface StoredAction {

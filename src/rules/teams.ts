@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
 const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters')
-const address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).max(2_000)
+const address = z.union(
+  [z.url({ protocol: /^https?$/ }).max(2_000), z.string().regex(/^secret:[\w.-]{1,64}$/)],
+  { error: 'must be an http or https address, or `secret:NAME`' },
+)
 
 /** How a member is reached, in addition to the mailbox. */
 export const channelSchema = z.discriminatedUnion('type', [

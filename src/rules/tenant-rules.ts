@@ -4,7 +4,7 @@ import type { RuleRow, RuleStore } from '../store/stores/rule-store.ts'
 import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
 import { type RuleGroup, readRecoveryRule, storedGroup } from './recovery-rules.ts'
 import type { RuleFolders } from './rule-file-paths.ts'
-import type { RuleFiles } from './rule-files.ts'
+import type { KnownRuleFile, RuleFiles } from './rule-files.ts'
 import type { RecoveryRule } from './rule-schema.ts'
 
 const MAX_TENANTS = 2_000
@@ -13,6 +13,8 @@ const MAX_TENANTS = 2_000
 export interface TenantRules {
   /** Synchronous if the stored rules of the tenant are loaded. */
   groupsOf(tenant: string, folders?: RuleFolders): readonly RuleGroup[] | Promise<readonly RuleGroup[]>
+  /** Every rule file that the gateway knows; none if it reads no files. */
+  files(): readonly KnownRuleFile[]
   /** Makes the next event read the stored rules again. */
   forget(tenant: string): void
 }
@@ -54,6 +56,7 @@ export function createTenantRules({ store, files, maxChainDepthOf }: TenantRules
       const stored = storedOf(tenant)
       return stored instanceof Promise ? stored.then((group) => [group, ...ofFiles]) : [stored, ...ofFiles]
     },
+    files: () => files?.known() ?? [],
     forget(tenant) {
       // Settings of the master tenant apply to all.
       if (tenant === MASTER_TENANT) loaded.clear()

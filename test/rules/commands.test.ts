@@ -40,6 +40,18 @@ test(
     await gateway.dispatch('PostToolUseFailure', { tool_name: 'Edit', tool_input: {}, error: 'no ink' })
     await settled(1)
     expect((await simulate())[2]).toMatch(/^ {2}would not fire now: rule cooldown active for \d+ms$/)
+    const [firing] = await firings()
+    const ofEvent = await hookhelm(gateway, ['rules', 'simulate', '--event-id', firing.event_id])
+    expect(ofEvent.stdout).toContain('post_tool_use_failure with the outcome failed: 1 of 3 rules match')
+    const shown = await hookhelm(gateway, ['rules', 'firing', firing.firing_id])
+    expect(shown.stdout.trimEnd().split('\n')).toEqual([
+      `post_tool_use_failure with the outcome failed, event ${firing.event_id}`,
+      expect.stringMatching(/^fired the rule edit at \d{4}-/),
+      '  - tell: executed (Team notification sent to 1 recipient(s))',
+      '  message to ada of ops: unread',
+    ])
+    const agents = await hookhelm(gateway, ['blueprints', 'list'])
+    expect(agents.stdout).toMatch(/general-purpose.*builtin/)
   },
   HANG,
 )

@@ -125,14 +125,29 @@ test(
       summary: 'Tool failure detected',
       text: expect.stringContaining('Event=post_tool_use_failure outcome=failed\nError=permission denied'),
     })
+    await switchOn({ default_team: 'ops', allow_remote_sessions: true })
+    const definition = { type: 'command', config: { exec: [process.execPath, '-e', ''] } }
+    await ok('POST', '/v1/environments', { name: 'pool', definition })
     const all = await fireIn(combined, 'task_completed', { ...task, task_id: '2' }, { outcome: 'timeout' })
     expect(all.actions).toMatchObject([
       { action_id: 'fallback-agent', status: 'executed' },
       { action_id: 'notify-team', status: 'executed' },
-      { action_id: 'warm-capacity', status: 'skipped', reason: 'Remote sessions are blocked by policy' },
+      {
+        ...{ action_id: 'warm-capacity', status: 'executed' },
+        detail: 'Remote warm-up checked environment pool',
+      },
     ])
     await untilEnded(gateway, all.actions[0].run_id)
-    expect((await ok('GET', '/v1/rules')).rules).toEqual([])
+    const listed = await ok('GET', '/v1/rules')
+    expect(listed.rules.map(({ id }: { id: string }) => id).toSorted()).toEqual([
+      'full-recovery-chain',
+      'notify-on-tool-failure',
+      'retry-task-via-fallback',
+    ])
+    expect(listed.files.map(({ state, rules }: { state: string; rules: number }) => [state, rules])).toEqual(
+      Array.from({ length: 3 }, () => ['good', 1]),
+    )
+    expect((await ok('GET', '/v1/rules?folder=%2F')).rules).toEqual([])
   },
   HANG,
 )

@@ -10,8 +10,8 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-/** A real HTTP receiver. `answer` gives the status of the nth request, counted from 1. */
-export async function httpReceiver(answer: (n: number) => number = () => 200) {
+/** A real HTTP receiver. `answer` gives the status of the nth request, counted from 1; a silent one never answers. */
+export async function httpReceiver(answer: (n: number) => number | 'silent' = () => 200) {
   const received: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -20,7 +20,8 @@ export async function httpReceiver(answer: (n: number) => number = () => 200) {
     })
     request.on('end', () => {
       received.push({ path: request.url ?? '', headers: request.headers, body })
-      response.writeHead(answer(received.length)).end('ok')
+      const status = answer(received.length)
+      if (status !== 'silent') response.writeHead(status).end('ok')
     })
   })
   server.listen(0, '127.0.0.1')

@@ -13,7 +13,7 @@ test(
     const receiver = await httpReceiver()
     const gateway = await running({ outbound: { allow: [receiver.host] } })
     const { agent, start } = runsOf(gateway)
-    const { switchOn, rule, team, mailbox, settled, audited } = rulesOf(gateway)
+    const { switchOn, rule, team, mailbox, settled, audited, simulate, ok } = rulesOf(gateway)
     await switchOn()
     await agent('breaks', 'throw new Error("no ink")')
     await agent('mends', 'return { mended: p.prompt }')
@@ -58,6 +58,24 @@ test(
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
       ...{ type: 'team_message', team: 'ops', member: 'ada', rule_id: 'mend', firing_id: firing.firing_id },
     })
+    const shown = await gateway.until(
+      () => ok('GET', `/v1/rule-firings/${firing.firing_id}`),
+      ({ messages }) => messages[0]?.deliveries[0]?.state === 'done',
+    )
+    expect(shown.messages).toMatchObject([
+      {
+        member: 'ada',
+        channels: ['webhook'],
+        deliveries: [{ type: 'webhook', attempts: 1, last_error: null }],
+      },
+      { member: 'bob', channels: [], deliveries: [] },
+    ])
+    const windows = shown.firing.actions.map(({ dedup_left_ms: left }: { dedup_left_ms: number }) => left)
+    expect(windows).toEqual([expect.toSatisfy((ms) => ms > 0 && ms <= 30_000), expect.any(Number)])
+    // The recorded event is the same cause: it meets the rule, and its windows go on.
+    const { rules, outcome } = await simulate({ event_id: firing.event_id })
+    expect(outcome).toBe('failed')
+    expect(rules).toMatchObject([{ id: 'mend', matches: true, guard: expect.stringContaining('cooldown') }])
     const rows = await gateway.until(
       () => audited(firing.event_id),
       (list) => list.length === 2,
@@ -194,7 +212,7 @@ test(
 )
 
 test(
-  'each skip reason of the seed is provoked and recorded',
+  '4.6 #102 each skip reason of the seed is provoked and recorded',
   async () => {
     const gateway = await running()
     const { rule, switchOn, settled, audited, team, ok } = rulesOf(gateway)

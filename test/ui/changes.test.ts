@@ -50,7 +50,7 @@ test('a page that nothing happens on asks the gateway for nothing', async () => 
   const { page } = await signIn(gateway())
   await gateway().dispatch('pre_tool_use', call('ls'))
   await page.clock.install()
-  for (const view of ['', 'hooks', 'guards', 'agents', 'sessions', 'audit']) {
+  for (const view of ['', 'hooks', 'recovery', 'guards', 'agents', 'sessions', 'audit']) {
     await page.goto(`${gateway().url}/ui/${view}`)
     await page.locator('main h1').waitFor()
     await page.waitForLoadState('networkidle')

@@ -33,6 +33,34 @@ test('the steps of the set-up tick themselves off, and the set-up goes when all 
   expect(complaints).toEqual([])
 })
 
+test('the set-up offers starter packs, and one that is added there blocks the next call', async () => {
+  const fresh = await running()
+  const { page, complaints } = await signIn(fresh)
+  await page.getByRole('heading', { name: 'Set up', level: 1 }).waitFor()
+  const offered = page.getByRole('list', { name: 'Starter packs' })
+  await offered.getByText('destructive-commands').waitFor()
+  expect(await offered.getByRole('listitem').count()).toBe(4)
+  const deletion = { tool_name: 'Bash', tool_input: { command: 'X="rm -rf"; $X /' } }
+  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision.kind).toBe('allow')
+  await page.getByRole('button', { name: 'Add destructive-commands' }).click()
+  await page.locator('[data-pack=destructive-commands]').getByText('added').waitFor()
+  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision).toMatchObject({ kind: 'block' })
+  await page.getByText('Set up: 2 of 3 steps done').waitFor()
+
+  await page.goto(`${fresh.url}/ui/hooks`)
+  await page.locator('[data-hook="Deletion outside of the working folder"]').waitFor()
+  await page.getByRole('button', { name: 'Starter packs' }).click()
+  const all = page.getByRole('dialog').getByRole('listitem')
+  await all.filter({ hasText: 'opaque-commands' }).waitFor()
+  expect(await all.count()).toBe(11)
+  const added = page.locator('[data-pack=destructive-commands]')
+  await added.getByRole('button', { name: 'Remove' }).click()
+  await added.getByRole('button', { name: /^Remove \d hooks of/ }).click()
+  await page.getByRole('button', { name: 'Add destructive-commands' }).waitFor()
+  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision.kind).toBe('allow')
+  expect(complaints).toEqual([])
+})
+
 test('the chart can be read as text, filtered by its legend, and by pointing at a minute', async () => {
   await gateway().hook(refuse)
   for (const command of ['ls', 'git push --force', 'git push --force']) {

@@ -55,11 +55,40 @@ describe('the list of runs', () => {
     await visit(page, '/runs', fresh)
     await page.getByText('No run yet').waitFor()
     await button(page, 'Start a run').click()
-    await page.getByText('There is no agent to start').waitFor()
+    // The agent that comes with the product can always be started.
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Agent' }).click()
+    await page.getByRole('option', { name: 'general-purpose' }).waitFor()
   })
 })
 
 describe('one run', () => {
+  test('that waits for a person names the approval and who can answer, and goes on after the answer', async () => {
+    const source = `function handle({ agent_name }) {
+      return agent_name === 'asker' ? { decision: 'ask', reason: 'may it start?' } : { decision: 'allow' }
+    }`
+    const hook = { event: 'run_start', handler_type: 'script', name: 'who-starts', config: { source } }
+    const id = await gateway().hook(hook)
+    await runsOf(gateway()).agent('asker', 'return { done: true }')
+    const { run_id } = await runsOf(gateway()).start('asker')
+    const { page, complaints } = await signIn(gateway())
+    await visit(page, `/runs/${run_id}`)
+    const notice = page.getByRole('status', { name: 'Approvals' })
+    await notice
+      .getByText(/Waits for approval apr_[0-9a-f]{16} by an approver · run_start · asked by who-starts/)
+      .waitFor()
+    await screenshot(page, 'run-waits')
+    await notice.getByRole('link').click()
+    const card = page.locator('section[data-approval]').filter({ hasText: 'may it start?' })
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByRole('button', { name: 'Yes, let it run' }).click()
+    await untilEnded(gateway(), run_id)
+    await visit(page, `/runs/${run_id}`)
+    await page.getByRole('status', { name: 'Outcome' }).getByText('Completed').waitFor()
+    expect(await notice.count()).toBe(0)
+    expect(complaints).toEqual([])
+    await gateway().call('DELETE', `/v1/hooks/${id}`)
+  })
+
   test('AO-58 shows the timeline of its hooks, original and changed parameters side by side, and its chain', async () => {
     const { page, complaints } = await signIn(gateway())
     await visit(page, `/runs/${seeded.enriched}`)
@@ -180,6 +209,22 @@ describe('AO-57 the editor of a blueprint', () => {
     await button(page, 'Save version 3').click()
     const saved = async () => (await ok('GET', '/agents/editable')).blueprint.definition.hooks
     await expect.poll(saved).toEqual({})
+    expect(complaints).toEqual([])
+  })
+
+  test('saves an autonomous agent without an executor, and shows it as one that any runner takes', async () => {
+    const { ok } = runsOf(gateway())
+    await ok('POST', '/agents', { name: 'anywhere', type: 'autonomous', executor: { type: 'model' } })
+    const { page, complaints } = await signIn(gateway())
+    await visit(page, '/agents/anywhere')
+    await page.getByText('Any runner', { exact: true }).click()
+    await page.getByText(/any runner that registers for autonomous agents/).waitFor()
+    await screenshot(page, 'blueprint-any-runner')
+    await button(page, 'Save version 2').click()
+    const saved = async () => Object.keys((await ok('GET', '/agents/anywhere')).blueprint.definition)
+    await expect.poll(saved).not.toContain('executor')
+    await page.reload()
+    expect(await page.getByRole('radio', { name: 'Any runner' }).isChecked()).toBe(true)
     expect(complaints).toEqual([])
   })
 

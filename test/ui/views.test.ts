@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type Running, running, shared } from '../gateway/running.fixture.ts'
 import { browser, type OpenedPage, screenshot } from './browser.fixture.ts'
+import { seedRecovery } from './recovery.fixture.ts'
 import { seedRuns, sharedRunner } from './runs.fixture.ts'
 import { seed } from './seed.fixture.ts'
 
@@ -12,9 +13,11 @@ sharedRunner(gateway)
 
 let seeded: Awaited<ReturnType<typeof seed>>
 let runs: Awaited<ReturnType<typeof seedRuns>>
+let recovery: Awaited<ReturnType<typeof seedRecovery>>
 beforeAll(async () => {
   seeded = await seed(gateway())
   runs = await seedRuns(gateway())
+  recovery = await seedRecovery(gateway())
 }, 120_000)
 
 /** Every view with its address. The name is that of its screenshots. */
@@ -45,6 +48,14 @@ function views(): readonly (readonly [name: string, path: string])[] {
     ...['agent', 'hooks', 'schemas', 'json', 'start'].map(
       (tab) => [`blueprint-${tab}`, `/agents/report-generator?tab=${tab}`] as const,
     ),
+    ['recovery', '/recovery'],
+    ...['firings', 'teams', 'environments'].map(
+      (tab) => [`recovery-${tab}`, `/recovery?tab=${tab}`] as const,
+    ),
+    ['recovery-simulate', `/recovery?tab=simulate&from=${recovery.event}`],
+    ['recovery-rule', `/recovery/rules/mend-the-printer?from=${recovery.event}`],
+    ['recovery-rule-new', '/recovery/rules/_new'],
+    ['recovery-firing', `/recovery/firings/${recovery.firing}`],
     ['guards', '/guards'],
     ['audit', '/audit'],
     ...['appearance', 'tokens', 'secrets', 'providers', 'limits', 'tenants'].map(settings),
@@ -69,7 +80,9 @@ test('so do the sign-in and the views of a gateway without any event', async () 
   const fresh = await running()
   const signedOut = await open()
   expect(await inspect(signedOut, fresh, [['sign-in', '/']])).toEqual([])
-  const empty = ['live', 'sessions', 'runs', 'audit'].map((view) => [`empty-${view}`, `/${view}`] as const)
+  const empty = ['live', 'sessions', 'runs', 'recovery', 'audit'].map(
+    (view) => [`empty-${view}`, `/${view}`] as const,
+  )
   const opened = await signIn(fresh)
   expect(await inspect(opened, fresh, [['set-up', '/']])).toEqual([])
   expect(await opened.page.getByLabel('done').count()).toBe(0)

@@ -2,6 +2,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import { agentName } from '../../gateway/tenancy/agent-names.ts'
 import { explainDecision, formatTerms, unreadableText } from '../explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatFiring } from './format-firing.ts'
 import { formatSimulation } from './format-simulation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -18,12 +19,22 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   secrets: ['name', 'updated_at'],
   providers: ['name', 'baseUrl', 'defaultModel', 'apiKey'],
   deliveries: ['id', 'kind', 'state', 'attempts', 'due_at', 'last_error'],
-  blueprints: ['name', 'type', 'description', 'points', 'version', 'updated_at'],
+  blueprints: ['name', 'type', 'description', 'points', 'source', 'version', 'updated_at'],
   runs: ['run_id', 'agent_name', 'run_status', 'hooks', 'created_by', 'created_at', 'completed_at', 'reason'],
   'runSessions.list': ['session_id', 'agent_name', 'status', 'parent_session_id', 'created_by', 'created_at'],
   'runSessions.events': ['timestamp', 'event_type', 'run_id', 'hook_type', 'target_name', 'error'],
   'runHooks.list': ['name', 'definition', 'updated_at'],
-  approvals: ['approval_id', 'status', 'agent', 'what', 'folder', 'reason', 'deadline_at', 'decided_by'],
+  approvals: [
+    'approval_id',
+    'status',
+    'agent',
+    'what',
+    'folder',
+    'reason',
+    'deadline_at',
+    'decided_by',
+    'granted_until',
+  ],
   rules: ['id', 'source', 'enabled', 'cooldown_left_ms', 'problem'],
   firings: ['created_at', 'rule_id', 'event', 'outcome', 'results', 'event_id'],
   teams: ['name', 'description', 'member_names', 'updated_at'],
@@ -48,6 +59,8 @@ const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
       .map((member) => String(asFields(member).name))
       .join(', '),
   enabled: ({ enabled, definition }) => enabled ?? asFields(definition).enabled ?? true,
+  // A built-in blueprint has no time.
+  updated_at: ({ updated_at }) => (updated_at === 0 ? undefined : updated_at),
   run_status: ({ status, block_reason }) => (typeof block_reason === 'string' ? 'blocked' : status),
   reason: ({ reason, block_reason, error }) => reason ?? block_reason ?? error,
 }
@@ -60,15 +73,20 @@ function agentText(tenant: unknown, id: unknown): unknown {
 const views: Readonly<Record<string, (answer: Fields) => string>> = {
   status: statusText,
   'audit.verify': verdictText,
-  'events.explain': ({ decision, trace }) => explainDecision({ ...asFields(decision), trace } as never),
+  'events.explain': ({ decision, trace, effects }) =>
+    explainDecision({ ...asFields(decision), trace } as never, effects as never),
   'hooks.test': ({ result }) => {
     const { trace: _, terms, ...rest } = asFields(result)
     return fieldsText({ ...rest, ...(terms === undefined ? {} : { terms: formatTerms(asList(terms)) }) })
   },
   'sessions.timeline': timelineText,
+  // What `hooks create --file` reads: YAML has comments, and JSON is YAML.
+  'approvals.draft': ({ hook, notes }) =>
+    [...asList(notes).map((note) => `# ${String(note)}`), JSON.stringify(hook, undefined, 2)].join('\n'),
   // What `blueprints save` reads.
   'blueprints.show': ({ blueprint }) => JSON.stringify(asFields(blueprint).definition, undefined, 2),
   'rules.simulate': formatSimulation,
+  'rules.firing': formatFiring,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
   'settings.set': ({ settings }) => settingsText(asFields(settings)),
 }

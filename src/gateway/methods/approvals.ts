@@ -1,9 +1,16 @@
 import { z } from 'zod'
+import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
+import { DAY_MS } from '../../engine/guard/guard.ts'
 import type { Store } from '../../store/store.ts'
-import { type ApprovalRow, approvalStatuses } from '../../store/stores/approval-store.ts'
-import { noSuchApproval } from '../approvals/approvals.ts'
+import {
+  type ApprovalMessageRow,
+  type ApprovalRow,
+  approvalStatuses,
+} from '../../store/stores/approval-store.ts'
+import { noSuchApproval, ownCall } from '../approvals/approvals.ts'
+import { draftAllowingHook } from '../approvals/draft-hook.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall, type MethodCall } from './method.ts'
@@ -47,6 +54,16 @@ const approval = z.object({
     .number()
     .nullable()
     .describe('Until then identical calls of the session are not asked about.'),
+  messages: readonlyList(
+    z.object({
+      route: z.string(),
+      member: z.string().exactOptional().describe('The member of a team.'),
+      state: z.enum(['waiting', 'sending', 'sent', 'failed', 'not sent']),
+      at: z.number().describe('When it was sent or is due.'),
+      attempts: z.number(),
+      error: z.string().nullable(),
+    }),
+  ).describe('How far the message to each route has come.'),
 })
 
 const approvalId = shortText.describe('The id of the approval: `apr_…`.')
@@ -64,6 +81,9 @@ const list = defineCall({
   params: z.strictObject({
     status: z.enum(approvalStatuses).exactOptional(),
     session_id: shortText.exactOptional(),
+    agent: shortText.exactOptional(),
+    hook_id: shortText.exactOptional(),
+    granted: z.boolean().describe('Those whose grant is in force.').exactOptional(),
     ...pageFields,
   }),
   result: z.object({ approvals: readonlyList(approval), pending: z.number(), nextCursor: z.string() }),
@@ -74,7 +94,7 @@ const list = defineCall({
       store.listApprovals(caller.tenant, filter, requestedPage(params)),
       store.countPendingApprovals(caller.tenant),
     ])
-    return { approvals: rows.map(toApproval), pending, nextCursor }
+    return { approvals: await withMessages(store, caller, rows), pending, nextCursor }
   },
 })
 
@@ -87,7 +107,8 @@ const show = defineCall({
   result: z.object({ approval }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
-    return { approval: toApproval(await requireApproval(store, caller, params.approval_id)) }
+    const row = await requireApproval(store, caller, params.approval_id)
+    return { approval: await withOwnMessages(store, caller, row) }
   },
 })
 
@@ -153,7 +174,45 @@ const cancel = defineCall({
       status: 'cancelled',
       by: caller.name,
     })
-    return { approval: toApproval(ended) }
+    return { approval: await withOwnMessages(parts.store, caller, ended) }
+  },
+})
+
+const revoke = defineCall({
+  name: 'approvals.revoke',
+  about: 'Ends a grant: the next identical call of the session is asked about again.',
+  role: 'approver',
+  rest: { verb: 'POST', path: '/v1/approvals/:approval_id/revoke' },
+  params: z.strictObject({ approval_id: approvalId }),
+  result: z.object({ approval }),
+  needs: ['store', 'approvals'],
+  async run({ params, caller, parts, address }) {
+    const by = { by: caller.name, from: address ?? 'unknown' }
+    const revoked = await parts.approvals.revoke(caller.tenant, params.approval_id, by)
+    return { approval: await withOwnMessages(parts.store, caller, revoked) }
+  },
+})
+
+const draft = defineCall({
+  name: 'approvals.draft',
+  about:
+    'Drafts a hook that allows calls like this one. Nothing is saved: review it, then pass it to hooks.create.',
+  role: 'approver',
+  rest: { verb: 'GET', path: '/v1/approvals/:approval_id/draft' },
+  params: z.strictObject({
+    approval_id: approvalId,
+    for_ms: wholeNumber(60_000, 365 * DAY_MS)
+      .describe('How long the hook allows them; a day if omitted.')
+      .exactOptional(),
+  }),
+  result: z.object({
+    hook: z.record(z.string(), z.unknown()),
+    notes: readonlyList(z.string()).describe('What the draft does not cover, or covers beyond this call.'),
+  }),
+  needs: ['store', 'clock'],
+  async run({ params, caller, parts: { store, clock } }) {
+    const row = await requireApproval(store, caller, params.approval_id)
+    return draftAllowingHook(row, clock.now() + (params.for_ms ?? DAY_MS))
   },
 })
 
@@ -180,17 +239,23 @@ async function answerAll({ params, caller, parts, address }: AnswerCall, answer:
       : []
   const rows: ApprovalRow[] = []
   for (const row of [first, ...others]) {
-    refuseOwn(row, caller, parts)
     const given = { ...answer, by: caller.name, from: address ?? 'unknown' }
+    await refuseOwn(row, given, parts)
     rows.push(await approvals.answer(caller.tenant, row.approval_id, given))
   }
-  return { approvals: rows.map(toApproval) }
+  return { approvals: await withMessages(store, caller, rows) }
 }
 
 /** The token that sent a call must not permit it. */
-function refuseOwn({ requested_by }: ApprovalRow, caller: Caller, { settings }: AnswerCall['parts']): void {
-  if (requested_by === caller.name && !settings.of(caller.tenant).own_approvals)
-    throw serverError('approval.own', 'the token that sent this call may not answer')
+async function refuseOwn(
+  row: ApprovalRow,
+  { by, from, verdict }: Parameters<MethodParts['approvals']['answer']>[2],
+  { settings, approvals }: AnswerCall['parts'],
+): Promise<void> {
+  if (row.requested_by !== by || settings.of(row.tenant_id).own_approvals) return
+  const refusal = ownCall()
+  await approvals.recordRefusal(row, { by, from, message: `${verdict}: ${refusal.message}` })
+  throw refusal
 }
 
 async function requireApproval(
@@ -207,8 +272,36 @@ function canEdit(event: string): boolean {
   return Object.hasOwn(catalogue, event) && catalogue[event as keyof typeof catalogue].rewrites !== undefined
 }
 
-function toApproval({ tenant_id: _, ...row }: ApprovalRow): z.infer<typeof approval> {
-  return { ...row, can_edit: canEdit(row.event) }
+async function withMessages(
+  store: Pick<Store, 'listApprovalMessages'>,
+  { tenant }: Caller,
+  rows: readonly ApprovalRow[],
+): Promise<readonly z.infer<typeof approval>[]> {
+  const ids = rows.map(({ approval_id }) => approval_id)
+  const messages = Map.groupBy(await store.listApprovalMessages(tenant, ids), (each) => each.approval_id)
+  return rows.map(({ tenant_id: _, ...row }) => ({
+    ...row,
+    can_edit: canEdit(row.event),
+    messages: (messages.get(row.approval_id) ?? []).map(toMessage),
+  }))
 }
 
-export const approvalMethods = [list, show, approve, deny, cancel] as const
+async function withOwnMessages(store: Store, caller: Caller, row: ApprovalRow) {
+  const [only] = await withMessages(store, caller, [row])
+  if (only === undefined) throw noSuchApproval(row.approval_id)
+  return only
+}
+
+const messageStates = { waiting: 'waiting', leased: 'sending', dead: 'failed', done: 'sent' } as const
+
+function toMessage({ key, state, due_at, updated_at, attempts, last_error }: ApprovalMessageRow) {
+  const [route = '', member] = key.split('/')
+  const isCancelled = state === 'done' && last_error !== null
+  return {
+    ...{ route, attempts, error: last_error, at: state === 'done' || state === 'dead' ? updated_at : due_at },
+    ...(member === undefined ? {} : { member }),
+    state: isCancelled ? ('not sent' as const) : messageStates[state],
+  }
+}
+
+export const approvalMethods = [list, show, approve, deny, cancel, revoke, draft] as const

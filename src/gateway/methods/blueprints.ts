@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { readBlueprint } from '../../runs/blueprint.ts'
+import { builtinBlueprint, builtinBlueprintNames, findDefinition } from '../../runs/builtin-blueprints.ts'
 import { runHookPointNames } from '../../runs/run-hook-points.ts'
 import {
   assertVariablesAllowed,
@@ -21,9 +22,11 @@ const name = shortText.describe('The name of the agent.')
 const definition = z.record(z.string(), z.unknown()).readonly()
 const blueprint = z.object({
   name: z.string(),
-  source: z.enum(['stored', 'file']),
+  source: z
+    .enum(['stored', 'file', 'builtin'])
+    .describe('`builtin` comes with the product; saving an agent of its name replaces it.'),
   definition: definition.describe('The blueprint as it was saved.'),
-  version: z.number(),
+  version: z.number().describe('0 if it is built in.'),
   created_at: z.number(),
   updated_at: z.number(),
 })
@@ -58,7 +61,10 @@ const list = defineCall({
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listBlueprints(caller.tenant)
-    return { blueprints: rows.map(toBlueprint) }
+    const builtins = builtinBlueprintNames
+      .filter((builtin) => !rows.some((row) => row.name === builtin))
+      .flatMap((builtin) => showBuiltin(builtin) ?? [])
+    return { blueprints: [...rows.map(toBlueprint), ...builtins] }
   },
 })
 
@@ -71,7 +77,10 @@ const show = defineCall({
   result: z.object({ blueprint }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    return { blueprint: toBlueprint(await requireRow(parts.store, caller.tenant, params.name)) }
+    const row = await parts.store.findBlueprint(caller.tenant, params.name)
+    const found = row === undefined ? showBuiltin(params.name) : toBlueprint(row)
+    if (found === undefined) throw notFound(params.name)
+    return { blueprint: found }
   },
 })
 
@@ -178,10 +187,10 @@ export async function saveBlueprint(
   const missing = await Promise.all(
     hookAgentsOf(read, named).map(async (agent) => ({
       agent,
-      row: await store.findBlueprint(tenant, agent),
+      definition: await findDefinition(store, { tenant, name: agent }),
     })),
   )
-  const unknown = missing.filter((found) => found.row === undefined).map(({ agent }) => agent)
+  const unknown = missing.filter((found) => found.definition === undefined).map(({ agent }) => agent)
   return {
     blueprint: toBlueprint(row),
     warnings: [
@@ -197,8 +206,14 @@ export function secretWarning(at: string, header: string): string {
   return `${at}.headers.${header} can be read by every viewer: use secret:NAME or \${NAME}`
 }
 
-function toBlueprint({ tenant_id: _, ...row }: BlueprintRow) {
+function toBlueprint({ tenant_id: _, ...row }: BlueprintRow): z.output<typeof blueprint> {
   return row
+}
+
+function showBuiltin(builtin: string): z.output<typeof blueprint> | undefined {
+  const of = builtinBlueprint(builtin)
+  if (of === undefined) return undefined
+  return { name: builtin, source: 'builtin', definition: of, version: 0, created_at: 0, updated_at: 0 }
 }
 
 async function requireRow(
@@ -207,6 +222,10 @@ async function requireRow(
   agent: string,
 ): Promise<BlueprintRow> {
   const row = await store.findBlueprint(tenant, agent)
+  if (row === undefined && builtinBlueprintNames.includes(agent))
+    throw serverError('gateway.conflict', `the agent ${agent} comes with the product and stays as it is`, {
+      hint: 'Save an agent of this name to replace it; deleting that one brings the built-in one back.',
+    })
   if (row === undefined) throw notFound(agent)
   return row
 }

@@ -7,6 +7,7 @@ import type { MethodParts } from '../parts.ts'
 import { statusLines } from '../status.ts'
 import { defineSubscription } from './method.ts'
 import { pageFields, readonlyList, requestedPage } from './method-fields.ts'
+import { ruleFilesOf } from './rules.ts'
 
 const kinds = [...storedKinds, 'health'] as const
 type ChangeKind = (typeof kinds)[number]
@@ -27,7 +28,7 @@ const tail = defineSubscription({
   item: change,
   itemsOf: ({ changes }) => changes,
   watch: ({ nodeChanges }, listener) => nodeChanges.on(listener),
-  needs: ['store', 'status', 'nodeChanges'],
+  needs: ['store', 'status', 'nodeChanges', 'rules', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
     const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
     const seen = cursor === undefined ? undefined : readMarks(cursor)
@@ -56,15 +57,21 @@ function readMarks(cursor: string): Marks {
   return new Map(kinds.map((kind, index) => [kind, texts[index] ?? '']))
 }
 
+type MarkParts = Pick<MethodParts, 'store' | 'status' | 'nodeChanges' | 'rules' | 'edition' | 'defaultTenant'>
+
 async function currentMarks(
-  { tenant, master }: Caller,
-  { store, status, nodeChanges }: Pick<MethodParts, 'store' | 'status' | 'nodeChanges'>,
+  caller: Caller,
+  { store, status, nodeChanges, ...parts }: MarkParts,
 ): Promise<Marks> {
+  const { tenant, master } = caller
   const [marks, lines] = await Promise.all([store.readChangeMarks(tenant), statusLines(status, tenant)])
   const health = lines.map(({ name, state, text }) => [name, state, state === 'ok' ? '' : text])
   const texts: Readonly<Record<ChangeKind, string>> = {
     ...marks,
     hooks: `${marks.hooks} ${nodeChanges.fileLoads()}`,
+    rules: `${marks.rules} ${ruleFilesOf(caller, parts)
+      .map(({ file, fingerprint }) => `${file} ${fingerprint}`)
+      .join(' ')}`,
     // Only a master caller may know which tenants exist.
     tenants: master ? marks.tenants : '',
     health: JSON.stringify(health),

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import type { AnalyzeShell, ShellEffects } from '../../engine/core/shell-effects.ts'
 import type { Trace } from '../../engine/core/trace.ts'
 import type { Catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
@@ -67,16 +68,35 @@ const explain = defineCall({
       .unknown()
       .describe('For each hook: whether it matched, what it returned, and why; a condition term by term.')
       .exactOptional(),
+    effects: z
+      .unknown()
+      .describe(
+        'What the call does: commands, files, hosts, and what cannot be known. Computed from the request.',
+      )
+      .exactOptional(),
   }),
-  needs: ['store', 'hooksInForce', 'edition', 'defaultTenant'],
+  needs: ['store', 'hooksInForce', 'edition', 'defaultTenant', 'shell'],
   async run({ params, caller, parts }) {
     const { row, trace, ...recorded } = await findRecorded(params.eventId, caller, parts)
     const hooks = await parts.store.listHooks(caller.tenant, { event: row.event })
     const complete = explainMisses(trace, hooks, row.created_at)
     const explained = await addConditions({ row, ...recorded, trace: complete }, hooks, { caller, parts })
-    return { event: row, ...definedFields({ ...recorded, trace: explained }) }
+    const effects = recordedEffects(row, recorded.request, parts.shell)
+    return { event: row, ...definedFields({ ...recorded, trace: explained, effects }) }
   },
 })
+
+/** What the call does, again from its request; undefined if it does nothing that the analyser knows. */
+function recordedEffects(
+  row: RecordedTrace['row'],
+  request: unknown,
+  shell: AnalyzeShell,
+): ShellEffects | undefined {
+  if (!isCatalogueName(row.event)) return undefined
+  const input = recordedInput(row.event, request, row, shell)
+  const effects = input?.effects?.(input.payload, input.envelope).all()
+  return effects !== undefined && Object.values(effects).some((list) => list.length > 0) ? effects : undefined
+}
 
 interface RecordedTrace {
   readonly row: Omit<StoredEvent, 'request' | 'answer'>
@@ -87,7 +107,7 @@ interface RecordedTrace {
 
 interface ExplainContext {
   readonly caller: Caller
-  readonly parts: Pick<MethodParts, 'hooksInForce' | 'edition' | 'defaultTenant'>
+  readonly parts: Pick<MethodParts, 'hooksInForce' | 'edition' | 'defaultTenant' | 'shell'>
 }
 
 /** Shows the conditions of the listed hooks term by term, as far as the request can still be read. */
@@ -98,7 +118,7 @@ async function addConditions(
 ): Promise<unknown> {
   const { event } = row
   if (!isTrace(trace) || !isCatalogueName(event)) return trace
-  const input = recordedInput(event, request, row)
+  const input = recordedInput(event, request, row, context.parts.shell)
   if (input === undefined) return trace
   const known = new Map<string, KnownCondition>(stored.map((hook) => [hook.id, hook]))
   if (trace.hooks.some(({ hook }) => !known.has(hook)))

@@ -31,7 +31,7 @@ export const previewMethod = defineCall({
       }),
     ),
   }),
-  needs: ['store', 'clock'],
+  needs: ['store', 'clock', 'shell'],
   run: ({ params: { hook, limit = MAX_PREVIEWED }, caller, parts }) =>
     previewHook(hook, limit, { tenant: caller.tenant, ...parts }),
 })

@@ -82,3 +82,61 @@ test('an environment may not pass on variables that load code', async () => {
     code: 'config.field',
   })
 })
+
+test('a problem of a command or webhook is named with the field of the rule that has it', async () => {
+  const notify = { type: 'notify_team' }
+  const rule = { id: 'r', trigger, actions: [notify, { type: 'call_webhook', config: { url: 'nowhere' } }] }
+  await expect(methods.call('rules.create', rule)).rejects.toMatchObject({ at: 'actions.1.config.url' })
+  const command = { ...rule, actions: [notify, { type: 'run_command', config: {} }] }
+  await expect(standard.call('rules.create', command)).rejects.toMatchObject({ at: 'actions.1.type' })
+})
+
+test('a rule that is not saved is checked and simulated, and stays unsaved', async () => {
+  const rule = { id: 'draft', trigger, condition: { toolNames: ['Edit'] }, actions }
+  const simulate = (given: object) =>
+    methods.call('rules.simulate', { event: 'PostToolUseFailure', payload: { tool_name: 'Edit' }, ...given })
+  expect((await simulate({ rule })).rules).toMatchObject([{ id: 'draft', matches: true }])
+  expect((await simulate({ rule, payload: { tool_name: 'Bash' } })).rules).toMatchObject([
+    { matches: false, unmet: { condition: 'condition.toolNames', wanted: ['Edit'], actual: 'Bash' } },
+  ])
+  await expect(simulate({ rule: { ...rule, cooldownMs: -1 } })).rejects.toMatchObject({ at: 'cooldownMs' })
+  const { rules } = await methods.call('rules.list', {})
+  expect(rules.filter(({ id }) => id === 'draft')).toEqual([])
+})
+
+test('a simulation names an event or a recorded one, and only operators may use a recorded one', async () => {
+  const refused = { code: 'gateway.request' }
+  await expect(methods.call('rules.simulate', {})).rejects.toMatchObject(refused)
+  await expect(methods.call('rules.simulate', { event: 'stop', event_id: 'e' })).rejects.toMatchObject(
+    refused,
+  )
+  await expect(methods.call('rules.simulate', { event_id: 'none' })).rejects.toMatchObject({
+    code: 'gateway.not_found',
+  })
+  const viewer = { ...admin, role: 'viewer' } as const
+  await expect(methods.call('rules.simulate', { event_id: 'none' }, viewer)).rejects.toMatchObject({
+    code: 'auth.scope',
+  })
+})
+
+test('a firing that does not exist is not found', async () => {
+  await expect(methods.call('rules.firing', { firing_id: 'none' })).rejects.toMatchObject({
+    code: 'gateway.not_found',
+  })
+})
+
+test('the built-in agent is listed and shown, cannot be changed or deleted, and one of its name replaces it', async () => {
+  const name = 'general-purpose'
+  const source = async () =>
+    (await methods.call('blueprints.list', {})).blueprints.find((each) => each.name === name)?.source
+  expect(await source()).toBe('builtin')
+  const { blueprint } = await methods.call('blueprints.show', { name })
+  expect(blueprint).toMatchObject({ source: 'builtin', version: 0, definition: { type: 'autonomous' } })
+  const conflict = { code: 'gateway.conflict' }
+  await expect(methods.call('blueprints.delete', { name })).rejects.toMatchObject(conflict)
+  await expect(methods.call('blueprints.update', { name, description: 'x' })).rejects.toMatchObject(conflict)
+  await methods.call('blueprints.create', { ...blueprint.definition, name, description: 'Ours.' })
+  expect(await source()).toBe('stored')
+  await methods.call('blueprints.delete', { name })
+  expect(await source()).toBe('builtin')
+})

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { runsCommands } from '../../engine/core/edition.ts'
+import { HookError, isHookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
-import { outcomes } from '../../engine/core/hook.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { cooldownKey } from '../../rules/fire-rules.ts'
-import { type RuleGroup, readRecoveryRule, resolveTrigger, STORED } from '../../rules/recovery-rules.ts'
+import { type RuleGroup, readRecoveryRule, STORED } from '../../rules/recovery-rules.ts'
+import type { KnownRuleFile } from '../../rules/rule-files.ts'
 import type { RecoveryRule } from '../../rules/rule-schema.ts'
-import { simulateRules } from '../../rules/simulate-rules.ts'
 import { readStoredRule } from '../../rules/tenant-rules.ts'
-import { inGroup, ruleEvent } from '../../rules/trigger-rules.ts'
-import { actionStatuses, type RuleRow } from '../../store/stores/rule-store.ts'
+import { inGroup } from '../../rules/trigger-rules.ts'
+import type { RuleRow } from '../../store/stores/rule-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { MASK } from '../hooks/config-secrets.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { readonlyList, shortText } from './method-fields.ts'
 
 const record = z.record(z.string(), z.unknown()).readonly()
 const id = shortText.describe('The id of the rule, unique in its tenant.')
@@ -44,6 +44,8 @@ const rule = z.object({
   enabled: z.boolean(),
   definition: record.nullable().describe('The rule as it was saved; null if it cannot be decrypted.'),
   problem: z.string().nullable().describe('Why the rule cannot be used.'),
+  cooldown_ms: z.number().nullable().describe('The cooldown in force: its own, or that of its file.'),
+  dedup_window_ms: z.number().nullable().describe('The same for the dedup window of its actions.'),
   cooldown_left_ms: z.number().describe('0 if it may fire now.'),
   version: z.number().nullable(),
   created_by: z.string().nullable(),
@@ -51,25 +53,41 @@ const rule = z.object({
 })
 type ShownRule = z.output<typeof rule>
 
+const file = z.object({
+  file: z.string(),
+  state: z
+    .enum(['good', 'red', 'untrusted', 'changed', 'gone'])
+    .describe('Of all but `good`, the rules that were in force before stay so.'),
+  rules: z.number().describe('How many rules of the file are in force.'),
+  problem: z.string().exactOptional(),
+})
+
 const list = defineCall({
   name: 'rules.list',
-  about: 'The recovery rules: stored ones, and those of files that apply in a folder.',
+  about: 'The recovery rules: stored ones, and those of files.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rules' },
   params: z.strictObject({
-    folder: shortText.describe('Includes the files of this folder of the gateway.').exactOptional(),
+    folder: shortText
+      .describe('Only the files that apply in this folder of the gateway; else every file that it knows.')
+      .exactOptional(),
   }),
   result: z.object({
     enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
     rules: readonlyList(rule),
+    files: readonlyList(file).describe('The rule files, and whether each is in force as it is written.'),
   }),
   needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
     const rows = await parts.store.listRules(tenant)
     const groups = await groupsFor(caller, params.folder, parts)
+    const files = ruleFilesOf(caller, parts)
     const stored = groups.find(({ source }) => source === STORED)
-    const ofFiles = groups.filter(({ source }) => source !== STORED)
+    const ofFiles =
+      params.folder === undefined
+        ? files.flatMap(({ group }) => group ?? [])
+        : groups.filter(({ source }) => source !== STORED)
     const shown = [
       ...rows.map((row) => showStored(row, stored, caller)),
       ...ofFiles.flatMap((group) => group.ruleSet.rules.map((each) => showOfFile(each, group, caller))),
@@ -82,7 +100,8 @@ const list = defineCall({
       ...each,
       cooldown_left_ms: window === undefined ? 0 : (left[window.key] ?? 0),
     }))
-    return { enabled: parts.settings.of(tenant).rules_enabled === true, rules }
+    const states = files.map(({ group: _, fingerprint, ...state }) => state)
+    return { enabled: parts.settings.of(tenant).rules_enabled === true, rules, files: states }
   },
 })
 
@@ -96,7 +115,7 @@ function showStored(row: RuleRow, group: RuleGroup | undefined, caller: Caller):
   return {
     ...{ id: rule_id, source: STORED, enabled, problem, version, created_by, updated_at },
     definition: row.definition === null ? null : masked(row.definition, caller),
-    ...(read === undefined || group === undefined ? {} : { window: windowOf(read, group) }),
+    ...(read === undefined || group === undefined ? noWindows : windowsOf(read, group)),
   }
 }
 
@@ -104,13 +123,17 @@ function showOfFile(read: RecoveryRule, group: RuleGroup, caller: Caller): Unmea
   const { id: ruleId, enabled, ...definition } = read
   return {
     ...{ id: ruleId, source: group.source, enabled, definition: masked(definition, caller) },
-    ...{ problem: null, version: null, created_by: null, updated_at: null, window: windowOf(read, group) },
+    ...{ problem: null, version: null, created_by: null, updated_at: null, ...windowsOf(read, group) },
   }
 }
 
-function windowOf(read: RecoveryRule, group: RuleGroup) {
+const noWindows = { cooldown_ms: null, dedup_window_ms: null }
+
+function windowsOf(read: RecoveryRule, group: RuleGroup) {
   const matched = inGroup(group, read)
-  return { kind: 'cooldown', key: cooldownKey(matched), windowMs: matched.cooldownMs } as const
+  const { cooldownMs: cooldown_ms, dedupWindowMs: dedup_window_ms } = matched
+  const window = { kind: 'cooldown', key: cooldownKey(matched), windowMs: cooldown_ms } as const
+  return { window, cooldown_ms, dedup_window_ms }
 }
 
 /** Headers and signing secrets of webhooks are for administrators only. */
@@ -133,17 +156,28 @@ function masked(
 type GroupParts = Pick<MethodParts, 'rules' | 'edition' | 'defaultTenant'>
 
 /** Only the tenant of the machine's user may look into its folders. */
-async function groupsFor(
-  { tenant }: Caller,
-  folder: string | undefined,
-  { rules, edition, defaultTenant }: GroupParts,
-): Promise<readonly RuleGroup[]> {
-  const mayLook = edition === 'lite' && tenant === defaultTenant
-  const cwd = folder ?? '/'
-  return rules.groupsOf(tenant, mayLook ? { cwd, start: cwd } : undefined)
+function mayReadFiles({ tenant }: Caller, { edition, defaultTenant }: GroupParts): boolean {
+  return edition === 'lite' && tenant === defaultTenant
 }
 
-const saved = z.object({ rule: rule.omit({ cooldown_left_ms: true }) })
+/** The rule files that the caller may see. */
+export function ruleFilesOf(caller: Caller, parts: GroupParts): readonly KnownRuleFile[] {
+  return mayReadFiles(caller, parts) ? parts.rules.files() : []
+}
+
+/** The rules that apply to events of a folder; without one, those that apply everywhere. */
+export async function groupsFor(
+  caller: Caller,
+  folder: string | undefined,
+  parts: GroupParts,
+): Promise<readonly RuleGroup[]> {
+  const cwd = folder ?? '/'
+  return parts.rules.groupsOf(caller.tenant, mayReadFiles(caller, parts) ? { cwd, start: cwd } : undefined)
+}
+
+const saved = z.object({
+  rule: rule.omit({ cooldown_left_ms: true, cooldown_ms: true, dedup_window_ms: true }),
+})
 
 const create = defineCall({
   name: 'rules.create',
@@ -239,107 +273,8 @@ const remove = defineCall({
   },
 })
 
-const simulated = z.object({
-  id: z.string(),
-  source: z.string(),
-  enabled: z.boolean(),
-  matches: z.boolean(),
-  unmet: z
-    .object({ condition: z.string(), wanted: z.unknown(), actual: z.unknown() })
-    .describe('The first condition that fails.')
-    .exactOptional(),
-  guard: z.string().describe('What would keep the rule from firing now.').exactOptional(),
-  actions: readonlyList(
-    z.object({
-      id: z.string(),
-      type: z.string(),
-      skipped: z.string().exactOptional(),
-      would: z.string(),
-    }),
-  ),
-})
-
-const simulate = defineCall({
-  name: 'rules.simulate',
-  about: 'Tells which recovery rules an event would fire, and why the others would not. Nothing happens.',
-  role: 'viewer',
-  rest: { verb: 'POST', path: '/v1/rules/simulate' },
-  params: z.strictObject({
-    event: shortText.describe('Any spelling of an event, or hook_failure.'),
-    outcome: z.enum(outcomes).describe('That of the event itself if omitted.').exactOptional(),
-    payload: record.exactOptional(),
-    depth: z.int().min(0).max(100).describe('0 if omitted.').exactOptional(),
-    folder: shortText.describe('Includes the files of this folder of the gateway.').exactOptional(),
-  }),
-  result: z.object({
-    event: z.string(),
-    outcome: z.enum(outcomes),
-    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
-    rules: readonlyList(simulated),
-  }),
-  needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
-  async run({ params, caller, parts }) {
-    const { outcome, payload = {}, depth = 0, folder } = params
-    const { tenant } = caller
-    const event = ruleEvent({
-      ...{ event: resolveTrigger(params.event), payload, hasHooks: false, decision: { kind: 'allow' } },
-      envelope: { id: 'simulated', tenant, ...(outcome === undefined ? {} : { outcome }) },
-    })
-    const given = outcome === undefined ? event : { ...event, outcome }
-    const groups = await groupsFor(caller, folder, parts)
-    const rules = await simulateRules(parts.store, groups, { tenant, event: given, depth })
-    const enabled = parts.settings.of(tenant).rules_enabled === true
-    return { event: given.eventName, outcome: given.outcome, enabled, rules }
-  },
-})
-
-const firing = z.object({
-  firing_id: z.string(),
-  rule_id: z.string(),
-  source: z.string(),
-  event_id: z.string(),
-  event: z.string(),
-  outcome: z.string(),
-  session_id: z.string().nullable(),
-  run_id: z.string().nullable().describe('The run whose event fired the rule.'),
-  depth: z.number(),
-  created_at: z.number(),
-  actions: readonlyList(
-    z.object({
-      position: z.number(),
-      action_id: z.string(),
-      action_type: z.string(),
-      status: z.enum(actionStatuses),
-      reason: z.string().nullable(),
-      detail: z.string().nullable(),
-      run_id: z.string().nullable().describe('The run that the action started.'),
-      updated_at: z.number(),
-    }),
-  ),
-})
-
-const history = defineCall({
-  name: 'rules.history',
-  about: 'What recovery rules did: firings with the result of each action, newest first.',
-  role: 'viewer',
-  rest: { verb: 'GET', path: '/v1/rule-firings' },
-  params: z.strictObject({
-    rule_id: shortText.exactOptional(),
-    event_id: shortText.exactOptional(),
-    run_id: shortText.describe('The run whose event fired the rule.').exactOptional(),
-    ...pageFields,
-  }),
-  result: z.object({ firings: readonlyList(firing), nextCursor: z.string() }),
-  needs: ['store'],
-  async run({ params, caller, parts }) {
-    const { cursor, limit, ...filter } = params
-    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, filter, requestedPage(params))
-    return { firings: rows.map(({ tenant_id: _, content, ...row }) => row), nextCursor }
-  },
-})
-
 function toSaved(row: RuleRow, caller: Caller): z.output<typeof saved>['rule'] {
-  const { window: _, ...shown } = showStored(row, undefined, caller)
+  const { window: _, cooldown_ms, dedup_window_ms, ...shown } = showStored(row, undefined, caller)
   return shown
 }
 
@@ -348,17 +283,34 @@ function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record
 }
 
 /** Checks a rule with the configs of its commands and webhooks, which run with the handlers of hooks. */
-function checkRule(given: unknown, { edition, handlers }: Pick<MethodParts, 'edition' | 'handlers'>): void {
-  const { actions } = readRecoveryRule(given)
+export function checkRule(
+  given: unknown,
+  { edition, handlers }: Pick<MethodParts, 'edition' | 'handlers'>,
+): RecoveryRule {
+  const read = readRecoveryRule(given)
   const hooks = createHooks({ handlers })
-  for (const action of actions) {
+  for (const [position, action] of read.actions.entries()) {
     if (action.type !== 'run_command' && action.type !== 'call_webhook') continue
     if (action.type === 'run_command' && !runsCommands(edition))
       throw handlerError('handler.not_in_edition', 'rules run no commands in the standard edition', {
-        at: 'actions',
+        at: `actions.${position}.type`,
       })
     const handler_type = action.type === 'run_command' ? 'command' : 'http'
-    hooks.add({ event: 'agent_event', handler_type, config: action.config, answer: 'ignore' })
+    const hook = { event: 'agent_event', handler_type, config: action.config, answer: 'ignore' } as const
+    withinConfig(`actions.${position}.config`, () => hooks.add(hook))
+  }
+  return read
+}
+
+/** Names the field of the rule in an error that names a field of a handler, with or without `config.` before it. */
+function withinConfig(field: string, check: () => unknown): void {
+  try {
+    check()
+  } catch (thrown) {
+    if (!isHookError(thrown)) throw thrown
+    const { code, message, hint, at = '' } = thrown
+    const inside = at.replace(/^config\b\.?/, '')
+    throw new HookError(code, message, { at: inside === '' ? field : `${field}.${inside}`, hint })
   }
 }
 
@@ -366,4 +318,4 @@ function notFound(ruleId: string): Error {
   return serverError('gateway.not_found', `rule not found: ${ruleId}`)
 }
 
-export const ruleMethods = [list, create, update, remove, toggle, simulate, history] as const
+export const ruleMethods = [list, create, update, remove, toggle] as const

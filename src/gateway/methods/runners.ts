@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import { isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { findDefinition } from '../../runs/builtin-blueprints.ts'
 import type { RunnerRow, RunReport } from '../../store/stores/run-store.ts'
@@ -69,11 +71,9 @@ const register = defineCall({
     const other = executor === undefined ? undefined : await store.findRunner(caller.tenant, runner_id)
     if (other !== undefined && clock.now() - other.last_seen_at < runs.times.leaseMs)
       throw serverError(
-        'gateway.conflict',
+        'runs.duplicate_runner',
         `the runner ${runner_id} of this host, folder and profile is alive`,
-        {
-          hint: 'Stop it first, or register without `executor`, so that several share the work.',
-        },
+        { cause: { runner_id } },
       )
     await store.registerRunner({
       ...known,
@@ -91,6 +91,12 @@ const register = defineCall({
     }
   },
 })
+
+/** The runner that is alive, if the error is that there is one already. */
+export function duplicateRunnerOf(error: unknown): string | undefined {
+  const cause = isHookError(error) && error.code === 'runs.duplicate_runner' ? error.cause : undefined
+  return isRecord(cause) && typeof cause.runner_id === 'string' ? cause.runner_id : undefined
+}
 
 /** A random id, or one that follows from what the runner is, so that it gets the same again after a restart. */
 function runnerIdOf(
@@ -146,15 +152,14 @@ const poll = defineCall({
     stop_sessions: readonlyList(z.string()).exactOptional(),
     deregistered: z.literal(true).exactOptional(),
   }),
-  needs: ['store', 'runs', 'edition'],
-  async run({ params, caller, parts: { store, runs, edition }, signal }) {
+  needs: ['store', 'runs'],
+  async run({ params, caller, parts: { store, runs }, signal }) {
     const { runner_id, takes_runs = true } = params
     const request = { tenant: caller.tenant, runner_id, takes_runs }
     const answer = await runs.poll(signal === undefined ? request : { ...request, signal })
     if (!('run' in answer)) return answer
     const { run } = answer
-    const found = { tenant: caller.tenant, name: run.agent_name ?? '', edition }
-    const definition = await findDefinition(store, found)
+    const definition = await findDefinition(store, { tenant: caller.tenant, name: run.agent_name ?? '' })
     if (definition !== undefined)
       return { run: { ...toRunDetail(run), blueprint: { ...definition, ...run.overrides } } }
     const error = `agent ${run.agent_name} was deleted before its run started`

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
+import type { ApprovalRow } from '../../store/stores/approval-store.ts'
 import { type RunRow, runStatuses } from '../../store/stores/run-store.ts'
 import { defineCall } from './method.ts'
 import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
@@ -68,22 +70,28 @@ const start = defineCall({
   about: 'Starts an agent in a new session, or resumes one with `type: resume_session`.',
   role: 'operator',
   rest: { verb: 'POST', path: '/runs', status: 201 },
-  params: z.strictObject({
-    type: z.enum(['start_session', 'resume_session']).describe('start_session if omitted.').exactOptional(),
-    agent_name: shortText.describe('Required to start a session.').exactOptional(),
-    session_id: shortText.describe('The session to resume.').exactOptional(),
-    parameters: record.describe('Must fit the `parameters_schema` of the agent.').exactOptional(),
-    project_dir: shortText.exactOptional(),
-    parent_session_id: shortText.exactOptional(),
-    execution_mode: mode
-      .describe('async_callback resumes the idle parent session with the result; async_poll if omitted.')
-      .exactOptional(),
-    demands: demands.describe('What the runner must offer, in addition to the blueprint.').exactOptional(),
-  }),
+  params: z
+    .strictObject({
+      type: z.enum(['start_session', 'resume_session']).describe('start_session if omitted.').exactOptional(),
+      agent_name: shortText.describe('The agent to start; `general-purpose` if omitted.').exactOptional(),
+      session_id: shortText.describe('The session to resume.').exactOptional(),
+      parameters: record.describe('Must fit the `parameters_schema` of the agent.').exactOptional(),
+      project_dir: shortText.exactOptional(),
+      parent_session_id: shortText.exactOptional(),
+      execution_mode: mode
+        .describe('async_callback resumes the idle parent session with the result; async_poll if omitted.')
+        .exactOptional(),
+      demands: demands.describe('What the runner must offer, in addition to the blueprint.').exactOptional(),
+    })
+    .refine(
+      ({ agent_name, parameters, type }) =>
+        type === 'resume_session' || agent_name !== undefined || parameters !== undefined,
+      { path: ['parameters'] },
+    ),
   result: begun,
   needs: ['runs'],
   async run({ params, caller, parts: { runs } }) {
-    const { type, agent_name, session_id, parameters = {}, ...rest } = params
+    const { type, agent_name = GENERAL_PURPOSE, session_id, parameters = {}, ...rest } = params
     const { tenant, name: created_by } = caller
     if (type === 'resume_session') {
       if (session_id === undefined)
@@ -95,8 +103,6 @@ const start = defineCall({
         at: 'session_id',
         hint: 'Leave it out, or send `type: resume_session`.',
       })
-    if (agent_name === undefined)
-      throw serverError('gateway.request', 'agent_name is required', { at: 'agent_name' })
     return toBegun(await runs.start({ tenant, agent_name, parameters, created_by, ...rest }))
   },
 })
@@ -125,6 +131,25 @@ const list = defineCall({
 })
 
 const run_id = shortText
+const MAX_AWAITED = 20
+
+/** A question that a run waits for. It says who answers, and not about what: viewers see no arguments. */
+const awaited = z.object({
+  approval_id: z.string(),
+  event: z.string(),
+  tool: z.string().nullable(),
+  hook_name: z.string().nullable(),
+  approvers_needed: z.number().describe('How many approvers have to approve.'),
+  approved_by: readonlyList(z.string()).describe('Who has approved already.'),
+  created_at: z.number(),
+  deadline_at: z.number(),
+})
+
+function toAwaited(row: ApprovalRow): z.output<typeof awaited> {
+  const { approval_id, event, tool, hook_name, approvers_needed, votes, created_at, deadline_at } = row
+  const approved_by = votes.map(({ by }) => by)
+  return { approval_id, event, tool, hook_name, approvers_needed, approved_by, created_at, deadline_at }
+}
 
 const show = defineCall({
   name: 'runs.show',
@@ -132,12 +157,17 @@ const show = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/runs/:run_id' },
   params: z.strictObject({ run_id }),
-  result: z.object({ run: runDetail }),
+  result: z.object({ run: runDetail, waits_for: readonlyList(awaited) }),
   needs: ['store'],
-  async run({ params, caller, parts }) {
-    const row = await parts.store.findRun(caller.tenant, params.run_id)
-    if (row === undefined) throw notFound(params.run_id)
-    return { run: toRunDetail(row) }
+  async run({ params: { run_id: id }, caller: { tenant }, parts: { store } }) {
+    const row = await store.findRun(tenant, id)
+    if (row === undefined) throw notFound(id)
+    const { rows } = await store.listApprovals(
+      tenant,
+      { run_id: id, status: 'pending' },
+      { limit: MAX_AWAITED },
+    )
+    return { run: toRunDetail(row), waits_for: rows.map(toAwaited) }
   },
 })
 

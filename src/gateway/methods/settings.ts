@@ -10,9 +10,11 @@ import { defineCall } from './method.ts'
 import { noParams } from './method-fields.ts'
 
 /** Only the master scope may change these. */
-const masterOnly: readonly string[] = ['allowed_hosts', 'header_variables', 'rate_limit', 'smtp']
+const masterOnly: readonly string[] = [
+  ...['allowed_hosts', 'header_variables', 'public_url', 'rate_limit', 'smtp'],
+]
 /** One value for the whole gateway. */
-const gatewayOnly: readonly string[] = ['allowed_hosts', 'retention_days', 'smtp']
+const gatewayOnly: readonly string[] = ['allowed_hosts', 'public_url', 'retention_days', 'smtp']
 
 const settings = z.record(
   z.string(),

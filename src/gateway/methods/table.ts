@@ -16,8 +16,11 @@ import { previewMethod } from './hook-preview.ts'
 import { testHook } from './hook-test.ts'
 import { hookMethods } from './hooks.ts'
 import type { Method } from './method.ts'
+import { packMethods } from './packs.ts'
 import { providerMethods } from './providers.ts'
 import { reportMethods } from './reports.ts'
+import { ruleFiringMethods } from './rule-firings.ts'
+import { ruleSimulationMethods } from './rule-simulation.ts'
 import { ruleMethods } from './rules.ts'
 import { runHookMethods } from './run-hooks.ts'
 import { runSessionMethods } from './run-sessions.ts'
@@ -37,6 +40,7 @@ export const methods = [
   ...hookMethods,
   testHook,
   previewMethod,
+  ...packMethods,
   ...executionMethods,
   ...eventListMethods,
   ...eventMethods,
@@ -63,6 +67,8 @@ export const methods = [
   ...runnerMethods,
   ...approvalMethods,
   ...ruleMethods,
+  ...ruleSimulationMethods,
+  ...ruleFiringMethods,
   ...teamMethods,
   ...environmentMethods,
 ] as const

@@ -133,7 +133,7 @@ function notFound(of: string): Error {
   return serverError('gateway.not_found', `team not found: ${of}`)
 }
 
-const message = z.object({
+export const mailboxMessage = z.object({
   message_id: z.string(),
   team: z.string(),
   member: z.string(),
@@ -141,6 +141,9 @@ const message = z.object({
   from: z.string(),
   summary: z.string(),
   text: z.string(),
+  channels: readonlyList(z.string()).describe(
+    'Where it was sent besides the mailbox: webhook, slack, email.',
+  ),
   created_at: z.number(),
   read_at: z.number().nullable(),
 })
@@ -154,14 +157,15 @@ const mailboxList = defineCall({
     team: shortText.exactOptional(),
     member: shortText.exactOptional(),
     unread: z.boolean().exactOptional(),
+    firing_id: shortText.describe('Messages of this firing.').exactOptional(),
     ...pageFields,
   }),
-  result: z.object({ messages: readonlyList(message), nextCursor: z.string() }),
+  result: z.object({ messages: readonlyList(mailboxMessage), nextCursor: z.string() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
     const { rows, nextCursor } = await parts.store.listMailbox(caller.tenant, filter, requestedPage(params))
-    return { messages: rows.map(toMessage), nextCursor }
+    return { messages: rows.map(toMailboxMessage), nextCursor }
   },
 })
 
@@ -173,12 +177,12 @@ const mailboxShow = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/mailbox/:message_id' },
   params: z.strictObject({ message_id }),
-  result: z.object({ message }),
+  result: z.object({ message: mailboxMessage }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findMessage(caller.tenant, params.message_id)
     if (row === undefined) throw noMessage(params.message_id)
-    return { message: toMessage(row) }
+    return { message: toMailboxMessage(row) }
   },
 })
 
@@ -188,13 +192,13 @@ const mailboxRead = defineCall({
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/mailbox/:message_id/read' },
   params: z.strictObject({ message_id }),
-  result: z.object({ message }),
+  result: z.object({ message: mailboxMessage }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     await parts.store.markRead(caller.tenant, [params.message_id])
     const row = await parts.store.findMessage(caller.tenant, params.message_id)
     if (row === undefined) throw noMessage(params.message_id)
-    return { message: toMessage(row) }
+    return { message: toMailboxMessage(row) }
   },
 })
 
@@ -213,9 +217,14 @@ const mailboxDelete = defineCall({
   },
 })
 
-function toMessage({ tenant_id: _, content, ...row }: MailboxRow): z.output<typeof message> {
+export function toMailboxMessage({
+  tenant_id: _,
+  content,
+  ...row
+}: MailboxRow): z.output<typeof mailboxMessage> {
   const textOf = (key: string) => (typeof content?.[key] === 'string' ? String(content[key]) : '')
-  return { ...row, from: textOf('from'), summary: textOf('summary'), text: textOf('text') }
+  const channels = Array.isArray(content?.channels) ? content.channels.map(String) : []
+  return { ...row, from: textOf('from'), summary: textOf('summary'), text: textOf('text'), channels }
 }
 
 function noMessage(messageId: string): Error {

@@ -11,6 +11,7 @@ import { scriptHandler } from '../../handlers/script/script.ts'
 import { createTenantRules } from '../../rules/tenant-rules.ts'
 import { createCoordinator } from '../../runs/coordinator.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
+import { analyzeShell } from '../../shell/analyze-shell.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
@@ -82,6 +83,7 @@ export async function openTestMethods({
     defaultTenant: ACME,
     handlers,
     dryHandlers: handlers,
+    shell: analyzeShell,
     host: {},
     changed: async (tenant) => {
       changed.push(tenant)
@@ -103,6 +105,7 @@ export async function openTestMethods({
       ...{ store, clock, log: () => {} },
       steps: { record: async () => {} },
       changed: () => {},
+      wakeDeliveries: () => {},
     }),
     rules: createTenantRules({ store, maxChainDepthOf: () => undefined }),
     demo: { play: async () => true, remove: async () => true },

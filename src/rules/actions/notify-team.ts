@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
-import type { NewMailboxMessage } from '../../store/stores/rule-store.ts'
+import type { MailboxRow, NewMailboxMessage } from '../../store/stores/rule-store.ts'
 import {
   chooseRecipients,
   DEFAULT_SENDER,
@@ -58,9 +58,13 @@ export async function notifyTeam(
   )
   if (recipients.length === 0) return skipped('No eligible recipients for notify_team action')
   const { summary, message: text } = teamTexts(action, event)
-  const messages = recipients.map((member) => toMessage(call, { team, member, from, summary, text }))
+  const channelsOf = (member: string) => members.find(({ name }) => name === member)?.channels ?? []
+  const messages = recipients.map((member) => {
+    const channels = channelsOf(member).map(({ type }) => type)
+    return toMessage(call, { team, member, from, summary, text, channels })
+  })
   const deliveries = messages.flatMap((message) => {
-    const channels = members.find(({ name }) => name === message.member)?.channels ?? []
+    const channels = channelsOf(message.member)
     return channels.map((channel, index) => toDelivery(call, { message, channel, index }))
   })
   await store.postMessages(tenant, messages, deliveries)
@@ -74,6 +78,8 @@ interface MessageTexts {
   readonly from: string
   readonly summary: string
   readonly text: string
+  /** The types of the channels that carry it. */
+  readonly channels: readonly string[]
 }
 
 function toMessage(call: RuleActionCall, { team, member, ...content }: MessageTexts): NewMailboxMessage {
@@ -82,6 +88,16 @@ function toMessage(call: RuleActionCall, { team, member, ...content }: MessageTe
     ...{ message_id: `${actionKey(call)}:${member}`, team, member, firing_id: firingId },
     content: { ...content, rule_id: rule.id, event: event.eventName, outcome: event.outcome },
   }
+}
+
+function channelKey(messageId: string, index: number): string {
+  return `${messageId}:${index}`
+}
+
+/** The dedup keys of the deliveries that carry a message, in the order of its channels. */
+export function channelKeysOf({ message_id, content }: MailboxRow): readonly string[] {
+  const channels = Array.isArray(content?.channels) ? content.channels : []
+  return channels.map((_, index) => channelKey(message_id, index))
 }
 
 interface ChannelMessage {
@@ -105,7 +121,7 @@ function toDelivery(
     id: randomUUID(),
     tenant,
     kind: TEAM_MESSAGE,
-    dedup_key: `${message_id}:${index}`,
+    dedup_key: channelKey(message_id, index),
     payload: JSON.stringify(carried),
     created_at: envelope.time ?? 0,
   }

@@ -20,7 +20,7 @@ export async function startFallback(
   const { action, tenant, envelope } = call
   const event = firingEventOf(call)
   const { agentType: agent_name = GENERAL_PURPOSE, promptTemplate, model, description } = action
-  const definition = await findDefinition(parts.store, { tenant, name: agent_name, edition: parts.edition })
+  const definition = await findDefinition(parts.store, { tenant, name: agent_name })
   if (definition === undefined)
     return failed(`There is no agent ${JSON.stringify(agent_name)} that can be started`)
   const run = await failedRun(call, parts)
@@ -136,10 +136,10 @@ interface FallbackTools {
 async function allowedTools(
   { tenant }: RuleActionCall,
   { run, definition }: FallbackTools,
-  { store, edition, settingsOf }: RuleActionParts,
+  { store, settingsOf }: RuleActionParts,
 ): Promise<readonly string[]> {
   const name = run?.agent_name
-  const of = name == null ? undefined : await findDefinition(store, { tenant, name, edition })
+  const of = name == null ? undefined : await findDefinition(store, { tenant, name })
   const ceiling = run?.overrides?.tools ?? toolsIn(of) ?? settingsOf(tenant).fallbackTools
   return (toolsIn(definition) ?? []).filter((tool) => ceiling.includes(tool))
 }

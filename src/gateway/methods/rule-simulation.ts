@@ -1,0 +1,147 @@
+import { isAbsolute } from 'node:path'
+import { z } from 'zod'
+import { isRecord } from '../../engine/core/check.ts'
+import type { Decision } from '../../engine/core/decision.ts'
+import { outcomes } from '../../engine/core/hook.ts'
+import { serverError } from '../../engine/core/server-errors.ts'
+import type { HookChainEvent } from '../../rules/compile-rules.ts'
+import { resolveTrigger, storedGroup } from '../../rules/recovery-rules.ts'
+import { simulateRules } from '../../rules/simulate-rules.ts'
+import { ruleEvent } from '../../rules/trigger-rules.ts'
+import { recordedInput } from '../audit/recorded-input.ts'
+import { type Caller, reaches } from '../auth/caller.ts'
+import { isCatalogueName } from '../hooks/effective-hooks.ts'
+import type { MethodParts } from '../parts.ts'
+import { defineCall } from './method.ts'
+import { readonlyList, shortText } from './method-fields.ts'
+import { checkRule, groupsFor } from './rules.ts'
+
+const record = z.record(z.string(), z.unknown()).readonly()
+
+const simulated = z.object({
+  id: z.string(),
+  source: z.string(),
+  enabled: z.boolean(),
+  matches: z.boolean(),
+  unmet: z
+    .object({ condition: z.string(), wanted: z.unknown(), actual: z.unknown() })
+    .describe('The first condition that fails.')
+    .exactOptional(),
+  guard: z.string().describe('What would keep the rule from firing now.').exactOptional(),
+  actions: readonlyList(
+    z.object({
+      id: z.string(),
+      type: z.string(),
+      skipped: z.string().exactOptional(),
+      would: z.string(),
+    }),
+  ),
+})
+
+const params = z.strictObject({
+  event: shortText
+    .describe('Any spelling of an event, or hook_failure. Needed unless `event_id` is given.')
+    .exactOptional(),
+  event_id: shortText
+    .describe('A recorded event, in place of `event` and `payload`; needs the role operator.')
+    .exactOptional(),
+  outcome: z.enum(outcomes).describe('That of the event itself if omitted.').exactOptional(),
+  payload: record.exactOptional(),
+  depth: z.int().min(0).max(100).describe('That of the recorded event, or 0, if omitted.').exactOptional(),
+  folder: shortText
+    .describe('Includes the files of this folder of the gateway; that of the recorded event if omitted.')
+    .exactOptional(),
+  rule: record.describe('A rule that is not saved; it alone is simulated.').exactOptional(),
+})
+type SimulateParams = z.output<typeof params>
+
+const simulate = defineCall({
+  name: 'rules.simulate',
+  about: 'Tells which recovery rules an event would fire, and why the others would not. Nothing happens.',
+  role: 'viewer',
+  rest: { verb: 'POST', path: '/v1/rules/simulate' },
+  params,
+  result: z.object({
+    event: z.string(),
+    outcome: z.enum(outcomes),
+    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
+    rules: readonlyList(simulated),
+  }),
+  needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant', 'handlers', 'shell'],
+  async run({ params: given, caller, parts }) {
+    const { tenant } = caller
+    const { rules_enabled, rules_max_chain_depth } = parts.settings.of(tenant)
+    const draft =
+      given.rule === undefined
+        ? undefined
+        : storedGroup([checkRule(given.rule, parts)], rules_max_chain_depth)
+    const cause = await simulatedCause(given, caller, parts)
+    const event = given.outcome === undefined ? cause.event : { ...cause.event, outcome: given.outcome }
+    const groups =
+      draft === undefined ? await groupsFor(caller, given.folder ?? cause.folder, parts) : [draft]
+    const depth = given.depth ?? cause.depth
+    const rules = await simulateRules(parts.store, groups, { tenant, event, depth })
+    return { event: event.eventName, outcome: event.outcome, enabled: rules_enabled === true, rules }
+  },
+})
+
+interface SimulatedCause {
+  readonly event: HookChainEvent
+  readonly depth: number
+  readonly folder?: string
+}
+
+async function simulatedCause(
+  { event, event_id, payload = {}, outcome }: SimulateParams,
+  caller: Caller,
+  parts: Pick<MethodParts, 'store' | 'shell'>,
+): Promise<SimulatedCause> {
+  if ((event === undefined) === (event_id === undefined))
+    throw serverError('gateway.request', 'send either event or event_id')
+  if (event_id !== undefined) return recordedCause(event_id, caller, parts)
+  const given = ruleEvent({
+    ...{ event: resolveTrigger(event ?? ''), payload, hasHooks: false, decision: { kind: 'allow' } },
+    envelope: { id: 'simulated', tenant: caller.tenant, ...(outcome === undefined ? {} : { outcome }) },
+  })
+  return { event: given, depth: 0 }
+}
+
+/** The event as rules saw it when it was dispatched. */
+async function recordedCause(
+  eventId: string,
+  { tenant, role }: Caller,
+  { store, shell }: Pick<MethodParts, 'store' | 'shell'>,
+): Promise<SimulatedCause> {
+  if (!reaches(role, 'operator'))
+    throw serverError('auth.scope', 'simulating a recorded event needs the role operator')
+  const found = await store.findEvent(tenant, eventId)
+  const request: unknown = found?.request === undefined ? undefined : JSON.parse(found.request)
+  const input =
+    found !== undefined && isCatalogueName(found.event)
+      ? recordedInput(found.event, request, found, shell)
+      : undefined
+  if (found === undefined || input === undefined)
+    throw serverError('gateway.not_found', `event not found: ${eventId}`)
+  const answer: unknown = found.answer === undefined ? undefined : JSON.parse(found.answer)
+  const { envelope, payload } = input
+  const event = ruleEvent({
+    ...{ event: found.event, payload, decision: decisionOf(answer), hasHooks: hadHooks(answer) },
+    envelope: { ...envelope, id: eventId, tenant },
+  })
+  const folder = envelope.cwd !== undefined && isAbsolute(envelope.cwd) ? { folder: envelope.cwd } : {}
+  return { event, depth: envelope.depth ?? 0, ...folder }
+}
+
+/** Only whether the event was blocked matters to rules. */
+function decisionOf(answer: unknown): Decision {
+  const { decision } = isRecord(answer) ? answer : {}
+  const isBlocked = isRecord(decision) && decision.kind === 'block'
+  return { kind: isBlocked ? 'block' : 'allow' }
+}
+
+function hadHooks(answer: unknown): boolean {
+  const { trace } = isRecord(answer) ? answer : {}
+  return isRecord(trace) && Array.isArray(trace.hooks) && trace.hooks.length > 0
+}
+
+export const ruleSimulationMethods = [simulate] as const

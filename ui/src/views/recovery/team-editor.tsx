@@ -1,0 +1,198 @@
+import { ActionIcon, Button, Group, Modal, Select, TextInput } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call, callWithDraft } from '../../gateway/call.ts'
+import { fieldsOf } from '../../parts/format.ts'
+import { Failed, Loaded } from '../../parts/layout.tsx'
+import { type Fields, withField } from '../runs/parameter-form.tsx'
+import styles from './recovery.module.css'
+import { listOf, type Problems, problemAt, problemsOf } from './rule-draft.ts'
+
+interface TeamEditorProps {
+  /** The team to change; a new one if absent. */
+  readonly name?: string
+  readonly onClose: () => void
+}
+
+/** A team with its members and the channels of each. */
+export function TeamEditor({ name, onClose }: TeamEditorProps) {
+  const query = useQuery({
+    queryKey: ['teams', name ?? ''],
+    queryFn: ({ signal }) => call('teams.show', { name: name ?? '' }, signal),
+    enabled: name !== undefined,
+  })
+  return (
+    <Modal opened onClose={onClose} title={name === undefined ? 'New team' : `Team ${name}`} size="lg">
+      {name === undefined ? (
+        <TeamForm given={{ members: [{ name: '' }] }} name={undefined} onClose={onClose} />
+      ) : (
+        <Loaded query={query} rows={3}>
+          {({ team }) => <TeamForm given={fieldsOf(team.definition)} name={name} onClose={onClose} />}
+        </Loaded>
+      )}
+    </Modal>
+  )
+}
+
+interface TeamFormProps {
+  readonly given: Fields
+  readonly name: string | undefined
+  readonly onClose: () => void
+}
+
+function TeamForm({ given, name, onClose }: TeamFormProps) {
+  const queries = useQueryClient()
+  const [typedName, setName] = useState(name ?? '')
+  const [draft, setDraft] = useState(given)
+  const members = listOf(draft.members).map(fieldsOf)
+  const setMembers = (next: readonly Fields[]) => setDraft(withField(draft, 'members', next))
+  const save = useMutation({
+    mutationFn: () =>
+      callWithDraft(name === undefined ? 'teams.create' : 'teams.update', { ...draft, name: typedName }),
+    onSuccess: onClose,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['teams'] }),
+  })
+  const problems = problemsOf(save.error)
+  return (
+    <div className={styles.plainForm}>
+      <TextInput
+        label="Name"
+        value={typedName}
+        disabled={name !== undefined}
+        error={problemAt(problems, 'name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        required
+      />
+      <TextInput
+        label="Description"
+        value={typeof draft.description === 'string' ? draft.description : ''}
+        onChange={({ currentTarget }) =>
+          setDraft(
+            withField(draft, 'description', currentTarget.value === '' ? undefined : currentTarget.value),
+          )
+        }
+      />
+      {members.map((member, index) => (
+        <MemberForm
+          // biome-ignore lint/suspicious/noArrayIndexKey: a member keeps its place while its name is typed
+          key={index}
+          member={member}
+          position={index}
+          problems={problems}
+          onChange={(next) => setMembers(members.with(index, next))}
+          onRemove={() => setMembers(members.toSpliced(index, 1))}
+        />
+      ))}
+      <Group gap="xs">
+        <Button variant="default" size="xs" onClick={() => setMembers([...members, { name: '' }])}>
+          Add a member
+        </Button>
+        <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
+          Save the team
+        </Button>
+      </Group>
+      {save.error === null ? null : <Failed error={save.error} />}
+    </div>
+  )
+}
+
+interface MemberFormProps {
+  readonly member: Fields
+  readonly position: number
+  readonly problems: Problems
+  readonly onChange: (member: Fields) => void
+  readonly onRemove: () => void
+}
+
+function MemberForm({ member, position, problems, onChange, onRemove }: MemberFormProps) {
+  const channels = listOf(member.channels).map(fieldsOf)
+  const number = position + 1
+  const save = (next: readonly Fields[]) =>
+    onChange(withField(member, 'channels', next.length === 0 ? undefined : next))
+  return (
+    <fieldset className={styles.action} aria-label={`Member ${number}`}>
+      <div className={styles.actionHead}>
+        <TextInput
+          aria-label={`Name of member ${number}`}
+          placeholder="name"
+          value={typeof member.name === 'string' ? member.name : ''}
+          error={problems.get(`members.${position}.name`)}
+          onChange={({ currentTarget }) => onChange({ ...member, name: currentTarget.value })}
+        />
+        <Group gap={4}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => save([...channels, { type: 'webhook', url: '' }])}
+          >
+            Add a channel
+          </Button>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Remove member ${number}`} onClick={onRemove}>
+            <IconTrash size={15} />
+          </ActionIcon>
+        </Group>
+      </div>
+      {channels.map((channel, index) => (
+        <ChannelForm
+          // biome-ignore lint/suspicious/noArrayIndexKey: a channel has no identity while it is edited
+          key={index}
+          channel={channel}
+          about={`channel ${index + 1} of member ${number}`}
+          problem={problemAt(problems, `members.${position}.channels.${index}`)}
+          onChange={(next) => save(channels.with(index, next))}
+          onRemove={() => save(channels.toSpliced(index, 1))}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+interface ChannelFormProps {
+  readonly channel: Fields
+  readonly about: string
+  readonly problem: string | undefined
+  readonly onChange: (channel: Fields) => void
+  readonly onRemove: () => void
+}
+
+function ChannelForm({ channel, about, problem, onChange, onRemove }: ChannelFormProps) {
+  const { type } = channel
+  const field = type === 'email' ? 'to' : 'url'
+  const address = channel[field]
+  return (
+    <div className={styles.channel}>
+      <Select
+        aria-label={`Type of ${about}`}
+        data={['webhook', 'slack', 'email']}
+        value={typeof type === 'string' ? type : null}
+        allowDeselect={false}
+        onChange={(next) => onChange(next === 'email' ? { type: next, to: '' } : { type: next, url: '' })}
+      />
+      <TextInput
+        aria-label={`Address of ${about}`}
+        placeholder={type === 'email' ? 'ada@example.com' : 'https://…'}
+        value={typeof address === 'string' ? address : ''}
+        error={problem}
+        onChange={({ currentTarget }) => onChange({ ...channel, [field]: currentTarget.value })}
+      />
+      {type === 'webhook' ? (
+        <TextInput
+          aria-label={`Signing secret of ${about}`}
+          placeholder="secret:NAME"
+          value={typeof channel.secret === 'string' ? channel.secret : ''}
+          onChange={({ currentTarget }) =>
+            onChange(
+              withField(channel, 'secret', currentTarget.value === '' ? undefined : currentTarget.value),
+            )
+          }
+        />
+      ) : (
+        <span />
+      )}
+      <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${about}`} onClick={onRemove}>
+        <IconTrash size={15} />
+      </ActionIcon>
+    </div>
+  )
+}

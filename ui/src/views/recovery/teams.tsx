@@ -1,0 +1,115 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Methods } from '../../../../src/client/index.ts'
+import { useMay } from '../../frame/caller.ts'
+import { call } from '../../gateway/call.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
+import { showControls } from '../../parts/format.ts'
+import { Empty, Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { Mailbox } from './mailbox.tsx'
+import styles from './recovery.module.css'
+import { TeamEditor } from './team-editor.tsx'
+
+type Team = Methods['teams.list']['result']['teams'][number]
+
+interface TeamsProps {
+  /** The team whose mailboxes are shown; all if absent. */
+  readonly team: string | undefined
+  /** The message that is open. */
+  readonly messageId: string | undefined
+}
+
+/** Who is notified, over which channels, and what they were told. */
+export function Teams({ team, messageId }: TeamsProps) {
+  const maySave = useMay('admin')
+  const [edited, setEdited] = useState<{ readonly name?: string }>()
+  const query = useQuery({ queryKey: ['teams'], queryFn: ({ signal }) => call('teams.list', {}, signal) })
+  const newTeam = (
+    <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
+      New team
+    </Button>
+  )
+  return (
+    <div className={layout.columns}>
+      <Mailbox team={team} messageId={messageId} />
+      <Panel title="Teams" aside={maySave ? newTeam : undefined}>
+        <Loaded query={query} rows={3}>
+          {({ teams }) =>
+            teams.length === 0 ? (
+              <Empty title="No team yet" action={maySave ? newTeam : undefined}>
+                A team is who <code>notify_team</code> tells. Each member has a mailbox here, and may have
+                webhooks, Slack and e-mail.
+              </Empty>
+            ) : (
+              teams.map((each) => (
+                <TeamRow
+                  key={each.name}
+                  team={each}
+                  isChosen={each.name === team}
+                  onEdit={() => setEdited({ name: each.name })}
+                />
+              ))
+            )
+          }
+        </Loaded>
+      </Panel>
+      {edited === undefined ? null : <TeamEditor {...edited} onClose={() => setEdited(undefined)} />}
+    </div>
+  )
+}
+
+interface TeamRowProps {
+  readonly team: Team
+  readonly isChosen: boolean
+  readonly onEdit: () => void
+}
+
+function TeamRow({ team: { name, description, members }, isChosen, onEdit }: TeamRowProps) {
+  const queries = useQueryClient()
+  const maySave = useMay('admin')
+  const remove = useMutation({
+    mutationFn: () => call('teams.delete', { name }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['teams'] }),
+  })
+  return (
+    <div className={styles.team} data-team={name}>
+      <div className={styles.teamHead}>
+        <Link
+          to="/recovery"
+          search={isChosen ? { tab: 'teams' } : { tab: 'teams', team: name }}
+          aria-current={isChosen ? 'true' : undefined}
+          className={styles.cut}
+        >
+          <b>{showControls(name)}</b>
+        </Link>
+        {maySave ? (
+          <span className={styles.buttons}>
+            <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
+              Edit
+            </Button>
+            <Confirmed
+              word="Delete"
+              sure={`Delete ${name} with its mailboxes`}
+              onDo={() => remove.mutate()}
+            />
+          </span>
+        ) : null}
+      </div>
+      {description === null ? null : <p className={styles.muted}>{showControls(description)}</p>}
+      <ul className={styles.members}>
+        {members.map((member) => (
+          <li key={member.name}>
+            {showControls(member.name)} <Tag>mailbox</Tag>
+            {member.channels.map((channel, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a member may have two channels of a type
+              <Tag key={index}>{channel}</Tag>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {remove.error === null ? null : <Failed error={remove.error} />}
+    </div>
+  )
+}
