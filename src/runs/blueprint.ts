@@ -5,7 +5,7 @@ import { nearest } from '../engine/core/nearest.ts'
 import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { readHttpConfig } from '../handlers/http/http-config.ts'
-import { checkBlueprintExecutor, executorSchema } from './executor.ts'
+import { checkBlueprintExecutor, executorOf, executorSchema } from './executor.ts'
 import { type RunHookPoint, runHookPointNames, runHookTypes, runHookVerbs } from './run-hook-points.ts'
 
 const MAX_HOOK_SECONDS = 600
@@ -63,7 +63,7 @@ const fields = {
   executor: executorSchema,
   demands,
 } as const
-const blueprintSchema = schema.object(fields, ['name', 'type', 'executor'])
+const blueprintSchema = schema.object(fields, ['name', 'type'])
 
 /** An agent that can be started: the checked part of its definition. */
 export interface Blueprint extends SchemaType<typeof blueprintSchema> {
@@ -83,11 +83,6 @@ const modelOnly = ['system_prompt', 'model', 'tools'] as const
 export function readBlueprint(given: unknown, edition: Edition): BlueprintReading {
   if (!isRecord(given)) throw new HookError('config.field', 'a blueprint must be an object')
   const { hooks, ...rest } = given
-  if (rest.executor === undefined || rest.executor === null)
-    throw new HookError('config.field', 'executor is required', {
-      at: 'executor',
-      hint: 'Name a `type` (command, model or cli), or the `profile` of a runner.',
-    })
   const known = Object.entries(rest).filter(([key, value]) => Object.hasOwn(fields, key) && value !== null)
   const read = readChecked(blueprintSchema, Object.fromEntries(known), '')
   if (!NAME.test(read.name))
@@ -98,7 +93,7 @@ export function readBlueprint(given: unknown, edition: Edition): BlueprintReadin
   for (const key of ['parameters_schema', 'output_schema'] as const)
     if (read[key] !== undefined) compileViolations(read[key], key)
   const unknown = Object.keys(rest).filter((key) => !Object.hasOwn(fields, key))
-  const { type: executorType = 'command', profile } = read.executor
+  const { type: executorType = 'command', profile } = executorOf(read)
   const usesNone = executorType === 'command' && profile === undefined
   const unused = modelOnly.filter((key) => usesNone && read[key] !== undefined)
   const runHooks = readHooks(hooks)

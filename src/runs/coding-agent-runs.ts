@@ -67,8 +67,8 @@ async function hasUnreported(
       const session = await parts.store.findRunSession(tenant, session_id)
       if (session?.executor_session_id !== null) continue
       const { executor } = await requireBlueprint(parts, tenant, agent_name)
-      // A profile is known to its runner only.
-      if (executor.profile !== undefined || executor.agent === agent) return true
+      // What a runner starts by its own settings is known to the runner only.
+      if (executor === undefined || executor.profile !== undefined || executor.agent === agent) return true
     }
   }
   return false

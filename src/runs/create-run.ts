@@ -46,7 +46,7 @@ export async function requireBlueprint(
   tenant: string,
   name: string,
 ): Promise<Blueprint> {
-  const definition = await findDefinition(store, { tenant, name, edition })
+  const definition = await findDefinition(store, { tenant, name })
   if (definition === undefined)
     throw serverError('gateway.not_found', `agent not found: ${name.slice(0, 200)}`)
   return readBlueprint(definition, edition).blueprint
@@ -83,7 +83,7 @@ export async function createRun(
       created_by: request.created_by,
       claim_within_ms: CLAIM_WITHIN_MS,
     },
-    { hostname: null, executor_profile: blueprint.executor.profile ?? null },
+    { hostname: null, executor_profile: blueprint.executor?.profile ?? null },
   )
   if (run.session_id === session_id)
     await parts.events.append(run, [
@@ -142,10 +142,16 @@ function demandsOf({ demands = {}, executor }: Blueprint, asked: RunDemands): Ru
     ...demands,
     ...asked,
     ...(tags.length === 0 ? {} : { tags }),
-    ...(executor.profile === undefined
-      ? { executor_type: 'command' }
-      : { executor_profile: executor.profile }),
+    ...executorDemand(executor),
   }
+}
+
+/** A blueprint without an executor is for every runner of autonomous agents. */
+function executorDemand(executor: Blueprint['executor']): RunDemands {
+  if (executor === undefined) return { executor_type: 'autonomous' }
+  return executor.profile === undefined
+    ? { executor_type: 'command' }
+    : { executor_profile: executor.profile }
 }
 
 function parametersError(agent: string, violations: readonly SchemaViolation[]): HookError {

@@ -59,15 +59,29 @@ const always: readonly ExecutorField[] = ['type', 'timeout_seconds']
 
 interface AgentWithExecutor {
   readonly type: 'autonomous' | 'procedural'
-  readonly executor: ExecutorSettings
+  readonly executor?: ExecutorSettings
   readonly tools?: readonly string[]
+}
+
+/** An autonomous agent without an executor is executed by a model, or by any runner that registers for such agents. */
+const defaultExecutor: ExecutorSettings = { type: 'model' }
+
+export function executorOf({ executor }: Pick<AgentWithExecutor, 'executor'>): ExecutorSettings {
+  return executor ?? defaultExecutor
 }
 
 /** Checks the executor of a blueprint. In the standard edition it belongs to the runner, and the blueprint names its profile. */
 export function checkBlueprintExecutor(
-  { type, executor, tools = [] }: AgentWithExecutor,
+  { type, executor: given, tools = [] }: AgentWithExecutor,
   edition: Edition,
 ): void {
+  if (given === undefined && type === 'procedural')
+    throw new HookError('config.field', 'executor is required for an agent of type procedural', {
+      at: 'executor',
+      hint: 'Name a `command`, or the `profile` of a runner.',
+    })
+  if (given === undefined && !runsCommands(edition)) return
+  const executor = given ?? defaultExecutor
   if (executor.profile !== undefined) {
     const others = Object.keys(executor).filter((key) => key !== 'profile' && key !== 'timeout_seconds')
     if (others.length === 0) return

@@ -101,7 +101,8 @@ async function refusalOf(
     await reportUnreportedBlock(parts, { run, point: 'on_run_start', decision })
     return refused(code?.startsWith('agent.') ? `Hook failed: ${reason}` : reason)
   }
-  if (kind === 'ask') return refused(`a hook asks for an approval, which a run cannot wait for: ${reason}`)
+  // Only without approvals: the dispatcher of a gateway answers with what a person decided.
+  if (kind === 'ask') return refused(`a hook asks for an approval, and no person can be asked: ${reason}`)
   if (!isRecord(input)) return undefined
   const problem = await problemOfChange(parts, { run, point: 'on_run_start' }, input)
   return problem === undefined ? undefined : refused(`a hook ${problem}`)

@@ -126,7 +126,7 @@ async function verdictOf(
     await reportUnreportedBlock(parts, { run, point: 'on_result', decision })
     return refused(reason)
   }
-  if (kind === 'ask') return refused(`a hook asks for an approval, which a run cannot wait for: ${reason}`)
+  if (kind === 'ask') return refused(`a hook asks for an approval, and no person can be asked: ${reason}`)
   if (!isRecord(input)) return { event }
   const problem = await problemOfChange(parts, { run, point: 'on_result' }, input)
   if (problem !== undefined) return refused(`a hook ${problem}`)

@@ -23,6 +23,10 @@ export function scratchFolder(): string {
 export interface GatewayProcess extends Reachable, Pick<Running, 'call' | 'until'> {
   /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>
+  /** The unix socket, if its options ask for one. */
+  readonly socket?: string
+  /** Sends a signal. Resolves when the process has ended. */
+  end(signal: NodeJS.Signals): Promise<void>
   kill(): Promise<void>
 }
 
@@ -78,16 +82,17 @@ async function gatewayProcess(home: string, options: ChildOptions): Promise<Gate
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const kill = async () => {
-    child.kill('SIGKILL')
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
     await ended
   }
+  const kill = () => end('SIGKILL')
   onTestFinished(kill)
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
     ended.then(([code]) => Promise.reject(new Error(`the gateway ended with ${code}`))),
   ])
-  const { url, token }: Reachable = JSON.parse(line)
+  const { url, token, socket }: Reachable & { readonly socket?: string } = JSON.parse(line)
   const call: Running['call'] = async (verb, path, body, headers = {}) => {
     const response = await fetch(`${url}${path}`, {
       method: verb,
@@ -97,7 +102,7 @@ async function gatewayProcess(home: string, options: ChildOptions): Promise<Gate
     const text = await response.text()
     return { status: response.status, body: text === '' ? {} : JSON.parse(text), headers: response.headers }
   }
-  return { url, token, call, until, ended, kill }
+  return { url, token, call, until, ended, end, kill, ...(socket === undefined ? {} : { socket }) }
 }
 
 const until: Running['until'] = async (ask, isRight) => {

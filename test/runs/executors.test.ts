@@ -62,13 +62,11 @@ describe('a run of a model', () => {
     async () => {
       const { folder, decisions, runModel, fake } = await modelScene([
         calls('Bash', { command: 'touch forbidden' }),
-        calls('Bash', { command: 'touch asked' }),
         calls('Bash', { command: 'echo original' }),
         says('Finished.'),
       ])
       decisions.pre_tool_use = ({ tool_input: { command } }) => {
         if (command.includes('forbidden')) return { kind: 'block', reason: 'no such files' }
-        if (command.includes('asked')) return { kind: 'ask', reason: 'really?' }
         return {
           kind: 'allow',
           input: { command: 'echo rewritten > made; echo secret' },
@@ -79,17 +77,66 @@ describe('a run of a model', () => {
       const { run, events } = await runModel({ tools: ['Bash'] })
       expect(run).toMatchObject({ status: 'completed' })
       expect(existsSync(join(folder, 'forbidden'))).toBe(false)
-      expect(existsSync(join(folder, 'asked'))).toBe(false)
       expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('rewritten\n')
       expect(events.filter(({ event_type }) => event_type === 'tool_blocked')).toMatchObject([
         { tool_name: 'Bash', code: 'agent.blocked', reason: 'no such files' },
-        { tool_name: 'Bash', code: 'runs.approval_unavailable' },
       ])
       const last = fake.requests.at(-1)?.text
       expect(last).toContain('no such files')
       expect(last).toContain('redacted')
       expect(last).toContain('note from a hook')
       expect(last).not.toContain('secret')
+    },
+    HANG,
+  )
+
+  test(
+    'waits for the person whom a hook asks, at its start and at its tool calls, and shows for whom it waits',
+    async () => {
+      const { gateway, folder, decisions, runModel, fake } = await modelScene([
+        calls('Bash', { command: 'touch denied' }),
+        calls('Bash', { command: 'touch approved' }),
+        says('Finished.'),
+      ])
+      await gateway.hook({ event: 'run_start', handler_type: 'function', config: { name: 'decide' } })
+      decisions.run_start = () => ({ kind: 'ask', reason: 'may it start?' })
+      decisions.pre_tool_use = ({ tool_input: { command } }) =>
+        command.includes('denied') ? { kind: 'ask', reason: 'really?' } : undefined
+      decisions.permission_request = () => ({ kind: 'ask', reason: 'is it permitted?' })
+      const { body: person } = await gateway.call('POST', '/v1/tokens', { name: 'ada', role: 'approver' })
+      const headers = { authorization: `Bearer ${person.token}` }
+      const answered: string[] = []
+      const answerNext = async (event: string, verdict: 'approve' | 'deny') => {
+        const { body } = await gateway.until(
+          () => gateway.call('GET', '/v1/approvals?status=pending'),
+          ({ body: { approvals } }) => approvals.some((each: { event: string }) => each.event === event),
+        )
+        const [{ approval_id, run_id }] = body.approvals
+        const shown = await gateway.call('GET', `/runs/${run_id}`)
+        expect(shown.body.waits_for).toMatchObject([
+          { approval_id, event, approvers_needed: 1, approved_by: [] },
+        ])
+        answered.push(`${event} ${shown.body.run.status}`)
+        await gateway.call(
+          'POST',
+          `/v1/approvals/${approval_id}/${verdict}`,
+          { message: 'as ada says' },
+          headers,
+        )
+      }
+      const ran = runModel({ tools: ['Bash'] })
+      await answerNext('run_start', 'approve')
+      await answerNext('pre_tool_use', 'deny')
+      await answerNext('permission_request', 'approve')
+      const { run } = await ran
+      expect(run).toMatchObject({ status: 'completed' })
+      expect(answered).toEqual(['run_start preparing', 'pre_tool_use running', 'permission_request running'])
+      expect([existsSync(join(folder, 'denied')), existsSync(join(folder, 'approved'))]).toEqual([
+        false,
+        true,
+      ])
+      expect(fake.requests.at(-1)?.text).toContain('ada denied this: as ada says')
+      expect((await gateway.call('GET', `/runs/${run.run_id}`)).body.waits_for).toEqual([])
     },
     HANG,
   )

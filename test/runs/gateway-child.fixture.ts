@@ -10,6 +10,8 @@ export interface ChildOptions {
   readonly database?: string
   readonly edition?: Edition
   readonly runs?: RunTimes
+  /** Also listens on the unix socket of its home. */
+  readonly hasSocket?: boolean
   /** The call of the store at which the process kills itself. */
   readonly dies?: DeathPoint
 }
@@ -21,7 +23,12 @@ export interface DeathPoint {
   readonly with: string
 }
 
-const { port = 0, dies, ...options }: ChildOptions = JSON.parse(process.env.CHILD_OPTIONS ?? '{}')
+const {
+  port = 0,
+  dies,
+  hasSocket = false,
+  ...options
+}: ChildOptions = JSON.parse(process.env.CHILD_OPTIONS ?? '{}')
 
 function dieAt(point: DeathPoint): (store: Store) => Store {
   const die = () => process.kill(process.pid, 'SIGKILL')
@@ -41,12 +48,14 @@ function dieAt(point: DeathPoint): (store: Store) => Store {
     })
 }
 
-const { url, token } = await openGateway({
+const gateway = await openGateway({
   listen: { host: '127.0.0.1', port },
-  socket: false,
+  ...(hasSocket ? {} : { socket: false }),
   settings: { rate_limit: { per_second: 1_000_000 } },
   runs: { leaseMs: 3_000, pollMs: 1_000 },
   ...options,
   ...(dies === undefined ? {} : { aroundStore: dieAt(dies) }),
 })
-writeSync(1, `${JSON.stringify({ url, token })}\n`)
+process.once('SIGTERM', () => void gateway.close().then(() => process.exit(0)))
+const { url, token, socket } = gateway
+writeSync(1, `${JSON.stringify({ url, token, socket })}\n`)

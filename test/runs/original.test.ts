@@ -4,9 +4,9 @@
  *
  * | original | here |
  * |---|---|
- * | test_runs_api: creates_pending_session, returns_run_id, with_agent_name | AO-10 a start |
- * | test_runs_api: missing_parameters | otherwise: omitted parameters are `{}`, which the schema of the agent judges |
- * | test_runs_api: invalid_type | 400, where the original answers 422 |
+ * | test_runs_api: creates_pending_session, returns_run_id | AO-10 a start without an agent |
+ * | test_runs_api: with_agent_name | AO-10 a start |
+ * | test_runs_api: missing_parameters, invalid_type | AO-10 a request that cannot be read |
  * | test_runs_api: resume_requires_session_id, resume_nonexistent_session | AO-10 a resume |
  * | test_runner_api: register_runner | AO-49 a runner registers |
  * | test_runner_api: register_duplicate_runner_conflict | AO-49 a second runner |
@@ -15,9 +15,6 @@
  * | test_sessions_api: delete_session, delete_not_found, delete_running_rejected | sessions are deleted; a waiting one is stopped first |
  * | test_sessions_api: result_not_finished | otherwise: 200 with the status and no result |
  * | test_sessions_api: result_not_found | 404 |
- *
- * The original starts runs without an agent in these tests. Hookhelm refuses them: without a blueprint a run has no schema, no
- * executor and no hooks.
  */
 import { describe, expect, test } from 'vitest'
 import { running, shared } from '../gateway/running.fixture.ts'
@@ -78,21 +75,61 @@ describe('POST /runs', () => {
     expect((await call('POST', '/runs', { type: 'start_session', agent_name: open })).status).toBe(201)
   })
 
-  test('an unknown type and a run without an agent are refused', async () => {
-    const name = await agentOf()
-    const unknown = { type: 'invalid_type', agent_name: name, parameters: {} }
-    expect((await call('POST', '/runs', unknown)).status).toBe(400)
-    const { status, body } = await call('POST', '/runs', {
-      type: 'start_session',
-      parameters: { prompt: 'Hello' },
+  test('AO-10 a start without an agent answers 201, and a runner of autonomous agents takes it', async () => {
+    const fresh = await running({ edition: 'standard', runs: { pollMs: 300 } })
+    const parameters = { prompt: 'Hello' }
+    const { status, body } = await fresh.call('POST', '/runs', { type: 'start_session', parameters })
+    expect([status, body.status, body.session_id]).toEqual([201, 'pending', expect.stringMatching(/^ses_/)])
+    const offer = { hostname: 'test-host', project_dir: '/test', executor_profile: 'default' }
+    const poll = async (executor: object) => {
+      const { runner_id } = (await fresh.call('POST', '/runner/register', { ...offer, ...executor })).body
+      return fresh.call('GET', `/runner/runs?runner_id=${runner_id}`)
+    }
+    // A runner of a profile may be a command that expects other parameters.
+    expect((await poll({ executor_type: 'profile' })).status).toBe(204)
+    const polled = await poll({ executor: { type: 'autonomous', command: 'claude' } })
+    expect(polled.body.run).toMatchObject({
+      ...{ run_id: body.run_id, session_id: body.session_id, status: 'claimed', parameters },
+      ...{ agent_name: 'general-purpose', blueprint: { name: 'general-purpose', type: 'autonomous' } },
     })
-    expect([status, body.error.message]).toEqual([400, 'agent_name is required'])
+  })
+
+  test('AO-10 an agent of type autonomous needs no executor', async () => {
+    const agent = { name: unique(), description: 'A test agent', type: 'autonomous' }
+    expect((await call('POST', '/agents', agent)).status).toBe(201)
+    const { run_id, session_id } = (await startOf(agent.name)).body
+    expect((await call('GET', `/sessions/${session_id}`)).body.session.agent_name).toBe(agent.name)
+    await call('POST', `/runs/${run_id}/stop`, {})
+    const { status, body } = await call('POST', '/agents', { name: unique(), type: 'procedural' })
+    expect([status, body.error.details.at]).toEqual([400, 'executor'])
+  })
+
+  test.each([
+    ['no parameters', { type: 'start_session' }, 'parameters is required'],
+    ['an unknown type', { type: 'invalid_type', parameters: { prompt: 'Hello' } }, /^type must be/],
+  ])('AO-10 a request that cannot be read, with %s, is 422', async (_, request, detail) => {
+    const { status, body } = await call('POST', '/runs', request)
+    expect([status, body.detail]).toEqual([422, expect.stringMatching(detail)])
+    expect(body.error.details.code).toBe('gateway.request')
+  })
+
+  test('AO-10 refused parameters are 400, with every problem in the detail', async () => {
+    const name = await agentOf({ parameters_schema: { type: 'object', required: ['topic'] } })
+    const { status, body } = await startOf(name, {})
+    expect([status, body.detail]).toEqual([
+      400,
+      {
+        error: 'parameter_validation_failed',
+        message: expect.stringContaining('topic'),
+        validation_errors: [{ path: '', message: expect.any(String), schema_path: '#/required' }],
+      },
+    ])
   })
 
   test('AO-10 a resume needs the id of a session that exists', async () => {
     const resume = { type: 'resume_session', parameters: { prompt: 'Continue' } }
     const without = await call('POST', '/runs', resume)
-    expect([without.status, without.body.error.message]).toEqual([400, 'session_id is required'])
+    expect([without.status, without.body.detail]).toEqual([400, 'session_id is required'])
     expect((await call('POST', '/runs', { ...resume, session_id: 'ses_nonexistent' })).status).toBe(404)
   })
 })
@@ -114,14 +151,20 @@ describe('runners', () => {
   test('AO-49 a second runner of one host, folder and profile is refused while the first is alive', async () => {
     const first = await registerAs('twice')
     const second = await registerAs('twice')
-    expect([second.status, second.body.error.message]).toEqual([
+    const { runner_id } = first.body
+    expect([second.status, second.body.detail]).toEqual([
       409,
-      `the runner ${first.body.runner_id} of this host, folder and profile is alive`,
+      {
+        error: 'duplicate_runner',
+        message: `the runner ${runner_id} of this host, folder and profile is alive`,
+        runner_id,
+      },
     ])
+    expect(second.body.error.details.code).toBe('runs.duplicate_runner')
     expect((await registerAs('twice', 'other-host')).status).toBe(200)
     // It gets the same id again when it comes back.
-    await call('DELETE', `/runners/${first.body.runner_id}`)
-    expect((await registerAs('twice')).body.runner_id).toBe(first.body.runner_id)
+    await call('DELETE', `/runners/${runner_id}`)
+    expect((await registerAs('twice')).body.runner_id).toBe(runner_id)
     // Runners that only name their type share the work.
     const offer = { hostname: 'test-host', project_dir: '/test', executor_profile: 'shared' }
     const ids = [await call('POST', '/runner/register', offer), await call('POST', '/runner/register', offer)]

@@ -67,7 +67,8 @@ describe.each(databases)('on %s', (kind) => {
     })
 
     test('AO-50 gets a run that arrives while it waits, with what to execute', async () => {
-      const { name, start, runner } = await agentWithRunner(gateway())
+      const patient = await runningOn(kind, { edition: 'standard', runs: { pollMs: 60_000 } })
+      const { name, start, runner } = await agentWithRunner(patient)
       const polled = runner.poll()
       const { run_id } = await start(name, { topic: 'sea' })
       expect((await polled).body.run).toMatchObject({
@@ -101,7 +102,7 @@ describe.each(databases)('on %s', (kind) => {
       const events = [{ event_type: 'note', data: {} }]
       expect((await other.report(run_id, 'events', { events })).status).toBe(404)
       const forged = [{ event_type: 'hook_complete', data: {} }]
-      expect((await runner.report(run_id, 'events', { events: forged })).status).toBe(400)
+      expect((await runner.report(run_id, 'events', { events: forged })).status).toBe(422)
       expect(await run(run_id)).toMatchObject({ status: 'claimed' })
     })
 

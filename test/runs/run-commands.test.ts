@@ -47,7 +47,7 @@ test(
     expect(created.err).toContain('warning: note is kept and has no effect')
     expect(created.err).toContain('warning: a hook starts the agent resolver, which does not exist yet')
     expect((await hookhelm(gateway, 'blueprints', 'list')).out).toMatch(
-      /report +procedural +Writes a report\. +on_run_start +1/,
+      /report +procedural +Writes a report\. +on_run_start +stored +1/,
     )
     const replaced = await hookhelm(gateway, 'blueprints', 'save', '--file', fileOf(report))
     expect(replaced.out.trim()).toBe('replaced report, version 2')

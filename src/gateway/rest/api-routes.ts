@@ -7,12 +7,14 @@ import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { parseJsonBytes } from '../../safe/json.ts'
 import type { Admission } from '../auth/admission.ts'
+import type { AdmittedCaller } from '../auth/tokens.ts'
 import { callMethod, requireMethod } from '../call-method.ts'
 import type { Door } from '../door.ts'
 import type { Method } from '../methods/method.ts'
-import { errorReply } from '../server/error-reply.ts'
+import { type ErrorReply, errorReply } from '../server/error-reply.ts'
 import { apiHeaders, retryAfterSeconds } from '../server/http-reply.ts'
 import { checkLength, checkMediaType, hasBody, readBody } from '../server/http-request.ts'
+import { coordinatorReply, isCoordinatorRoute } from './coordinator-errors.ts'
 import type { EventStreams } from './event-streams.ts'
 import { openApi } from './openapi.ts'
 import { queryParams } from './query-params.ts'
@@ -23,12 +25,13 @@ export interface ApiRoutesOptions {
   readonly streams: EventStreams
 }
 
-type Env = { Bindings: HttpBindings }
-type ApiContext = Context<Env>
+/** `shapeError`: how the route of a failed request replies, if it has a form of its own. */
+export type ApiEnv = { Bindings: HttpBindings; Variables: { shapeError?: typeof plainReply } }
+type ApiContext = Context<ApiEnv>
 
 /** Every method at its route, every method by name at `/v1/call/<name>`, and the OpenAPI document. */
-export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiRoutesOptions): Hono<Env> {
-  const app = new Hono<Env>()
+export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiRoutesOptions): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
   let document: unknown
 
   app.get('/v1/openapi.json', async (c) => {
@@ -45,15 +48,22 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
   })
   for (const row of methods.values()) {
     const readParams = paramsReader(row)
+    const answer = async (c: ApiContext, params: Record<string, unknown>, admitted: AdmittedCaller) => {
+      if (row.kind === 'subscription')
+        return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
+      const { caller } = admitted
+      const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
+      return resultResponse(row, await callMethod(row, params, context))
+    }
     app.on(row.rest.verb, row.rest.path, async (c) => {
       const admitted = await admission.admit(c.env.incoming)
       const params = await readParams(c)
-      if (row.kind === 'call') {
-        const { caller } = admitted
-        const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
-        return resultResponse(row, await callMethod(row, params, context))
-      }
-      return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
+      if (!isCoordinatorRoute(row)) return answer(c, params, admitted)
+      return answer(c, params, admitted).catch((thrown: unknown) => {
+        const isUnreadable = !row.params.safeParse(params).success
+        c.set('shapeError', (reply) => coordinatorReply(reply, thrown, isUnreadable))
+        throw thrown
+      })
     })
   }
   return app
@@ -120,9 +130,11 @@ export function apiResponse(
 }
 
 /** The same reply as `sendErrorReply`, for requests that pass through the router. */
-function errorResponse(thrown: unknown, log: Log): Response {
-  const { status, body } = errorReply(thrown, log)
-  const response = jsonResponse({ error: body }, status)
+function errorResponse(thrown: unknown, log: Log, shape = plainReply): Response {
+  const reply = errorReply(thrown, log)
+  const { body } = reply
+  const { status, body: shaped } = shape(reply)
+  const response = jsonResponse(shaped, status)
   if (body.retryAfterMs !== undefined)
     response.headers.set('Retry-After', retryAfterSeconds(body.retryAfterMs))
   if (status === 401) response.headers.set('WWW-Authenticate', 'Bearer')
@@ -130,12 +142,16 @@ function errorResponse(thrown: unknown, log: Log): Response {
   return response
 }
 
+function plainReply({ status, body }: ErrorReply): { readonly status: number; readonly body: object } {
+  return { status, body: { error: body } }
+}
+
 /** The listener for node:http that serves the routes. */
 export function routeListener(
-  app: Hono<Env>,
+  app: Hono<ApiEnv>,
   log: Log,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  app.onError((error) => errorResponse(error, log))
+  app.onError((error, c) => errorResponse(error, log, c.get('shapeError')))
   app.notFound(() => errorResponse(serverError('gateway.not_found', 'there is nothing at this address'), log))
   return getRequestListener(app.fetch, {
     overrideGlobalObjects: false,

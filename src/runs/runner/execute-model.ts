@@ -289,7 +289,7 @@ interface RunGateParts {
   emit(event: NewSessionEvent): void
 }
 
-/** Asks `pre_tool_use` and `permission_request`. A run cannot wait for a person, so `ask` blocks. */
+/** Asks `pre_tool_use` and `permission_request`. The gateway asks people; without one that does, `ask` blocks. */
 function createRunToolGate(agentHooks: AgentHooks, { permissionFirst, emit }: RunGateParts): AiToolGate {
   const both = permissionFirst
     ? (['permission_request', 'pre_tool_use'] as const)
@@ -302,10 +302,10 @@ function createRunToolGate(agentHooks: AgentHooks, { permissionFirst, emit }: Ru
     async ask(call) {
       const decision = await gate.ask(call)
       if (decision.kind === 'allow') return decision
-      const code = decision.kind === 'ask' ? 'runs.approval_unavailable' : 'agent.blocked'
+      const code = decision.kind === 'ask' ? 'approval.no_wait' : 'agent.blocked'
       const message =
         decision.kind === 'ask'
-          ? `this needs a person's approval, which a run cannot wait for (${code}): ${decision.message}`
+          ? `this needs a person's approval, and the gateway asks none here (${code}): ${decision.message}`
           : decision.message
       const { toolName: tool_name, toolCallId: tool_use_id } = call
       emit({ event_type: 'tool_blocked', data: { tool_name, tool_use_id, reason: message, code } })

@@ -8,7 +8,7 @@ import type { Models } from '../../handlers/model/models.ts'
 import { resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
 import { type Blueprint, readBlueprint } from '../blueprint.ts'
-import { checkExecutor, type ExecutorSettings } from '../executor.ts'
+import { checkExecutor, type ExecutorSettings, executorOf } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliExecution, executeCli } from './execute-cli.ts'
 import { executeCommand, type RunOrder } from './execute-command.ts'
@@ -56,9 +56,9 @@ export async function executeRun(
   execution: RunExecution,
 ): Promise<RunResult> {
   const { blueprint } = readBlueprint(run.blueprint, means.profile === undefined ? 'lite' : 'standard')
-  const settings = means.profile ?? blueprint.executor
+  const settings = means.profile ?? executorOf(blueprint)
   checkExecutor(settings)
-  const seconds = blueprint.executor.timeout_seconds ?? settings.timeout_seconds ?? DEFAULT_SECONDS
+  const seconds = blueprint.executor?.timeout_seconds ?? settings.timeout_seconds ?? DEFAULT_SECONDS
   const late = new AbortController()
   const callOff = after(means.clock, seconds * 1_000, () => late.abort())
   const limited = { ...execution, signal: AbortSignal.any([execution.signal, late.signal]) }

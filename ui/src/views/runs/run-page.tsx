@@ -12,11 +12,13 @@ import { shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
 import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Code, Duration, Id } from '../../parts/values.tsx'
+import { RelatedFirings } from '../recovery/firing-list.tsx'
 import { resultOf, useSessionEvents } from './run-events.ts'
 import { RunGraph } from './run-graph.tsx'
 import { RunLog } from './run-log.tsx'
 import styles from './run-page.module.css'
 import {
+  type AwaitedApproval,
   HookBadge,
   hasEnded,
   pointName,
@@ -41,12 +43,17 @@ export function RunPage() {
   })
   return (
     <Loaded query={query} rows={8}>
-      {({ run }) => <RunView key={run.run_id} run={run} />}
+      {({ run, waits_for }) => <RunView key={run.run_id} run={run} waitsFor={waits_for} />}
     </Loaded>
   )
 }
 
-function RunView({ run }: { readonly run: RunDetail }) {
+interface RunViewProps {
+  readonly run: RunDetail
+  readonly waitsFor: readonly AwaitedApproval[]
+}
+
+function RunView({ run, waitsFor }: RunViewProps) {
   const { run_id, session_id, agent_name, created_by, created_at, runner_id, parent_run_id } = run
   const isLive = !hasEnded(run)
   const query = useSessionEvents(session_id, isLive || run.hooks > 0)
@@ -89,6 +96,7 @@ function RunView({ run }: { readonly run: RunDetail }) {
     >
       <div className={layout.stack}>
         <Verdict run={run} hooks={hooks} />
+        <WaitsForApproval waitsFor={waitsFor} />
         <Result run={run} result={resultOf(events, run_id)} />
         <HookFailures hooks={hooks} hookRuns={hookRuns} />
         <RunTimeline phases={phases} isLive={isLive} hookRuns={hookRuns} />
@@ -96,6 +104,8 @@ function RunView({ run }: { readonly run: RunDetail }) {
           <Parameters run={run} hooks={hooks} />
           <div className={layout.stack}>
             <RunGraph run={run} />
+            <RelatedFirings title="Fired by this run" filter={{ run_id }} />
+            <RelatedFirings title="What started it" filter={{ started_run_id: run_id }} />
             <HookDecisions sessionId={session_id} isLive={isLive} />
           </div>
         </div>
@@ -116,6 +126,25 @@ function useHookRuns(sessionId: string, hooks: number): ReadonlyMap<string, stri
     staleTime: 60_000,
   })
   return new Map((data?.runs ?? []).map(({ session_id, run_id }) => [session_id, run_id]))
+}
+
+/** The questions that keep the run from going on, and who can answer them. */
+function WaitsForApproval({ waitsFor }: Pick<RunViewProps, 'waitsFor'>) {
+  if (waitsFor.length === 0) return null
+  return (
+    <div className={`${styles.verdict} ${styles.waits}`} role="status" aria-label="Approvals">
+      {waitsFor.map(({ approval_id, event, tool, hook_name, approvers_needed, approved_by }) => (
+        <div key={approval_id} className={styles.because}>
+          <b>Waits for approval</b> <Link to="/approvals">{approval_id}</Link> by{' '}
+          {approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`}
+          {approved_by.length === 0 ? '' : `, ${approved_by.map(showControls).join(', ')} approved`}
+          {' · '}
+          {showControls([event, tool].filter(Boolean).join(' '))}
+          {hook_name === null ? '' : ` · asked by ${showControls(hook_name)}`}
+        </div>
+      ))}
+    </div>
+  )
 }
 
 interface VerdictProps {

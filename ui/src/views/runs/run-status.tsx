@@ -17,6 +17,7 @@ import styles from './run-status.module.css'
 
 export type RunSummary = Methods['runs.list']['result']['runs'][number]
 export type RunDetail = Methods['runs.show']['result']['run']
+export type AwaitedApproval = Methods['runs.show']['result']['waits_for'][number]
 
 const icons = {
   pending: IconClock,
@@ -98,5 +99,6 @@ export function causeOf({ hook_point, parent_run_id, parent_session_id, run_id, 
 /** The id of a hook tells people nothing in a list. */
 export function starterOf(createdBy: string): string {
   if (createdBy.startsWith('hook:')) return 'a hook'
+  if (createdBy.startsWith('rule:')) return `rule ${createdBy.slice(5).replace(/:retry$/, '')}`
   return createdBy.startsWith('callback:') ? 'a callback' : createdBy
 }

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Select } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, GatewayError } from '../../gateway/call.ts'
-import { Empty, Failed, Loaded, layout } from '../../parts/layout.tsx'
+import { Failed, Loaded, layout } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
 import { defaultsOf, type Fields, ParameterForm } from './parameter-form.tsx'
 
@@ -32,17 +32,6 @@ export function StartRun({ onClose, agent, parameters }: StartRunProps) {
     >
       <Loaded query={query} rows={3}>
         {({ blueprints }) => {
-          if (blueprints.length === 0)
-            return (
-              <Empty
-                title="There is no agent to start"
-                action={
-                  <Link to="/agents" search={{ tab: 'blueprints' }}>
-                    Describe an agent
-                  </Link>
-                }
-              />
-            )
           const blueprint = blueprints.find(({ name }) => name === chosen)
           return (
             <div className={layout.stack}>
