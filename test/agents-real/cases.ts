@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findAdapter } from '../../src/agents/table.ts'
+import { approvalCases } from './approval-cases.ts'
 import type { Step } from './fake-servers/all.mjs'
 import type { Ran, Recipe } from './recipe.ts'
+import { FAILING_COMMAND, recoveryOf } from './recovery.ts'
 import type { OpenStage, StageHook } from './stage.ts'
 
 const FILE = 'ran.txt'
@@ -65,6 +67,18 @@ const changeCommand: StageHook['run'] = (payload) => {
   return { kind: 'allow', input: { ...tool_input, command: `echo yes > ${OTHER}` } }
 }
 
+const GUARDED = 'prod.cfg'
+
+/** A shell command that changes the guarded file, in a way that a rule for the tool `Write` alone does not see. */
+function changeByShell({ name }: Recipe): string {
+  if (name === 'codex')
+    return `apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ${GUARDED}\n@@\n-original\n+changed\n*** End Patch\nEOF`
+  return name === 'gemini-cli' ? `echo changed | tee ${GUARDED}` : `sed -i s/original/changed/ ${GUARDED}`
+}
+
+const writeGuarded = ({ project }: OpenStage) => writeFileSync(join(project, GUARDED), 'original\n')
+const readGuarded = ({ project }: OpenStage) => readFileSync(join(project, GUARDED), 'utf8').trim()
+
 /** A hook file with one command hook. */
 const commandHook = (event: string, command: string) =>
   JSON.stringify({ hooks: [{ event, handler_type: 'command', config: { command } }] })
@@ -85,6 +99,7 @@ function offeredTools(stage: OpenStage): readonly string[] {
 }
 
 export const cases: readonly Case[] = [
+  ...approvalCases,
   {
     name: 'allow',
     about: 'a hook has no objection: the tool runs',
@@ -161,7 +176,7 @@ export const cases: readonly Case[] = [
     about: 'a hook wants a person, and nobody is there: the tool does not run',
     async run(stage, recipe) {
       await stage.up([on('pre_tool_use', () => ({ kind: 'ask', reason: REASON }))])
-      stage.connect()
+      stage.connect('--timeout', '8', '--wait', '8')
       const ran = await recipe.run(stage)
       return blocked(stage, ran, modelAsked(stage))
     },
@@ -333,6 +348,32 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'shell write',
+    about: 'without a hook, a shell command of the model changes a file: the control of the next case',
+    steps: (recipe) => [changeByShell(recipe)],
+    async run(stage, recipe) {
+      writeGuarded(stage)
+      await stage.up()
+      stage.connect()
+      const ran = await recipe.run(stage)
+      return readGuarded(stage) === 'changed' || seen(ran, `the file has ${readGuarded(stage)}`)
+    },
+  },
+  {
+    name: 'guarded file',
+    about: 'a hook guards the file with `Write(./prod.cfg)`: the shell command does not change it',
+    steps: (recipe) => [changeByShell(recipe)],
+    async run(stage, recipe) {
+      writeGuarded(stage)
+      const matcher = `Write(./${GUARDED})`
+      await stage.up([on('pre_tool_use', () => ({ kind: 'block', reason: REASON }), { matcher })])
+      stage.connect()
+      const ran = await recipe.run(stage)
+      if (readGuarded(stage) !== 'original') return seen(ran, `the file has ${readGuarded(stage)}`)
+      return said(stage, REASON) || seen(ran, 'the model was not told why')
+    },
+  },
+  {
     name: 'sub-agent',
     about: 'a hook bans the tool Agent: no sub-agent starts, and the model is told why',
     steps: ({ subAgent }) => (subAgent === undefined ? undefined : [subAgent]),
@@ -362,6 +403,28 @@ export const cases: readonly Case[] = [
       // Hookhelm uses the names of Claude Code.
       const missing = recipe.name === 'claude-code' ? [] : offered.filter((tool) => !known.includes(tool))
       return missing.length === 0 || `neither mapped nor listed: ${missing.join(', ')}`
+    },
+  },
+  {
+    name: 'recovery',
+    about: 'a tool fails: a recovery rule starts a fallback run that succeeds, and the team has the message',
+    steps: () => [FAILING_COMMAND],
+    async run(stage, recipe) {
+      if (recipe.cannot?.includes('recovery')) return 'not tried'
+      const recovery = recoveryOf(await stage.up())
+      await recovery.prepare()
+      stage.connect()
+      const ran = await recipe.run(stage)
+      const firing = await recovery.firing()
+      if (firing === undefined)
+        return seen(ran, `no rule fired, the events were ${await recovery.eventNames()}`)
+      const prompt = await recovery.fallbackResult(firing.actions[0]?.run_id ?? '')
+      if (!prompt?.includes('HH-NO-INK')) return seen(ran, `the fallback run was given ${prompt}`)
+      const messages = await recovery.messages()
+      if (messages.length !== 1 || !messages[0]?.includes('HH-NO-INK'))
+        return seen(ran, `the mailbox has ${JSON.stringify(messages)}`)
+      const agent = await recovery.agentOf(firing.event_id)
+      return agent === recipe.name || seen(ran, `the event is of ${agent}`)
     },
   },
   {

@@ -39,8 +39,17 @@ export interface Recipe {
   readonly unhookedTools?: readonly string[]
   /** Where `connect` writes its commands, below the home folder; absent for plugins. */
   readonly config?: string
+  /** How a run of the coordinator starts it without a terminal; absent where the coordinator has no executor for it. */
+  readonly headless?: Headless
   /** Without permission for the tool, so that its own rules refuse; absent where that cannot be had offline. */
   runUnpermitted?(stage: Stage): Promise<Ran>
+}
+
+interface Headless {
+  /** The program, in the place of the one that a user has in the path. */
+  command(stage: Stage): readonly string[]
+  readonly args?: readonly string[]
+  env(stage: Stage): Readonly<Record<string, string>>
 }
 
 export interface RunOptions {

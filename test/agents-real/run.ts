@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { COMMAND, cases } from './cases.ts'
+import { allCases } from './all-cases.ts'
+import { COMMAND } from './cases.ts'
 import { cacheFolder, type Recipe } from './recipe.ts'
 import { claudeCode } from './recipes/claude-code.ts'
 import { codex } from './recipes/codex.ts'
@@ -22,7 +23,7 @@ const { positionals, values } = parseArgs({
 })
 
 const wanted = positionals.length === 0 ? recipes : recipes.filter(({ name }) => positionals.includes(name))
-const chosen = cases.filter(({ name }) => values.case === undefined || values.case.includes(name))
+const chosen = allCases.filter(({ name }) => values.case === undefined || values.case.includes(name))
 
 /** Answers where the packages of an agent are; they are installed once. */
 function installed({ name, packages }: Recipe): string {

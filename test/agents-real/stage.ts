@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
+import { type GatewayOptions, openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
 import { type FakeRequest, type Step, startFake } from './fake-servers/all.mjs'
 import type { Recipe, Stage } from './recipe.ts'
 
@@ -28,7 +28,7 @@ export interface OpenStage extends Stage {
   /** Called when the model is asked, before it answers. */
   onModel(listener: () => Promise<void>): void
   /** Starts the gateway with these hooks. */
-  up(hooks?: readonly StageHook[]): Promise<RunningGateway>
+  up(hooks?: readonly StageHook[], settings?: GatewayOptions['settings']): Promise<RunningGateway>
   down(): Promise<void>
   connect(...options: readonly string[]): void
   /** Runs `hookhelm` in the project, and throws if it fails. */
@@ -87,9 +87,10 @@ export async function openStage(
     onModel: (told) => {
       listener = told
     },
-    async up(hooks = []) {
+    async up(hooks = [], settings = {}) {
       gateway = await openGateway({
         env,
+        settings,
         listen: { host: '127.0.0.1', port: 0 },
         functions: Object.fromEntries(hooks.map(({ run }, index) => [`hook-${index}`, run])),
       })

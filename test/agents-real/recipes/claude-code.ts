@@ -2,18 +2,21 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Recipe, runProgram, type Stage } from '../recipe.ts'
 
-const start = ({ home, project, url, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+const program = ({ cli }: Stage) => join(cli, 'node_modules/@anthropic-ai/claude-code-linux-x64/claude')
+
+const variables = ({ url }: Stage) => ({
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'dummy',
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+})
+
+const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
   runProgram({
-    program: join(cli, 'node_modules/@anthropic-ai/claude-code-linux-x64/claude'),
+    program: program(stage),
     args: ['-p', 'say hi', ...args],
-    cwd: project,
-    env: {
-      HOME: home,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'dummy',
-      DISABLE_AUTOUPDATER: '1',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    },
+    cwd: stage.project,
+    env: { HOME: stage.home, ...variables(stage) },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
 
@@ -29,5 +32,6 @@ export const claudeCode: Recipe = {
     input: { description: 'Look', prompt: 'Look around', subagent_type: 'general-purpose' },
   },
   addFolder: (folder) => ['--add-dir', folder],
+  headless: { command: (stage) => [program(stage)], env: variables },
   runUnpermitted: (stage) => start(stage, []),
 }

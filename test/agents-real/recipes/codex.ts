@@ -16,21 +16,17 @@ request_max_retries = 0
 stream_max_retries = 0
 `
 
-const start = ({ home, project, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+const script = ({ cli }: Stage) => join(cli, 'node_modules/@openai/codex/bin/codex.js')
+const variables = ({ home }: Stage) => ({ CODEX_HOME: join(home, '.codex'), FAKE_KEY: 'dummy' })
+/** The trust that a person gives in its own dialog. */
+const TRUST = '--dangerously-bypass-hook-trust'
+
+const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
   runProgram({
     program: process.execPath,
-    args: [
-      join(cli, 'node_modules/@openai/codex/bin/codex.js'),
-      'exec',
-      '--json',
-      '--skip-git-repo-check',
-      // The trust that a person gives in its own dialog.
-      '--dangerously-bypass-hook-trust',
-      ...args,
-      'say hi',
-    ],
-    cwd: project,
-    env: { HOME: home, CODEX_HOME: join(home, '.codex'), FAKE_KEY: 'dummy' },
+    args: [script(stage), 'exec', '--json', '--skip-git-repo-check', TRUST, ...args, 'say hi'],
+    cwd: stage.project,
+    env: { HOME: stage.home, ...variables(stage) },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
 
@@ -39,6 +35,8 @@ export const codex: Recipe = {
   config: '.codex/hooks.json',
   packages: ['@openai/codex@0.166.0'],
   tool: (command) => ({ tool: 'exec_command', input: { cmd: command } }),
+  // A command with a bad exit code is a result to it, not a failure.
+  cannot: ['recovery'],
   // Codex reports shell tools as `Bash`, runs web searches on the server, and runs no hook for input to a shell.
   unhookedTools: ['exec_command', 'write_stdin', 'web_search', 'multi_agent_v1'],
   prepare({ home, url }) {
@@ -46,5 +44,6 @@ export const codex: Recipe = {
     writeFileSync(join(home, '.codex', 'config.toml'), config(url))
   },
   run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  headless: { command: (stage) => [process.execPath, script(stage), TRUST], env: variables },
   runUnpermitted: (stage) => start(stage, ['-c', 'sandbox_mode="read-only"']),
 }

@@ -26,6 +26,8 @@ const start = (
 export const copilotCli: Recipe = {
   name: 'copilot-cli',
   config: '.copilot/hooks/hookhelm.json',
+  // A command with a bad exit code is a result to it, not a failure.
+  cannot: ['recovery'],
   packages: ['@github/copilot@1.0.102'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.copilot'), { recursive: true }),

@@ -8,29 +8,28 @@ const settings = {
   privacy: { usageStatisticsEnabled: false },
 }
 
-const start = ({ home, project, url, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+const script = ({ cli }: Stage) => join(cli, 'node_modules/@google/gemini-cli/bundle/gemini.js')
+const variables = ({ url }: Stage) => ({
+  GEMINI_API_KEY: 'dummy',
+  GOOGLE_GEMINI_BASE_URL: url,
+  GEMINI_CLI_TRUST_WORKSPACE: 'true',
+})
+const MODEL = ['-m', 'gemini-2.5-flash']
+const PERMITTED = '--approval-mode=yolo'
+
+const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
   runProgram({
     program: process.execPath,
-    args: [
-      join(cli, 'node_modules/@google/gemini-cli/bundle/gemini.js'),
-      '-p',
-      'say hi',
-      '-m',
-      'gemini-2.5-flash',
-      ...args,
-    ],
-    cwd: project,
-    env: {
-      HOME: home,
-      GEMINI_API_KEY: 'dummy',
-      GOOGLE_GEMINI_BASE_URL: url,
-      GEMINI_CLI_TRUST_WORKSPACE: 'true',
-    },
+    args: [script(stage), '-p', 'say hi', ...MODEL, ...args],
+    cwd: stage.project,
+    env: { HOME: stage.home, ...variables(stage) },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
 
 export const geminiCli: Recipe = {
   name: 'gemini-cli',
+  // A command with a bad exit code is a result to it, not a failure.
+  cannot: ['recovery'],
   config: '.gemini/settings.json',
   packages: ['@google/gemini-cli@0.61.0'],
   tool: (command) => ({ tool: 'run_shell_command', input: { command, description: 'Say hi' } }),
@@ -38,10 +37,15 @@ export const geminiCli: Recipe = {
     mkdirSync(join(home, '.gemini'), { recursive: true })
     writeFileSync(join(home, '.gemini', 'settings.json'), `${JSON.stringify(settings, null, 2)}\n`)
   },
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, ['--approval-mode=yolo', ...args], timeoutMs),
+  run: (stage, { args = [], timeoutMs } = {}) => start(stage, [PERMITTED, ...args], timeoutMs),
   subAgent: {
     tool: 'invoke_agent',
     input: { agent_name: 'codebase_investigator', prompt: 'Look around' },
+  },
+  headless: {
+    command: (stage) => [process.execPath, script(stage)],
+    args: [...MODEL, PERMITTED],
+    env: variables,
   },
   runUnpermitted: (stage) => start(stage, []),
 }

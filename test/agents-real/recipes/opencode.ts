@@ -23,18 +23,21 @@ function configure({ home, url }: Stage, permission: object): void {
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config(url, permission)))
 }
 
-const start = ({ home, project, cli }: Stage, args: readonly string[], timeoutMs?: number) =>
+const program = ({ cli }: Stage) =>
+  join(cli, 'node_modules', `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode')
+const variables = {
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+}
+
+const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
   runProgram({
-    program: join(cli, 'node_modules', `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode'),
+    program: program(stage),
     args: ['run', ...args, 'say hi'],
-    cwd: project,
-    env: {
-      HOME: home,
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    },
+    cwd: stage.project,
+    env: { HOME: stage.home, ...variables },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
 
@@ -50,6 +53,7 @@ export const opencode: Recipe = {
     tool: 'task',
     input: { description: 'Look', prompt: 'Look around', subagent_type: 'general' },
   },
+  headless: { command: (stage) => [program(stage)], env: () => variables },
   runUnpermitted(stage) {
     // Nobody is there to be asked, so it rejects.
     configure(stage, { bash: 'ask' })
