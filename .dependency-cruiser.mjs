@@ -36,7 +36,11 @@ const arrows = {
     'engine/events',
     'engine/core',
   ],
-  index: engine,
+  core: engine,
+  index: ['core', 'library-hooks', 'engine'],
+  'library-hooks': ['load-shell', 'engine'],
+  // It loads the analyser by its path, with its first call.
+  'load-shell': ['engine/core'],
   openclaw: ['engine/events/openclaw', 'engine/core'],
   testing: engine,
   webhooks: ['safe', 'engine/core'],
@@ -56,7 +60,7 @@ const arrows = {
   connect: ['agents', ...stores],
   mcp: ['agents', 'client', ...grounds],
   gateway: domains,
-  app: ['shell', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
+  app: ['load-shell', 'shell', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
   cli: ['app', 'shell', 'gateway', 'connect', 'mcp', 'handlers', ...domains],
 }
 

@@ -21,6 +21,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   life: async () => (await import('./gateway/life.ts')).lifeFigures(),
   ui: async () => (await import('./ui/ui.ts')).uiFigures(),
   client: async () => (await import('./client.ts')).clientFigures(),
+  approvals: async () => (await import('./gateway/approvals.ts')).approvalFigures(),
   rules: async () => (await import('./rules.ts')).ruleFigures(),
   'agent-session': async () => (await import('./agent-session.ts')).agentSessionFigures(),
 }

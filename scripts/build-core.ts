@@ -7,12 +7,23 @@ import { writeDeclarations } from './build/declarations.ts'
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'packages', 'core')
 const outdir = join(folder, 'dist')
-const doors = { '.': 'index', './openclaw': 'openclaw/index', './testing': 'testing/index' }
+const doors = {
+  '.': 'core',
+  './shell': 'shell/index',
+  './openclaw': 'openclaw/index',
+  './testing': 'testing/index',
+}
 const entries = Object.values(doors).map((door) => `${door}.ts`)
+/** Loaded by their paths when they are needed. */
+const loadedByPath = [
+  'engine/dispatch/watchdog.ts',
+  'engine/match/cel/condition.ts',
+  'engine/match/command-condition.ts',
+]
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(outdir, { recursive: true })
-await bundleSource({ entries, outdir, external: [] })
+await bundleSource({ entries: [...entries, ...loadedByPath], outdir, external: [] })
 writeDeclarations({ doors: entries, outdir })
 writeManifest()
 copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))

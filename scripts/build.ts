@@ -17,8 +17,11 @@ import { writeDeclarations } from './build/declarations.ts'
 const root = join(import.meta.dirname, '..')
 const outdir = join(root, 'dist')
 
-/** Files that run in a thread or process of their own. */
+/** Files that run in a thread or process of their own, or that are loaded by their path. */
 const workers = [
+  'engine/dispatch/watchdog.ts',
+  'engine/match/cel/condition.ts',
+  'engine/match/command-condition.ts',
   'handlers/script/sandbox-worker.ts',
   'safe/process/helper-main.ts',
   'store/sqlite/store-worker.ts',

@@ -7,6 +7,7 @@ import { eventsPage } from './docs/events-page.ts'
 import { handlerPages } from './docs/handlers-pages.ts'
 import { hookFilesPage } from './docs/hook-files-page.ts'
 import { hooksSchema } from './docs/hooks-schema.ts'
+import { packsPage } from './docs/packs-page.ts'
 import { report, settlePage } from './page.ts'
 import { readTestRun } from './test-results.ts'
 
@@ -16,6 +17,7 @@ const pages = [
   eventsPage(),
   hookFilesPage(),
   cliPage(),
+  packsPage(),
   agentsPage(),
   ...handlerPages(),
   hooksSchema(),

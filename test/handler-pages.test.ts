@@ -156,6 +156,16 @@ test('script.md: the script blocks and allows', SLOW, async () => {
   expect(await fetched('https://a.example/')).toEqual(allowed)
 })
 
+test('answer.md: the hook answers what is written, and only where it matches', async () => {
+  const hooks = running(example('answer'))
+  const run = (command: string) => hooks.dispatch('pre_tool_use', call('Bash', { command }))
+  expect(await run('npm publish')).toMatchObject({
+    kind: 'block',
+    reason: expect.stringContaining('Open a pull request'),
+  })
+  expect(await run('npm test')).toEqual(allowed)
+})
+
 test('function.md: the hook calls the function of the program', async () => {
   const hooks = running(example('function'))
   expect(await hooks.dispatch('pre_tool_use', call('Bash', { command: 'deploy' }))).toMatchObject({

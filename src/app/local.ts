@@ -5,6 +5,7 @@ import type { Handler } from '../engine/core/handler.ts'
 import type { Log, Sink } from '../engine/core/sink.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { localHandlers } from './local-handlers.ts'
+import { localShell } from './local-shell.ts'
 
 /** `hookhelm/local`: the hook files of a directory, for a program that embeds an agent. */
 export interface LocalOptions {
@@ -32,7 +33,13 @@ export async function openLocal({
 }: LocalOptions = {}): Promise<Local> {
   const parts = localHandlers({ env, log })
   const { handlers, host } = parts
-  const hooks = createHooks({ handlers, host, log, ...(sink === undefined ? {} : { sink }) })
+  const hooks = createHooks({
+    handlers,
+    host,
+    log,
+    shell: localShell,
+    ...(sink === undefined ? {} : { sink }),
+  })
   const trust = trustStore(trustFile(env))
   try {
     const files = watchHookFiles({

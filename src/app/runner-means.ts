@@ -10,6 +10,8 @@ import { localModels, outboundAllowed } from './environment.ts'
 
 /** A hook of a tool call may start an agent. The gateway ends it after ten minutes at the latest. */
 const DECISION_MS = 630_000
+/** People may take as long as the gateway lets them: the deadline of the question ends the wait. */
+const WAIT_MS = 7 * 86_400_000
 
 interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'profile'> {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -29,6 +31,7 @@ export function createRunnerMeans({ env, client, log, ...rest }: RunnerMeansPart
     models: createModels({ ...localModels(env), fetch: outbound.fetch }),
     ...rest,
     decisions: {
+      waitMs: WAIT_MS,
       client: {
         dispatch: (event, options) => client.dispatch(event, { timeoutMs: DECISION_MS, ...options }),
       },

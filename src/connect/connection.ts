@@ -261,7 +261,7 @@ export interface ConnectRequest {
 /** The connection that a request asks for. */
 export function planConnection(request: ConnectRequest): AgentConnection {
   const { host, adapter, config, dataFolder, settings, version } = request
-  const { socket, spool, failOpen, timeoutMs, allEvents } = settings
+  const { socket, spool, failOpen, timeoutMs, waitMs, allEvents } = settings
   const targets =
     host.transport === 'command'
       ? [
@@ -280,6 +280,7 @@ export function planConnection(request: ConnectRequest): AgentConnection {
             socket,
             spool,
             within: clientBudget(timeoutMs),
+            wait: clientBudget(Math.max(timeoutMs, waitMs)),
             failOpen,
             ...(allEvents ? { chatty: true } : {}),
           },

@@ -35,6 +35,7 @@ const calls = (host: CommandHost, more: object = {}): HookCommand[] =>
     spool: '/spool',
     failOpen: false,
     timeoutMs: 60_000,
+    waitMs: 0,
     allEvents: false,
     ...more,
   })
@@ -175,6 +176,11 @@ describe('time', () => {
     expect(at('PostToolUse')).toMatchObject({
       timeoutMs: 10_000,
       argv: expect.arrayContaining(['5000', '--observe']),
+    })
+    const waiting = calls(codex, { waitMs: 600_000 }).find(({ event }) => event === 'PreToolUse')
+    expect(waiting).toMatchObject({
+      timeoutMs: 600_000,
+      argv: expect.arrayContaining(['--within', '55000', '--wait', '595000']),
     })
     expect(at('SessionEnd')).toMatchObject({ timeoutMs: 3_000, argv: expect.arrayContaining(['2000']) })
     expect([600_000, 60_000, 20_000, 2_000].map(clientBudget)).toEqual([595_000, 55_000, 18_000, 1_000])

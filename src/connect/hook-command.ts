@@ -10,8 +10,10 @@ export interface ConnectSettings {
   readonly socket: string
   readonly spool: string
   readonly failOpen: boolean
-  /** How long the agent waits for a gate. */
+  /** How long a gate may take to answer. */
   readonly timeoutMs: number
+  /** How long a call waits for a person whom a hook asks. The agent waits that long for a gate, if it is longer. */
+  readonly waitMs: number
   readonly allEvents: boolean
 }
 
@@ -58,16 +60,17 @@ export function planHookCommands(
     .map(([event, row]) => {
       const isGate = isGateEvent(row)
       const timeoutMs = Math.min(
-        isGate ? settings.timeoutMs : OBSERVE_TIMEOUT_MS,
+        isGate ? Math.max(settings.timeoutMs, settings.waitMs) : OBSERVE_TIMEOUT_MS,
         row.maxTimeoutMs ?? Infinity,
       )
-      const within = isGate ? clientBudget(timeoutMs) : Math.min(OBSERVE_WITHIN_MS, clientBudget(timeoutMs))
+      const wait = clientBudget(timeoutMs)
+      const within = Math.min(isGate ? clientBudget(settings.timeoutMs) : OBSERVE_WITHIN_MS, wait)
       const refusal = isGate ? host.refusals[event] : undefined
       const { client, socket, spool, failOpen } = settings
       const argv = [
         ...client.command,
         ...[name, event, '--socket', socket, '--spool', spool, '--within', String(within)],
-        ...(isGate ? [] : ['--observe']),
+        ...(isGate ? (wait > within ? ['--wait', String(wait)] : []) : ['--observe']),
         ...(refusal === undefined ? [] : ['--refuse', refusal]),
         ...(isGate && failOpen ? ['--fail-open'] : []),
       ]

@@ -24,10 +24,18 @@ const requestFields: Readonly<Record<string, Field>> = {
   envelope: { test: isRecord, is: 'an object' },
   trace: { test: (value) => typeof value === 'boolean', is: 'true or false' },
   within_ms: number,
+  approval_id: {
+    test: (value) => typeof value === 'string' && isApprovalId(value),
+    is: 'the id of an approval',
+  },
   idempotency_key: {
     test: (value) => typeof value === 'string' && value.length > 0 && value.length <= 256,
     is: 'text of 1 to 256 characters',
   },
+}
+
+export function isApprovalId(text: string): boolean {
+  return /^apr_[0-9a-f]{16}$/.test(text)
 }
 
 const envelopeFields: Readonly<Record<string, Field>> = {

@@ -1,6 +1,7 @@
 import type { Clock } from '../engine/core/clock.ts'
 import type { Edition } from '../engine/core/edition.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
+import type { AnalyzeShell } from '../engine/core/shell-effects.ts'
 import type { TenantRules } from '../rules/tenant-rules.ts'
 import type { Coordinator } from '../runs/coordinator.ts'
 import type { Secrets } from '../safe/secret.ts'
@@ -26,6 +27,8 @@ export interface MethodParts {
   /** The same handlers for dry runs: they count, charge and cache nothing. */
   readonly dryHandlers: readonly Handler[]
   readonly host: Host
+  /** Returns what a shell line does, without looking at files. */
+  readonly shell: AnalyzeShell
   /** Makes the next dispatch of the tenant see its changed definitions; with the changed hook, without loading the others. */
   changed(tenant: string, change?: HookChange): Promise<void>
   /** The hooks that the next dispatch of a tenant sees, in a folder if one is given. */
@@ -56,6 +59,7 @@ export const hookParts = [
   'handlers',
   'dryHandlers',
   'host',
+  'shell',
   'changed',
   'clock',
 ] as const satisfies readonly (keyof MethodParts)[]

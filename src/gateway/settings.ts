@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { wholeNumber } from '../config/schema/zod-schema.ts'
 import type { Store } from '../store/store.ts'
 import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
+import { approvalRoutesSchema } from './approvals/approval-routes.ts'
 
 /** `HOOKHELM_` variables include the keys and tokens of the gateway. */
 const HEADER_VARIABLE = /^(?!HOOKHELM_)[A-Za-z_][A-Za-z0-9_]*$/i
@@ -43,6 +44,26 @@ export const settingsSchema = z
     own_approvals: z
       .boolean()
       .describe('false: the token that sent a call may not approve it.')
+      .exactOptional(),
+    approval_routes: approvalRoutesSchema
+      .describe('Where requests for approval are sent, besides the web app and `hookhelm approvals watch`.')
+      .exactOptional(),
+    approval_links: z
+      .enum(['open', 'sign_in'])
+      .describe('sign_in: a link in a message answers only for a person who is signed in. open if omitted.')
+      .exactOptional(),
+    approval_budget: z
+      .strictObject({
+        per_session: wholeNumber(1, 100_000).exactOptional(),
+        per_agent: wholeNumber(1, 100_000).exactOptional(),
+        per_tenant: wholeNumber(1, 100_000).exactOptional(),
+      })
+      .readonly()
+      .describe('The most questions to people in an hour. Further calls are blocked, and an alert is raised.')
+      .exactOptional(),
+    public_url: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .describe('The address at which people reach the gateway, for links in messages; master scope only.')
       .exactOptional(),
     default_model: z.string().min(1).describe('The model of prompt hooks that name none.').exactOptional(),
     allowed_hosts: z
@@ -105,13 +126,20 @@ export const defaultSettings = {
   retention_days: 30,
   approval_timeout_ms: 15 * 60_000,
   own_approvals: false,
+  approval_budget: { per_session: 100 },
 } as const satisfies SettingValues
 
 export type SettingsInForce = SettingValues &
   Required<
     Pick<
       SettingValues,
-      'audit' | 'rate_limit' | 'monthly_tokens' | 'retention_days' | 'approval_timeout_ms' | 'own_approvals'
+      | 'audit'
+      | 'rate_limit'
+      | 'monthly_tokens'
+      | 'retention_days'
+      | 'approval_timeout_ms'
+      | 'own_approvals'
+      | 'approval_budget'
     >
   >
 
@@ -148,10 +176,13 @@ export async function cacheSettings(
   return { of: (tenant) => merged.get(tenant) ?? common, reload }
 }
 
-/** A tenant can make its audit stricter, not looser. Retention and mail server are one value for the whole gateway. */
+/**
+ * A tenant can make its audit stricter, not looser. Retention, mail server and public address are one value for the whole
+ * gateway.
+ */
 function mergeSettings(
   common: SettingsInForce,
-  { retention_days: _, smtp, ...own }: SettingValues,
+  { retention_days: _, smtp: __, public_url: ___, ...own }: SettingValues,
 ): SettingsInForce {
   return {
     ...common,

@@ -25,6 +25,7 @@ export function connectionOf(agent: string, home: TemporaryHome, options: Option
     spool: home.path('data', 'spool'),
     failOpen,
     timeoutMs,
+    waitMs: 0,
     allEvents,
   }
   const { dataFolder } = home

@@ -60,6 +60,9 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     })
     const secret = run('dispatch', 'pre_tool_use', ...call('Write', { file_path: 'app/.env' }))
     expect(JSON.parse(secret.stdout)).toMatchObject({ kind: 'block', by: 'no-secrets' })
+    expect(run('add', 'force-push')).toMatchObject({ code: 0 })
+    const pushed = run('dispatch', 'pre_tool_use', ...call('Bash', { command: 'F=-f; git push $F' }))
+    expect(JSON.parse(pushed.stdout)).toMatchObject({ kind: 'block', by: 'force-push/forced' })
   })
 
   test('the commands that need no gateway load no package', () => {

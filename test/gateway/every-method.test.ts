@@ -124,6 +124,10 @@ async function everything(running: Running, ask: Call): Promise<Map<string, unkn
   await call('hooks.effective', { event: 'PreToolUse', agent: 'codex' })
   await call('hooks.get', { hookId })
   await call('hooks.test', { config: hook, sampleEvent: { toolName: 'exec', toolInput: { cmd: 'ls' } } })
+  await call('packs.list')
+  await call('packs.show', { name: 'force-push' })
+  await call('packs.add', { name: 'force-push', shadow: true })
+  await call('packs.remove', { name: 'force-push' })
   const { body } = await running.dispatch('pre_tool_use', exec('ls'), { envelope: { session: 'one' } })
   const eventId = body.event_id
   const history = await running.until(
@@ -190,7 +194,10 @@ async function everythingAboutApprovals(running: Running, call: Call): Promise<v
     const { approvals } = await call('approvals.list', { status: 'pending' })
     const { approval_id } = approvals[0]
     await call('approvals.show', { approval_id })
-    await call(`approvals.${verdict}`, { approval_id })
+    await call('approvals.draft', { approval_id })
+    const isApproval = verdict === 'approve'
+    await call(`approvals.${verdict}`, { approval_id, ...(isApproval ? { grant_ms: 60_000 } : {}) })
+    if (isApproval) await call('approvals.revoke', { approval_id })
     expect(await client.next()).toMatchObject({
       decision: { kind: verdict === 'approve' ? 'allow' : 'block' },
     })
@@ -281,10 +288,11 @@ async function everythingAboutRules(running: Running, call: Call): Promise<void>
   await call('mailbox.show', { message_id })
   await call('mailbox.read', { message_id })
   await call('mailbox.delete', { message_id })
-  await running.until(
+  const { firings } = await running.until(
     () => call('rules.history', { event_id: body.event_id }),
-    ({ firings }) => firings[0].actions[0].status === 'executed',
+    ({ firings: [firing] }) => firing.actions[0].status === 'executed',
   )
+  await call('rules.firing', { firing_id: firings[0].firing_id })
   const definition = { type: 'http', config: { url: 'https://pool.example' } }
   await call('environments.create', { name: 'pool', definition })
   await call('environments.update', { name: 'pool', definition: { enabled: false } })

@@ -22,8 +22,11 @@ export interface ProgramRun {
 
 /** What the command line and the docs generator need besides `src`. */
 const sources = [
-  ...['src', 'scripts', 'bin', 'docs', 'schema'],
-  ...['test/agents-real/cases.ts', 'test/agents/results.json', 'test/guides/through-gateway.ts'],
+  ...['src', 'scripts', 'bin', 'docs', 'packs', 'schema'],
+  ...['all-cases', 'cases', 'approval-cases', 'run-cases', 'recovery'].map(
+    (name) => `test/agents-real/${name}.ts`,
+  ),
+  ...['test/agents/results.json', 'test/guides/through-gateway.ts', 'test/packs'],
 ]
 
 /** A copy of the repository without its tests. Programs in it import it as `hookhelm`. */

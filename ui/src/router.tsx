@@ -17,6 +17,14 @@ const withFilter = (search: Record<string, unknown>): { filter?: string } =>
 const withTab = (search: Record<string, unknown>): { tab?: string } =>
   search.tab === undefined ? {} : { tab: text(search.tab) }
 
+interface ApprovalSearch {
+  tab?: string
+  status?: string
+  agent?: string
+  hook?: string
+  session?: string
+}
+
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -65,10 +73,12 @@ const hooks = createRoute({
 const hook = createRoute({
   getParentRoute: () => root,
   path: '/hooks/$hookId',
-  // `from` is a recorded event: a sample for the test, or the call that a new hook is about.
-  validateSearch: (search: Record<string, unknown>): { tab?: string; from?: string } => ({
+  // `from` is a recorded event: a sample for the test, or the call that a new hook is about. `draft` is an approval whose
+  // calls the new hook allows.
+  validateSearch: (search: Record<string, unknown>): { tab?: string; from?: string; draft?: string } => ({
     ...withTab(search),
     ...(search.from === undefined ? {} : { from: text(search.from) }),
+    ...(search.draft === undefined ? {} : { draft: text(search.draft) }),
   }),
   component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
 })
@@ -100,7 +110,13 @@ const blueprint = createRoute({
 const approvals = createRoute({
   getParentRoute: () => root,
   path: '/approvals',
-  validateSearch: withTab,
+  validateSearch: (search: Record<string, unknown>): ApprovalSearch => ({
+    ...withTab(search),
+    ...(search.status === undefined ? {} : { status: text(search.status) }),
+    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
+    ...(search.hook === undefined ? {} : { hook: text(search.hook) }),
+    ...(search.session === undefined ? {} : { session: text(search.session) }),
+  }),
   component: lazyRouteComponent(() => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
@@ -109,6 +125,38 @@ const agents = createRoute({
   path: '/agents',
   validateSearch: withTab,
   component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
+})
+
+const recovery = createRoute({
+  getParentRoute: () => root,
+  path: '/recovery',
+  // `from` is the recorded event that is simulated, `team` and `message` what the mailbox shows.
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { tab?: string; from?: string; team?: string; message?: string } => ({
+    ...withTab(search),
+    ...(search.from === undefined ? {} : { from: text(search.from) }),
+    ...(search.team === undefined ? {} : { team: text(search.team) }),
+    ...(search.message === undefined ? {} : { message: text(search.message) }),
+  }),
+  component: lazyRouteComponent(() => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
+})
+
+const recoveryRule = createRoute({
+  getParentRoute: () => root,
+  path: '/recovery/rules/$ruleId',
+  // `source` is the file of the rule.
+  validateSearch: (search: Record<string, unknown>): { source?: string; from?: string } => ({
+    ...(search.source === undefined ? {} : { source: text(search.source) }),
+    ...(search.from === undefined ? {} : { from: text(search.from) }),
+  }),
+  component: lazyRouteComponent(() => import('./views/recovery/rule-page.tsx'), 'RulePage'),
+})
+
+const firing = createRoute({
+  getParentRoute: () => root,
+  path: '/recovery/firings/$firingId',
+  component: lazyRouteComponent(() => import('./views/recovery/firing-page.tsx'), 'FiringPage'),
 })
 
 const guards = createRoute({
@@ -152,6 +200,9 @@ export const router = createRouter({
     agents,
     approvals,
     blueprint,
+    recovery,
+    recoveryRule,
+    firing,
     guards,
     audit,
     settings,

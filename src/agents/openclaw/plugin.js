@@ -58,7 +58,7 @@ const history = {
 }
 const MAX_KNOWN = 10_000
 /** The host waits a little longer than the plugin, so that the plugin reports the timeout. */
-const hostWait = { timeoutMs: (settings.within ?? 0) + 2_000 }
+const hostWait = { timeoutMs: Math.max(settings.within ?? 0, settings.wait ?? 0) + 2_000 }
 
 /** The host loads and registers the plugin several times, and uses hooks of different instances. */
 function sharedMemory() {

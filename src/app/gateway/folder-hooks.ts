@@ -48,6 +48,7 @@ export function folderHooks({
           const found = definitions.find((definition) => definition.id === id)
           if (found !== undefined) {
             const { handler_type, if_expr, enabled = true, name, ask, approvers } = found
+            const { routes, preapproves, locked } = found
             const condition = if_expr === undefined ? {} : { if_expr }
             const state = files.status().find(({ folder }) => folder === place)?.state
             const fileState = state === 'changed' || state === 'gone' ? { fileState: state } : {}
@@ -55,6 +56,9 @@ export function folderHooks({
               ...(name === undefined ? {} : { name }),
               ...(ask === undefined ? {} : { ask }),
               ...(approvers === undefined ? {} : { approvers }),
+              ...(routes === undefined ? {} : { routes }),
+              ...(preapproves === undefined ? {} : { preapproves }),
+              ...(locked === undefined ? {} : { locked }),
             }
             return {
               handler_type,

@@ -3,10 +3,14 @@ import { after } from '../../engine/core/after.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Edition } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
+import { readExpiry } from '../../engine/guard/expiry.ts'
+import { overBudgetText } from '../../gateway/approvals/approvals.ts'
 import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
 import type { StatusPart } from '../../gateway/status.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import type { Store } from '../../store/store.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
+import type { GatewayStorage } from './open-storage.ts'
 
 /** A store without an answer by then counts as down; load balancers give up soon after. */
 const PING_TIMEOUT_MS = 2_000
@@ -32,11 +36,15 @@ function withTimeout(pinged: Promise<void>, clock: Clock): Promise<void> {
 }
 
 /** A hook that cannot be loaded fails at every event, so it must be visible here. */
-export function hookHealth(snapshots: Snapshots): StatusPart {
+export function hookHealth(snapshots: Snapshots, clock: Clock): StatusPart {
   return async (tenant) => {
     try {
       const { rows, broken } = await snapshots.of(tenant)
-      if (broken.size === 0) return { name: 'hooks', state: 'ok', text: `${rows.size} loaded` }
+      const expired = [...rows.values()].filter(
+        ({ expires_at }) => expires_at !== undefined && (readExpiry(expires_at) ?? 0) <= clock.now(),
+      )
+      const ended = expired.length === 0 ? '' : `, ${expired.length} expired`
+      if (broken.size === 0) return { name: 'hooks', state: 'ok', text: `${rows.size} loaded${ended}` }
       const details = Object.fromEntries(broken)
       return {
         name: 'hooks',
@@ -80,4 +88,39 @@ export function deliveryHealth(worker: Pick<DeliveryWorker, 'failure' | 'busy'>)
     if (failure !== undefined) return { name: 'deliveries', state: 'bad', text: failure }
     return { name: 'deliveries', state: 'ok', text: `${worker.busy()} in progress` }
   }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Shows who asked people too often, and routes that cannot work. */
+export function approvalHealth(
+  { store, settings }: Pick<GatewayStorage, 'store' | 'settings'>,
+  ownUrl: () => string | undefined,
+): StatusPart {
+  const name = 'approvals'
+  return async (tenant) => {
+    const alerts = await store.listApprovalAlerts(tenant, HOUR_MS).catch(errorText)
+    if (typeof alerts === 'string') return { name, state: 'warn', text: alerts }
+    const { approval_routes = [] } = settings.of(tenant)
+    const { smtp, public_url } = settings.of(MASTER_TENANT)
+    const isLocal = public_url === undefined && /\/\/(127\.|\[::1\]|localhost)/.test(ownUrl() ?? '')
+    const problems = [
+      ...alerts.map((alert) => `${overBudgetText(alert)} (${alert.refused} so far)`),
+      ...(smtp === undefined && approval_routes.some(({ to }) => to.type === 'email')
+        ? ['a route sends mail, and no mail server is configured: set `smtp`']
+        : []),
+      ...(isLocal && approval_routes.length > 0
+        ? ['links in messages open on this machine only: set `public_url`']
+        : []),
+    ]
+    const [first] = problems
+    if (first === undefined) return { name, state: 'ok', text: describeRoutes(approval_routes.length) }
+    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
+    return { name, state: 'warn', text: `${first}${more}`, details: { problems, alerts } }
+  }
+}
+
+function describeRoutes(count: number): string {
+  const also = count === 0 ? '' : `, and ${count} ${count === 1 ? 'route' : 'routes'}`
+  return `asked in the web app and the command line${also}`
 }

@@ -15,6 +15,7 @@ import { methods } from '../../gateway/methods/table.ts'
 import { createGatewayServer } from '../../gateway/server/gateway-server.ts'
 import { socketPath } from '../../gateway/socket/socket-path.ts'
 import { createSocketServer } from '../../gateway/socket/socket-server.ts'
+import { lazyAnalyzeShell } from '../../load-shell.ts'
 import type { Store } from '../../store/store.ts'
 import { publishAddress } from './gateway-home.ts'
 import { readHooksInForce } from './hooks-in-force.ts'
@@ -99,7 +100,17 @@ function createDoor(
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
-  const hookParts = { store, secrets, edition, handlers, dryHandlers, host, changed, clock }
+  const hookParts = {
+    store,
+    secrets,
+    edition,
+    handlers,
+    dryHandlers,
+    host,
+    changed,
+    clock,
+    shell: lazyAnalyzeShell,
+  }
   return {
     dispatcher,
     agents,

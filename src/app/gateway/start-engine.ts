@@ -21,7 +21,7 @@ import type { Listening } from '../../safe/outbound/rules/address.ts'
 import { startBlueprintFiles } from './blueprint-files.ts'
 import { folderHooks } from './folder-hooks.ts'
 import { gatewayHandlers } from './gateway-handlers.ts'
-import { deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
+import { approvalHealth, deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createNotifier } from './notifier.ts'
 import type { GatewayContext } from './open-gateway.ts'
@@ -84,17 +84,18 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     wakeDeliveries: () => void due.notify(),
   })
   const { snapshots } = dispatch
+  const steps = createApprovalSteps(audit, clock)
   const approvals = createApprovals({
-    store,
-    steps: createApprovalSteps(audit, clock),
+    ...{ store, steps },
     changed: () => nodeChanges.notify(),
+    wakeDeliveries: () => void due.notify(),
     clock,
     log,
   })
   cleanup.add(() => approvals.close())
   const dispatcher = createApprovingDispatcher({
     dispatcher: dispatch.dispatcher,
-    approvals,
+    ...{ approvals, steps },
     settings: storage.settings,
   })
   runs = startRuns(context, storage, { snapshots, dispatcher })
@@ -102,6 +103,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     ...{ handlers: runners.handlers, host: runners.host, outbound, audit, openSecret },
     runs: () => requireStarted(runs),
     ownUrl: () => ownUrl(ownAddresses),
+    changed: () => nodeChanges.notify(),
     wakeDeliveries: () => void due.notify(),
   })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher, rules, kinds })
@@ -132,12 +134,13 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     status: [
       storeHealth(store, clock),
       follow.status,
-      hookHealth(snapshots),
+      hookHealth(snapshots, clock),
       fileHealth(snapshots, edition),
       ...agentFiles,
       audit.status,
       deliveryHealth(worker),
       rules.status,
+      approvalHealth(storage, () => ownUrl(ownAddresses)),
     ],
     changed,
     ownAddresses,

@@ -4,6 +4,7 @@ import { trustStore } from '../../config/trust.ts'
 import type { DeliverWork } from '../../delivery/delivery-worker.ts'
 import { runsCommands } from '../../engine/core/edition.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
+import { deliverApprovalMessage } from '../../gateway/approvals/send-approval-message.ts'
 import type { AuditQueue } from '../../gateway/audit/audit-queue.ts'
 import type { Settings } from '../../gateway/settings.ts'
 import type { StatusPart } from '../../gateway/status.ts'
@@ -22,6 +23,7 @@ import type { Outbound } from '../../safe/outbound/outbound.ts'
 import type { MailServer } from '../../safe/outbound/send-mail.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import { startDetachedProcess } from '../../safe/process/detached-process.ts'
+import { APPROVAL_MESSAGE } from '../../store/stores/approval-store.ts'
 import type { EventRecord } from '../../store/stores/audit-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { GatewayContext } from './open-gateway.ts'
@@ -81,10 +83,12 @@ interface RuleWorkParts {
   runs(): Coordinator
   /** The address of this gateway, for runners that it starts itself. */
   ownUrl(): string | undefined
+  /** Something changed that people look at. */
+  changed(): void
   wakeDeliveries(): void
 }
 
-/** The deliveries that fire rules, run their actions, and carry messages to teams. */
+/** The deliveries that fire rules, run their actions, and carry messages to teams and questions to their routes. */
 export function ruleDeliveries(
   context: GatewayContext,
   { store, settings }: GatewayStorage,
@@ -94,6 +98,10 @@ export function ruleDeliveries(
   const { handlers, host, outbound, audit, openSecret, runs, wakeDeliveries } = parts
   const record = async (records: readonly EventRecord[]) => {
     for (const event of records) await audit.commit({ event: () => event })
+  }
+  const channels = {
+    ...{ outbound, clock, openSecret },
+    mailServer: () => mailServer(settings, openSecret),
   }
   return {
     [RULE_TRIGGER]: deliverRuleTrigger({ store, record, wakeDeliveries }),
@@ -109,9 +117,11 @@ export function ruleDeliveries(
       ),
       defaultEnvironment: () => localRunner(context, parts.ownUrl()),
     }),
-    [TEAM_MESSAGE]: deliverTeamMessage({
-      ...{ outbound, clock, openSecret },
-      mailServer: () => mailServer(settings, openSecret),
+    [TEAM_MESSAGE]: deliverTeamMessage(channels),
+    [APPROVAL_MESSAGE]: deliverApprovalMessage({
+      ...{ ...channels, store, wakeDeliveries },
+      changed: parts.changed,
+      publicUrl: () => settings.of(MASTER_TENANT).public_url ?? parts.ownUrl(),
     }),
   }
 }

@@ -1,3 +1,4 @@
+import { callerWait } from '../../gateway/approvals/caller-wait.ts'
 import type { Caller } from '../../gateway/auth/caller.ts'
 import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
 import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
@@ -9,6 +10,9 @@ import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
 import type { HookDispatch } from './start-engine.ts'
 import { storeBudget } from './store-budget.ts'
+
+/** The deadline of its question ends the wait of a run. */
+const WAIT_MS = 7 * 86_400_000
 
 /** Starts the coordinator of runs, with the hooks of each tenant around its runs. */
 export function startRuns(
@@ -25,7 +29,11 @@ export function startRuns(
       ...(agent_name === null ? {} : { agent: agent_name }),
       ...(request.event === 'run_finish' ? { outcome: runOutcome(run) } : {}),
     }
-    const context = { ...folderOf(tenant), ...(signal === undefined ? {} : { signal }) }
+    const context = {
+      ...folderOf(tenant),
+      ...callerWait(WAIT_MS, false),
+      ...(signal === undefined ? {} : { signal }),
+    }
     const { decision } = await dispatcher.dispatch(coordinatorOf(tenant), { ...request, envelope }, context)
     return decision
   }

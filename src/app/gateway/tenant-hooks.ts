@@ -7,7 +7,9 @@ import { createHooks, type Hooks } from '../../engine/dispatch/hooks.ts'
 import { guardKey } from '../../engine/guard/guard.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { Settings } from '../../gateway/settings.ts'
+import { lazyAnalyzeShell } from '../../load-shell.ts'
 import type { Store } from '../../store/store.ts'
+import { localShell } from '../local-shell.ts'
 
 interface TenantHooksParts {
   readonly store: Pick<Store, 'takeGuards' | 'tripHook'>
@@ -21,9 +23,11 @@ interface TenantHooksParts {
 }
 
 /** The set of hooks of one tenant: what its guards remember and its breaker decides is kept in the store. */
-export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: PlaceOf) => Hooks {
+export function tenantHooks(
+  parts: TenantHooksParts,
+): (tenant: string, placeOf: PlaceOf, isLocal: boolean) => Hooks {
   const { store, handlers, host, settings, clock, log } = parts
-  return (tenant, placeOf) => {
+  return (tenant, placeOf, isLocal) => {
     const keepTrip = async ({ id: hook = '', tripped_by = 'error' }: HookDefinition) => {
       try {
         await store.tripHook(tenant, hook, tripped_by, clock.now())
@@ -41,6 +45,8 @@ export function tenantHooks(parts: TenantHooksParts): (tenant: string, placeOf: 
       handlers,
       host,
       clock,
+      // The paths of an event from another machine are not those of this one.
+      shell: isLocal ? localShell : lazyAnalyzeShell,
       guards: {
         take: (requests) =>
           store.takeGuards(

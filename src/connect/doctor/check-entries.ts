@@ -87,7 +87,8 @@ function checkProgram(path: string, mustRun: boolean, reconnect: string): HostFi
 function checkBudgets(commands: readonly WrittenHookCommand[], { reconnect }: EntryChecks): HostFinding[] {
   const late = commands.filter((command) => {
     const within = Number(flagValue(command, '--within') ?? 55_000)
-    return command.timeoutMs !== undefined && !(within < command.timeoutMs)
+    const longest = Math.max(within, Number(flagValue(command, '--wait') ?? 0))
+    return command.timeoutMs !== undefined && !(longest < command.timeoutMs)
   })
   return late.length === 0
     ? [okFinding('the client gives up before the agent does')]

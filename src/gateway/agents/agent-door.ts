@@ -34,6 +34,8 @@ export interface AgentEventRequest {
   readonly native: unknown
   /** How long the client can wait for its answer, in milliseconds. */
   readonly withinMs?: number
+  /** The approval that the client waited for when its connection was lost. */
+  readonly approvalId?: string
 }
 
 interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided' | 'wait'> {
@@ -111,16 +113,21 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
       const own = sessions.join(where, event, reading)
-      const joined = event === 'pre_tool_use' ? await withRun(parts, where, own) : own
+      const joined = beforeCall.has(event) ? await withRun(parts, where, own) : own
       const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
       const envelope =
         folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
+      const canAsk = row.honours?.includes('ask') === true
       const { eventId, decision } = await dispatcher.dispatch(
         caller,
-        { event, payload: reading.payload, envelope, ...(key === undefined ? {} : { idempotency_key: key }) },
+        {
+          ...{ event, payload: reading.payload, envelope },
+          ...(key === undefined ? {} : { idempotency_key: key }),
+          ...(request.approvalId === undefined ? {} : { approval_id: request.approvalId }),
+        },
         {
           ...options,
-          ...callerWait(request.withinMs, row.honours?.includes('ask') === true, onPending),
+          ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
           ...(folder === undefined ? {} : { folder }),
           ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
         },

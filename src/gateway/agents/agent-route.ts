@@ -18,7 +18,7 @@ export function isAgentPath(url: string | undefined): boolean {
 export function agentRoute({ agents, parts }: Pick<Door, 'agents' | 'parts'>): EventRoute {
   return {
     maxBytes: AGENT_LIMITS.maxBytes,
-    async reply({ caller, text, url, signal }) {
+    async reply({ caller, text, url, signal, onPending }) {
       const [, path = '', within] = WITH_LIMIT.exec(url) ?? []
       const [name, event, ...rest] = path.slice(PREFIX.length).split('/')
       if (event === undefined || !/^[\w.]{1,64}$/.test(event) || rest.length > 0)
@@ -29,7 +29,7 @@ export function agentRoute({ agents, parts }: Pick<Door, 'agents' | 'parts'>): E
         ...(within === undefined ? {} : { withinMs: Number(within) }),
       }
       const isLocal = mayNameFolders(caller, parts)
-      const options = { isLocal, ...(signal === undefined ? {} : { signal }) }
+      const options = { isLocal, onPending, ...(signal === undefined ? {} : { signal }) }
       return bodyOf(await agents.decide(caller, requireAgent(name), request, options))
     },
   }

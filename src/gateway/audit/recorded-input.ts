@@ -1,7 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import type { AnalyzeShell } from '../../engine/core/shell-effects.ts'
 import { subjectOf } from '../../engine/dispatch/event-hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
+import { createEffectsReader } from '../../engine/match/call-effects.ts'
 import type { MatchInput } from '../../engine/match/match-part.ts'
 
 type RecordedRow = { readonly agent_id: string | null; readonly session_id: string | null }
@@ -11,10 +13,17 @@ export function recordedInput(
   event: keyof typeof catalogue,
   request: unknown,
   row: RecordedRow,
+  shell: AnalyzeShell,
 ): MatchInput | undefined {
   if (!isRecord(request)) return undefined
   const { payload } = request
-  return { event, name: subjectOf(catalogue[event], payload), payload, envelope: envelopeOf(request, row) }
+  return {
+    event,
+    name: subjectOf(catalogue[event], payload),
+    payload,
+    envelope: envelopeOf(request, row),
+    effects: createEffectsReader(shell),
+  }
 }
 
 /** The recorded request holds the envelope as the caller sent it; the row has what the gateway added. */

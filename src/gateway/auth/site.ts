@@ -21,14 +21,19 @@ interface SiteOptions {
   /** Names besides the listen addresses: `name`, or `name:port`. */
   readonly hosts?: readonly string[]
   readonly origins?: readonly string[]
+  /** The address that people use, if an administrator has set one. */
+  publicUrl?(): string | undefined
 }
 
-export function createSite({ hosts = [], origins = [] }: SiteOptions): Site {
+export function createSite({ hosts = [], origins = [], publicUrl }: SiteOptions): Site {
   const names = new Set(hosts.map((host) => host.toLowerCase()))
   const foreign = new Set(origins.map((origin) => origin.toLowerCase()))
 
   const isOwnHost = (request: IncomingMessage, host: string) =>
-    names.has(host) || names.has(withoutPort(host)) || host === localAddress(request)
+    names.has(host) ||
+    names.has(withoutPort(host)) ||
+    host === localAddress(request) ||
+    (host !== '' && host === hostOf(publicUrl?.()))
 
   const isOwnPage = (request: IncomingMessage): boolean => {
     const origin = request.headers.origin?.toLowerCase()
@@ -52,6 +57,10 @@ export function createSite({ hosts = [], origins = [] }: SiteOptions): Site {
       for (const name of namesOf(address)) names.add(name)
     },
   }
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : URL.parse(url)?.host
 }
 
 /** DNS rebinding works with names, not with addresses: loopback accepts all its names, other addresses only themselves. */

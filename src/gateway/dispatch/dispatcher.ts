@@ -43,6 +43,8 @@ export interface DispatchRequest {
   readonly idempotency_key?: string
   /** How long the caller can wait for a person, in milliseconds. Without it, `ask` is returned as it is. */
   readonly within_ms?: number
+  /** The approval that this call waited for when its connection was lost. */
+  readonly approval_id?: string
 }
 
 export interface DispatchAnswer {
@@ -52,6 +54,8 @@ export interface DispatchAnswer {
   readonly json: string
   /** The hook that asks for approval, if the decision is `ask`. */
   readonly askedBy?: KnownHook
+  /** The hook that answers the question in place of a person. */
+  readonly preapprovedBy?: KnownHook
 }
 
 /** What a door knows about a request. */
@@ -68,6 +72,8 @@ export interface RequestContext {
   readonly decided?: Decision
   /** Set if the caller can wait for a person. */
   readonly wait?: CallerWait
+  /** False if the caller cannot ask a person itself either. */
+  readonly canAsk?: boolean
 }
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
@@ -145,7 +151,9 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
         const kept = isDurable ? await idempotencyCache.kept(idempotent) : undefined
         // Callers that repeat the request wait for the same answer, so one of them alone cannot abort it.
         const { signal: _, ...lasting } = context
-        return kept ?? runEvent(parts, complete, lasting, idempotent)
+        return kept === undefined
+          ? runEvent(parts, complete, lasting, idempotent)
+          : withAskingHook(parts, complete, { answer: kept, context: lasting })
       })
     },
     async deliver(tenant, { hook, event, payload, envelope, folder }, attempt) {
@@ -220,10 +228,16 @@ async function runEvent(
   const answer = {
     ...answerOf(id, redactDecision(request.trace ? told : withoutTrace(told))),
     ...(decision.kind === 'ask' ? askedBy(snapshot, decision) : {}),
+    ...(decision.granted === undefined ? {} : preapprovedBy(snapshot, decision.granted)),
   }
+  // A caller that waits for a person may lose its connection and send the event again.
+  const repeated =
+    decision.kind === 'ask' && context.wait !== undefined
+      ? (idempotent ?? { tenant, key: id, hash: requestHash(event, payload, envelope) })
+      : idempotent
   const answers =
-    idempotent !== undefined && (keepsAnswer || decision.kind === 'ask')
-      ? [keptAnswerOf(idempotent, answer.json)]
+    repeated !== undefined && (keepsAnswer || decision.kind === 'ask')
+      ? [keptAnswerOf(repeated, answer.json)]
       : []
   // A stored hook must not depend on the files of the folder that its event came from.
   const folderOf = (hook: string) => (snapshot.find(hook)?.isInFile ? folder : undefined)
@@ -241,6 +255,17 @@ async function runEvent(
   if (item.event !== undefined) audit.add(item)
   if (audit.isBehind()) await audit.settled()
   return answer
+}
+
+/** The hook that asks is no part of a kept answer, and says how many people have to approve. */
+async function withAskingHook(
+  parts: DispatcherParts,
+  request: CompleteRequest,
+  { answer, context }: { readonly answer: DispatchAnswer; readonly context: RunContext },
+): Promise<DispatchAnswer> {
+  if (answer.decision.kind !== 'ask') return answer
+  const loaded = await loadSnapshot(parts, request, context)
+  return 'reason' in loaded ? answer : { ...answer, ...askedBy(loaded.snapshot, answer.decision) }
 }
 
 const NO_DELIVERIES: readonly NewDelivery[] = []
@@ -413,6 +438,19 @@ function askedBy({ find }: Snapshot, { by }: Decision): Pick<DispatchAnswer, 'as
   return hook === undefined ? {} : { askedBy: hook }
 }
 
+/** A person saved the hook that answers. It does not answer for managed hooks, nor where two people must approve. */
+function preapprovedBy(
+  { find }: Snapshot,
+  { asked_by, granted_by }: NonNullable<Decision['granted']>,
+): Pick<DispatchAnswer, 'preapprovedBy'> {
+  const mayAnswer = asked_by.every((id) => {
+    const asking = find(id)
+    return asking !== undefined && asking.locked !== true && (asking.approvers ?? 1) === 1
+  })
+  const hook = mayAnswer ? granted_by.map(find).find((each) => each?.preapproves === true) : undefined
+  return hook === undefined ? {} : { preapprovedBy: hook }
+}
+
 /** Almost every decision is a plain allow. */
 function encodeDecision(decision: Decision): string {
   for (const field in decision) if (field !== 'kind') return JSON.stringify(wireDecision(decision))
@@ -421,7 +459,7 @@ function encodeDecision(decision: Decision): string {
 
 function wireDecision(decision: Decision): unknown {
   if (decision.trace !== undefined) return decision
-  if (decision.steps === undefined && decision.original === undefined) return decision
-  const { original: _, steps: __, ...rest } = decision
+  const { original, steps, granted, ...rest } = decision
+  if (steps === undefined && original === undefined && granted === undefined) return decision
   return rest
 }

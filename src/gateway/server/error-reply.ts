@@ -29,8 +29,8 @@ interface ReplyRow {
 type NotInGateway =
   | `connect.${string}`
   | `agent.${string}`
-  | `runs.${'approval_unavailable' | 'outside_project' | 'unconnected'}`
-  | `approval.${'denied' | 'expired' | 'cancelled' | 'pending'}`
+  | `runs.${'outside_project' | 'unconnected'}`
+  | `approval.${'denied' | 'expired' | 'cancelled' | 'pending' | 'no_wait' | 'budget'}`
 
 type Mapped =
   | Exclude<ServerCode, NotInGateway>
@@ -75,10 +75,12 @@ const rows: Readonly<
   'gateway.builtin': { status: 409, seed: 'FAILED_PRECONDITION' },
 
   'runs.parameter_validation_failed': invalid,
+  'runs.duplicate_runner': { status: 409, seed: 'ALREADY_EXISTS' },
   'runs.unknown_runner': { status: 401, seed: 'UNAUTHORIZED' },
 
   'approval.decided': { status: 409, seed: 'FAILED_PRECONDITION' },
   'approval.own': { status: 403, seed: 'UNAUTHORIZED' },
+  'approval.link': { status: 404, seed: 'NOT_FOUND' },
 
   'delivery.dead': { status: 409, seed: 'FAILED_PRECONDITION' },
   'audit.broken': broken,
@@ -102,13 +104,18 @@ const rows: Readonly<
   'config.duplicate_id': { status: 409, seed: 'ALREADY_EXISTS' },
   'config.unknown_handler': invalid,
   'config.url': invalid,
+  'config.no_shell': invalid,
   'config.unknown_hook': { status: 404, seed: 'NOT_FOUND' },
   'config.syntax': invalid,
   'config.unreadable': invalid,
   'config.untrusted_owner': broken,
   'config.two_files': broken,
+  'config.unknown_pack': { status: 404, seed: 'NOT_FOUND' },
+  'config.hook_list': invalid,
   'config.prompt_needs_matcher': invalid,
 
+  'match.opaque': invalid,
+  'match.shell_limit': invalid,
   'match.syntax': invalid,
   'match.unsupported': invalid,
   'match.ambiguous': invalid,

@@ -27,6 +27,8 @@ interface EventRequest {
   readonly url: string
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal | undefined
+  /** Called when the request waits for a person: it takes no capacity then. */
+  onPending(): void
 }
 
 /**
@@ -49,21 +51,27 @@ export function createEventRoute({ log, admission, capacity }: EventRouteOptions
 
   function decide(caller: Caller, body: Buffer, response: ServerResponse): void {
     capacity.enter()
+    let isCounted = true
+    const leave = () => {
+      if (isCounted) capacity.leave()
+      isCounted = false
+    }
     try {
       const { socket, req } = response
       const signal = socket === null ? undefined : disconnectSignal(socket)
-      route.reply({ caller, text: decodeUtf8(body), url: req.url ?? '', signal }).then(
+      const request = { caller, text: decodeUtf8(body), url: req.url ?? '', signal, onPending: leave }
+      route.reply(request).then(
         (json) => {
-          capacity.leave()
+          leave()
           sendJson(response, json)
         },
         (thrown: unknown) => {
-          capacity.leave()
+          leave()
           sendErrorReply(response, thrown, log)
         },
       )
     } catch (thrown) {
-      capacity.leave()
+      leave()
       sendErrorReply(response, thrown, log)
     }
   }
@@ -84,13 +92,13 @@ export function createEventRoute({ log, admission, capacity }: EventRouteOptions
 export function dispatchRoute({ dispatcher }: Pick<Door, 'dispatcher'>): EventRoute {
   return {
     maxBytes: MAX_BODY,
-    reply({ caller, text, signal }) {
+    reply({ caller, text, signal, onPending }) {
       const request = readDispatchRequest(parseJson(text))
       return dispatcher
         .dispatch(caller, request, {
           text,
           ...(signal === undefined ? {} : { signal }),
-          ...callerWait(request.within_ms, false),
+          ...callerWait(request.within_ms, false, onPending),
         })
         .then(({ json }) => json)
     },

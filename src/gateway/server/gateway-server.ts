@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { after } from '../../engine/core/after.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { agentRoute, isAgentPath } from '../agents/agent-route.ts'
 import { createAdmission } from '../auth/admission.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -13,8 +13,9 @@ import { createLogins } from '../auth/logins.ts'
 import { createRevocationWatch } from '../auth/revocation-watch.ts'
 import { createSite, type ListenAddress } from '../auth/site.ts'
 import type { Door } from '../door.ts'
+import { answerRoutes } from '../pages/answer-routes.ts'
 import { pageRoutes } from '../pages/page-routes.ts'
-import { apiRoutes, routeListener } from '../rest/api-routes.ts'
+import { type ApiEnv, apiRoutes, routeListener } from '../rest/api-routes.ts'
 import { createEventStreams } from '../rest/event-streams.ts'
 import { createWebSockets } from '../ws/websockets.ts'
 import { limitFailureLog } from './error-reply.ts'
@@ -54,7 +55,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const { listen, hosts = [], origins = [], limits } = options
   const { clock, capacity } = options.door
   const log = limitFailureLog(options.door.log, clock)
-  const site = createSite({ hosts, origins })
+  const { settings } = options.door.parts
+  const site = createSite({ hosts, origins, publicUrl: () => settings.of(MASTER_TENANT).public_url })
   const served = createRequestHandlers({ ...options.door, log }, site, options.ui)
   const servers = listen.map((address) => ({
     address,
@@ -92,8 +94,9 @@ function createRequestHandlers(door: Door, site: ReturnType<typeof createSite>, 
   const streams = createEventStreams({ door, revocations })
   const dispatch = createEventRoute({ log, admission, capacity }, dispatchRoute(door))
   const agent = createEventRoute({ log, admission, capacity }, agentRoute(door))
-  const app = new Hono<{ Bindings: HttpBindings }>()
+  const app = new Hono<ApiEnv>()
   app.route('/', pageRoutes({ parts, admission, logins, ui }))
+  app.route('/', answerRoutes({ parts, admission, log }))
   app.route('/', apiRoutes({ door, admission, streams }))
   const routed = routeListener(app, log)
   let stopping = false

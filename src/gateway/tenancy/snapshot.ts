@@ -22,7 +22,8 @@ export interface Snapshot {
 }
 
 /** What a record says about a hook. */
-export interface KnownHook extends Pick<HookDefinition, 'name' | 'ask' | 'approvers'> {
+export interface KnownHook
+  extends Pick<HookDefinition, 'name' | 'ask' | 'approvers' | 'routes' | 'preapproves' | 'locked'> {
   readonly handler_type: string
   readonly enabled: boolean
   readonly if_expr?: string | null

@@ -45,8 +45,11 @@ export interface HookChange {
 interface SnapshotsOptions {
   readonly store: Pick<Store, 'loadDefinitions' | 'findTenant'>
   readonly settings: Settings
-  /** Creates the hooks of one tenant. `folderOf` returns the folder of a hook's file, if it has one. */
-  makeHooks(tenant: string, folderOf: (hook: string) => string | undefined): Hooks
+  /**
+   * Creates the hooks of one tenant. `folderOf` returns the folder of a hook's file, if it has one. `isLocal`: their events come
+   * from this machine.
+   */
+  makeHooks(tenant: string, folderOf: (hook: string) => string | undefined, isLocal: boolean): Hooks
   /** Adds the hook files of a folder and watches them. Throws for an invalid file. */
   attachFiles?(hooks: Hooks, folder: AgentFolders): AttachedFiles
   /** How many tenants stay loaded. Others are loaded again when they are used. */
@@ -131,7 +134,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const { snapshot: before } = entry
       const isSame =
         before !== undefined && entry.breaker === breaker && keepsOrder([...before.rows.keys()], rows)
-      const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf)
+      const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf, entry.folder !== undefined)
       const definitions = { rows, tripped: new Map(own.tripped.map(({ hookId, by }) => [hookId, by])) }
       const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
       const files = isSame ? entry.files : attach(hooks, entry)

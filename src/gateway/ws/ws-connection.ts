@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws'
 import type { HookError } from '../../engine/core/error.ts'
 import { tooSoon } from '../../engine/core/retry-after.ts'
+import { callerWait } from '../approvals/caller-wait.ts'
 import type { AdmittedCaller } from '../auth/tokens.ts'
 import { callMethod, requireMethod } from '../call-method.ts'
 import { readDispatchRequest } from '../dispatch-request.ts'
@@ -170,7 +171,8 @@ export class WsConnection {
     const request = readDispatchRequest(params)
     capacity.enter()
     try {
-      return (await dispatcher.dispatch(caller, request, { signal: this.#closed.signal })).json
+      const context = { signal: this.#closed.signal, ...callerWait(request.within_ms, false) }
+      return (await dispatcher.dispatch(caller, request, context)).json
     } finally {
       capacity.leave()
     }

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { Store } from '../store.ts'
 import { type ChangeMarks, type StoredKind, storedKinds } from '../stores/change-store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import { delivery, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
+import {
+  delivery,
+  firing,
+  hook,
+  message,
+  NOON,
+  newTenant,
+  type OpenStoreUnderTest,
+} from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
 type Change = (store: Store, tenant: string) => Promise<unknown>
@@ -53,6 +61,13 @@ const changes: readonly (readonly [kind: StoredKind, title: string, change: Chan
     'a report of the doctor',
     (store, tenant_id) => store.putAgentReport({ tenant_id, agent: 'codex', report: {}, reported_at: NOON }),
   ],
+  ['teams', 'a new team', (store, tenant) => store.saveTeam(tenant, { name: 't', definition: {} }, true)],
+  ['mailbox', 'a message', (store, tenant) => store.postMessages(tenant, [message()], [], NOON)],
+  [
+    'environments',
+    'a new environment',
+    (store, tenant) => store.saveEnvironment(tenant, { name: 'e', definition: {} }, true),
+  ],
 ]
 
 export function changeConformance(open: OpenStoreUnderTest): void {
@@ -72,6 +87,36 @@ export function changeConformance(open: OpenStoreUnderTest): void {
         expect(differences(others, await at.store.readChangeMarks(other))).toEqual([])
       },
     )
+
+    test('rules and firings change their marks, with every step of an action and every message that is read', async () => {
+      const tenant = await newTenant(at.store)
+      let before = await at.store.readChangeMarks(tenant)
+      const changedBy = async (change: Promise<unknown>) => {
+        await change
+        const after = await at.store.readChangeMarks(tenant)
+        const kinds = differences(before, after)
+        before = after
+        return kinds
+      }
+      const rule = { rule_id: 'r', definition: {}, enabled: true, created_by: null }
+      // The version of definitions, which hooks share, tells other nodes to load the rules again.
+      expect(await changedBy(at.store.createRule(tenant, rule, NOON))).toEqual(['hooks', 'rules'])
+      expect(await changedBy(at.store.updateRule(tenant, 'r', { enabled: false }, NOON))).toEqual([
+        'hooks',
+        'rules',
+      ])
+      expect(await changedBy(at.store.deleteRule(tenant, 'r'))).toEqual(['hooks', 'rules'])
+      const fired = firing(tenant)
+      const { firing_id } = fired
+      expect(await changedBy(at.store.fireRule(fired, NOON))).toEqual(['deliveries', 'firings'])
+      expect(await changedBy(at.store.startAction(tenant, firing_id, 0, NOON))).toEqual(['firings'])
+      const end = { position: 0, status: 'skipped', reason: null, detail: null, run_id: null } as const
+      expect(await changedBy(at.store.endAction(tenant, firing_id, end, NOON))).toEqual(['firings'])
+      const sent = message()
+      expect(await changedBy(at.store.postMessages(tenant, [sent], [], NOON))).toEqual(['mailbox'])
+      expect(await changedBy(at.store.markRead(tenant, [sent.message_id], NOON))).toEqual(['mailbox'])
+      expect(await changedBy(at.store.deleteMessage(tenant, sent.message_id))).toEqual(['mailbox'])
+    })
 
     test('global hooks, settings of the gateway and a new tenant change the marks of every tenant', async () => {
       const tenant = await newTenant(at.store)

@@ -209,6 +209,20 @@ export function deliveryConformance(open: OpenStoreUnderTest): void {
       )
     })
 
+    test('deliveries are found by their dedup keys, done ones too', async () => {
+      const { tenant, kind, jobs } = await queue({}, {}, {})
+      const [first] = await claim(kind, { limit: 1 })
+      await at.store.endDeliveries([{ ...held(first as ClaimedDelivery), end: 'done' }], NOON)
+      const keys = jobs.map(({ dedup_key }) => dedup_key)
+      const found = await at.store.findDeliveries(tenant, [...keys, 'none'])
+      expect(found.map(({ state }) => state).toSorted()).toEqual(['done', 'waiting', 'waiting'])
+      expect(found.find(({ state }) => state === 'done')).toEqual({
+        ...{ dedup_key: first?.dedup_key, state: 'done', attempts: 1, last_error: null },
+      })
+      expect(await at.store.findDeliveries(await newTenant(at.store), keys)).toEqual([])
+      expect(await at.store.findDeliveries(tenant, [])).toEqual([])
+    })
+
     test('the next one is the first that comes due, a lease that ends included', async () => {
       const { kind } = await queue({ due_at: NOON + 70 }, { due_at: NOON })
       expect(await at.store.nextDelivery([kind, 'other'], NOON)).toBe(NOON)

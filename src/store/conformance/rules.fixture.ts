@@ -125,6 +125,11 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect(await store.markRead(tenant, [first.message_id])).toBe(0)
       expect(await store.findMessage(tenant, first.message_id)).toMatchObject({ read_at: NOON + 2 })
       expect((await store.listMailbox(tenant, { unread: true }, { limit: 9 })).rows).toMatchObject([second])
+      const ofFiring = message({ firing_id: 'f1' })
+      await store.postMessages(tenant, [ofFiring], [], NOON + 3)
+      expect((await store.listMailbox(tenant, { firing_id: 'f1' }, { limit: 9 })).rows).toMatchObject([
+        ofFiring,
+      ])
       expect(await store.deleteMessage(tenant, first.message_id)).toBe(true)
       expect(await store.deleteMessage(tenant, first.message_id)).toBe(false)
     })
@@ -268,6 +273,10 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect(await listed({ rule_id: 'a' })).toEqual([2, 0])
       expect(await listed({ event_id: 'e1' })).toEqual([1, 0])
       expect(await listed({ run_id: 'run_1' })).toEqual([0])
+      const end = { position: 0, status: 'executed', reason: null, detail: null, run_id: 'run_2' } as const
+      await at.store.endAction(tenant, ids[1] ?? '', end)
+      expect(await listed({ started_run_id: 'run_2' })).toEqual([1])
+      expect(await listed({ started_run_id: 'run_1' })).toEqual([])
       const page = await at.store.listFirings(tenant, {}, { limit: 2 })
       const next = await at.store.listFirings(tenant, {}, { limit: 2, cursor: page.nextCursor })
       expect(next.rows.map(({ firing_id }) => firing_id)).toEqual([ids[0]])

@@ -125,6 +125,26 @@ function claims(open: OpenStoreUnderTest): void {
       expect(await take()).toBeDefined()
     })
 
+    test('AO-53 polls at the same time get the oldest runs that fit each of them, whatever the others offer', async () => {
+      const { tenant, take, create } = await openRuns(at.store)
+      const register = async (offer: Partial<RunnerOffer>) =>
+        (await at.store.registerRunner(newRunner(tenant, offer), NOON)).runner_id
+      const plain = [await register({}), await register({}), await register({})]
+      const tagged = [await register({ tags: ['gpu'] }), await register({ tags: ['gpu'] })]
+      const gone = await register({})
+      await at.store.markRunnerLeaving(tenant, gone)
+      const runs: string[] = []
+      for (let n = 0; n < 4; n++) runs.push((await create()).run_id)
+      const gpu = (await create({ demands: { tags: ['gpu'] } })).run_id
+      const all = [...plain, 'lnch_none', ...tagged, gone]
+      const taken = await Promise.all(all.map((runner_id) => take({ runner_id })))
+      const ids = taken.map((one) => one?.run.run_id)
+      expect(taken.map((one) => one?.run.runner_id ?? null)).toEqual([...plain, null, ...tagged, null])
+      expect(ids.slice(0, 3).toSorted()).toEqual(runs.slice(0, 3).toSorted())
+      expect(ids.slice(4, 6).toSorted()).toEqual([runs[3], gpu].toSorted())
+      expect(await take()).toBeUndefined()
+    })
+
     test('10 takers on two nodes take 300 runs: none is lost, none is taken twice', async () => {
       const { tenant, take, create } = await openRuns(at.store)
       const second = await at.database.reopen()

@@ -221,6 +221,8 @@ async function undoRuleTables(execute: StoreUnderTest['execute']): Promise<void>
 export async function undoRunTables(execute: StoreUnderTest['execute']): Promise<void> {
   await undoRuleTables(execute)
   const tables = [
+    'approval_links',
+    'approval_alerts',
     'approvals',
     'deleted_run_sessions',
     'run_events',
@@ -232,6 +234,8 @@ export async function undoRunTables(execute: StoreUnderTest['execute']): Promise
     'blueprints',
   ]
   for (const table of tables) await execute(`drop table ${table}`)
+  await execute('drop index deliveries_of_approval')
+  await execute('alter table deliveries drop column approval_id')
   for (const change of [
     "add column old_source text not null default 'user' check (old_source in ('builtin', 'user'))",
     'drop column source',

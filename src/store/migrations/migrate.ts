@@ -18,6 +18,8 @@ import { runTimeoutColumn } from './014-run-timeouts.ts'
 import { runFinishes } from './015-run-finishes.ts'
 import { ruleTables } from './016-rules.ts'
 import { approvalTable } from './017-approvals.ts'
+import { approvalRouteTables } from './018-approval-routes.ts'
+import { recoveryViewIndexes } from './020-recovery-view.ts'
 import type { ColumnTypes, MigrationStatement, MigrationStep } from './migration-step.ts'
 
 /** Steps run in the order of their names; a new step goes last. */
@@ -39,6 +41,8 @@ const steps: Readonly<Record<string, MigrationStep>> = {
   '015-run-finishes': runFinishes,
   '016-rules': ruleTables,
   '017-approvals': approvalTable,
+  '018-approval-routes': approvalRouteTables,
+  '020-recovery-view': recoveryViewIndexes,
 }
 
 export const stepNames: readonly string[] = Object.keys(steps)

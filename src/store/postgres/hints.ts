@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { APPROVAL_HINT_CHANNEL } from '../sql/approval-queries.ts'
 import type { Store } from '../store.ts'
 import { connectionConfig } from './connection-pool.ts'
 
 export const HINT_CHANNEL = 'hookhelm_definitions'
 export const RUN_HINT_CHANNEL = 'hookhelm_runs'
-export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
 
 const MIN_DELAY_MS = 100
 const MAX_DELAY_MS = 5_000

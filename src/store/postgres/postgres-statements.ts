@@ -26,7 +26,7 @@ export function postgresStatements(
     tailEvents: tailEventsBySnapshot(pools.app),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
-    takeRun: takeInBatches(takeRunsLocked(pools.app), { size: 4, width: 4 }),
+    takeRun: takeInBatches(takeRunsLocked(pools.app), { size: 16, width: 2 }),
     appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
     ...deliveryClaims(pools.system, secrets),

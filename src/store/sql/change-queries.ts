@@ -4,8 +4,8 @@ import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { isUuid } from './column-values.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
-/** Counting every open delivery of a busy tenant would take too long. */
-const MAX_DELIVERIES = 200
+/** Counting everything that a busy tenant has would take too long. */
+const LATEST = 200
 
 const none: ChangeMarks = {
   hooks: '',
@@ -18,6 +18,11 @@ const none: ChangeMarks = {
   agents: '',
   tenants: '',
   approvals: '',
+  rules: '',
+  firings: '',
+  teams: '',
+  mailbox: '',
+  environments: '',
 }
 
 export function changeQueries(db: SqlDatabase): ChangeStore {
@@ -45,7 +50,7 @@ function selectMarks(tenant: string): RawBuilder<ChangeMarks> {
     (select count(*) || ':' || coalesce(sum(attempts), 0) || ':' || coalesce(sum(due_at), 0)
         || ':' || coalesce(sum(case when state = 'dead' then 1 else 0 end), 0)
       from (select attempts, due_at, state from deliveries where ${own} and state <> 'done'
-        order by created_at desc, id desc limit ${sql.lit(MAX_DELIVERIES)}) latest) as deliveries,
+        order by created_at desc, id desc limit ${sql.lit(LATEST)}) latest) as deliveries,
     (${countAndLatest('tokens', 'created_at')}) as tokens,
     (${countAndLatest('secrets', 'updated_at')}) as secrets,
     (${countAndLatest('providers', 'updated_at')}) as providers,
@@ -53,6 +58,20 @@ function selectMarks(tenant: string): RawBuilder<ChangeMarks> {
     coalesce((select budget_total || ':' || remaining from tenant_hook_budget where ${own}), '') as budget,
     (${countAndLatest('agent_reports', 'reported_at')}) as agents,
     (select count(*) || ':' || coalesce(max(created_at), 0) from tenants) as tenants,
-    (select count(*) || ':' || coalesce(max(position), 0) from approvals
-      where ${own} and status = 'pending') as approvals`
+    (select count(*) || ':' || coalesce(max(position), 0) || ':' || coalesce(sum(length(answers)), 0)
+        from approvals where ${own} and status = 'pending')
+      || ':' || (select coalesce(sum(granted_until), 0) from approvals where ${own} and granted_until is not null)
+      || ':' || (select coalesce(sum(refused), 0) from approval_alerts where ${own}) as approvals,
+    (select count(*) || ':' || coalesce(sum(version), 0) || ':' || coalesce(max(updated_at), 0)
+      from rules where ${own}) as rules,
+    (select count(*) || ':' || coalesce(sum(latest.created_at), 0) || ':' || coalesce(sum(
+        (select sum(case status when 'pending' then 1 when 'started' then 2 else 4 end) from rule_actions
+          where rule_actions.tenant_id = latest.tenant_id and rule_actions.firing_id = latest.firing_id)), 0)
+      from (select tenant_id, firing_id, created_at from rule_firings where ${own}
+        order by created_at desc, firing_id desc limit ${sql.lit(LATEST)}) latest) as firings,
+    (${countAndLatest('teams', 'updated_at')}) as teams,
+    (select count(*) || ':' || coalesce(sum(created_at), 0) || ':' || count(read_at)
+      from (select created_at, read_at from mailbox_messages where ${own}
+        order by created_at desc, message_id desc limit ${sql.lit(LATEST)}) latest) as mailbox,
+    (${countAndLatest('environments', 'updated_at')}) as environments`
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
 import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
+import { APPROVAL_MESSAGE } from '../stores/approval-store.ts'
 import type { LongestWindows } from '../stores/audit-store.ts'
 import { FINISH_WITHIN_MS } from './runs/run-state.ts'
 import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
@@ -36,7 +37,12 @@ export async function clampWindows(
       return Number(numAffectedRows ?? 0)
     }
     const leases = await clamp('deliveries', 'due_at', now + longest.lease_ms, sql`state = 'leased'`)
-    const retries = await clamp('deliveries', 'due_at', now + longest.retry_ms, sql`state = 'waiting'`)
+    const retries = await clamp(
+      'deliveries',
+      'due_at',
+      now + longest.retry_ms,
+      sql`state = 'waiting' and kind <> ${APPROVAL_MESSAGE}`,
+    )
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
     const runs = await clampRuns(trx, now)
@@ -54,7 +60,7 @@ async function clampRuns(trx: QueryBuilder, now: number): Promise<number> {
   return Number(numAffectedRows ?? 0)
 }
 
-/** Each approval has its own window; a grant keeps at most the length that it was given. */
+/** Each approval has its own window, and so have its messages; a grant keeps at most the length that it was given. */
 async function clampApprovals(trx: QueryBuilder, now: number): Promise<number> {
   const pending = await sql`update approvals
     set deadline_at = ${now} + deadline_at - created_at, created_at = ${now}
@@ -62,5 +68,9 @@ async function clampApprovals(trx: QueryBuilder, now: number): Promise<number> {
   const grants = await sql`update approvals
     set granted_until = ${now} + granted_until - decided_at, decided_at = ${now}
     where granted_until is not null and decided_at > ${now}`.execute(trx)
-  return Number(pending.numAffectedRows ?? 0) + Number(grants.numAffectedRows ?? 0)
+  const messages = await sql`update deliveries
+    set due_at = ${now} + due_at - created_at, created_at = ${now}
+    where kind = ${APPROVAL_MESSAGE} and state = 'waiting' and created_at > ${now}`.execute(trx)
+  const changed = [pending, grants, messages].map(({ numAffectedRows }) => Number(numAffectedRows ?? 0))
+  return changed.reduce((sum, count) => sum + count, 0)
 }

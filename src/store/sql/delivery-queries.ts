@@ -5,6 +5,7 @@ import { pageFromRows, readTextCursor } from './page-cursor.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 const listedStates = ['waiting', 'leased', 'dead'] as const satisfies readonly DeliveryState[]
+const everyState = [...listedStates, 'done'] as const
 
 // States are literals in the SQL text: a partial index over states cannot serve a parameter.
 export function deliveryQueries(db: SqlDatabase): DeliveryStore {
@@ -50,6 +51,18 @@ export function deliveryQueries(db: SqlDatabase): DeliveryStore {
           limit,
           (row) => ({ time: row.created_at, key: row.id }),
         )
+      }),
+
+    findDeliveries: (tenant, dedupKeys) =>
+      db.tenant(tenant, async (trx) => {
+        if (dedupKeys.length === 0) return []
+        const rows = await trx
+          .selectFrom('deliveries')
+          .select(['dedup_key', 'state', 'attempts', 'last_error'])
+          .where('tenant_id', '=', tenant)
+          .where('dedup_key', 'in', dedupKeys)
+          .execute()
+        return rows.map((row) => ({ ...row, state: readUnion(everyState, row.state) }))
       }),
 
     replayDeliveries: (tenant, ids, now) =>

@@ -4,6 +4,7 @@ import type { RuleStore } from '../stores/rule-store.ts'
 import type { RunStore } from '../stores/run-store.ts'
 import { agentQueries } from './agent-queries.ts'
 import { approvalQueries } from './approval-queries.ts'
+import { approvalRouteQueries } from './approval-route-queries.ts'
 import { eventQueries } from './audit/event-queries.ts'
 import { historyQueries } from './audit/history-queries.ts'
 import { type RecordMethods, recordMethods } from './audit/journal.ts'
@@ -81,6 +82,7 @@ export async function createSqlStore(db: SqlDatabase): Promise<SqlStore> {
     ...agentQueries(db),
     ...runStore(db, keyUses.add),
     ...approvalQueries(db, keyUses.add),
+    ...approvalRouteQueries(db),
     ...ruleStore(db, keyUses.add),
     async flush() {
       await projector.catchUp(CLOSE_MS)

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { ApprovalRow } from '../stores/approval-store.ts'
+import type { ApprovalAlert, ApprovalLink, ApprovalRow } from '../stores/approval-store.ts'
 import type { SessionRow } from '../stores/audit-store.ts'
 import type { BudgetRow } from '../stores/guard-store.ts'
 import type { FiringAction, FiringRow, MailboxRow, NamedRow, RuleRow } from '../stores/rule-store.ts'
@@ -48,6 +48,8 @@ export interface Tables {
   deleted_run_sessions: DeletedRunSessions
   run_event_positions: { tenant_id: string; position: number }
   approvals: Approvals
+  approval_links: ApprovalLinks
+  approval_alerts: ApprovalAlert & { tenant_id: string }
   rules: Omit<RuleRow, 'definition' | 'enabled'> & { definition: string; enabled: unknown }
   teams: Omit<NamedRow, 'definition'> & { definition: string }
   environments: Omit<NamedRow, 'definition'> & { definition: string }
@@ -188,6 +190,8 @@ interface Deliveries {
   due_at: number
   lease: string | null
   last_error: string | null
+  /** The question that it is about. */
+  approval_id: string | null
   created_at: number
   updated_at: number
 }
@@ -280,4 +284,8 @@ interface Approvals extends Omit<ApprovalRow, 'status' | 'votes' | 'edited' | 'w
   content: string
   /** Sealed: the votes, and the input that a person wrote. */
   answers: string | null
+}
+
+interface ApprovalLinks extends Omit<ApprovalLink, 'verdict'> {
+  verdict: string
 }

@@ -96,6 +96,12 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     endApproval: (tenant, id, end, now = steadyNow()) => store.endApproval(tenant, id, end, now),
     useApproval: (tenant, id, now = steadyNow()) => store.useApproval(tenant, id, now),
     expireApprovals: (limit, now = steadyNow()) => store.expireApprovals(limit, now),
+    listApprovals: (tenant, filter, page, now = steadyNow()) =>
+      store.listApprovals(tenant, filter, page, now),
+    revokeGrant: (tenant, id, now = steadyNow()) => store.revokeGrant(tenant, id, now),
+    createApprovalLinks: (links, now = steadyNow()) => store.createApprovalLinks(links, now),
+    listApprovalAlerts: (tenant, within_ms, now = steadyNow()) =>
+      store.listApprovalAlerts(tenant, within_ms, now),
     expireRuns: (limits) => store.expireRuns({ now: steadyNow(), ...limits }),
   } satisfies Partial<Store>
 }

@@ -1,4 +1,8 @@
 import type { Page } from './audit-store.ts'
+import type { DeliveryState } from './delivery-store.ts'
+
+/** The kind of deliveries that carry a question to a route. They end when the question is decided. */
+export const APPROVAL_MESSAGE = 'approval_message'
 
 export const approvalStatuses = [
   'pending',
@@ -49,6 +53,77 @@ export interface NewApproval {
   readonly within_ms: number
 }
 
+/** A message about a question, queued in the transaction that stores it. */
+export interface ApprovalMessage {
+  readonly id: string
+  /** Unique within the question. */
+  readonly key: string
+  /** JSON; sealed. */
+  readonly payload: string
+  /** How long after the question it is due. */
+  readonly after_ms: number
+}
+
+export const budgetScopes = ['session', 'agent', 'tenant'] as const
+/** Whose questions of the last hour are counted. */
+export type BudgetScope = (typeof budgetScopes)[number]
+
+/** The most questions of an hour. */
+export type ApprovalBudget = Readonly<Partial<Record<BudgetScope, number>>>
+
+export interface RoutedApproval extends NewApproval {
+  readonly messages?: readonly ApprovalMessage[]
+  readonly budget?: ApprovalBudget
+}
+
+/** A session, agent or tenant that has asked too often. */
+export interface ApprovalAlert {
+  readonly scope: BudgetScope
+  /** The id of the session, the name of the agent, or empty for the tenant. */
+  readonly subject: string
+  /** The budget: so many questions an hour. */
+  readonly questions: number
+  /** How many further questions were refused since the alert began. */
+  readonly refused: number
+  readonly since: number
+  readonly last_at: number
+}
+
+export type ApprovalRequestResult =
+  | { readonly approval: ApprovalRow; readonly isNew: boolean }
+  /** Nothing was stored. `isNew` tells whether this is the first refusal of the hour. */
+  | { readonly approval: undefined; readonly isNew: boolean; readonly alert: ApprovalAlert }
+
+/** A link that answers one question with one verdict, once. */
+export interface ApprovalLink {
+  /** Public; names the row. */
+  readonly link_id: string
+  readonly tenant_id: string
+  readonly approval_id: string
+  readonly verdict: 'approve' | 'deny'
+  readonly route: string
+  /** Who gets the link. */
+  readonly recipient: string
+  readonly input_hash: string
+  /** The hash of the secret part of the link and of everything that it is bound to. The secret itself is not stored. */
+  readonly digest: string
+  readonly created_at: number
+  readonly expires_at: number
+  readonly used_at: number | null
+}
+
+/** How far a message has come. */
+export interface ApprovalMessageRow {
+  readonly approval_id: string
+  readonly key: string
+  readonly state: DeliveryState | 'done'
+  readonly attempts: number
+  readonly due_at: number
+  /** Of a `done` message: why it was not sent. */
+  readonly last_error: string | null
+  readonly updated_at: number
+}
+
 export interface ApprovalRow extends Omit<NewApproval, 'within_ms'> {
   readonly status: ApprovalStatus
   readonly votes: readonly ApprovalVote[]
@@ -73,12 +148,19 @@ export interface ApprovalAnswer {
   readonly edited?: unknown
   /** For how long identical calls of the session are approved too. */
   readonly grant_ms?: number
+  /** The link that carries the answer. It is used up, and an answer by a used link does not count. */
+  readonly link_id?: string
 }
 
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus
   readonly session_id?: string
+  readonly agent?: string
+  readonly hook_id?: string
+  readonly run_id?: string
   readonly input_hash?: string
+  /** Those whose grant is in force. */
+  readonly granted?: boolean
 }
 
 /** Where an approval is known. */
@@ -91,12 +173,10 @@ export interface ApprovalKey {
 export interface ApprovalStore {
   /**
    * Stores a question, unless the session already has the same one: returns the pending question, the answer that a person
-   * gave meanwhile and that no call has used yet, or a grant that still counts. `isNew` tells whether it was stored.
+   * gave meanwhile and that no call has used yet, a grant that still counts, or how the question of the same event ended.
+   * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
    */
-  requestApproval(
-    approval: NewApproval,
-    now?: number,
-  ): Promise<{ readonly approval: ApprovalRow; readonly isNew: boolean }>
+  requestApproval(approval: RoutedApproval, now?: number): Promise<ApprovalRequestResult>
   /** Counts an answer. Without `counted`, another answer, the deadline or the caller was faster. Undefined: there is none. */
   answerApproval(
     tenant: string,
@@ -118,10 +198,24 @@ export interface ApprovalStore {
     tenant: string,
     filter: ApprovalFilter,
     page: { readonly cursor?: string | undefined; readonly limit: number },
+    now?: number,
   ): Promise<Page<ApprovalRow>>
   countPendingApprovals(tenant: string): Promise<number>
   /** Those of the given approvals that are no longer pending, of any tenant. */
   endedApprovals(approvalIds: readonly string[]): Promise<readonly ApprovalKey[]>
   /** Ends approvals whose deadline has passed, of any tenant; at most `limit`. */
   expireApprovals(limit: number, now?: number): Promise<readonly ApprovalKey[]>
+  /** Ends a grant: the next identical call is asked about again. False if none is in force. */
+  revokeGrant(tenant: string, approvalId: string, now?: number): Promise<boolean>
+  /** Stores links of pending questions of one tenant. They expire with their question. */
+  createApprovalLinks(
+    links: readonly Omit<ApprovalLink, 'created_at' | 'used_at'>[],
+    now?: number,
+  ): Promise<void>
+  /** Finds a link of any tenant: a link is the credential, and names no tenant. */
+  findApprovalLink(linkId: string): Promise<ApprovalLink | undefined>
+  /** The messages about the given questions, in the order in which they are due. */
+  listApprovalMessages(tenant: string, approvalIds: readonly string[]): Promise<readonly ApprovalMessageRow[]>
+  /** The sessions, agents and tenants whose questions were refused within that time. */
+  listApprovalAlerts(tenant: string, within_ms: number, now?: number): Promise<readonly ApprovalAlert[]>
 }

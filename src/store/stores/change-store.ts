@@ -10,6 +10,11 @@ export const storedKinds = [
   'agents',
   'tenants',
   'approvals',
+  'rules',
+  'firings',
+  'teams',
+  'mailbox',
+  'environments',
 ] as const
 
 export type StoredKind = (typeof storedKinds)[number]
@@ -20,7 +25,8 @@ export type ChangeMarks = Readonly<Record<StoredKind, string>>
 export interface ChangeStore {
   /**
    * The marks of what the tenant has, and of what the gateway has for all tenants: global hooks, its settings, and the list
-   * of tenants. They are counts, times and versions, and no content. A mark considers the latest 200 deliveries.
+   * of tenants. They are counts, times and versions, and no content. A mark considers the
+   * latest 200 deliveries, messages and firings.
    */
   readChangeMarks(tenant: string): Promise<ChangeMarks>
 }

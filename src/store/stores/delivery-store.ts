@@ -10,6 +10,8 @@ export interface NewDelivery {
   readonly payload: string
   /** At once if omitted. */
   readonly due_at?: number
+  /** The question to a person that it is about: the delivery is cancelled when the question is decided. */
+  readonly approval_id?: string
   readonly created_at: number
 }
 
@@ -27,6 +29,14 @@ export interface ClaimedDelivery {
 }
 
 export type DeliveryState = 'waiting' | 'leased' | 'dead'
+
+/** How far a delivery has come, for those who know its dedup key. */
+export interface DeliveryProgress {
+  readonly dedup_key: string
+  readonly state: DeliveryState | 'done'
+  readonly attempts: number
+  readonly last_error: string | null
+}
 
 export interface DeliveryRow {
   readonly id: string
@@ -75,6 +85,8 @@ export interface DeliveryStore {
     filter: { readonly state?: DeliveryState; readonly kind?: string },
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly nextCursor: string }>
+  /** Done ones too, until they are pruned. Unknown keys are absent. */
+  findDeliveries(tenant: string, dedupKeys: readonly string[]): Promise<readonly DeliveryProgress[]>
   /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
   replayDeliveries(tenant: string, ids: readonly string[] | 'all', now?: number): Promise<number>
   /** When the next delivery is due; undefined if none waits. */

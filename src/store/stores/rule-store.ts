@@ -48,6 +48,7 @@ export interface MailboxFilter {
   readonly team?: string
   readonly member?: string
   readonly unread?: boolean
+  readonly firing_id?: string
 }
 
 /** `pending`: not begun · `started`: begun, and its end is not known. */
@@ -112,6 +113,8 @@ export interface FiringFilter {
   readonly event_id?: string
   /** The run whose end fired the rule. */
   readonly run_id?: string
+  /** The run that an action of the firing started. */
+  readonly started_run_id?: string
 }
 
 export type ActionEnd = Pick<FiringAction, 'position' | 'reason' | 'detail' | 'run_id'> & {

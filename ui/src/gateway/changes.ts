@@ -8,15 +8,21 @@ type ChangeKind = Subscriptions['changes.tail']['item']['kind']
 /** The first word of the keys of all queries that show things of a kind. */
 const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   hooks: ['hooks', 'status'],
-  deliveries: ['deliveries', 'status'],
+  deliveries: ['deliveries', 'firing', 'status', 'approvals'],
   tokens: ['tokens'],
   secrets: ['secrets'],
   providers: ['providers'],
-  settings: ['settings', 'status'],
+  settings: ['settings', 'rules', 'status'],
   budget: ['budget', 'status'],
   agents: ['agents'],
   tenants: ['tenants', 'caller'],
-  approvals: ['approvals'],
+  approvals: ['approvals', 'status'],
+  rules: ['rules'],
+  // A firing arms the windows of its rule.
+  firings: ['firings', 'firing', 'rules'],
+  teams: ['teams'],
+  mailbox: ['mailbox', 'firing'],
+  environments: ['environments'],
   health: ['status'],
 }
 

@@ -175,6 +175,7 @@ export function sealDelivery(secrets: Secrets, { tenant, ...delivery }: NewDeliv
   return {
     ...delivery,
     due_at: delivery.due_at ?? null,
+    approval_id: delivery.approval_id ?? null,
     tenant_id: tenant,
     payload: secrets.encrypt(delivery.payload, deliveryPayloadPath(delivery.id)),
   }

@@ -121,6 +121,9 @@ const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<nu
       { table: 'mailbox_messages', key: 'message_id', time: 'created_at', isIndexed: true },
       before,
     ),
+  (trx, { executions_before: before }) => pruneApprovals(trx, before),
+  (trx, { executions_before: before }) =>
+    pruneRows(trx, { table: 'approval_alerts', key: 'subject', time: 'last_at' }, before),
 ]
 
 interface PrunedTable {
@@ -175,6 +178,15 @@ async function pruneDeliveries(trx: QueryBuilder, state: 'done' | 'dead', before
     .where('id', 'in', old)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+/** Ended questions go with the history, and with them their links; a grant that counts stays. */
+async function pruneApprovals(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from approvals where position in (
+      select position from approvals where status <> 'pending' and decided_at < ${before}
+        and coalesce(granted_until, 0) < ${before} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
 }
 
 /** Ended runs go with the history. A run whose finish is not confirmed stays: its hooks have not run yet. */

@@ -118,7 +118,8 @@ async function findFiring(
   return row && (await withActions(db, trx, { tenant, rows: [row] }))[0]
 }
 
-function selectFirings(trx: QueryBuilder, tenant: string, { rule_id, event_id, run_id }: FiringFilter) {
+function selectFirings(trx: QueryBuilder, tenant: string, filter: FiringFilter) {
+  const { rule_id, event_id, run_id, started_run_id } = filter
   return trx
     .selectFrom('rule_firings')
     .selectAll()
@@ -126,6 +127,15 @@ function selectFirings(trx: QueryBuilder, tenant: string, { rule_id, event_id, r
     .$if(rule_id !== undefined, (query) => query.where('rule_id', '=', rule_id ?? ''))
     .$if(event_id !== undefined, (query) => query.where('event_id', '=', event_id ?? ''))
     .$if(run_id !== undefined, (query) => query.where('run_id', '=', run_id ?? ''))
+    .$if(started_run_id !== undefined, (query) =>
+      query.where('firing_id', 'in', (eb) =>
+        eb
+          .selectFrom('rule_actions')
+          .select('firing_id')
+          .where('tenant_id', '=', tenant)
+          .where('run_id', '=', started_run_id ?? ''),
+      ),
+    )
 }
 
 async function withActions(

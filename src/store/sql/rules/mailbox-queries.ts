@@ -32,7 +32,7 @@ export function mailboxQueries(db: SqlDatabase, countSealed: CountSealed): Mailb
       await countSealed(messages.length + deliveries.length)
     },
 
-    listMailbox: (tenant, { team, member, unread }, { cursor, limit }) =>
+    listMailbox: (tenant, { team, member, unread, firing_id }, { cursor, limit }) =>
       db.tenant(tenant, async (trx) => {
         const from = cursor ? readTextCursor(cursor) : undefined
         const rows = await trx
@@ -42,6 +42,7 @@ export function mailboxQueries(db: SqlDatabase, countSealed: CountSealed): Mailb
           .$if(team !== undefined, (query) => query.where('team', '=', team ?? ''))
           .$if(member !== undefined, (query) => query.where('member', '=', member ?? ''))
           .$if(unread !== undefined, (query) => query.where('read_at', unread ? 'is' : 'is not', null))
+          .$if(firing_id !== undefined, (query) => query.where('firing_id', '=', firing_id ?? ''))
           .$if(from !== undefined, (query) =>
             query.where((eb) =>
               eb(eb.refTuple('created_at', 'message_id'), '<', eb.tuple(from?.time ?? 0, from?.key ?? '')),

@@ -33,14 +33,16 @@ const NO_TAG = ''
 
 function allDemands(offer: RunnerOffer): readonly ExactDemands[] {
   const { hostname, project_dir, executor_profile, executor_type } = offer
-  const exact: readonly ExactDemands[] = [
-    { hostname },
-    { project_dir },
-    { executor_profile },
-    { executor_type },
+  // A runner that takes the executors of blueprints also takes autonomous agents that name none.
+  const executorTypes = executor_type === 'command' ? ['command', 'autonomous'] : [executor_type]
+  const exact: readonly (readonly ExactDemands[])[] = [
+    [{ hostname }],
+    [{ project_dir }],
+    [{ executor_profile }],
+    executorTypes.map((type) => ({ executor_type: type })),
   ]
   return exact.reduce<readonly ExactDemands[]>(
-    (demands, one) => demands.flatMap((others) => [others, { ...others, ...one }]),
+    (demands, ones) => demands.flatMap((others) => [others, ...ones.map((one) => ({ ...others, ...one }))]),
     [{}],
   )
 }

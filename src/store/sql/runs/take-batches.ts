@@ -1,15 +1,17 @@
 import { nextTurn } from '../../../engine/core/clock.ts'
 import type { DialectStatements } from '../sql-database.ts'
 
-type TakeRequest = Parameters<DialectStatements['takeRun']>[0]
+export type TakeRequest = Parameters<DialectStatements['takeRun']>[0]
 type TakenRow = Awaited<ReturnType<DialectStatements['takeRun']>>
 
-/** Takes runs for several polls of one tenant in one transaction, in the order of the requests. */
-export type TakeBatch = (requests: readonly TakeRequest[]) => Promise<readonly TakenRow[]>
+/** Takes runs for several polls of one tenant together, in the order of the requests. A promise in the answer concerns its poll alone. */
+export type TakeBatch = (
+  requests: readonly TakeRequest[],
+) => Promise<readonly (TakenRow | Promise<TakenRow>)[]>
 
 interface WaitingTake {
   readonly request: TakeRequest
-  resolve(row: TakenRow): void
+  resolve(row: TakenRow | Promise<TakenRow>): void
   reject(error: unknown): void
 }
 

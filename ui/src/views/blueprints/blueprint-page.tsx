@@ -67,9 +67,7 @@ function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefine
       heading={
         <Group gap="xs">
           {title}
-          {stored === undefined ? null : (
-            <Tag>{stored.source === 'file' ? 'from a file' : `version ${stored.version}`}</Tag>
-          )}
+          {stored === undefined ? null : <Tag>{originOf(stored)}</Tag>}
         </Group>
       }
       purpose={
@@ -149,6 +147,11 @@ function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefine
   )
 }
 
+function originOf({ source, version }: StoredBlueprint): string {
+  if (source === 'builtin') return 'built-in'
+  return source === 'file' ? 'from a file' : `version ${version}`
+}
+
 interface SaveBarProps {
   readonly stored: StoredBlueprint | undefined
   readonly draft: Fields
@@ -162,12 +165,14 @@ function SaveBar({ stored, draft, edited, onSaved, isReadOnly }: SaveBarProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isSure, setSure] = useState(false)
+  const isBuiltIn = stored?.source === 'builtin'
   const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['blueprints'] }) }
   const save = useMutation({
     ...settled,
     mutationFn: () => {
       const name = typeof draft.name === 'string' ? draft.name : ''
-      return stored === undefined
+      // A saved agent replaces the built-in one of its name.
+      return stored === undefined || isBuiltIn
         ? call('blueprints.create', { ...draft, name })
         : call('blueprints.update', {
             ...replacementOf(stored.definition, draft),
@@ -206,14 +211,18 @@ function SaveBar({ stored, draft, edited, onSaved, isReadOnly }: SaveBarProps) {
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
-          {stored === undefined ? 'Save' : `Save version ${stored.version + 1}`}
+          {stored === undefined
+            ? 'Save'
+            : isBuiltIn
+              ? 'Replace the built-in agent'
+              : `Save version ${stored.version + 1}`}
         </Button>
         {edited === undefined || stored === undefined ? null : (
           <Button size="xs" variant="default" onClick={onSaved}>
             Discard changes
           </Button>
         )}
-        {stored === undefined ? null : (
+        {stored === undefined || isBuiltIn ? null : (
           <Button
             size="xs"
             variant={isSure ? 'filled' : 'default'}

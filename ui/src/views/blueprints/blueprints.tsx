@@ -31,14 +31,9 @@ export function Blueprints() {
     <div className={layout.stack}>
       <Panel title="Blueprints" aside={maySave ? <NewLink /> : undefined}>
         <Loaded query={query} rows={5}>
-          {({ blueprints }) =>
-            blueprints.length === 0 ? (
-              <Empty title="No agent yet" action={maySave ? <NewLink /> : undefined}>
-                A blueprint says how an agent is executed, what it takes and returns, and which hooks stand
-                around its runs. From a file: <code>hookhelm blueprints save agent.json</code>
-              </Empty>
-            ) : (
-              blueprints.map((blueprint) => (
+          {({ blueprints }) => (
+            <>
+              {blueprints.map((blueprint) => (
                 <div
                   key={blueprint.name}
                   className={`${layout.row} ${styles.row}`}
@@ -56,9 +51,15 @@ export function Blueprints() {
                     </Button>
                   ) : null}
                 </div>
-              ))
-            )
-          }
+              ))}
+              {blueprints.some(({ source }) => source !== 'builtin') ? null : (
+                <Empty title="No agent of your own yet" action={maySave ? <NewLink /> : undefined}>
+                  A blueprint says how an agent is executed, what it takes and returns, and which hooks stand
+                  around its runs. From a file: <code>hookhelm blueprints save agent.json</code>
+                </Empty>
+              )}
+            </>
+          )}
         </Loaded>
       </Panel>
       <NamedHooks blueprints={query.data?.blueprints ?? []} />
@@ -89,10 +90,17 @@ function BlueprintText({ blueprint }: { readonly blueprint: StoredBlueprint }) {
           </Tag>
         )}
         {source === 'file' ? <Tag>file</Tag> : null}
+        {source === 'builtin' ? <Tag>built-in</Tag> : null}
       </span>
       <span className={styles.about}>
         {typeof definition.description === 'string' ? `${showControls(definition.description)} · ` : ''}
-        version {version} · <Age at={updated_at} />
+        {source === 'builtin' ? (
+          'comes with the product'
+        ) : (
+          <>
+            version {version} · <Age at={updated_at} />
+          </>
+        )}
       </span>
     </Link>
   )

@@ -8,7 +8,7 @@ import type { BlueprintFormProps } from './blueprint-page.tsx'
 
 const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }
 
-type Kind = 'command' | 'model' | 'cli' | 'profile'
+type Kind = 'command' | 'model' | 'cli' | 'profile' | 'any'
 
 /** The fields of each kind; all others are changed as JSON. */
 const known: Readonly<Record<Kind, readonly string[]>> = {
@@ -16,14 +16,16 @@ const known: Readonly<Record<Kind, readonly string[]>> = {
   model: ['type', 'max_steps', 'compact_at_tokens', 'permission_first'],
   cli: ['type', 'agent', 'command', 'args', 'allowed_env_vars', 'unconnected'],
   profile: ['profile'],
+  any: [],
 }
 
 /** What a new executor of a kind begins with. */
-const fresh: Readonly<Record<Kind, Fields>> = {
+const fresh: Readonly<Record<Kind, Fields | undefined>> = {
   command: { command: [] },
   model: { type: 'model' },
   cli: { type: 'cli', agent: 'claude-code' },
   profile: { profile: '' },
+  any: undefined,
 }
 
 /** How the agent runs: a command, a model, a coding agent, or a profile that its runner knows. */
@@ -31,14 +33,14 @@ export function ExecutorForm({ draft, set, isReadOnly }: BlueprintFormProps) {
   const { edition } = useCaller()
   const executor = fieldsOf(draft.executor)
   const demands = fieldsOf(draft.demands)
-  const kind = kindOf(executor)
+  const kind = draft.executor === undefined ? 'any' : kindOf(executor)
   const setExecutor = (name: string, value: unknown) => set('executor', withField(executor, name, value))
   const others = Object.keys(executor).filter((name) => !['timeout_seconds', ...known[kind]].includes(name))
   const choose = (chosen: string) => {
     const next = kinds.find(({ value }) => value === chosen)?.value ?? 'command'
     const { timeout_seconds } = executor
-    const executorDraft = timeout_seconds === undefined ? fresh[next] : { ...fresh[next], timeout_seconds }
-    set('executor', executorDraft)
+    const isPlain = timeout_seconds === undefined || next === 'any'
+    set('executor', isPlain ? fresh[next] : { ...fresh[next], timeout_seconds })
   }
   const fields = { executor, set: setExecutor, isReadOnly }
   return (
@@ -51,7 +53,7 @@ export function ExecutorForm({ draft, set, isReadOnly }: BlueprintFormProps) {
           disabled={isReadOnly}
           data={kinds.map(({ value, label }) => ({
             ...{ value, label },
-            disabled: edition === 'standard' && value !== 'profile',
+            disabled: edition === 'standard' && value !== 'profile' && value !== 'any',
           }))}
           value={kind}
           onChange={choose}
@@ -69,8 +71,14 @@ export function ExecutorForm({ draft, set, isReadOnly }: BlueprintFormProps) {
             required
           />
         ) : null}
+        {kind === 'any' ? (
+          <p className={styles.empty}>
+            A model of the local runner, or any runner that registers for autonomous agents.
+          </p>
+        ) : null}
         <NumberField
           {...fields}
+          isReadOnly={isReadOnly || kind === 'any'}
           name="timeout_seconds"
           label="Longest run in seconds"
           placeholder="3600"
@@ -98,6 +106,7 @@ const kinds: readonly { readonly value: Kind; readonly label: string }[] = [
   { value: 'model', label: 'Model' },
   { value: 'cli', label: 'Coding agent' },
   { value: 'profile', label: 'Profile' },
+  { value: 'any', label: 'Any runner' },
 ]
 
 function kindOf({ type, ...executor }: Fields): Kind {

@@ -63,6 +63,7 @@ const remedies: Readonly<Record<string, ReactNode>> = {
   'hook files': <Link to="/hooks">Review</Link>,
   deliveries: <Link to="/guards">Review</Link>,
   audit: <Link to="/audit">Review</Link>,
+  approvals: <Link to="/approvals">Review</Link>,
 }
 
 function Summary({ lastAt }: Pick<HealthProps, 'lastAt'>) {

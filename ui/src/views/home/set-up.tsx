@@ -7,6 +7,7 @@ import type { ReactNode } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { call, chooseTenant } from '../../gateway/call.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
+import { Packs } from '../../parts/packs.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
 
@@ -72,12 +73,20 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
         <Command text="hookhelm connect claude-code" />
       </Step>,
       <Step key={2} number={2} isDone={hasHooks} title="Add hooks">
-        Start with the examples: no forced pushes, no reading of secrets, no deleting of folders.{' '}
+        Start with packs that stop what no agent should do.{' '}
+        <Link to="/hooks" className={layout.inText}>
+          All packs
+        </Link>
         {mayCreate ? (
-          <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
-            Or make one here
-          </Link>
+          <>
+            {' · '}
+            <Link to="/hooks/$hookId" params={{ hookId: 'new' }} className={layout.inText}>
+              make a hook
+            </Link>
+          </>
         ) : null}
+        <Packs isShort />
+        Or write them to a file of the repository:
         <Command text="hookhelm init" />
       </Step>,
       <Step key={3} number={3} isDone={hasBlocked} title="See it block">

@@ -20,6 +20,8 @@ interface HookFormProps extends HookEditorProps {
 
 const first = ['name', 'matcher', 'if_expr'] as const
 const timing = ['timeout_ms', 'on_timeout', 'priority'] as const
+/** Shown at once where the draft has them: a person must see how long and for whom a hook allows calls. */
+const important = ['scope', 'agent_ids', 'match', 'expires_at', 'preapproves'] as const
 const shown = new Set<string>([
   ...first,
   ...timing,
@@ -36,6 +38,9 @@ const more = Object.keys(hookFields).filter((name) => !shown.has(name))
 /** The fields of a hook, drawn from its schema. */
 export function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps) {
   const set = (name: string, value: unknown) => onChange({ ...draft, [name]: value })
+  // Chosen once, so that nothing jumps while a person edits.
+  const [raised] = useState<readonly string[]>(draft.preapproves === true ? important : [])
+  const others = more.filter((name) => !raised.includes(name))
   const field = (name: string) => {
     const schema = hookFields[name]
     return schema === undefined ? null : (
@@ -63,13 +68,14 @@ export function HookForm({ draft, onChange, isReadOnly, problem }: HookFormProps
         disabled={isReadOnly}
       />
       {first.map(field)}
+      {raised.map(field)}
       <HandlerFields draft={draft} onChange={onChange} isReadOnly={isReadOnly} problem={problem} />
       <div className={styles.three}>{timing.map(field)}</div>
       <More
         title="More: failures, limits, locks"
-        isWrong={more.some((name) => problemOf(name, problem) !== undefined)}
+        isWrong={others.some((name) => problemOf(name, problem) !== undefined)}
       >
-        {more.map(field)}
+        {others.map(field)}
       </More>
     </>
   )
@@ -88,6 +94,7 @@ const handlerHints: Readonly<Record<string, string>> = {
   http: 'Posts the event to an address and reads the decision from the answer.',
   prompt: 'Asks a model whether to block. Each call draws on the token budget.',
   agent: 'Starts an agent of the host and waits for its answer.',
+  answer: 'Gives a fixed answer. Matcher and condition say when.',
   function: 'A function of the program that embeds the engine. A gateway on its own has none.',
 }
 

@@ -26,6 +26,7 @@ export function HookOverview({ hook }: { readonly hook: StoredHook }) {
     ['Timeout', hook.timeout_ms === undefined ? 'of the event' : formatDuration(hook.timeout_ms)],
     ['If it times out', hook.on_timeout ?? 'block'],
     ['If it fails', hook.on_error ?? 'block'],
+    ['Tags', hook.tags === undefined ? 'none' : hook.tags.join(', ')],
     ['Made', <Age key="made" at={hook.created_at} />],
     ['Changed', <Age key="changed" at={hook.updated_at} />],
     ['Id', <Id key="id" value={hook.id} />],

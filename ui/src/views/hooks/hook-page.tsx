@@ -23,6 +23,8 @@ export type StoredHook = Methods['hooks.get']['result']['hook']
 /** One hook: what it is, how it is set, what it would do, and what it did. */
 export function HookPage() {
   const { hookId } = route.useParams()
+  const { draft } = route.useSearch()
+  if (hookId === 'new' && draft !== undefined) return <DraftedHookView approvalId={draft} />
   if (hookId === 'new') return <HookView stored={undefined} />
   return <StoredHookView hookId={hookId} />
 }
@@ -39,8 +41,30 @@ function StoredHookView({ hookId }: { readonly hookId: string }) {
   )
 }
 
-function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
-  const { tab = stored === undefined ? 'config' : 'overview', from } = route.useSearch()
+/** A new hook that allows the calls of an approval. A person reviews it; nothing is saved before. */
+function DraftedHookView({ approvalId }: { readonly approvalId: string }) {
+  const query = useQuery({
+    queryKey: ['draft', approvalId],
+    queryFn: ({ signal }) => call('approvals.draft', { approval_id: approvalId }, signal),
+    // The draft holds an instant; reading it again would change what the person reviews.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <Loaded query={query} rows={8}>
+      {({ hook, notes }) => <HookView stored={undefined} drafted={hook} notes={notes} />}
+    </Loaded>
+  )
+}
+
+interface HookViewProps {
+  readonly stored: StoredHook | undefined
+  readonly drafted?: HookDraft
+  /** What a person should know before saving the draft. */
+  readonly notes?: readonly string[]
+}
+
+function HookView({ stored, drafted, notes = [] }: HookViewProps) {
+  const { tab = stored === undefined ? 'config' : 'overview', from, draft: draftOf } = route.useSearch()
   const sample = useRecordedSample(from)
   const navigate = useNavigate()
   const [edited, setEdited] = useState<HookDraft>()
@@ -50,9 +74,14 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
     setRefusal(undefined)
   }
   const fresh = sample === undefined ? newHook : hookLike(sample, newHook)
-  const draft: HookDraft = edited ?? stored ?? fresh
+  const draft: HookDraft = edited ?? stored ?? drafted ?? fresh
   const readOnlyReason = whyReadOnly(stored, useMay('admin'))
-  const title = stored === undefined ? 'New hook' : (stored.name ?? stored.id)
+  const title =
+    stored === undefined
+      ? drafted === undefined
+        ? 'New hook'
+        : 'Allow calls like this'
+      : (stored.name ?? stored.id)
   return (
     <Page
       title={title}
@@ -67,11 +96,17 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
           )}
           {stored?.shadow === true ? <Tag>shadow</Tag> : null}
           {stored?.enabled === false ? <Tag>off</Tag> : null}
+          {isExpired(stored) ? <Tag>expired</Tag> : null}
         </Group>
       }
       purpose={
         <>
-          {stored?.description ?? 'Runs on an event, looks at it, and decides.'}
+          {drafted === undefined
+            ? (stored?.description ?? 'Runs on an event, looks at it, and decides.')
+            : 'Review the draft: while this hook applies, no person is asked about the calls that it matches. Nothing is saved yet.'}
+          {notes.map((note) => (
+            <b key={note}> {note}</b>
+          ))}
           {stored === undefined ? null : <HookFigures hook={stored} />}
         </>
       }
@@ -95,6 +130,7 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
             search: {
               ...(chosen === null ? {} : { tab: chosen }),
               ...(from === undefined ? {} : { from }),
+              ...(draftOf === undefined ? {} : { draft: draftOf }),
             },
             replace: true,
           })
@@ -132,6 +168,11 @@ function HookView({ stored }: { readonly stored: StoredHook | undefined }) {
       </Tabs>
     </Page>
   )
+}
+
+/** From its instant on a hook is skipped. */
+function isExpired(stored: StoredHook | undefined): boolean {
+  return stored?.expires_at !== undefined && Date.parse(stored.expires_at) <= Date.now()
 }
 
 function whyReadOnly(stored: StoredHook | undefined, isAdmin: boolean): string | undefined {

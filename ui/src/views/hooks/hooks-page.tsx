@@ -1,4 +1,5 @@
-import { Button, Select, Switch } from '@mantine/core'
+import { Button, Modal, Select, Switch } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
@@ -7,6 +8,7 @@ import { call } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { Packs } from '../../parts/packs.tsx'
 import { Duration } from '../../parts/values.tsx'
 import { useHookCounts } from './hook-counts.ts'
 import { eventNames } from './hook-schema.ts'
@@ -52,14 +54,17 @@ export function HooksPage() {
       purpose="The hooks in force, in the order in which they run. Locked ones run first and again at the end."
       command="hookhelm list"
       actions={
-        mayCreate ? (
-          <Button
-            size="xs"
-            renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}
-          >
-            New hook
-          </Button>
-        ) : undefined
+        <>
+          <StarterPacks />
+          {mayCreate ? (
+            <Button
+              size="xs"
+              renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}
+            >
+              New hook
+            </Button>
+          ) : null}
+        </>
       }
     >
       <div className={styles.choices}>
@@ -94,6 +99,20 @@ export function HooksPage() {
   )
 }
 
+function StarterPacks() {
+  const [isOpen, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button variant="default" size="xs" onClick={open}>
+        Starter packs
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Starter packs" size="lg">
+        <Packs />
+      </Modal>
+    </>
+  )
+}
+
 /** Hook files that are not in force as they are written. */
 function Files({ files }: { readonly files: Effective['files'] }) {
   const odd = files.filter(({ state }) => state !== 'in_force' && state !== 'none')
@@ -124,7 +143,8 @@ function Chains({ hooks, counts }: ChainsProps) {
   if (chains.size === 0)
     return (
       <Empty title="No hook is in force" action={<code>hookhelm init</code>}>
-        Agents act without a guard. Make a hook here, or write a hook file in the repository.
+        Agents act without a guard. Add a starter pack, make a hook here, or write a hook file in the
+        repository.
       </Empty>
     )
   return [...chains].map(([event, chain]) => (
