@@ -30,8 +30,12 @@ export function browser() {
     })
     // A guard against hanging; it measures nothing.
     context.setDefaultTimeout(90_000)
-    onTestFinished(() => context.close())
     const page = await context.newPage()
+    const traffic = recordTraffic(page)
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await printPage(page, traffic)
+      await context.close()
+    })
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('console', (message) => {
@@ -50,6 +54,30 @@ export function browser() {
       return opened
     },
   }
+}
+
+/** The last frames of the WebSocket and the last calls of a page. */
+function recordTraffic(page: Page): readonly string[] {
+  const traffic: string[] = []
+  const add = (text: string) => {
+    traffic.push(`${Math.round(performance.now())} ${text.slice(0, 300)}`)
+    if (traffic.length > 60) traffic.shift()
+  }
+  page.on('websocket', (socket) => {
+    add('socket opened')
+    socket.on('framesent', ({ payload }) => add(`> ${payload}`))
+    socket.on('framereceived', ({ payload }) => add(`< ${payload}`))
+    socket.on('close', () => add('socket closed'))
+  })
+  page.on('request', (request) => add(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
+  page.on('response', (response) => add(`${response.status()} ${response.url()}`))
+  return traffic
+}
+
+/** A failure that only a busy machine shows leaves nothing but the output of its run. */
+async function printPage(page: Page, traffic: readonly string[]): Promise<void> {
+  const text = await page.locator('body').textContent({ timeout: 10_000 }).catch(String)
+  process.stdout.write(`${page.url()} showed:\n${text}\n\nIts last traffic:\n${traffic.join('\n')}\n`)
 }
 
 export async function screenshot(page: Page, name: string): Promise<void> {

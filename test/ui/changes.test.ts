@@ -46,6 +46,25 @@ test('two people see each other change hooks, secrets and files, without a reloa
   expect([ada.complaints, bob.complaints]).toEqual([[], []])
 })
 
+test('a page that the gateway does not let follow changes at first asks again, and follows them', async () => {
+  const { page } = await signIn(gateway())
+  let refusals = 0
+  await page.routeWebSocket('**/ws*', (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((text) => {
+      const { id, method } = JSON.parse(String(text))
+      if (method !== 'changes.tail' || refusals++ > 0) return server.send(text)
+      const error = { code: 'UNAVAILABLE', message: 'the database is busy', retryable: true }
+      socket.send(JSON.stringify({ type: 'res', id, ok: false, error }))
+    })
+  })
+  await page.goto(`${gateway().url}/ui/hooks`)
+  await page.getByRole('heading', { name: 'Hooks' }).waitFor()
+  await expect.poll(() => refusals).toBe(1)
+  await gateway().hook({ ...failing('made after a refusal'), matcher: 'Bash(never*)' })
+  await page.getByText('made after a refusal').first().waitFor()
+})
+
 test('a page that nothing happens on asks the gateway for nothing', async () => {
   const { page } = await signIn(gateway())
   await gateway().dispatch('pre_tool_use', call('ls'))

@@ -169,11 +169,21 @@ class LiveConnection {
     }
   }
 
-  /** A gateway whose data was restored may not know the cursor any more; from now on is better than nothing. */
+  /**
+   * Requests a refused subscription again. A gateway whose data was restored may not know the cursor any more, so the
+   * subscription begins anew. A request without a cursor was refused for another reason, such as a busy database: it is
+   * repeated after some time, because a view that silently stops following would show old data as live.
+   */
   #startOver(subscription: Subscription): void {
-    if (subscription.cursor === undefined || !this.#wanted.has(subscription)) return
+    if (!this.#wanted.has(subscription)) return
+    const socket = this.#socket
+    const isRefusedAnew = subscription.cursor === undefined
     subscription.cursor = undefined
-    this.#request(subscription)
+    if (!isRefusedAnew) return this.#request(subscription)
+    setTimeout(() => {
+      // A new connection has requested it already.
+      if (this.#socket === socket && this.#wanted.has(subscription)) this.#request(subscription)
+    }, MAX_WAIT_MS)
   }
 
   #change(state: ConnectionState): void {
