@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
+import { isHookError } from '../engine/core/error.ts'
 import { decodeUtf8, parseJson } from '../safe/json.ts'
 import { LineSplitter } from '../safe/line-splitter.ts'
 import { type CallDeadline, type RunningDeadline, startDeadline } from './deadline.ts'
@@ -70,7 +71,7 @@ export class LineSocket {
         deadline.clear()
         return reject(deadline.signal.reason)
       }
-      deadline.signal.addEventListener('abort', () => this.#settle(id)?.reject(deadline.signal.reason))
+      deadline.signal.addEventListener('abort', () => this.#giveUp(id, deadline.signal.reason))
       this.#waiting.set(id, { request, deadline, latestMs, clock, resolve, reject })
       this.#write({ ...request, id })
     })
@@ -80,6 +81,17 @@ export class LineSocket {
     const socket = this.#connected()
     socket.ref()
     socket.write(`${JSON.stringify(request)}\n`)
+  }
+
+  /** A caller that leaves withdraws its question. One whose time is over does not: the same call may come again. */
+  #giveUp(id: number, reason: unknown): void {
+    const waiting = this.#settle(id)
+    if (isHookError(reason) && reason.code === 'engine.aborted') this.#cancel(id)
+    waiting?.reject(reason)
+  }
+
+  #cancel(id: number): void {
+    this.#socket?.write(`${JSON.stringify({ id, cancel: true })}\n`)
   }
 
   /** After a pause, in which a gateway may have restarted. */
@@ -144,7 +156,8 @@ export class LineSocket {
     if (id === null) return this.#refuseAll(errorFromWire(error))
     if (typeof id !== 'number') return
     const open = this.#waiting.get(id)
-    if (open === undefined) return
+    // The caller left while its question was on the way.
+    if (open === undefined) return typeof until_ms === 'number' ? this.#cancel(id) : undefined
     if (typeof until_ms === 'number') {
       const [approvalId] = /apr_[0-9a-f]{16}$/.exec(String(pending)) ?? []
       if (approvalId !== undefined) open.approvalId ??= approvalId

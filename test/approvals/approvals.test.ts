@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createClient } from '../../src/client/index.ts'
 import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
 import { running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
@@ -142,6 +143,29 @@ describe('a call that a hook asks about', () => {
       ({ body: { pending } }) => pending === 0,
     )
     expect(body.approvals).toMatchObject([{ status: 'cancelled', decided_by: 'the caller left' }])
+  })
+
+  test('is cancelled when its caller aborts it, and other calls of the connection wait on', async () => {
+    const { gateway, ada } = await asking()
+    const client = createClient({ socket: gateway.socket ?? '' })
+    onTestFinished(() => client.close())
+    const leaver = new AbortController()
+    const send = (session: string, more: object = {}) =>
+      client.dispatch(
+        { event: 'pre_tool_use', payload: push(), envelope: { session } },
+        { waitMs: WITHIN_MS, ...more },
+      )
+    const stays = send('stays')
+    const [{ approval_id }] = await pendingOf(gateway)
+    const leaves = send('leaves', { signal: leaver.signal })
+    await pendingOf(gateway, 2)
+    leaver.abort()
+    await expect(leaves).rejects.toMatchObject({ code: 'engine.aborted' })
+    expect(await pendingOf(gateway)).toMatchObject([{ session_id: 'stays' }])
+    const { body } = await gateway.call('GET', '/v1/approvals?status=cancelled')
+    expect(body.approvals).toMatchObject([{ session_id: 'leaves', decided_by: 'the caller left' }])
+    await ada.answer('approve', approval_id)
+    expect((await stays).decision).toMatchObject({ kind: 'allow', grant: true })
   })
 
   test('keeps its question if it comes back in time, and gets one answer for both connections', async () => {

@@ -27,6 +27,8 @@ export interface PendingApproval {
   readonly approvalId: string
   /** Until when the caller waits: milliseconds since 1970. */
   readonly untilMs: number
+  /** The caller no longer wants the answer: its question ends at once, unless another caller waits for it too. */
+  leave(): void
 }
 
 /** A question without what the service adds. */
@@ -198,10 +200,14 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     throw serverError('approval.budget', text)
   }
 
-  const wait = (approval: ApprovalRow, { withinMs }: ApprovalWait, signal: AbortSignal | undefined) =>
+  const wait = (approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) =>
     new Promise<ApprovalOutcome>((resolve, reject) => {
       const { tenant_id: tenant, approval_id: id } = approval
+      const withinMs = Math.max(1, given.withinMs)
+      let isOver = false
       const finish = (end: () => void) => {
+        if (isOver) return
+        isOver = true
         cancelTimer()
         waiting -= 1
         signal?.removeEventListener('abort', abort)
@@ -210,17 +216,22 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         if (set?.size === 0) waiters.delete(id)
         end()
       }
-      const abort = () =>
+      const leaveWith = (end: () => void) =>
         finish(() => {
-          leave(tenant, id)
+          end()
           reject(new HookError('engine.aborted', 'the caller left before a person answered'))
+        })
+      const abort = () => leaveWith(() => leave(tenant, id))
+      const abandon = () =>
+        leaveWith(() => {
+          if (!waiters.has(id)) cancelLeft(tenant, id).catch(logFailure)
         })
       const waiter: Waiter = {
         tenant,
         settle: (row) => finish(() => resolve({ status: row.status, approval: row, isWaiting: false })),
         reject: (error) => finish(() => reject(error)),
       }
-      const cancelTimer = after(clock, Math.max(1, withinMs), () =>
+      const cancelTimer = after(clock, withinMs, () =>
         finish(() => resolve({ status: 'pending', approval, isWaiting: true })),
       )
       const set = waiters.get(id) ?? new Set()
@@ -230,6 +241,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       stay(id)
       if (signal?.aborted) return abort()
       signal?.addEventListener('abort', abort, { once: true })
+      const untilMs = Math.floor(clock.now() + withinMs)
+      given.onPending({ approvalId: id, untilMs, leave: abandon })
       // The answer may have come between the question and this line.
       wake(tenant, id).catch(logFailure)
     })
@@ -253,9 +266,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         if (question.messages?.length) parts.wakeDeliveries()
       }
       if (status === 'pending') {
-        const left = given.withinMs - (clock.elapsed() - started)
-        given.onPending({ approvalId: approval_id, untilMs: Math.floor(clock.now() + Math.max(1, left)) })
-        return wait(approval, { ...given, withinMs: left }, signal)
+        const withinMs = given.withinMs - (clock.elapsed() - started)
+        return wait(approval, { ...given, withinMs }, signal)
       }
       const isGrant = approval.used_at !== null
       if (!isGrant && !(await store.useApproval(tenant_id, approval_id)))

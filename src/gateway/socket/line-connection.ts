@@ -14,6 +14,7 @@ import {
   agentReplyLine,
   decisionLine,
   errorLine,
+  isCancelLine,
   type LineId,
   lineIdOf,
   pendingLine,
@@ -31,8 +32,8 @@ const MAX_BUFFERED = 4 * 1_048_576
 interface OpenRequest {
   readonly id: LineId
   readonly caller: Caller
-  /** A person is being asked. */
-  isWaiting: boolean
+  /** Ends the question to a person; undefined if none is being asked. */
+  leave: (() => void) | undefined
 }
 
 /** One connection of a local client: one JSON line per request and reply, in the order in which requests finish. */
@@ -49,7 +50,7 @@ export class LineConnection {
   #early: Buffer[] | undefined
   /** Requests without a reply, and those of them that wait for a person. */
   #inFlight = 0
-  #waiting = 0
+  readonly #waiting = new Set<OpenRequest>()
   #ending = false
 
   constructor(socket: Socket, door: Door) {
@@ -78,7 +79,7 @@ export class LineConnection {
     if (this.#ending) return
     if (!this.#lines.push(chunk, this.#take))
       this.#fail(null, new HookError('input.too_large', `a line has more than ${this.#maxLine} bytes`))
-    if (this.#inFlight - this.#waiting >= MAX_IN_FLIGHT) this.#socket.pause()
+    if (this.#inFlight - this.#waiting.size >= MAX_IN_FLIGHT) this.#socket.pause()
   }
 
   readonly #take = (line: Buffer): void => {
@@ -128,8 +129,10 @@ export class LineConnection {
       const value = parseJson(text, this.#agent === undefined ? {} : AGENT_LIMITS)
       id = lineIdOf(value)
       if (id === null) throw serverError('gateway.request', 'a request needs an id', { at: 'id' })
+      // No reply: the client has forgotten the request.
+      if (isCancelLine(value)) return this.#cancel(id)
       capacity.check(caller.tenant)
-      const call: OpenRequest = { id, caller, isWaiting: false }
+      const call: OpenRequest = { id, caller, leave: undefined }
       const run = this.#request(value, text, call)
       this.#inFlight += 1
       capacity.enter()
@@ -150,8 +153,8 @@ export class LineConnection {
     const { dispatcher, agents, parts } = this.#door
     const { signal } = this.#closed
     const agent = this.#agent
-    const tellPending = ({ approvalId, untilMs }: PendingApproval) => {
-      this.#hold(call)
+    const tellPending = ({ approvalId, untilMs, leave }: PendingApproval) => {
+      this.#hold(call, leave)
       this.#write(pendingLine(id, `waits for approval ${approvalId}`, untilMs))
     }
     if (agent === undefined) {
@@ -172,17 +175,22 @@ export class LineConnection {
   }
 
   /** A call that waits for a person takes no capacity, and other requests of its connection are read on. */
-  #hold(call: OpenRequest): void {
-    if (call.isWaiting) return
-    call.isWaiting = true
-    this.#waiting += 1
+  #hold(call: OpenRequest, leave: () => void): void {
+    const isHeld = call.leave !== undefined
+    call.leave = leave
+    if (isHeld) return
+    this.#waiting.add(call)
     this.#door.capacity.leave()
     this.#resume()
   }
 
-  #settle({ isWaiting }: OpenRequest, line: string): void {
-    if (isWaiting) this.#waiting -= 1
-    else this.#door.capacity.leave()
+  #cancel(id: LineId): void {
+    for (const call of this.#waiting) if (call.id === id) call.leave?.()
+  }
+
+  #settle(call: OpenRequest, line: string): void {
+    if (call.leave === undefined) this.#door.capacity.leave()
+    else this.#waiting.delete(call)
     this.#inFlight -= 1
     this.#write(line)
     if (this.#ending && this.#inFlight === 0) this.#socket.end()
@@ -190,7 +198,7 @@ export class LineConnection {
   }
 
   #resume(): void {
-    if (this.#inFlight - this.#waiting === MAX_IN_FLIGHT >> 1 && this.#early === undefined)
+    if (this.#inFlight - this.#waiting.size === MAX_IN_FLIGHT >> 1 && this.#early === undefined)
       this.#socket.resume()
   }
 

@@ -35,6 +35,11 @@ export function lineIdOf(value: unknown): LineId {
   return typeof id === 'number' ? id : null
 }
 
+/** `{"id":7,"cancel":true}`: the client no longer wants the answer to its request 7. */
+export function isCancelLine(value: unknown): boolean {
+  return fieldOf(value, 'cancel') === true
+}
+
 export function readDispatchLine(value: unknown): DispatchRequest {
   if (!isRecord(value)) return readDispatchRequest(value)
   const { id: _, ...request } = value
