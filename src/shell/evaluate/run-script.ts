@@ -130,7 +130,9 @@ function runPipeline(
     stdin = last.stdout
     if (command !== commands.at(-1) || frame.dialect !== 'zsh') after = withFilesOf(after, last)
   }
-  return frame.dialect === 'zsh' && last ? last : eitherWay(after, stdin ?? EMPTY_TEXT)
+  // An assignment at the end of a pipeline has the status of a command before it.
+  if (frame.dialect === 'zsh' && last) return last.fail.length === 0 ? { ...last, fail: last.ok } : last
+  return eitherWay(after, stdin ?? EMPTY_TEXT)
 }
 
 function runAndOr(

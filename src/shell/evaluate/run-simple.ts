@@ -49,9 +49,10 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
     // `$(<file)` is the content of the file.
     const input = redirected.frame.stdin === frame.stdin ? undefined : redirected.frame.stdin
     const outcome = redirected.finish(eitherWay(state, input ?? EMPTY_TEXT))
-    return node.words.length === 0 && !node.assignments.some(hasSubstitution)
-      ? { ...outcome, fail: [] }
-      : outcome
+    // dash takes `x+=1` and `x[0]=1` for the names of programs, and `sh` may be dash.
+    if (frame.dialect === 'sh' && node.assignments.some(({ append, subscript }) => append || subscript))
+      return { ...outcome, fail: [{ ...state, variables: before }] }
+    return isCertainSuccess(node) ? { ...outcome, fail: [] } : outcome
   }
   for (const { name } of node.assignments) exportVariable(state, name)
   const aliased = runAliases(node, forkState(state), inside)
@@ -69,6 +70,11 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
       return after
     })
   return redirected.finish({ ...all, ok: restored(all.ok), fail: restored(all.fail) })
+}
+
+/** A plain assignment does not fail; a redirection, an expansion and a substitution can. */
+function isCertainSuccess({ words, redirects, assignments }: SimpleCommand): boolean {
+  return words.length === 0 && redirects.length === 0 && !assignments.some(hasSubstitution)
 }
 
 function hasSubstitution({ value }: Assignment): boolean {
@@ -167,6 +173,12 @@ function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): 
   if (part?.kind !== 'text' || part.quoted || node.words[0]?.parts.length !== 1) return undefined
   const texts = state.aliases.get(part.text) ?? []
   const name = part.text
+  if (texts.some((text) => text.includes('<<')))
+    frame.run.record.addOpaque(
+      'code',
+      `what the here-document of the alias ${name} runs is not known`,
+      node.at,
+    )
   // The shell does not replace an alias again inside of itself.
   if (frame.via.includes(`alias ${name}`)) return undefined
   const outcomes = texts.map((text) =>

@@ -1,4 +1,9 @@
-import { describeField, type ShellText, type WordField } from '../expand/shell-text.ts'
+import {
+  describeField,
+  type ShellText,
+  type WordField,
+  withoutTrailingNewlines,
+} from '../expand/shell-text.ts'
 import { certainPath } from './resolve-path.ts'
 import type { ShellFrame } from './shell-run.ts'
 import type { ShellState } from './shell-state.ts'
@@ -39,7 +44,8 @@ function readScript(path: string, { run }: ShellFrame): ShellText | undefined {
 export function withFileContents(code: ShellText, state: ShellState, frame: ShellFrame): ShellText {
   return code.flatMap((piece): ShellText => {
     if (typeof piece === 'string' || piece.file === undefined || frame.remote !== undefined) return [piece]
-    return state.files.get(piece.file) ?? readScript(piece.file, frame) ?? [piece]
+    const content = state.files.get(piece.file) ?? readScript(piece.file, frame) ?? [piece]
+    return piece.isTrimmed ? withoutTrailingNewlines(content) : content
   })
 }
 

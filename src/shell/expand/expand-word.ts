@@ -11,6 +11,7 @@ import {
   unknownField,
   unknownText,
   type WordField,
+  withoutTrailingNewlines,
 } from './shell-text.ts'
 
 /** The arguments that a word becomes: none, one or several. */
@@ -163,14 +164,6 @@ export function arithmeticScope(scope: ExpansionScope) {
     assign: (name: string, value: number | undefined) =>
       scope.assign(name, value === undefined ? unknownText(`$${name}`) : [String(value)]),
   }
-}
-
-function withoutTrailingNewlines(text: ShellText): ShellText {
-  const last = text.at(-1)
-  if (typeof last !== 'string') return text
-  const trimmed = last.replace(/\n+$/, '')
-  if (trimmed !== '') return [...text.slice(0, -1), trimmed]
-  return withoutTrailingNewlines(text.slice(0, -1))
 }
 
 /** Replaces `~` at the start of a word. */

@@ -11,6 +11,8 @@ export interface UnknownPiece {
   readonly pattern?: string
   /** The file that a process substitution stands for. */
   readonly file?: string
+  /** The newlines at the end of the file are not part of the text: `$(cat file)`. */
+  readonly isTrimmed?: true
 }
 
 /** A text of which parts may be unknown. */
@@ -107,4 +109,15 @@ export function reportField(field: WordField): ShellArgument {
   const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
   const argument = { text: describeField(field), certainty }
   return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
+}
+
+/** What `$(…)` leaves of the output of a command. */
+export function withoutTrailingNewlines(text: ShellText): ShellText {
+  const last = text.at(-1)
+  if (typeof last === 'object' && last.file !== undefined)
+    return [...text.slice(0, -1), { ...last, isTrimmed: true }]
+  if (typeof last !== 'string') return text
+  const trimmed = last.replace(/\n+$/, '')
+  if (trimmed !== '') return [...text.slice(0, -1), trimmed]
+  return withoutTrailingNewlines(text.slice(0, -1))
 }

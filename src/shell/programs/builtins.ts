@@ -7,6 +7,7 @@ import {
   eitherWay,
   exportVariable,
   forkState,
+  joinStates,
   type ShellOutcome,
   type ShellState,
 } from '../evaluate/shell-state.ts'
@@ -159,13 +160,17 @@ function evaluate({ args, state, frame }: Invocation): ShellOutcome {
 function source({ args, state, frame, program }: Invocation): ShellOutcome {
   const [file, ...rest] = describeField(args[0] ?? []) === '--' ? args.slice(1) : args
   if (!file) return eitherWay(state, EMPTY_TEXT)
-  const inside = rest.length === 0 ? state : { ...state, positional: rest.map(fieldText) }
+  const given = rest.length === 0 ? state : { ...state, positional: rest.map(fieldText) }
+  // dash ignores further arguments, and `sh` may be dash.
+  const starts = rest.length > 0 && frame.dialect === 'sh' ? [given, forkState(state)] : [given]
   const returns: ShellState[] = []
-  const outcome = runScriptFile(file, inside, {
-    ...viaStep(frame, `${program} ${describeField(file)}`),
-    returns,
-  })
-  return { ...outcome, ok: [...outcome.ok, ...returns], fail: [...outcome.fail, ...returns] }
+  const inside = { ...viaStep(frame, `${program} ${describeField(file)}`), returns }
+  const outcomes = starts.map((start) => runScriptFile(file, start, inside))
+  return {
+    ok: joinStates([...outcomes.flatMap(({ ok }) => ok), ...returns]),
+    fail: joinStates([...outcomes.flatMap(({ fail }) => fail), ...returns]),
+    stdout: outcomes.length === 1 ? (outcomes[0]?.stdout ?? EMPTY_TEXT) : unknownText('$(…)'),
+  }
 }
 
 function trap({ args, state, frame }: Invocation): ShellOutcome {
@@ -233,8 +238,11 @@ function forget(state: ShellState, names: readonly WordField[]): ShellOutcome {
 }
 
 function evaluateLet({ args, state, frame }: Invocation): ShellOutcome {
+  const before = forkState(state)
   const scope = arithmeticScope(expansionScope(state, frame))
   for (const arg of args) evaluateArithmetic(describeField(arg), scope)
+  // dash has no `let`, and `sh` may be dash.
+  if (frame.dialect === 'sh') return { ok: [state], fail: [state, before], stdout: EMPTY_TEXT }
   return eitherWay(state, EMPTY_TEXT)
 }
 
