@@ -22,8 +22,13 @@ const WAIT_MS = 3_600_000
 interface Node {
   readonly child: ChildProcess
   readonly client: Client
-  /** Has a connection of its own, for the calls that wait. */
-  readonly waiting: Client
+  readonly address: GatewayAddress
+}
+
+interface GatewayAddress {
+  readonly url: string
+  readonly token: string
+  readonly socket: string
 }
 
 /** How fast the answer of a person reaches the call that waits, and what waiting calls cost those that ask no person. */
@@ -45,8 +50,8 @@ export async function approvalFigures(): Promise<Figure[]> {
       ...(await idleFigures(alone)),
     ]
   } finally {
-    for (const { child, client, waiting } of [alone, ...nodes]) {
-      await Promise.all([client.close(), waiting.close()])
+    for (const { child, client } of [alone, ...nodes]) {
+      await client.close()
       child.send('stop')
       await once(child, 'exit')
     }
@@ -57,15 +62,17 @@ export async function approvalFigures(): Promise<Figure[]> {
 }
 
 async function startNode(home: string, database?: string): Promise<Node> {
-  const file = fileURLToPath(new URL('./approvals-server.ts', import.meta.url))
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home },
     HOOKHELM_ENCRYPTION_KEY: 'ab'.repeat(32),
   }
-  const child = fork(file, database === undefined ? [] : [database], { env, execArgv: ['--expose-gc'] })
-  const [told] = (await once(child, 'message')) as [{ url: string; token: string; socket: string }]
-  return { child, client: createClient(told), waiting: createClient(told) }
+  const args = database === undefined ? [] : [database]
+  const child = fork(besideThis('approvals-server.ts'), args, { env, execArgv: ['--expose-gc'] })
+  const [address] = (await once(child, 'message')) as [GatewayAddress]
+  return { child, client: createClient(address), address }
 }
+
+const besideThis = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
 const event = (command: string, session: string) => ({
   event: 'pre_tool_use' as const,
@@ -125,7 +132,7 @@ async function idleFigures(node: Node): Promise<Figure[]> {
       await take('able', { waitMs: WAIT_MS })
     }
     const before = await memoryOf(node)
-    const held = await holdCalls(node.waiting)
+    const held = await holdCalls(node)
     memory = Math.min(memory, (await memoryOf(node)) - before)
     for (let turn = 0; turn < TURNS; turn++) await take('beside')
     await held.end()
@@ -148,17 +155,15 @@ async function idleFigures(node: Node): Promise<Figure[]> {
   ]
 }
 
-async function holdCalls(client: Client) {
-  const ended = new AbortController()
-  const options = { waitMs: WAIT_MS, signal: ended.signal }
-  const calls = Array.from({ length: PENDING }, (_, index) =>
-    client.dispatch(event('git push', `held-${index}`), options).catch(() => undefined),
-  )
+/** The callers are another process: what their calls cost them is no cost of the gateway. */
+async function holdCalls({ client, address }: Node) {
+  const args = [JSON.stringify(address), String(PENDING), String(WAIT_MS)]
+  const callers = fork(besideThis('approvals-callers.ts'), args)
   await untilPending(client, (pending) => pending >= PENDING)
   return {
     async end() {
-      ended.abort()
-      await Promise.all(calls)
+      callers.kill()
+      await once(callers, 'exit')
       await untilPending(client, (pending) => pending === 0)
     },
   }

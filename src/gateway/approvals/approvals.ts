@@ -95,6 +95,8 @@ const LOOK_MS = 1_000
 const MAX_ENDED = 500
 /** A caller that lost its connection, or whose node restarts, has this long to come back. Then its question is cancelled. */
 const RETURN_MS = 5_000
+/** A caller waits this much less at most, so that many callers share the length of their timers. */
+const TIMER_STEP_MS = 100
 /** Callers that may wait on one node. */
 const MAX_WAITING = 10_000
 
@@ -203,7 +205,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   const wait = (approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) =>
     new Promise<ApprovalOutcome>((resolve, reject) => {
       const { tenant_id: tenant, approval_id: id } = approval
-      const withinMs = Math.max(1, given.withinMs)
+      // Timers of one length are one entry in Node's heap of timers, which every dispatch changes.
+      const withinMs = Math.max(1, Math.floor(given.withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
       let isOver = false
       const finish = (end: () => void) => {
         if (isOver) return
