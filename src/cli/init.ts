@@ -70,7 +70,7 @@ async function offerPacks(): Promise<readonly string[]> {
 
 const nextSteps = `  hookhelm list
   hookhelm explain pre_tool_use --tool Bash --input '{"command":"cd / && rm -rf tmp"}'
-  hookhelm explain pre_tool_use --tool Write --input '{"file_path":"app/.env","content":"x"}'`
+  hookhelm explain pre_tool_use --tool Bash --input '{"command":"echo x | tee app/.env"}'`
 
 /** A test runs every hook of this file. */
 const exampleFile = `# yaml-language-server: $schema=${SCHEMA_URL}
@@ -78,32 +78,26 @@ const exampleFile = `# yaml-language-server: $schema=${SCHEMA_URL}
 # A change has no effect until you run: hookhelm trust
 version: 1
 hooks:
-  # 1. Block a command, also where it is part of a longer one.
+  # 1. Block a command by what it does, however it is spelled. \`decision: ask\` lets a person decide.
   - id: no-recursive-delete
     event: pre_tool_use
     matcher: Bash(rm -rf*)
-    handler_type: script
+    handler_type: answer
     config:
-      source: |
-        function handle(event) {
-          return { decision: 'block', reason: 'rm -rf is not allowed here; move things to a trash folder instead' }
-        }
+      decision: block
+      reason: rm -rf is not allowed here; move things to a trash folder instead
 
-  # 2. Keep agents away from files with secrets. A command reads the event as JSON from stdin;
-  #    exit code 2 blocks, and its stderr is the reason.
+  # 2. Keep agents from changing files with secrets, with a tool or in a shell: echo x >> .env, sed -i, cp, mv, rm.
   - id: no-secrets
     event: pre_tool_use
-    matcher: ^(Write|Edit)$
-    handler_type: command
-    timeout_ms: 5000
+    matcher: Write(*.env)
+    handler_type: answer
     config:
-      command: |
-        if grep -qE '"file_path":"[^"]*\\.env'; then
-          echo 'files named .env are not for agents' >&2
-          exit 2
-        fi
+      decision: block
+      reason: files named .env are not for agents
 
-  # 3. Log every tool call. Observers never block and never delay the agent.
+  # 3. Log every tool call. A command reads the event as JSON from stdin. Observers never block and never delay the
+  #    agent; before a call, exit code 2 would block it, with stderr as the reason.
   - id: journal
     event: post_tool_use
     handler_type: command

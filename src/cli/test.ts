@@ -126,12 +126,12 @@ function kindOf(decision: string): Decision['kind'] {
 function testResult(hook: HookDefinition, decision: Decision): Record<string, unknown> {
   const [traced] = decision.trace?.hooks ?? []
   const [execution] = traced?.executions ?? []
-  const { stdout, stderr, http_status, ...facts } = execution?.facts ?? {}
+  const { stdout, stderr, http_status, matched: effect, ...facts } = execution?.facts ?? {}
   const fields = {
     hook: hook.id,
     decision: decision.kind,
     matched: traced?.matched,
-    because: traced?.because,
+    because: traced?.because ?? effect,
     durationMs: execution?.durationMs,
     reason: decision.reason ?? execution?.reason,
     code: decision.code ?? execution?.code,

@@ -65,6 +65,8 @@ describe('the first five minutes', () => {
     expect(JSON.parse(deleting.stdout)).toMatchObject({ kind: 'block', by: 'no-recursive-delete' })
     const secret = await hookhelm(['dispatch', 'PreToolUse', ...call('Write', { file_path: 'app/.env' })])
     expect(JSON.parse(secret.stdout)).toMatchObject({ reason: 'files named .env are not for agents' })
+    const typed = ['dispatch', 'PreToolUse', ...call('Bash', { command: 'echo x | tee app/.env' })]
+    expect(JSON.parse((await hookhelm(typed)).stdout)).toMatchObject({ kind: 'block', by: 'no-secrets' })
     const harmless = await hookhelm(['dispatch', 'pre_tool_use', ...call('Write', { file_path: 'app/x.ts' })])
     expect(harmless).toMatchObject({ code: 0, stderr: '' })
     const done = { tool_name: 'Bash', tool_input: {}, tool_response: 'ok' }
@@ -91,7 +93,7 @@ describe('the first five minutes', () => {
     const { stdout } = await hookhelm(['list'])
     expect(stdout).toMatch(/^No gateway is running/)
     expect(stdout).toMatch(
-      /pre_tool_use \(gate\)\n {2}1\. {2}no-recursive-delete +script +Bash\(rm -rf\*\) +\.hookhelm\/hooks\.yaml:7/,
+      /pre_tool_use \(gate\)\n {2}1\. {2}no-recursive-delete +answer +Bash\(rm -rf\*\) +\.hookhelm\/hooks\.yaml:7/,
     )
     expect(stdout).toMatch(/in force +\.hookhelm\/hooks\.yaml +3 hooks in force/)
     const data = JSON.parse((await hookhelm(['list', '--json', 'PostToolUse'])).stdout)
@@ -107,7 +109,7 @@ describe('the first five minutes', () => {
     ])
     expect(code).toBe(2)
     expect(stdout).toContain('pre_tool_use Bash → BLOCK by no-recursive-delete')
-    expect(stdout).toContain('matcher ^(Write|Edit)$ does not match "Bash"')
+    expect(stdout).toContain('matcher Write(*.env) does not match the arguments of this Bash call')
   })
 
   test('explain shows a condition term by term, with the value of each', async () => {
@@ -139,7 +141,7 @@ hooks:
       ...call('Write', { file_path: '.env' }),
     ])
     expect(code).toBe(2)
-    expect(JSON.parse(stdout)).toMatchObject({ decision: 'block', matched: true, exit_code: 2 })
+    expect(JSON.parse(stdout)).toMatchObject({ decision: 'block', matched: true })
     const missed = await hookhelm(['test', 'no-secrets', '--json', ...call('Bash', {})])
     expect(JSON.parse(missed.stdout)).toMatchObject({ decision: 'allow', matched: false })
     expect((await hookhelm(['test', 'nobody', ...call('Bash', {})])).stderr).toContain('config.unknown_hook')
