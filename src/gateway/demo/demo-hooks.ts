@@ -20,13 +20,16 @@ const noForcedPushes = script('demo: no forced pushes', {
 const askBeforeProduction = script('demo: ask before production', {
   event: 'pre_tool_use',
   description: 'Asks a person before a command changes production.',
-  matcher: '^Bash$',
+  match: {
+    command: [
+      { program: 'terraform', subcommand: 'apply' },
+      { program: 'kubectl', args: ['*prod*'] },
+      { program: '*', args: ['--env', 'production'] },
+    ],
+  },
   priority: 30,
-  source: `function handle(event) {
-  const isRisky = /terraform apply|kubectl .*prod|--env production/.test(event.tool_input.command)
-  return isRisky
-    ? { decision: 'ask', reason: 'This changes production.' }
-    : { decision: 'allow' }
+  source: `function handle() {
+  return { decision: 'ask', reason: 'This changes production.' }
 }`,
 })
 
@@ -42,9 +45,9 @@ const mainHooks: readonly HookInput[] = [
   noForcedPushes,
   script('demo: no recursive deletes', {
     event: 'pre_tool_use',
-    description: 'Blocks by a condition in CEL.',
+    description: 'Blocks by a condition in CEL on what the command does.',
     matcher: '^Bash$',
-    if_expr: 'tool_name == "Bash" && tool_input.command.contains("rm -rf")',
+    if_expr: 'shell.commands.exists(c, c.program == "rm" && "r" in c.flags && "f" in c.flags)',
     priority: 40,
     source: `function handle() {
   return { decision: 'block', reason: 'Delete files one by one, by name.' }
@@ -52,13 +55,11 @@ const mainHooks: readonly HookInput[] = [
   }),
   script('demo: secrets stay unread', {
     event: 'pre_tool_use',
-    description: 'Keeps files with secrets out of the conversation.',
-    matcher: '^(Read|Edit|Write)$',
+    description: 'Keeps files with secrets out of the conversation, with a tool or in a shell.',
+    match: { names: ['Read(*.env)', 'Write(*.env)'] },
     priority: 40,
-    source: `function handle(event) {
-  return /(^|\\/)\\.env/.test(event.tool_input.file_path)
-    ? { decision: 'block', reason: 'Files named .env are not for agents.' }
-    : { decision: 'allow' }
+    source: `function handle() {
+  return { decision: 'block', reason: 'Files named .env are not for agents.' }
 }`,
   }),
   askBeforeProduction,

@@ -144,6 +144,12 @@ interface Surroundings {
   readonly isAfterBlock: boolean
 }
 
+/** Whether a hook was skipped because the call hides a part that may be what it looks for. */
+export function isUncertain({ executions }: Pick<ExplainedHook, 'executions'>): boolean {
+  const last = executions.at(-1)
+  return last?.decision === 'skipped' && last.facts?.opaque !== undefined
+}
+
 /** The terms of a condition show more than the recorded reason. */
 function skipReason({ because = 'did not run', condition }: ExplainedHook): string {
   return condition !== undefined && because === 'if_expr is false' ? '' : because
@@ -164,8 +170,7 @@ function describe(
   if (opened.has(hook.hook)) return { outcome: 'opened', word: 'failed', text }
   if (last.decision === 'error' || last.decision === 'timeout')
     return { outcome: 'failed', word: last.decision === 'timeout' ? 'too slow' : 'failed', text }
-  if (last.decision === 'skipped' && last.facts?.opaque !== undefined)
-    return { outcome: 'opened', word: 'not certain', text }
+  if (isUncertain(hook)) return { outcome: 'opened', word: 'not certain', text }
   if (last.decision === 'skipped' || last.decision === 'aborted' || last.decision === 'late')
     return { outcome: 'skip', word: last.decision, text }
   const change = rewriters.get(hook.hook)

@@ -10,7 +10,7 @@ import type { ExplainedTrace } from '../../../../src/gateway/audit/explain-condi
 import { useMay } from '../../frame/caller.ts'
 import { isTyping } from '../../frame/shortcuts.ts'
 import { call } from '../../gateway/call.ts'
-import { Chain, describeChange, nameHooks } from '../../parts/chain.tsx'
+import { Chain, describeChange, isUncertain, nameHooks } from '../../parts/chain.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
@@ -131,6 +131,7 @@ function EventView({ event, request, decision, trace, effects }: EventViewProps)
           eventId={event.event_id}
           request={request}
           testable={findTestable(decision, trace)}
+          uncertain={(trace?.hooks ?? []).filter(isUncertain).length}
         />
         {trace === undefined ? null : (
           <Panel title="Chain" aside={`${plural(trace.hooks.length, 'hook')} considered`}>
@@ -170,6 +171,8 @@ interface BannerProps {
   readonly request: unknown
   /** The hook that Test opens with this event. */
   readonly testable: string | undefined
+  /** How many hooks let the call pass because they could not know all that it does. */
+  readonly uncertain: number
 }
 
 /** The stored hook that decided, or else the first that ran. Hooks of files have no page of their own. */
@@ -178,7 +181,7 @@ function findTestable(decision: EngineDecision, trace: ExplainedTrace | undefine
   return [...(decision.by === undefined ? [] : [decision.by]), ...ran].find(isStoredHook)
 }
 
-function Banner({ decision, names, eventId, request, testable }: BannerProps) {
+function Banner({ decision, names, eventId, request, testable, uncertain }: BannerProps) {
   const { kind, by, reason, message, code, steps = [], opened = [] } = decision
   const outcome: Outcome =
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
@@ -202,6 +205,9 @@ function Banner({ decision, names, eventId, request, testable }: BannerProps) {
               ({ hook, because, code: failure }) =>
                 `although ${names.of(hook)} failed (${because}, ${failure}): its policy allows that. `,
             )
+          : null}
+        {kind === 'allow' && uncertain > 0
+          ? ` although ${plural(uncertain, 'hook')} could not know all that it does`
           : null}
       </span>
       <span className={styles.actions}>

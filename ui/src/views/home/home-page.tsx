@@ -94,14 +94,18 @@ function WaitingForYou() {
   return (
     <Panel title="Waiting for you" aside={<Link to="/approvals">answer</Link>}>
       {data.approvals.slice(0, 5).map(({ approval_id, agent, what, tool, event, reason, created_at }) => (
-        <div key={approval_id} className={layout.row}>
+        <Link key={approval_id} to="/approvals" className={`${layout.row} ${styles.stopped}`}>
           <Decision outcome="ask" />
-          <Link to="/approvals">
-            {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
-          </Link>
-          <span className={styles.muted}>{showControls(reason)}</span>
-          <Age at={created_at} />
-        </div>
+          <span className={styles.sentence}>
+            <span className={styles.cut}>
+              {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
+            </span>
+            <span className={`${styles.cut} ${styles.muted}`}>{showControls(reason)}</span>
+          </span>
+          <span className={styles.faint}>
+            <Age at={created_at} />
+          </span>
+        </Link>
       ))}
     </Panel>
   )
