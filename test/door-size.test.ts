@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildResult, build, type Metafile } from 'esbuild'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 const limit = 80 * 1024
 
@@ -48,6 +51,29 @@ describe('the library door', () => {
     expect(withCondition).toEqual(expect.arrayContaining(['@bufbuild/cel', 're2js']))
   })
 })
+
+test.each([
+  ['if_expr', "if_expr: 'depth < 2'", 'config.bundled'],
+  ['match.command', "match: { command: { program: 'rm' } }", 'config.bundled'],
+  ['Bash(…)', "matcher: 'Bash(rm *)'", 'config.no_shell'],
+])(
+  'in a program of one file a hook with %s is refused, and the error says what to do',
+  async (_, condition, code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hookhelm-bundle-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const outfile = join(folder, 'program.mjs')
+    const contents = `import { createHooks } from './src/index.ts'
+    try {
+      createHooks().on('pre_tool_use', { ${condition} }, () => {})
+    } catch (error) {
+      console.log(JSON.stringify({ code: error.code, hint: error.hint }))
+    }`
+    const stdin = { contents, resolveDir: '.', loader: 'ts' } as const
+    await build({ stdin, bundle: true, platform: 'node', format: 'esm', external: ['@bufbuild/*'], outfile })
+    const printed = execFileSync(process.execPath, [outfile], { encoding: 'utf8' })
+    expect(JSON.parse(printed)).toEqual({ code, hint: expect.stringMatching(/external|shell: analyzeShell/) })
+  },
+)
 
 type Output = Metafile['outputs'][string]
 

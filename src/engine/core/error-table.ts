@@ -34,6 +34,8 @@ export const errorTable = {
   /** A hook looks at what a shell command does, and the set of hooks has no analyser of shell commands. */
   'config.no_shell':
     "Pass `createHooks({ shell: analyzeShell })`; `import { analyzeShell } from '@hookhelm/core/shell'`.",
+  /** A part of the library that is loaded later is not beside it, because a bundler put the library into one file. */
+  'config.bundled': 'Keep hookhelm out of the bundle (`external`).',
   /** A hook id names no registered hook. */
   'config.unknown_hook': '`hooks.list()` shows the ids.',
 

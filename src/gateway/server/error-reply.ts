@@ -105,6 +105,7 @@ const rows: Readonly<
   'config.unknown_handler': invalid,
   'config.url': invalid,
   'config.no_shell': invalid,
+  'config.bundled': invalid,
   'config.unknown_hook': { status: 404, seed: 'NOT_FOUND' },
   'config.syntax': invalid,
   'config.unreadable': invalid,
