@@ -25,6 +25,7 @@ export const addCommand = command({
     remove: { type: 'boolean', description: 'remove the pack again' },
     'dry-run': { type: 'boolean', description: 'show the changes without making them' },
   },
+  manyWords: true,
   run(args, names) {
     const file = readTarget(args)
     if (args.list) return listPackStates(file, args.json === true)

@@ -25,6 +25,8 @@ type SharedArgs = typeof sharedArgs
 
 interface CommandSpec<A extends ArgsDef> {
   readonly args?: A
+  /** Takes any number of words; otherwise a word that no positional argument takes is refused. */
+  readonly manyWords?: true
   run(args: ParsedArgs<A & SharedArgs>, rest: readonly string[]): Promise<ExitCode> | ExitCode
 }
 
@@ -37,6 +39,7 @@ export function command<const A extends ArgsDef>(spec: CommandSpec<A>): CommandD
     async run({ args: given }) {
       try {
         rejectUnknownFlags(given, Object.keys(args))
+        if (!spec.manyWords) rejectUnknownWords(given._, args)
         process.exitCode = await spec.run(given, given._)
       } catch (error) {
         reportError(error, given.json === true)
@@ -54,6 +57,20 @@ export function rejectUnknownFlags(given: Readonly<Record<string, unknown>>, kno
   const near = nearest(unknown, known)
   throw new HookError('config.field', `there is no flag --${unknown.slice(0, 80)}`, {
     hint: near === undefined ? 'Run the command with --help to list its flags.' : `Did you mean --${near}?`,
+  })
+}
+
+/** The parser ignores words that no positional argument takes: `runs start some-agent` would start another one. */
+function rejectUnknownWords(words: readonly string[], args: ArgsDef): void {
+  const positional = Object.entries(args).filter(([, { type }]) => type === 'positional')
+  const unknown = words[positional.length]
+  if (unknown === undefined) return
+  const names = positional.map(([name]) => name)
+  throw new HookError('config.field', `there is no place for the word ${unknown.slice(0, 80)}`, {
+    hint:
+      names.length === 0
+        ? 'This command takes flags only; --help lists them.'
+        : `This command takes ${names.join(', ')}, and flags; --help lists them. Quote a value that has blanks.`,
   })
 }
 

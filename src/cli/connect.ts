@@ -44,6 +44,7 @@ export const connectCommand = command({
       description: 'the client that the agent starts (default: the fastest one available)',
     },
   },
+  manyWords: true,
   async run(args, rest) {
     const { names, folder } = splitAgentNames(rest)
     const selection = resolveSelection(args, folder)

@@ -20,6 +20,7 @@ export const disconnectCommand = command({
     ...agentLevelArgs,
     'dry-run': { type: 'boolean', description: 'report the changes without making them' },
   },
+  manyWords: true,
   run(args, rest) {
     const { names, folder } = splitAgentNames(rest)
     const selection = resolveSelection(args, folder)

@@ -22,6 +22,7 @@ export const doctorCommand = command({
       description: 'the agent to test (default: all that are connected)',
     },
   },
+  manyWords: true,
   async run(args, rest) {
     const names = rest.map((name) => requireHost(name).agent)
     const { paths, dataFolder } = resolveSelection(args)

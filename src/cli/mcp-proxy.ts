@@ -31,6 +31,7 @@ export const mcpProxyCommand = command({
     },
     'fail-open': { type: 'boolean', description: 'allow calls when no decision can be made' },
   },
+  manyWords: true,
   async run(args, argv) {
     const cwd = resolve(args.cwd ?? '.')
     const { listen, to, name, agent } = args

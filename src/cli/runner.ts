@@ -30,6 +30,7 @@ export const runnerCommand = command({
     concurrency: { type: 'string', description: `how many runs at once (${CONCURRENCY})` },
     quiet: { type: 'boolean', description: 'no log' },
   },
+  manyWords: true,
   async run(args, argv) {
     const { profile, profiles, project, tags = '', quiet } = args
     const executor = findProfile({ profile, profiles, argv })

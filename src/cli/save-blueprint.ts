@@ -13,6 +13,7 @@ export const saveBlueprintCommand = command({
     data: { type: 'string', description: 'the blueprint as YAML or JSON' },
     ...connectionArgs,
   },
+  manyWords: true,
   async run(args, rest) {
     const file = args.file ?? rest[0]
     if (file === undefined && args.data === undefined)

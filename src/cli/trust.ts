@@ -30,6 +30,7 @@ export const trustCommand = command({
     revoke: { type: 'boolean', description: 'withdraw trust' },
     mcp: { type: 'string', description: 'accept the changed tools of this MCP server, instead of a file' },
   },
+  manyWords: true,
   async run(args, files) {
     if (args.mcp !== undefined) return reviewMcpServer(args.mcp, args)
     const cwd = resolve(args.cwd ?? '.')

@@ -17,6 +17,7 @@ export const undoCommand = command({
     'dry-run': { type: 'boolean', description: 'report the changes without making them' },
     force: { type: 'boolean', description: 'restore it even if it changed since' },
   },
+  manyWords: true,
   run(args, rest) {
     const { names, folder } = splitAgentNames(rest)
     const selection = resolveSelection(args, folder)

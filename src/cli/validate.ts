@@ -18,6 +18,7 @@ export const validateCommand = command({
       description: 'check for these agents instead of the connected ones: names, or all; repeatable',
     },
   },
+  manyWords: true,
   async run(args, files) {
     const cwd = resolve(args.cwd ?? '.')
     const reaching = agentsInUse(agentFlags(process.argv), cwd)

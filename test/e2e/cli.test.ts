@@ -78,6 +78,18 @@ describe('the first five minutes', () => {
     expect((await hookhelm(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
+  test.each([
+    [['list', 'stop', 'pre_tool_use'], 'pre_tool_use', 'takes event'],
+    [['dispatch', 'stop', 'Bash'], 'Bash', 'takes event'],
+    [['status', 'hooks'], 'hooks', 'takes flags only'],
+    [['hooks', 'get', 'one', 'two'], 'two', 'takes hook-id'],
+  ])('a word that %j does not take is refused, not ignored', async (words, word, hint) => {
+    const { code, stderr } = await hookhelm(words)
+    expect(code).toBe(1)
+    expect(stderr).toContain(`there is no place for the word ${word}`)
+    expect(stderr).toContain(hint)
+  })
+
   test('init never writes over a file', async () => {
     await hookhelm(['init'])
     writeFileSync(hookFile(), 'hooks: []\n')

@@ -75,7 +75,7 @@ test(
     const start = async (id: string): Promise<string> => {
       const { out } = await hookhelm(
         gateway,
-        ...['runs', 'start', '--agent-name', 'report', '--parameters', JSON.stringify({ id }), '--json'],
+        ...['runs', 'start', 'report', '--parameters', JSON.stringify({ id }), '--json'],
       )
       return JSON.parse(out).run_id
     }

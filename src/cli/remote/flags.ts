@@ -15,13 +15,17 @@ interface Flag {
   /** `hook-id` for `hookId`. */
   readonly name: string
   readonly kind: 'text' | 'number' | 'time' | 'flag' | 'list' | 'json'
-  /** Path parameters are positional; all others are flags. */
+  /** Path parameters are positional and required; all others are flags. */
   readonly isPositional: boolean
+  readonly isRequired: boolean
   readonly about: string
 }
 
+/** Parameters that are positional although their method has a default for them. */
+const optionalWords: Readonly<Record<string, string>> = { 'runs.start': 'agent_name' }
+
 /** One flag per parameter of a method, except parameters that only the gateway sets. */
-export function flagsOf({ params, rest }: Method): readonly Flag[] {
+export function flagsOf({ name: method, params, rest }: Method): readonly Flag[] {
   const { properties = {} } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   const inPath = [...rest.path.matchAll(/:(\w+)/g)].map(([, name]) => name)
   return Object.entries(properties)
@@ -29,7 +33,8 @@ export function flagsOf({ params, rest }: Method): readonly Flag[] {
       param,
       name: kebab(param),
       kind: kindOf(schema),
-      isPositional: inPath.includes(param),
+      isPositional: inPath.includes(param) || optionalWords[method] === param,
+      isRequired: inPath.includes(param),
       about: aboutOf(schema),
     }))
     .filter(({ about }) => !about.endsWith('ignored.'))
@@ -37,8 +42,8 @@ export function flagsOf({ params, rest }: Method): readonly Flag[] {
 
 export function argsOf(flags: readonly Flag[]): ArgsDef {
   return Object.fromEntries(
-    flags.map(({ name, kind, isPositional, about }) => {
-      if (isPositional) return [name, { type: 'positional', description: about, required: true }]
+    flags.map(({ name, kind, isPositional, isRequired, about }) => {
+      if (isPositional) return [name, { type: 'positional', description: about, required: isRequired }]
       const type = kind === 'flag' ? 'boolean' : 'string'
       const description = [kind === 'time' ? '' : about, forms[kind] ?? '']
       return [name, { type, description: description.filter((part) => part !== '').join(' ') }]
