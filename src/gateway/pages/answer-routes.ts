@@ -130,10 +130,12 @@ function needsSignIn({ tenant_id, approvers_needed }: ApprovalRow, { settings }:
 }
 
 function whyClosed(link: ApprovalLink, approval: ApprovalRow, now: number): string | undefined {
-  const { status, decided_by, input_hash } = approval
+  const { status, decided_by, input_hash, edited } = approval
   if (status !== 'pending')
     return `The question is closed: ${status}${decided_by === null ? '' : ` by ${decided_by}`}.`
   if (link.used_at !== null) return 'This link was used.'
+  if (link.verdict === 'approve' && edited !== null)
+    return 'The arguments were edited since this link was sent. Answer in the web app.'
   if (link.input_hash !== input_hash) return 'The arguments have changed since this link was sent.'
   return link.expires_at <= now ? 'The deadline of the question has passed.' : undefined
 }
