@@ -157,6 +157,14 @@ describe('where two people must approve', () => {
   })
 })
 
+test('a caller that says it can wait for years waits for the answer', async () => {
+  const { gateway, ada } = await asking()
+  const call = heldCall(gateway, undefined, { within_ms: 1e12 })
+  const [{ approval_id }] = await pendingOf(gateway)
+  await ada.answer('approve', approval_id)
+  expect((await call).body.decision.kind).toBe('allow')
+})
+
 describe('the budget of questions', () => {
   test('of an agent counts whatever session it names, and calls that name no agent', async () => {
     const { gateway } = await asking()

@@ -13,6 +13,7 @@ import { reaches } from '../auth/caller.ts'
 import { createFailureLimit, sourceNetwork } from '../auth/failure-limit.ts'
 import type { MethodParts } from '../parts.ts'
 import { errorReply } from '../server/error-reply.ts'
+import { readBody } from '../server/http-request.ts'
 import {
   type AnswerPage,
   answeredPage,
@@ -141,10 +142,12 @@ function whyClosed(link: ApprovalLink, approval: ApprovalRow, now: number): stri
 }
 
 async function messageOf(c: AnswerContext): Promise<string> {
-  const length = Number(c.req.header('content-length') ?? 0)
-  if (!(length <= MAX_FORM_BYTES)) throw serverError('gateway.request', 'the message is too long')
-  const { message } = await c.req.parseBody()
-  return typeof message === 'string' ? message.trim().slice(0, 2_000) : ''
+  const { incoming, outgoing } = c.env
+  const body = await new Promise<Buffer | HookError>((resolve) =>
+    readBody(incoming, outgoing, resolve, MAX_FORM_BYTES),
+  )
+  if (isHookError(body)) throw body
+  return (new URLSearchParams(body.toString()).get('message') ?? '').trim().slice(0, 2_000)
 }
 
 function addressOf({ socket }: IncomingMessage): string {
