@@ -21,7 +21,6 @@ export const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 
 type ResultFields = Readonly<Record<string, unknown>>
 
-type AskingHook = Pick<HookDefinition, 'approvers' | 'ask'>
 type DecidingHook = Pick<CompiledHook, 'id' | 'definition'>
 
 /** Merges the results of hooks into one decision. Created when the first hook has something to add. */
@@ -35,7 +34,7 @@ export class DecisionBuilder {
   /** The hooks that granted this input, and those that ask about it. */
   grantedBy: HookId[] = []
   readonly askedBy: HookId[] = []
-  #asking: AskingHook | undefined
+  #people = 0
   fields: ResultFields | undefined
   readonly steps: RewriteStep[] = []
   readonly context: string[] = []
@@ -49,12 +48,11 @@ export class DecisionBuilder {
    */
   decide(result: HandlerResult, hook: DecidingHook | undefined, code?: ErrorCode): void {
     const by = hook?.id
-    const isAsk = result.kind === 'ask'
-    if (isAsk && by !== undefined) this.askedBy.push(by)
-    const asksMore = isAsk && this.kind === 'ask' && asksMoreThan(hook?.definition, this.#asking)
-    if (rank[result.kind] <= rank[this.kind] && !asksMore) return
-    if (isAsk) this.#asking = hook?.definition
-    if (!asksMore) this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
+    if (result.kind === 'ask' && by !== undefined) this.askedBy.push(by)
+    const people = result.kind === 'ask' ? peopleFor(hook?.definition) : 0
+    if ((rank[result.kind] - rank[this.kind] || people - this.#people) <= 0) return
+    this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
+    this.#people = people
     this.kind = result.kind
     this.reason = result.reason
     this.message = result.message ?? result.reason
@@ -118,11 +116,9 @@ function valueAt(payload: unknown, key: string): unknown {
   return isRecord(payload) ? payload[key] : undefined
 }
 
-/** More people, or people in place of the agent's own dialog. */
-function asksMoreThan(hook: AskingHook = {}, other: AskingHook = {}): boolean {
-  const { approvers = 1, ask } = hook
-  const { approvers: needed = 1, ask: asked } = other
-  return approvers > needed || (approvers === needed && asked === 'host' && ask !== 'host')
+/** How many people a hook asks. The agent's own dialog counts less than a person. */
+function peopleFor({ approvers = 1, ask }: Pick<HookDefinition, 'approvers' | 'ask'> = {}): number {
+  return ask === 'host' ? approvers - 0.5 : approvers
 }
 
 const rank = { allow: 0, ask: 1, block: 2 } as const

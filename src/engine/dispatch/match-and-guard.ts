@@ -103,8 +103,7 @@ function conditionFailed(dispatch: Dispatch, hook: CompiledHook, thrown: unknown
   const code = thrown instanceof HookError ? thrown.code : 'match.cel_eval'
   const reason = thrown instanceof HookError ? thrown.message : 'the condition could not be evaluated'
   dispatch.resolved.engine.log('match.failed', { event: dispatch.event, hook: hook.id, code, reason })
-  const { preapproves } = hook.definition
-  if (dispatch.resolved.eventHooks.row.mode === 'gate' && preapproves !== true) return 'matched'
+  if (dispatch.resolved.eventHooks.row.mode === 'gate' && !hook.definition.preapproves) return 'matched'
   recordExecution(dispatch, hook, { decision: 'skipped', code, reason })
   return 'missed'
 }
