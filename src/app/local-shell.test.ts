@@ -31,6 +31,27 @@ test('a symbolic link is followed, also to a file that does not exist yet', () =
   expect(targets).toEqual([join(cwd, 'real/prod.cfg'), join(cwd, 'real/new.cfg')])
 })
 
+test('a link whose file does not exist yet, and a folder in a pattern, are followed too', () => {
+  mkdirSync(join(cwd, 'real'))
+  symlinkSync('real/new.cfg', join(cwd, 'absolute'))
+  symlinkSync('absolute', join(cwd, 'chained'))
+  symlinkSync(join(cwd, 'real'), join(cwd, 'folder'))
+  const targetOf = (line: string) => {
+    const { writes, deletes } = localShell(line, { cwd })
+    return [...writes, ...deletes].map(({ target }) => target)
+  }
+  expect(targetOf('echo x > absolute')).toEqual([join(cwd, 'real/new.cfg')])
+  expect(targetOf('echo x > chained')).toEqual([join(cwd, 'real/new.cfg')])
+  expect(targetOf('rm folder/*.cfg')).toEqual([join(cwd, 'real/*.cfg')])
+  symlinkSync('circle', join(cwd, 'circle'))
+  expect(targetOf('echo x > circle')).toHaveLength(1)
+})
+
+test('a line that names too many files to look up is not known as a whole', () => {
+  const names = Array.from({ length: 1_100 }, (_, n) => `f${n}`).join(' ')
+  expect(localShell(`touch ${names}; echo x > link`, { cwd }).opaque).toMatchObject([{ reason: 'budget' }])
+})
+
 test('a pipe is not opened, and a large file is not read', () => {
   execFileSync('mkfifo', [join(cwd, 'pipe.sh')])
   writeFileSync(join(cwd, 'large.sh'), `rm -rf x\n${'#'.repeat(300_000)}`)

@@ -1,22 +1,36 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import type { AnalyzeShell, ShellContext } from '../engine/core/shell-effects.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { AnalyzeShell, ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
 import { lazyAnalyzeShell } from '../load-shell.ts'
 
 const MAX_SCRIPT_BYTES = 262_144
 /** How many files one analysis may look at. */
-const MAX_LOOKUPS = 200
+const MAX_LOOKUPS = 1_000
 
 /** Analyses lines of this machine: it reads scripts that a line runs, and follows symbolic links. */
-export const localShell: AnalyzeShell = (line, context) =>
-  lazyAnalyzeShell(line, { home: homedir(), ...fileAccess(), ...context })
+export const localShell: AnalyzeShell = (line, context) => {
+  const { lookups, ...access } = fileAccess()
+  const effects = lazyAnalyzeShell(line, { home: homedir(), ...access, ...context })
+  return lookups() <= MAX_LOOKUPS ? effects : withLimitMark(effects)
+}
+
+/** The links among the other paths were not followed, so what the line does is not known. */
+function withLimitMark(effects: ShellEffects): ShellEffects {
+  const detail = `the line names more than ${MAX_LOOKUPS} files`
+  return { ...effects, opaque: [...effects.opaque, { reason: 'budget', detail, at: 0 }] }
+}
+
+interface FileAccess extends Pick<ShellContext, 'readFile' | 'resolveLink'> {
+  lookups(): number
+}
 
 /** What the analyser may look up on this machine, within limits. */
-function fileAccess(): Pick<ShellContext, 'readFile' | 'resolveLink'> {
+function fileAccess(): FileAccess {
   let lookups = 0
   const isAllowed = (path: string) => path.startsWith('/') && ++lookups <= MAX_LOOKUPS
   return {
+    lookups: () => lookups,
     readFile: (path) => (isAllowed(path) ? readSmallFile(path) : undefined),
     resolveLink: (path) => (isAllowed(path) ? resolveExisting(path) : undefined),
   }
@@ -32,7 +46,7 @@ function readSmallFile(path: string): string | undefined {
   }
 }
 
-/** Where the path leads; for a file that does not exist yet, where its folder leads. */
+/** Where the path leads; for a file that does not exist yet, where its link or its folder leads. */
 function resolveExisting(path: string, depth = 0): string | undefined {
   try {
     return realpathSync(path)
@@ -40,6 +54,19 @@ function resolveExisting(path: string, depth = 0): string | undefined {
     const folder = dirname(path)
     if (folder === path || depth > 8) return undefined
     const resolved = resolveExisting(folder, depth + 1)
-    return resolved === undefined ? undefined : join(resolved, basename(path))
+    if (resolved === undefined) return undefined
+    const target = readLink(join(resolved, basename(path)))
+    return target === undefined
+      ? join(resolved, basename(path))
+      : resolveExisting(resolve(resolved, target), depth + 1)
+  }
+}
+
+/** What a link says, whether the file exists or not; undefined if the path is no link. */
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
   }
 }

@@ -23,8 +23,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Text from agents must not send escape sequences to the user's terminal. */
+/** Text from agents must not send escape sequences to the user's terminal, nor hide or reorder what it shows. */
 export function replaceControlCharacters(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what is replaced
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }

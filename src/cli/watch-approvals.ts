@@ -131,7 +131,7 @@ class ApprovalList {
   async #answer(key: AnswerKey, asked: AskedAnswer | undefined): Promise<void> {
     const group = this.#groups[this.#chosen]
     if (group === undefined) return
-    const [{ approval_id, what }] = group
+    const [{ approval_id, what, edited }] = group
     if (asked?.key !== key || asked.approvalId !== approval_id) {
       this.#asked = { key, approvalId: approval_id }
       return
@@ -140,7 +140,9 @@ class ApprovalList {
     const grant = key === 'g' ? { grant_ms: answers.g.grant_ms } : {}
     try {
       const alike = group.length > 1 ? { alike: true } : {}
-      await this.#client.call(`approvals.${verdict}`, { approval_id, ...alike, ...grant })
+      // What is approved is what the list shows.
+      const input = verdict === 'approve' && edited !== null ? { input: edited } : {}
+      await this.#client.call(`approvals.${verdict}`, { approval_id, ...alike, ...grant, ...input })
       this.#note = `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${what ?? approval_id}`
     } catch (thrown) {
       this.#note = errorText(thrown)
@@ -182,15 +184,32 @@ async function readPending(client: Client): Promise<readonly Approval[]> {
 }
 
 /** `claude-code wants git push --force in /srv/shop: a push needs a person`. */
-function describeApproval({ agent, requested_by, what, tool, event, folder, reason }: Approval): string {
+export function describeApproval({
+  agent,
+  requested_by,
+  what,
+  tool,
+  event,
+  folder,
+  reason,
+}: Approval): string {
   const where = folder === null ? '' : ` in ${folder}`
   return replaceControlCharacters(
     `${agent ?? requested_by} wants ${what ?? tool ?? event}${where}: ${reason}`,
   )
 }
 
-function inputLines({ input, hook_name, session_id }: Approval): readonly string[] {
-  const texts = (JSON.stringify(input, undefined, 2) ?? 'null').split('\n').slice(0, 30)
+const MAX_LINES = 30
+
+export function inputLines(approval: Approval): readonly string[] {
+  const { approval_id, input, edited, hook_name, session_id } = approval
+  const all = (JSON.stringify(edited ?? input, undefined, 2) ?? 'null').split('\n')
+  const hidden = all.length - MAX_LINES
+  const texts = [
+    ...(edited === null ? [] : ['edited:']),
+    ...all.slice(0, MAX_LINES),
+    ...(hidden > 0 ? [`… ${hidden} more lines: hookhelm approvals show ${approval_id} --json`] : []),
+  ]
   const origin = [
     hook_name === null ? '' : `hook ${hook_name}`,
     session_id === null ? '' : `session ${session_id}`,

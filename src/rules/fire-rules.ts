@@ -12,6 +12,7 @@ import type {
   NewFiringAction,
   RuleStore,
 } from '../store/stores/rule-store.ts'
+import type { RunStore } from '../store/stores/run-store.ts'
 import { type ActionReport, actionRecord } from './action-record.ts'
 import type { HookChainEvent } from './compile-rules.ts'
 import { dedupKey } from './rule-guards.ts'
@@ -31,7 +32,7 @@ export interface FiringContent {
 }
 
 interface FireParts {
-  readonly store: Pick<RuleStore, 'fireRule'>
+  readonly store: Pick<RuleStore, 'fireRule'> & Pick<RunStore, 'findRun'>
   /** Writes records into the audit log. Rejects if they cannot be written. */
   record(records: readonly EventRecord[]): Promise<void>
   /** Called when actions were queued. */
@@ -44,7 +45,7 @@ export const TRUSTED_LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys
 /** Fires the rules that an event met: in their order, each guard in its turn, every skip recorded. */
 export function deliverRuleTrigger(parts: FireParts): DeliverWork {
   return async ({ tenant, payload }) => {
-    const trigger = parseJson(payload, TRUSTED_LIMITS) as RuleTrigger
+    const trigger = await withRunDepth(parts, tenant, parseJson(payload, TRUSTED_LIMITS) as RuleTrigger)
     const records: EventRecord[] = []
     for (const matched of trigger.matched) {
       const skip = await fireMatched(parts, { tenant, trigger, matched })
@@ -53,6 +54,18 @@ export function deliverRuleTrigger(parts: FireParts): DeliverWork {
     if (records.length > 0) await parts.record(records)
     return { end: 'done' }
   }
+}
+
+/** An event of a run is as deep as its run, whatever its sender says: otherwise a chain of rules would not end. */
+async function withRunDepth(
+  { store }: FireParts,
+  tenant: string,
+  trigger: RuleTrigger,
+): Promise<RuleTrigger> {
+  const { run, depth = 0 } = trigger.envelope
+  const found = run === undefined ? undefined : await store.findRun(tenant, run)
+  if (found === undefined || found.depth <= depth) return trigger
+  return { ...trigger, envelope: { ...trigger.envelope, depth: found.depth } }
 }
 
 interface MatchedFiring {

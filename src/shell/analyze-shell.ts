@@ -76,6 +76,7 @@ function createRun(context: ShellContext, record: ShellRun['record']): ShellRun 
   const run: ShellRun = {
     context,
     record,
+    links: new Map(),
     exits: [],
     exitTraps: [],
     runScript,

@@ -138,6 +138,24 @@ describe('a link in a message', () => {
   )
 
   test(
+    'reads no more of a message than fits, also if its length is not known before',
+    async () => {
+      const { deny, open, status, end } = await asked()
+      const chunk = new TextEncoder().encode('message=a'.repeat(1_000))
+      const body = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
+      const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+      const refused = await open(deny, init).then(
+        (response) => response.status,
+        () => 'the connection ended',
+      )
+      expect([413, 'the connection ended']).toContain(refused)
+      expect(await status()).toBe('pending')
+      await end()
+    },
+    HANG,
+  )
+
+  test(
     'of two clicks at the same moment one counts',
     async () => {
       const { approve, deny, open, end } = await asked()

@@ -1,4 +1,5 @@
 import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../delivery/delivery-worker.ts'
+import { errorText } from '../../engine/core/error.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
@@ -123,6 +124,14 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     agents: createAgentDoor({
       ...{ dispatcher, sessionFolders, clock, log },
       runOfCodingAgent: runs.runOfCodingAgent,
+      runOfTrigger: async (tenant, _agent, session) =>
+        rules.triggers.isEnabled(tenant)
+          ? store.findRunOfExecutor(tenant, session).catch((thrown: unknown) => {
+              // The event is decided without it.
+              log('rules.trigger_failed', { tenant, error: errorText(thrown) })
+              return undefined
+            })
+          : undefined,
     }),
     audit,
     worker,

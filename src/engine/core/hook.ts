@@ -45,7 +45,7 @@ const match = schema.object(
     command: schema.union(
       [command, schema.list(command, undefined, 1)],
       'a command or a list of commands',
-      'A command that a shell line runs, however it is spelled, or a list of which one must run.',
+      'A command that a shell line runs, or a list of which one must run.',
     ),
   },
   [],
@@ -71,7 +71,7 @@ export const baseHookFields = {
   config: schema.any('Settings of the handler.'),
   name: schema.text('A short title for people.'),
   description: schema.text('What the hook is for.'),
-  tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of the OWASP agentic risks.'),
+  tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of OWASP.'),
   scope: schema.choice(scopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
   agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
   matcher: schema.text(
@@ -102,11 +102,8 @@ export const baseHookFields = {
     'Who answers `ask`: a person (the default), or the agent’s own dialog.',
   ),
   approvers: schema.integer(1, 9, 'How many people must approve.'),
-  routes: schema.list(
-    schema.text(),
-    'The names of the `approval_routes` that carry its questions; all of them if omitted.',
-  ),
-  preapproves: schema.boolean('Its `grant` answers the questions that other hooks ask about the same call.'),
+  routes: schema.list(schema.text(), 'The `approval_routes` that carry its questions; all if omitted.'),
+  preapproves: schema.boolean('Its `grant` answers the questions of other hooks about the same call.'),
   shadow: schema.boolean('Runs and is recorded; changes nothing.'),
   transform: schema.boolean('May change the event, so the event waits for it.'),
   version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),

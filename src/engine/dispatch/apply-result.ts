@@ -69,7 +69,7 @@ function decide(dispatch: Dispatch, hook: CompiledHook, result: HandlerResult): 
   if (kind === 'allow' && grant === undefined && context === undefined && fields === undefined) return 'next'
   const builder = builderOf(dispatch)
   builder.add(row, result, hook.id)
-  builder.decide(result, hook.id)
+  builder.decide(result, hook)
   if (row.mode === 'claim') {
     builder.by = hook.id
     return 'stop'
@@ -135,7 +135,7 @@ export function applyFailure(
     builderOf(dispatch).open(hook.id, because, code)
     return 'next'
   }
-  builderOf(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook.id, code)
+  builderOf(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook, code)
   return 'stop'
 }
 

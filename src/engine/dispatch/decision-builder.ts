@@ -12,12 +12,16 @@ import type { ErrorCode } from '../core/error-table.ts'
 import type { EventRow } from '../core/event.ts'
 import type { HandlerResult } from '../core/result.ts'
 import type { KindChange } from '../core/trace.ts'
+import type { HookDefinition } from '../hook-definition.ts'
+import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
 
 /** No objection and nothing to add: the decision of almost every dispatch. */
 export const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 
 type ResultFields = Readonly<Record<string, unknown>>
+
+type DecidingHook = Pick<CompiledHook, 'id' | 'definition'>
 
 /** Merges the results of hooks into one decision. Created when the first hook has something to add. */
 export class DecisionBuilder {
@@ -30,6 +34,7 @@ export class DecisionBuilder {
   /** The hooks that granted this input, and those that ask about it. */
   grantedBy: HookId[] = []
   readonly askedBy: HookId[] = []
+  #people = 0
   fields: ResultFields | undefined
   readonly steps: RewriteStep[] = []
   readonly context: string[] = []
@@ -37,11 +42,17 @@ export class DecisionBuilder {
   readonly ignored: IgnoredBlock[] = []
   readonly merges: KindChange[] = []
 
-  /** Takes the result over if it is stricter than the decision so far; on a tie the earlier hook wins. */
-  decide(result: HandlerResult, by: HookId | undefined, code?: ErrorCode): void {
+  /**
+   * Takes the result over if it is stricter than the decision so far; on a tie the earlier hook wins. Of two that ask, the one
+   * that needs more people is stricter.
+   */
+  decide(result: HandlerResult, hook: DecidingHook | undefined, code?: ErrorCode): void {
+    const by = hook?.id
     if (result.kind === 'ask' && by !== undefined) this.askedBy.push(by)
-    if (rank[result.kind] <= rank[this.kind]) return
+    const people = result.kind === 'ask' ? peopleFor(hook?.definition) : 0
+    if ((rank[result.kind] - rank[this.kind] || people - this.#people) <= 0) return
     this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
+    this.#people = people
     this.kind = result.kind
     this.reason = result.reason
     this.message = result.message ?? result.reason
@@ -103,6 +114,11 @@ export function builderOf(dispatch: Dispatch): DecisionBuilder {
 
 function valueAt(payload: unknown, key: string): unknown {
   return isRecord(payload) ? payload[key] : undefined
+}
+
+/** How many people a hook asks. The agent's own dialog counts less than a person. */
+function peopleFor({ approvers = 1, ask }: Pick<HookDefinition, 'approvers' | 'ask'> = {}): number {
+  return ask === 'host' ? approvers - 0.5 : approvers
 }
 
 const rank = { allow: 0, ask: 1, block: 2 } as const

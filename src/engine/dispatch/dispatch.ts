@@ -254,7 +254,7 @@ export class Dispatch extends DispatchState implements DispatchRecord, DeadlineW
     if (hook !== undefined) recordExecution(this, hook, { decision: 'aborted', code: 'engine.aborted' })
     if (resolved.eventHooks.row.mode === 'gate' && resolved.role === 'decide') {
       const result = { kind: 'block', reason: 'the dispatch was aborted' } as const
-      builderOf(this).decide(result, hook?.id, 'engine.aborted')
+      builderOf(this).decide(result, hook, 'engine.aborted')
     }
     // Set before the block is counted, which may have to be waited for: no further hook runs meanwhile.
     this.over = true
@@ -328,7 +328,7 @@ const awaitingHandler: PendingStep = {
     // No time is left for the hooks behind this one, so `on_timeout: allow` must not open the gate.
     if (resolved.eventHooks.row.mode === 'gate' && resolved.role === 'decide') {
       const reason = 'the hooks of this event used up their time together'
-      builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.budget')
+      builderOf(dispatch).decide({ kind: 'block', reason }, hook, 'engine.budget')
     }
     dispatch.stop()
   },

@@ -91,16 +91,19 @@ function applyOpaque(dispatch: Dispatch, hook: CompiledHook, hidden: readonly Op
   recordExecution(dispatch, hook, { decision: policy, code, reason })
   if (role !== 'decide') return 'next'
   if (hook.seesFinalInput) dispatch.withExtras().passedInputs.set(hook, dispatch.payload)
-  builderOf(dispatch).decide({ kind: policy, reason }, hook.id, code)
+  builderOf(dispatch).decide({ kind: policy, reason }, hook, code)
   return policy === 'block' ? 'stop' : 'next'
 }
 
-/** A condition that cannot be evaluated: on a gate the handler runs and decides, elsewhere the hook is skipped. */
+/**
+ * A condition that cannot be evaluated: on a gate the handler runs and decides, elsewhere the hook is skipped. A hook that
+ * permits in place of a person is skipped too: the call may not be the one that it is for.
+ */
 function conditionFailed(dispatch: Dispatch, hook: CompiledHook, thrown: unknown): 'matched' | 'missed' {
   const code = thrown instanceof HookError ? thrown.code : 'match.cel_eval'
   const reason = thrown instanceof HookError ? thrown.message : 'the condition could not be evaluated'
   dispatch.resolved.engine.log('match.failed', { event: dispatch.event, hook: hook.id, code, reason })
-  if (dispatch.resolved.eventHooks.row.mode === 'gate') return 'matched'
+  if (dispatch.resolved.eventHooks.row.mode === 'gate' && !hook.definition.preapproves) return 'matched'
   recordExecution(dispatch, hook, { decision: 'skipped', code, reason })
   return 'missed'
 }
@@ -121,7 +124,7 @@ function applyTripped(dispatch: Dispatch, hook: CompiledHook, because: Failure):
   const decides = eventHooks.row.mode === 'gate' && role === 'decide'
   const blocks = decides && hook.policies[because] === 'block'
   recordExecution(dispatch, hook, { decision: blocks ? 'block' : 'skipped', code, reason })
-  if (blocks) builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, code)
+  if (blocks) builderOf(dispatch).decide({ kind: 'block', reason }, hook, code)
   else if (decides) builderOf(dispatch).open(hook.id, because, code)
   return blocks ? 'stop' : 'next'
 }

@@ -50,7 +50,7 @@ function replaceInput(dispatch: Dispatch, hook: CompiledHook, input: unknown): R
 function blockUnstableRewrite(dispatch: Dispatch, hook: CompiledHook): RewriteOutcome {
   const reason = `${hook.id} changed an input that had already been passed`
   recordExecution(dispatch, hook, { decision: 'block', code: 'engine.unstable_rewrite', reason })
-  builderOf(dispatch).decide({ kind: 'block', reason }, hook.id, 'engine.unstable_rewrite')
+  builderOf(dispatch).decide({ kind: 'block', reason }, hook, 'engine.unstable_rewrite')
   return 'blocked'
 }
 

@@ -7,9 +7,10 @@ import type {
   ShellContext,
   ShellEffects,
 } from '../core/shell-effects.ts'
-import { asShellWord, fileToolLine, isFileTool } from './file-tools.ts'
+import { asShellWord, fileToolLines, isFileTool } from './file-tools.ts'
 import { hostOf } from './host-pattern.ts'
-import { readPaths, readTexts, shellLines } from './tool-arguments.ts'
+import { readTexts } from './input-texts.ts'
+import { shellLines } from './tool-arguments.ts'
 
 /** What one tool call does. Each line is analysed once, whatever number of hooks ask. */
 export interface CallEffects {
@@ -117,12 +118,12 @@ function effectsOfTool(payload: unknown, ofLine: CallEffects['ofLine']): ShellEf
   if (!isRecord(payload) || typeof payload.tool_name !== 'string') return NONE
   const { tool_name: tool, tool_input } = payload
   const hosts = hostsOf(tool, tool_input)
-  const lines = readPaths(tool_input).flatMap((path) => fileToolLine(tool, path) ?? [])
-  const patches = readTexts(tool_input, isFileTool(tool) ? ['command', 'patch'] : [])
+  const patches = readTexts(tool_input, isFileTool(tool) ? ['command', 'patch', 'input', 'patchText'] : [])
     .filter((text) => /^\s*\*\*\* /.test(text))
     .map((patch) => `apply_patch ${asShellWord(patch)}`)
-  if (lines.length + patches.length + hosts.length === 0) return NONE
-  const effects = joinEffects([...lines, ...patches].map(ofLine))
+  const lines = [...fileToolLines(tool, tool_input), ...patches]
+  if (lines.length + hosts.length === 0) return NONE
+  const effects = joinEffects(lines.map(ofLine))
   const named = (files: readonly FileEffect[]) => files.map((file) => ({ ...file, by: tool }))
   return {
     ...NONE,

@@ -340,3 +340,85 @@ test('a line is analysed once for all hooks of a call', () => {
     explainMatch(compileMatcher(hook, 'pre_tool_use'), call)
   expect(analysed).toBe(1)
 })
+
+describe('a file rule holds for', () => {
+  const patch = '*** Begin Patch\n*** Update File: prod.cfg\n@@\n-a\n+b\n*** End Patch'
+  test.each([
+    ['mcp__filesystem__write_file', { path: '/app/prod.cfg', content: '' }],
+    ['mcp__filesystem__edit_file', { path: '/app/sub/../prod.cfg', edits: [] }],
+    ['mcp__filesystem__move_file', { source: '/app/prod.cfg', destination: '/tmp/x' }],
+    ['mcp__filesystem__move_file', { source: '/tmp/x', destination: '/app/prod.cfg' }],
+    ['mcp__files__delete_file', { path: 'prod.cfg' }],
+    ['mcp__files__delete_directory', { path: '/app' }],
+    ['write_file', { path: './prod.cfg' }],
+    ['str_replace_based_edit_tool', { command: 'create', path: '/app/prod.cfg' }],
+    ['apply_patch', { input: patch }],
+    ['Edit', { patchText: patch }],
+  ])('%s %j', (name, input) => {
+    expect(tool('Write(./prod.cfg)', name, input)).toBe(true)
+  })
+
+  test.each([
+    ['mcp__filesystem__read_text_file', { path: '/app/.env' }],
+    ['mcp__filesystem__read_multiple_files', { paths: ['/app/a', '/app/.env'] }],
+    ['str_replace_based_edit_tool', { command: 'view', path: '/app/.env' }],
+  ])('reading: %s %j', (name, input) => {
+    expect(tool('Read(./.env)', name, input)).toBe(true)
+    expect(tool('Write(./.env)', name, input)).toBe(false)
+  })
+
+  test.each([
+    ['mcp__github__delete_file', { owner: 'o', repo: 'r', path: 'prod.cfg' }],
+    ['mcp__filesystem__write_file', { path: '/app/other.cfg' }],
+    ['mcp__tickets__create', { path: 'prod.cfg' }],
+  ])('but not %s %j', (name, input) => {
+    expect(tool('Write(./prod.cfg)', name, input)).toBe(false)
+  })
+
+  test.each([
+    'ln -s prod.cfg y; echo x > y',
+    'ln -s . d && echo x > d/prod.cfg',
+    'ln -s ../prod.cfg sub/y; tee sub/y < a',
+    'ln prod.cfg y; echo x > y',
+    'ln -s a b; ln -s prod.cfg a; echo x > b',
+    'git -C .. checkout -- app/prod.cfg',
+    'git -C / -C app rm prod.cfg',
+    'mv /app /gone',
+    'mv ../app ../gone',
+    'rm /a*/prod.cfg',
+    'echo x > /*/prod.cfg',
+  ])('%j', (command) => {
+    expect(line('Write(./prod.cfg)', command)).toBe(true)
+  })
+
+  test.each([
+    'ln -s prod.cfg y; echo x > z',
+    'ln -s other.cfg y; echo x > y',
+    'git -C sub checkout -- prod.cfg',
+    'mv /other /gone',
+    'rm /b*/prod.cfg',
+  ])('but not %j', (command) => {
+    expect(line('Write(./prod.cfg)', command)).toBe(false)
+  })
+
+  test('what a link hides is reported', () => {
+    const call = toolCallInput('Bash', { command: 'ln -s "$X" y; echo x > y' }, envelope)
+    expect(reportMatch({ matcher: 'Write(./prod.cfg)' }, call)).toMatchObject({
+      hidden: [{ reason: 'path' }],
+    })
+  })
+
+  test.each([
+    ['Write(./prod.cfg)', { tool: 'Write', input: { file_path: '../app/prod.cfg' } }],
+    ['Write(./prod.cfg)', { tool: 'Write', input: { file_path: '/srv/app/prod.cfg' } }],
+    ['Write(/srv/app/prod.cfg)', { tool: 'Write', input: { file_path: 'prod.cfg' } }],
+    ['Write(/srv/app/prod.cfg)', { tool: 'Bash', input: { command: 'echo x > app/prod.cfg' } }],
+  ])('%s: without the folder of the session, %j may be the file, and that is reported', (matcher, call) => {
+    expect(reportMatch({ matcher }, toolCallInput(call.tool, call.input))).toMatchObject({
+      result: 'missed',
+      hidden: [{ detail: expect.stringContaining('is not known') }],
+    })
+    const other = toolCallInput('Write', { file_path: '/srv/app/other.cfg' })
+    expect(reportMatch({ matcher }, other)).not.toHaveProperty('hidden')
+  })
+})

@@ -1,5 +1,6 @@
+import { posix } from 'node:path'
 import type { Envelope } from '../core/context.ts'
-import type { FileEffect, OpaqueMark, ShellEffects } from '../core/shell-effects.ts'
+import type { FileEffect, OpaqueMark } from '../core/shell-effects.ts'
 import { compileGlob } from './glob.ts'
 import { compileHost } from './host-pattern.ts'
 import type { EffectCondition } from './match-part.ts'
@@ -29,6 +30,8 @@ export function compileEffectPattern(name: string, inside: string, at: string): 
 
 function fileCondition(kinds: readonly FileKind[], inside: string, at: string): EffectCondition {
   const fits = compilePath(inside, at)
+  const bare = inside.replace(/^[./]*\//, '')
+  const hidesPaths = kinds.includes('deletes')
   return {
     find(input, effects) {
       const all = effects.all()
@@ -36,23 +39,22 @@ function fileCondition(kinds: readonly FileKind[], inside: string, at: string): 
         for (const file of all[kind]) if (fits(file, input.envelope)) return `${kind} ${describeFile(file)}`
       return undefined
     },
-    hidden: (_input, effects) => marksHidingFiles(effects.all(), kinds),
+    hidden({ envelope: { cwd } }, effects) {
+      const all = effects.all()
+      // A path that is only read has no mark of its own. And without the folder of the session, a relative path and an absolute one that end alike may be the same file.
+      const isUnknown = ({ path, certainty }: FileEffect) =>
+        (certainty === 'unknown' && !hidesPaths) ||
+        (cwd === undefined && (path.endsWith(bare) || inside.endsWith(path)))
+      return [
+        ...all.opaque.filter(({ reason }) => hidesPaths || reason !== 'path'),
+        ...kinds.flatMap((kind) => all[kind].filter(isUnknown).map(unknownPath)),
+      ]
+    },
   }
 }
 
-function marksHidingFiles(effects: ShellEffects, kinds: readonly FileKind[]): readonly OpaqueMark[] {
-  const hidesPaths = kinds.includes('deletes')
-  const marks = effects.opaque.filter(({ reason }) => hidesPaths || reason !== 'path')
-  // A path that is only read has no mark of its own.
-  const unread = kinds.includes('reads')
-    ? effects.reads.filter(({ certainty }) => certainty === 'unknown')
-    : []
-  return [
-    ...marks,
-    ...unread.map(({ path, by, at }): OpaqueMark => {
-      return { reason: 'path', detail: `the path ${path} that ${by} reads is not known`, at }
-    }),
-  ]
+function unknownPath({ path, by, at }: FileEffect): OpaqueMark {
+  return { reason: 'path', detail: `the path ${path} that ${by} uses is not known`, at }
 }
 
 function describeFile({ path, target, by }: FileEffect): string {
@@ -71,8 +73,10 @@ function compilePath(inside: string, at: string): FileTest {
     : [inside, ...bare]
   const globs = written.map((pattern) => compileGlob(pattern, { at, classes: false }))
   const fitsText = (text: string) => globs.some((glob) => glob(text))
-  const overlaps = (text: string, { cwd }: Envelope) =>
-    written.some((pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text))
+  const overlaps = (text: string, { cwd, project = cwd }: Envelope) =>
+    written.some((pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text)) ||
+    // An absolute pattern of the shell may stand for the folder of the session.
+    (project !== undefined && !/^[/~*]/.test(inside) && pathsOverlap(posix.join(project, inside), text))
   return ({ path, target, certainty }, envelope) => {
     const spellings = [path, ...(target === undefined ? [] : [target])].flatMap((each) =>
       pathSpellings(each, envelope),

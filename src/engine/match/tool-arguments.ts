@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { isRecord } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
 import { asShellWord, isFileTool } from './file-tools.ts'
+import { isTexts, ownValue, readPaths, readTexts } from './input-texts.ts'
 import type { MatchInput } from './match-part.ts'
 
 /** One argument of a tool call, in every spelling that a `Tool(pattern)` is compared with. */
@@ -12,9 +13,6 @@ export interface ToolArgument {
 }
 
 const shellKeys = ['command', 'cmd', 'script'] as const
-const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path'] as const
-/** Each path of a list is an argument of its own, so that a pattern for one file finds it among others. */
-const pathLists = ['file_paths', 'paths'] as const
 const otherKeys = ['code', 'url', 'query', 'pattern', 'prompt'] as const
 
 /**
@@ -22,7 +20,7 @@ const otherKeys = ['code', 'url', 'query', 'pattern', 'prompt'] as const
  * `command: "ls"` must not hide the `script` that runs. If the call has no known key, all its texts count.
  */
 export function toolArguments({ payload, envelope }: MatchInput): readonly ToolArgument[] {
-  const toolInput = isRecord(payload) ? own(payload, 'tool_input') : undefined
+  const toolInput = isRecord(payload) ? ownValue(payload, 'tool_input') : undefined
   if (typeof toolInput === 'string') return [{ texts: [toolInput], lines: [toolInput] }]
   if (!isRecord(toolInput)) return NO_ARGUMENTS
   const plain = (text: string): ToolArgument => ({ texts: [text], lines: [] })
@@ -42,7 +40,7 @@ const NO_ARGUMENTS: readonly ToolArgument[] = [{ texts: [''], lines: [] }]
 
 function shellArguments(toolInput: Record<string, unknown>): ToolArgument[] {
   return shellKeys.flatMap((key) => {
-    const value = own(toolInput, key)
+    const value = ownValue(toolInput, key)
     if (typeof value === 'string') return [{ texts: [value], lines: [value] }]
     if (!isTexts(value)) return []
     // A list is the arguments of a program, in which no shell looks for quotes.
@@ -53,33 +51,9 @@ function shellArguments(toolInput: Record<string, unknown>): ToolArgument[] {
 /** The shell lines of a call of any tool; those of a tool that works on files are none. */
 export function shellLines(payload: unknown): readonly string[] {
   if (!isRecord(payload) || isFileTool(payload.tool_name)) return []
-  const toolInput = own(payload, 'tool_input')
+  const toolInput = ownValue(payload, 'tool_input')
   if (typeof toolInput === 'string') return payload.tool_name === 'Bash' ? [toolInput] : []
   return isRecord(toolInput) ? shellArguments(toolInput).flatMap(({ lines }) => lines) : []
-}
-
-/** The paths among the arguments of a call. */
-export function readPaths(toolInput: unknown): readonly string[] {
-  if (!isRecord(toolInput)) return []
-  const listed = pathLists.flatMap((key) => {
-    const value = own(toolInput, key)
-    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-  })
-  return [...readTexts(toolInput, pathKeys), ...listed]
-}
-
-/** The texts at these keys; a list of texts counts as one, joined by spaces. */
-export function readTexts(input: unknown, keys: readonly string[]): string[] {
-  if (!isRecord(input)) return []
-  return keys.flatMap((key) => {
-    const value = own(input, key)
-    if (typeof value === 'string') return [value]
-    return isTexts(value) ? [value.join(' ')] : []
-  })
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
 }
 
 /** The path as written, normalized, and relative to the working directory and to the folder where the session began. */
@@ -91,8 +65,4 @@ export function pathSpellings(path: string, { cwd, project }: Pick<Envelope, 'cw
     return base !== undefined && plain.startsWith(base) ? [plain.slice(base.length)] : []
   })
   return [...new Set([path, plain, ...inside])]
-}
-
-function own(record: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined
 }

@@ -67,6 +67,8 @@ interface AgentDoorParts {
   readonly sessionFolders: SessionFolders
   /** The run that an agent works for, by the agent's own session. */
   readonly runOfCodingAgent?: FindCodingAgentRun
+  /** The same for any event that may trigger a recovery rule: the depth of its run ends a chain of rules. */
+  readonly runOfTrigger?: FindCodingAgentRun
   readonly clock: Clock
   readonly log: Log
 }
@@ -113,7 +115,8 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
       const own = sessions.join(where, event, reading)
-      const joined = beforeCall.has(event) ? await withRun(parts, where, own) : own
+      const called = beforeCall.has(event) ? await withRun(parts, where, own) : own
+      const joined = called.run === undefined ? await withDepth(parts, where, called) : called
       const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
       const envelope =
         folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
@@ -155,6 +158,17 @@ async function withRun(
   if (run === undefined || run.agent_name === null) return envelope
   const { run_id, agent_name } = run
   return { ...envelope, run: run_id, agent: agent_name, agentId: agent, depth: depth + run.depth }
+}
+
+/** Adds the run and its depth. The event stays one of the coding agent. */
+async function withDepth(
+  { runOfTrigger }: AgentDoorParts,
+  { tenant, agent }: EventSource,
+  envelope: Envelope,
+): Promise<Envelope> {
+  const { session, depth = 0 } = envelope
+  const run = session === undefined ? undefined : await runOfTrigger?.(tenant, agent, session)
+  return run === undefined ? envelope : { ...envelope, run: run.run_id, depth: depth + run.depth }
 }
 
 /** The longest path that any system allows. */

@@ -100,10 +100,15 @@ const TIMER_STEP_MS = 100
 /** Callers that may wait on one node. */
 const MAX_WAITING = 10_000
 
-/** The hash that binds an answer to a call: another event, tool or argument is another call. */
-export function inputHash({ event, tool, input }: Pick<CallQuestion, 'event' | 'tool' | 'input'>): string {
+type BoundCall = Pick<CallQuestion, 'event' | 'tool' | 'input' | 'agent' | 'folder' | 'approvers_needed'>
+
+/**
+ * The hash that binds an answer to a call. Another event, tool, argument, agent or folder is another call, and an answer for a
+ * question that needs one person is none for a question that needs two.
+ */
+export function inputHash({ event, tool, input, agent, folder, approvers_needed }: BoundCall): string {
   return createHash('sha256')
-    .update(stableJson([event, tool, input]))
+    .update(stableJson([event, tool, input, agent, folder, approvers_needed]))
     .digest('hex')
 }
 
@@ -351,19 +356,20 @@ export function noSuchApproval(approvalId: string): HookError {
 }
 
 export function overBudgetText({ scope, subject, questions }: ApprovalAlert): string {
-  const who = { session: `The session ${subject}`, agent: `The agent ${subject}`, tenant: 'This tenant' }[
-    scope
-  ]
+  const agent = subject === '' ? 'An agent without a name' : `The agent ${subject}`
+  const who = { session: `The session ${subject}`, agent, tenant: 'This tenant' }[scope]
   return `${who} has asked people ${questions} times within an hour; further calls that need a person are blocked`
 }
 
 function alreadyDecided(
   approval: ApprovalRow,
-  { by, link_id }: Pick<ApprovalAnswer, 'by' | 'link_id'>,
+  { by, link_id, edited: given }: Pick<ApprovalAnswer, 'by' | 'link_id' | 'edited'>,
 ): HookError {
-  const { status, decided_by, decided_at, votes } = approval
+  const { status, decided_by, decided_at, votes, edited } = approval
   if (status === 'pending' && votes.some((vote) => vote.by === by))
     return serverError('approval.decided', 'you have answered; another person has to answer too')
+  if (status === 'pending' && edited !== null && given === undefined)
+    return serverError('approval.decided', 'its arguments were edited; approve the edited ones')
   if (status === 'pending' && link_id !== undefined)
     return serverError('approval.decided', 'this link was used, or its time is over')
   if (status === 'pending') return serverError('approval.decided', 'its deadline has passed')

@@ -87,7 +87,10 @@ export function createApprovingDispatcher<D extends Dispatcher>(parts: Approving
     const { decision, eventId } = answer
     if (decision.kind === 'block') return answer
     const input = decision.input ?? edited
-    const isAsApproved = inputHash({ ...question, input }) === inputHash({ ...question, input: edited })
+    const approved = { ...question, input: edited }
+    const isAsApproved =
+      approversFor(answer) <= approval.approvers_needed &&
+      inputHash({ ...approved, input }) === inputHash(approved)
     if (decision.kind === 'ask' && !isAsApproved) {
       if (call.round >= MAX_ROUNDS)
         return answerOf(eventId, refusal({ status: 'superseded', approval, isWaiting: false }))
@@ -152,6 +155,10 @@ function noWait({ decision }: DispatchAnswer): Decision {
   }
 }
 
+function approversFor({ askedBy }: DispatchAnswer): number {
+  return askedBy?.approvers ?? 1
+}
+
 function questionOf({ caller, request, answer }: HeldCall, settings: Settings): CallQuestion {
   const { decision, eventId, askedBy } = answer
   const event = resolveName(request.event) as keyof typeof catalogue
@@ -172,13 +179,14 @@ function questionOf({ caller, request, answer }: HeldCall, settings: Settings): 
     agent: envelope.agent ?? envelope.host ?? null,
     session_id: envelope.session ?? null,
     run_id: envelope.run ?? null,
-    folder: envelope.project ?? envelope.cwd ?? null,
+    // Where the call is made, not where the session began: a relative path means something else there.
+    folder: envelope.cwd ?? envelope.project ?? null,
     tool,
     what: tellingArgument(event, final) ?? null,
     reason: decision.message ?? decision.reason ?? 'a hook asks for approval',
     input: input ?? null,
     requested_by: caller.name,
-    approvers_needed: askedBy?.approvers ?? 1,
+    approvers_needed: approversFor(answer),
     within_ms: approval_timeout_ms,
     messages: messagesFor(approval_routes, askedBy?.routes),
     budget: {

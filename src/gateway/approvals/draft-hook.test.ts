@@ -10,7 +10,7 @@ const approval: ApprovalRow = {
     agent: 'codex',
     session_id: 's',
     run_id: null,
-    folder: null,
+    folder: '/srv/shop',
     tool: 'mcp__db.query',
   },
   ...{ what: 'drop', reason: 'r', input_hash: 'x', requested_by: 'agent', approvers_needed: 1 },
@@ -19,22 +19,45 @@ const approval: ApprovalRow = {
   input: { sql: 'drop table a', options: { force: true, 'a.b': 1 }, args: ['x'] },
 }
 
-test('every scalar is compared, further arguments are not allowed, and what is not compared is named', () => {
+test('every argument is compared, in the folder of the call, and further arguments are not allowed', () => {
   const { hook, notes } = draftAllowingHook(approval, NOON)
   expect(hook).toMatchObject({
     ...{ matcher: '^mcp__db\\.query$', scope: 'agent', agent_ids: ['codex'], preapproves: true },
     match: { fields: { 'tool_input.sql': 'drop table a', 'tool_input.options.force': true } },
-    if_expr: 'size(tool_input) == 3 && size(tool_input["options"]) == 2',
+    if_expr: [
+      'cwd == "/srv/shop"',
+      'size(tool_input) == 3',
+      'size(tool_input["options"]) == 2',
+      'tool_input["options"]["a.b"] == 1',
+      'tool_input["args"] == ["x"]',
+    ].join(' && '),
     expires_at: '2026-01-01T12:00:00.000Z',
   })
-  expect(notes).toEqual([expect.stringContaining('tool_input.options.a.b, tool_input.args')])
+  expect(notes).toEqual([])
 })
 
-test('a call without an agent, and a hook that needs two approvers, are noted', () => {
+test('what does not fit into one condition is named', () => {
+  const input = { text: '\ud800', long: ['x'.repeat(3_000)], broken: ['\ud800'], large: [2 ** 60] }
+  const { notes } = draftAllowingHook({ ...approval, input }, NOON)
+  expect(notes).toEqual([expect.stringContaining('tool_input.broken, tool_input.large, tool_input.long')])
+})
+
+test('the arguments of an event that has no variable of its own are read from the payload', () => {
+  const { hook } = draftAllowingHook(
+    { ...approval, event: 'run_start', tool: null, input: { id: 'R1' } },
+    NOON,
+  )
+  expect(hook).toMatchObject({
+    match: { fields: { 'parameters.id': 'R1' } },
+    if_expr: 'cwd == "/srv/shop" && size(payload["parameters"]) == 1',
+  })
+})
+
+test('a call without an agent or a folder, and a hook that needs two approvers, are noted', () => {
   const { hook, notes } = draftAllowingHook(
-    { ...approval, agent: null, input: {}, approvers_needed: 2 },
+    { ...approval, agent: null, folder: null, input: {}, approvers_needed: 2 },
     NOON,
   )
   expect(hook).toMatchObject({ scope: 'tenant' })
-  expect(notes).toHaveLength(2)
+  expect(notes).toHaveLength(3)
 })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { isRecord } from '../../engine/core/check.ts'
+import { isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
@@ -31,7 +33,7 @@ const approval = z.object({
   what: z.string().nullable().describe('What the call does, in one line.'),
   reason: z.string().describe('Why a person is asked.'),
   input: z.unknown().describe('The final arguments, after every rewrite.'),
-  input_hash: z.string().describe('Equal for calls of the same event and tool with the same arguments.'),
+  input_hash: z.string().describe('Equal for calls of the same event, tool, arguments, agent and folder.'),
   edited: z.unknown().describe('The arguments that a person wrote in place of `input`; null if none did.'),
   can_edit: z.boolean(),
   requested_by: z.string(),
@@ -121,7 +123,9 @@ const approve = defineCall({
     approval_id: approvalId,
     input: z
       .unknown()
-      .describe('Replaces the whole arguments. The hooks see them again and may block them.')
+      .describe(
+        'Replaces the whole arguments. The hooks see them again and may block them. If someone else has edited them, `edited` of the request.',
+      )
       .optional(),
     grant_ms: z
       .number()
@@ -228,8 +232,8 @@ const MAX_ALIKE = 500
 async function answerAll({ params, caller, parts, address }: AnswerCall, answer: Answer) {
   const { store, approvals } = parts
   const first = await requireApproval(store, caller, params.approval_id)
-  if (answer.edited !== undefined && !canEdit(first.event))
-    throw serverError('gateway.request', `the arguments of ${first.event} cannot be edited`, { at: 'input' })
+  if (answer.edited !== undefined) assertEditFits(first, answer.edited)
+  if (answer.grant_ms !== undefined) assertGrantable(first)
   const pending = { status: 'pending', input_hash: first.input_hash } as const
   const others =
     params.alike === true
@@ -237,13 +241,45 @@ async function answerAll({ params, caller, parts, address }: AnswerCall, answer:
           ({ approval_id }) => approval_id !== first.approval_id,
         )
       : []
-  const rows: ApprovalRow[] = []
-  for (const row of [first, ...others]) {
+  const give = async (row: ApprovalRow): Promise<ApprovalRow> => {
     const given = { ...answer, by: caller.name, from: address ?? 'unknown' }
     await refuseOwn(row, given, parts)
-    rows.push(await approvals.answer(caller.tenant, row.approval_id, given))
+    return approvals.answer(caller.tenant, row.approval_id, given)
   }
+  const rows = [await give(first)]
+  // One that was decided meanwhile, or that this token sent, does not keep the others waiting.
+  for (const row of others) rows.push(...(await give(row).then((each) => [each], skipRefused)))
   return { approvals: await withMessages(store, caller, rows) }
+}
+
+function skipRefused(thrown: unknown): readonly ApprovalRow[] {
+  if (isHookError(thrown) && (thrown.code === 'approval.decided' || thrown.code === 'approval.own')) return []
+  throw thrown
+}
+
+function assertEditFits({ event, input }: ApprovalRow, edited: unknown): void {
+  if (!canEdit(event))
+    throw serverError('gateway.request', `the arguments of ${event} cannot be edited`, { at: 'input' })
+  if (kindOf(edited) !== kindOf(input))
+    throw serverError('gateway.request', `input must be ${kindOf(input)}, as the arguments of the call are`, {
+      at: 'input',
+    })
+}
+
+function kindOf(value: unknown): string {
+  if (isRecord(value)) return 'an object'
+  return Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`
+}
+
+/** A grant is for one session, and for what one person may permit. */
+function assertGrantable({ session_id, approvers_needed }: ApprovalRow): void {
+  const why =
+    session_id === null
+      ? 'the call names no session, so a grant would have no limits'
+      : approvers_needed > 1
+        ? 'several people must approve each call'
+        : undefined
+  if (why !== undefined) throw serverError('gateway.request', why, { at: 'grant_ms' })
 }
 
 /** The token that sent a call must not permit it. */

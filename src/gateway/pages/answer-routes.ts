@@ -13,6 +13,7 @@ import { reaches } from '../auth/caller.ts'
 import { createFailureLimit, sourceNetwork } from '../auth/failure-limit.ts'
 import type { MethodParts } from '../parts.ts'
 import { errorReply } from '../server/error-reply.ts'
+import { readBody } from '../server/http-request.ts'
 import {
   type AnswerPage,
   answeredPage,
@@ -130,19 +131,23 @@ function needsSignIn({ tenant_id, approvers_needed }: ApprovalRow, { settings }:
 }
 
 function whyClosed(link: ApprovalLink, approval: ApprovalRow, now: number): string | undefined {
-  const { status, decided_by, input_hash } = approval
+  const { status, decided_by, input_hash, edited } = approval
   if (status !== 'pending')
     return `The question is closed: ${status}${decided_by === null ? '' : ` by ${decided_by}`}.`
   if (link.used_at !== null) return 'This link was used.'
+  if (link.verdict === 'approve' && edited !== null)
+    return 'The arguments were edited since this link was sent. Answer in the web app.'
   if (link.input_hash !== input_hash) return 'The arguments have changed since this link was sent.'
   return link.expires_at <= now ? 'The deadline of the question has passed.' : undefined
 }
 
 async function messageOf(c: AnswerContext): Promise<string> {
-  const length = Number(c.req.header('content-length') ?? 0)
-  if (!(length <= MAX_FORM_BYTES)) throw serverError('gateway.request', 'the message is too long')
-  const { message } = await c.req.parseBody()
-  return typeof message === 'string' ? message.trim().slice(0, 2_000) : ''
+  const { incoming, outgoing } = c.env
+  const body = await new Promise<Buffer | HookError>((resolve) =>
+    readBody(incoming, outgoing, resolve, MAX_FORM_BYTES),
+  )
+  if (isHookError(body)) throw body
+  return (new URLSearchParams(body.toString()).get('message') ?? '').trim().slice(0, 2_000)
 }
 
 function addressOf({ socket }: IncomingMessage): string {

@@ -4,7 +4,7 @@ import type * as Ajv2020Module from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 import { isRecord } from '../../engine/core/check.ts'
-import { errorText, type HookError } from '../../engine/core/error.ts'
+import { errorText, type HookError, isHookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { redact } from '../../safe/redact.ts'
 
@@ -46,9 +46,9 @@ export function compileSchema(schema: unknown, at: string): SchemaCheck {
   const isNew = String(schema.$schema ?? '').includes('2020-12')
   const validate = compile(isNew ? createAjv2020(options) : createAjv(), schema, at)
   const check: SchemaCheck = (value) => {
-    if (validate(value)) return undefined
-    const [problem] = validate.errors ?? []
-    return redact(`${problem?.instancePath || 'it'} ${problem?.message ?? 'does not fit'}`)
+    const [problem] = problemsOf(validate, value)
+    if (problem === undefined) return undefined
+    return redact(`${problem.instancePath || 'it'} ${problem.message ?? 'does not fit'}`)
   }
   compiled.set(schema, check)
   return check
@@ -61,15 +61,17 @@ export function compileViolations(schema: unknown, at: string): ViolationCheck {
   const text = JSON.stringify(schema)
   const known = compiledTexts.get(text)
   if (known !== undefined) return known
-  const validate = compile(createAjv2020({ ...options, allErrors: true }), schema, at)
-  const check: ViolationCheck = (value) => {
-    if (validate(value)) return []
-    return (validate.errors ?? []).slice(0, MAX_VIOLATIONS).map(({ instancePath, message, schemaPath }) => ({
-      path: instancePath,
-      message: redact(message ?? 'does not fit'),
-      schema_path: schemaPath,
-    }))
-  }
+  // With all errors, `uniqueItems` would compare the items of a list that `maxItems` has refused.
+  const allErrors = !text.includes('"uniqueItems"')
+  const validate = compile(createAjv2020({ ...options, allErrors }), schema, at)
+  const check: ViolationCheck = (value) =>
+    problemsOf(validate, value)
+      .slice(0, MAX_VIOLATIONS)
+      .map(({ instancePath, message, schemaPath }) => ({
+        path: instancePath,
+        message: redact(message ?? 'does not fit'),
+        schema_path: schemaPath,
+      }))
   compiledTexts.set(text, check)
   return check
 }
@@ -83,10 +85,63 @@ function assertAffordable(schema: JsonSchema, at: string): void {
 
 function compile(ajv: AjvModule.Ajv, schema: JsonSchema, at: string): AjvModule.ValidateFunction {
   try {
-    return ajv.compile(schema)
+    ajv.addKeyword({ keyword: STEP, before: '$ref', errors: false, validate: () => spend(1) })
+    const validate = ajv.compile(countReferences(schema) as JsonSchema)
+    // References that lead in a circle check the same value for ever, so no value fits. An empty object shows it.
+    if (problemsOf(validate, {})[0]?.keyword === STEP) throw tooMuchWork()
+    return validate
   } catch (thrown) {
     throw jsonSchemaError(at, `cannot be used: ${redact(errorText(thrown))}`)
   }
+}
+
+/** Set next to each reference. References can make a small schema do any amount of work. */
+const STEP = 'x-hookhelm-step'
+const MAX_STEPS = 200_000
+/** The steps of the running check, which is synchronous. */
+let steps = 0
+
+function spend(count: number): true {
+  steps += count
+  if (steps > MAX_STEPS) throw tooMuchWork()
+  return true
+}
+
+function tooMuchWork(): HookError {
+  return handlerError('agent.schema', 'its references or patterns take too much work')
+}
+
+interface SchemaProblem {
+  readonly instancePath: string
+  readonly message?: string
+  readonly schemaPath: string
+  readonly keyword: string
+}
+
+/** What is wrong with a value. A check that does not end in time finds that it does not fit. */
+function problemsOf(validate: AjvModule.ValidateFunction, value: unknown): readonly SchemaProblem[] {
+  steps = 0
+  try {
+    return validate(value) ? [] : (validate.errors ?? [])
+  } catch (thrown) {
+    // A circle of references ends with the stack.
+    if (!isHookError(thrown) && !(thrown instanceof RangeError)) throw thrown
+    const message = 'cannot be checked: references or patterns of the schema take too much work'
+    return [{ instancePath: '', message, schemaPath: '#', keyword: STEP }]
+  }
+}
+
+/** Values in a schema, which are no schemas. */
+const values = new Set(['const', 'enum', 'default', 'examples'])
+
+function countReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(countReferences)
+  if (!isRecord(schema)) return schema
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, values.has(key) ? value : countReferences(value)]),
+  )
+  const refers = ['$ref', '$dynamicRef', '$recursiveRef'].some((key) => typeof schema[key] === 'string')
+  return refers ? { ...copy, [STEP]: true } : copy
 }
 
 /**
@@ -109,7 +164,7 @@ const re2 = Object.assign(
     if (pattern.length > MAX_PATTERN) throw handlerError('agent.schema', 'a pattern is too long')
     const regex = RE2JS.compile(RE2JS.translateRegExp(pattern))
     if (regex.programSize() > MAX_PROGRAM) throw handlerError('agent.schema', 'a pattern unrolls too far')
-    return { test: (text: string) => regex.test(text) }
+    return { test: (text: string) => spend(1 + text.length / 100) && regex.test(text) }
   },
   // Required by Ajv for generated modules, which we do not use.
   { code: 'undefined' },

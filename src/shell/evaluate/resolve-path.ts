@@ -55,6 +55,8 @@ export function recordFile(
     const effect = describeEffect({ path, written, below, certainty }, run)
     run.record.addFile(kind, { ...effect, by, at })
     if (kind === 'reads') return
+    if (path !== undefined && throughLinks(path, run) === 'unknown')
+      run.record.addOpaque('path', `where the link ${path} leads is not known`, at)
     if (effect.certainty === 'unknown')
       run.record.addOpaque('path', `the path ${written} that ${by} ${kind} is not known`, at)
     else if (path !== undefined && !attributePrograms.has(by))
@@ -75,10 +77,38 @@ function describeEffect(
 ): Pick<FileEffect, 'path' | 'certainty' | 'target'> {
   if (path === undefined) return { path: written + below, certainty: 'unknown' }
   const clean = path.length > 1 ? path.replace(/\/$/, '') : path
-  const target = certainty === 'exact' ? run.context.resolveLink?.(clean) : undefined
+  const target = resolveTarget(clean, certainty, run)
   const effect = {
     path: (clean === '/' ? '' : clean) + below || '/',
     certainty: below === '' ? certainty : ('pattern' as const),
   }
   return target === undefined || target === clean ? effect : { ...effect, target: target + below }
+}
+
+/** Where a path leads after symbolic links, those included that the line makes. Of a pattern, its known folders are resolved. */
+function resolveTarget(path: string, certainty: Certainty, run: ShellRun): string | undefined {
+  const { resolveLink } = run.context
+  const linked = throughLinks(path, run)
+  const own = linked === 'unknown' || linked === undefined ? path : linked
+  if (certainty === 'exact') return resolveLink?.(own) ?? own
+  const [folder = ''] = /^[^*?[]*(?=\/)/.exec(own) ?? []
+  const resolved = folder === '' ? undefined : resolveLink?.(folder)
+  return (resolved ?? folder) + own.slice(folder.length)
+}
+
+/** Links that lead in a circle end here. */
+const MAX_LINKS = 8
+
+/** The path behind links of the line; undefined if none is on the way. */
+function throughLinks(path: string, { links }: ShellRun): string | 'unknown' | undefined {
+  let current: string | undefined
+  for (let step = 0; step < MAX_LINKS && links.size > 0; step++) {
+    const at = current ?? path
+    const link = [...links.keys()].find((each) => at === each || at.startsWith(`${each}/`))
+    if (link === undefined) return current
+    const target = links.get(link)
+    if (target === undefined) return 'unknown'
+    current = posix.normalize(target + at.slice(link.length))
+  }
+  return current
 }

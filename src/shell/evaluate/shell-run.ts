@@ -27,6 +27,8 @@ export interface ShellFrame {
 export interface ShellRun {
   readonly context: ShellContext
   readonly record: EffectRecorder
+  /** The links that the line itself makes, with where they lead; undefined if that is not known. */
+  readonly links: Map<string, string | undefined>
   /** Code to run when the shell ends. */
   /** The states in which the line calls `exit`. */
   readonly exits: ShellState[]

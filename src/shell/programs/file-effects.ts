@@ -1,6 +1,6 @@
-import { basename } from 'node:path/posix'
+import { basename, dirname } from 'node:path/posix'
 import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
-import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { absolutePath, certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { fileText } from '../evaluate/script-content.ts'
 import type { Invocation } from '../evaluate/shell-run.ts'
 import { writeFileContent } from '../evaluate/shell-state.ts'
@@ -32,12 +32,29 @@ export function recordFileEffects(invocation: Invocation, subcommand: string | u
   const key = subcommand === undefined ? program : `${program} ${subcommand}`
   const rest = subcommand === undefined ? args : afterSubcommand(args, subcommand)
   const parsed = parseOptions(rest, optionsOf(key))
-  const record = recordFile(state, frame)
+  // The files of `git -C folder` are those of that folder, and what it writes is known afterwards.
+  const inFolder = { ...state, cwd: folderOf(invocation, subcommand) }
+  const record = recordFile(inFolder, frame)
   const add: FileCall['add'] = (kind, field, below = '') => record(kind, { field, by: program, at, below })
   const special = Object.hasOwn(specialPrograms, key) ? specialPrograms[key] : undefined
-  if (special) special({ invocation, parsed, add })
+  if (special) special({ invocation: { ...invocation, state: inFolder }, parsed, add })
   for (const rule of fileRulesOf(key)) applyRule(rule, parsed, add)
+  state.files = inFolder.files
   if (program === 'tee') keepContent(invocation, parsed)
+}
+
+/** The folder in which the program works. Each `-C` of git is relative to the one before. */
+function folderOf({ program, args, state: { cwd } }: Invocation, subcommand?: string): string | undefined {
+  if (program !== 'git' || subcommand === undefined) return cwd
+  const before = args.slice(
+    0,
+    args.findIndex((arg) => describeField(arg) === subcommand),
+  )
+  return optionValues(parseOptions(before, optionsOf('git')).options, 'C').reduce<string | undefined>(
+    (folder, field) =>
+      fieldCertainty(field) === 'exact' ? absolutePath(describeField(field), folder) : undefined,
+    cwd,
+  )
 }
 
 function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
@@ -94,12 +111,45 @@ function copy({ parsed, add, invocation }: FileCall): void {
     add('reads', source)
     if (isRecursive) add('reads', source, '/**')
     if (isMove) add('deletes', source)
+    if (isMove) add('deletes', source, '/**')
   }
   for (const field of copyTargets(sources, target, folder !== undefined)) {
     add('writes', field)
     if (isRecursive) add('writes', field, '/**')
   }
   keepCopied(sources, target, invocation)
+  if (invocation.program === 'ln') keepLinks({ sources, target, folder }, parsed, invocation)
+}
+
+interface MadeLinks {
+  readonly sources: readonly WordField[]
+  readonly target: WordField
+  readonly folder: WordField | undefined
+}
+
+const MAX_LINKS = 100
+
+/** What the line writes to a link that it has made, it writes to where the link leads. */
+function keepLinks(
+  { sources, target, folder }: MadeLinks,
+  { options }: ParsedOptions,
+  call: Invocation,
+): void {
+  const { state, frame } = call
+  const isRelativeToLink = hasOption(options, 's') && !hasOption(options, 'r')
+  // `ln source` makes a link of the same name here.
+  const all = sources.length === 0 ? [target] : sources
+  for (const source of all) {
+    const places =
+      sources.length === 0
+        ? [exactField(basename(describeField(target)))]
+        : copyTargets([source], target, folder !== undefined)
+    for (const place of places) {
+      const link = certainPath(place, state.cwd)
+      if (link === undefined || frame.run.links.size >= MAX_LINKS) continue
+      frame.run.links.set(link, certainPath(source, isRelativeToLink ? dirname(link) : state.cwd))
+    }
+  }
 }
 
 /** A copy of a file that the line wrote has the same content. */

@@ -1,7 +1,9 @@
 import { type Selectable, sql } from 'kysely'
+import { stableJson } from '../../engine/core/stable-json.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import { approvalPath } from '../paths.ts'
 import {
+  type ApprovalAnswer,
   type ApprovalFilter,
   type ApprovalRow,
   type ApprovalStore,
@@ -67,7 +69,12 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
         const before = readApproval(secrets, row)
         const isOpen = row.status === 'pending' && row.deadline_at > now
         const hasVoted = before.votes.some(({ by }) => by === answer.by)
-        if (!isOpen || hasVoted || !(await takeLink(trx, { before, answer, now })))
+        if (
+          !isOpen ||
+          hasVoted ||
+          isUnseenEdit(before, answer) ||
+          !(await takeLink(trx, { before, answer, now }))
+        )
           return { approval: before, counted: false }
         const approval = await writeAnswer(db, trx, { before, answer, now })
         if (approval.status !== 'pending')
@@ -258,6 +265,11 @@ async function insertApproval(
     .executeTakeFirstOrThrow()
 }
 
+/** Someone else has edited the arguments, and this person approves without naming them: it may not have seen the edit. */
+function isUnseenEdit({ edited }: ApprovalRow, answer: ApprovalAnswer): boolean {
+  return answer.verdict === 'approve' && edited !== null && answer.edited === undefined
+}
+
 async function writeAnswer(
   { secrets }: SqlDatabase,
   trx: QueryBuilder,
@@ -266,7 +278,10 @@ async function writeAnswer(
   const { tenant_id, approval_id, approvers_needed } = before
   const { verdict, by, from, message, grant_ms } = answer
   const vote: ApprovalVote = { verdict, by, from, at: now, ...(message === undefined ? {} : { message }) }
-  const votes = [...before.votes, vote]
+  const isNewEdit =
+    answer.edited !== undefined && stableJson(answer.edited) !== stableJson(before.edited ?? before.input)
+  // Who approved other arguments has not approved these, and may answer again.
+  const votes = [...(isNewEdit ? [] : before.votes), vote]
   const edited = answer.edited === undefined ? before.edited : answer.edited
   const approved = votes.filter((each) => each.verdict === 'approve').length >= approvers_needed
   const status = verdict === 'deny' ? 'denied' : approved ? 'approved' : 'pending'

@@ -155,7 +155,8 @@ export async function refuseOverBudget(
   { approval, now }: ApprovalAt,
 ): Promise<Extract<ApprovalRequestResult, { approval: undefined }> | undefined> {
   const { tenant_id, session_id, agent, budget = {} } = approval
-  const subjects = { session: session_id, agent, tenant: '' }
+  // Calls that name no agent count together: leaving the name out must not be a way around the budget.
+  const subjects = { session: session_id, agent: agent ?? '', tenant: '' }
   for (const scope of budgetScopes) {
     const [questions, subject] = [budget[scope], subjects[scope]]
     if (questions === undefined || subject === null) continue
@@ -165,7 +166,7 @@ export async function refuseOverBudget(
       .where('tenant_id', '=', tenant_id)
       .where('created_at', '>', now - HOUR_MS)
       .$if(scope === 'session', (query) => query.where('session_id', '=', subject))
-      .$if(scope === 'agent', (query) => query.where('agent', '=', subject))
+      .$if(scope === 'agent', (query) => query.where('agent', agent === null ? 'is' : '=', agent))
       .limit(questions)
     const asked = await trx
       .selectFrom(latest.as('latest'))

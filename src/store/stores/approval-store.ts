@@ -44,7 +44,7 @@ export interface NewApproval {
   readonly reason: string
   /** The final arguments, after every rewrite. */
   readonly input: unknown
-  /** The hash of event, tool and final arguments. An answer counts for calls with this hash alone. */
+  /** The hash of event, tool, final arguments, agent, folder and approvers. An answer counts for calls with this hash alone. */
   readonly input_hash: string
   /** The name of the token that sent the call. */
   readonly requested_by: string
@@ -144,7 +144,7 @@ export interface ApprovalAnswer {
   readonly by: string
   readonly from: string
   readonly message?: string
-  /** Replaces the input of the call. */
+  /** Replaces the input of the call. Earlier approvals of other arguments no longer count. */
   readonly edited?: unknown
   /** For how long identical calls of the session are approved too. */
   readonly grant_ms?: number
@@ -177,7 +177,10 @@ export interface ApprovalStore {
    * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
    */
   requestApproval(approval: RoutedApproval, now?: number): Promise<ApprovalRequestResult>
-  /** Counts an answer. Without `counted`, another answer, the deadline or the caller was faster. Undefined: there is none. */
+  /**
+   * Counts an answer. Without `counted`, another answer, an edit, the deadline or the caller was faster. Undefined: there is
+   * none.
+   */
   answerApproval(
     tenant: string,
     approvalId: string,

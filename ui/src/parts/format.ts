@@ -55,10 +55,10 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 /** Writes out characters that reorder or hide text, so that a command reads as it runs. */
 export function showControls(text: string): string {
-  return text.replace(
-    /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16)
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+  })
 }
 
 /** The first and last characters of an id: enough to recognise it. */
@@ -78,5 +78,5 @@ const agentNames: Readonly<Record<string, string>> = {
 
 /** The name that people know a coding agent by. */
 export function agentTitle(agent: string | null | undefined): string {
-  return agent === null || agent === undefined ? 'An agent' : (agentNames[agent] ?? agent)
+  return agent === null || agent === undefined ? 'An agent' : (agentNames[agent] ?? showControls(agent))
 }

@@ -40,7 +40,7 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
       className={styles.card}
       data-approval={first.approval_id}
       data-chosen={isChosen}
-      aria-label={`${agentTitle(agent)} wants ${what ?? 'to make a call'}`}
+      aria-label={`${agentTitle(agent)} wants ${showControls(what ?? 'to make a call')}`}
     >
       <div className={styles.who}>
         <span>
@@ -48,7 +48,7 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
           {name === undefined ? null : (
             <>
               {' in '}
-              <b title={folder ?? ''}>{showControls(name)}</b>
+              <b title={showControls(folder ?? '')}>{showControls(name)}</b>
             </>
           )}
           {` wants`}
@@ -57,7 +57,7 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
       </div>
       <Arguments approval={first} />
       <p className={styles.why}>
-        {hook_name ?? 'A hook'} asks: {showControls(reason)}
+        {showControls(hook_name ?? 'A hook')} asks: {showControls(reason)}
         {group.length > 1 ? ` · ${plural(group.length, 'identical call')} wait; one answer decides all.` : ''}
         {first.approvers_needed > 1
           ? ` · ${votes.length} of ${first.approvers_needed} people have approved.`
@@ -111,7 +111,14 @@ function Routes({ messages }: Pick<Approval, 'messages'>) {
 }
 
 /** A single text argument reads best as it is; anything else as JSON. */
-function Arguments({ approval: { input, what } }: { readonly approval: Approval }) {
+function Arguments({ approval: { input, what, edited, votes } }: { readonly approval: Approval }) {
+  if (edited !== null)
+    return (
+      <div className={styles.what}>
+        <p>{showControls(votes.at(-1)?.by ?? 'Another person')} edited the arguments:</p>
+        <Diff before={input} after={edited} />
+      </div>
+    )
   const values = typeof input === 'object' && input !== null ? Object.values(input) : []
   const [only] = values
   if (values.length === 1 && typeof only === 'string' && only === what)
@@ -183,7 +190,14 @@ function Answer({ group, mode, onMode }: AnswerProps) {
             onMode={onMode}
             all={all}
           >
-            {(grantMs) => answer.mutate({ verdict: 'approve', grantMs })}
+            {(grantMs) =>
+              // What is approved is what the card shows.
+              answer.mutate({
+                verdict: 'approve',
+                grantMs,
+                ...(first?.edited == null ? {} : { input: first.edited }),
+              })
+            }
           </Approve>
         </div>
       )}
@@ -282,7 +296,8 @@ interface EditProps {
 }
 
 /** The edited arguments pass the hooks again before they run. */
-function Edit({ approval: { input }, onApprove, onBack }: EditProps) {
+function Edit({ approval: { input: asked, edited: before }, onApprove, onBack }: EditProps) {
+  const input = before ?? asked
   const [text, setText] = useState(printJson(input))
   const edited = parseJson(text)
   return (
