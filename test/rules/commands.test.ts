@@ -57,6 +57,32 @@ test(
 )
 
 test(
+  'a switch takes its value with a space or an equals sign, and a word that nothing takes is refused',
+  async () => {
+    const gateway = await running()
+    const { rule, ok } = rulesOf(gateway)
+    const actions = [{ type: 'notify_team' }]
+    await rule({ id: 'mend', trigger: { event: 'PostToolUseFailure' }, actions })
+    const isEnabled = async () => (await ok('GET', '/v1/rules')).rules[0].enabled
+    const toggle = (...words: readonly string[]) => hookhelm(gateway, ['rules', 'toggle', ...words])
+    for (const [words, enabled] of [
+      [['mend', '--enabled', 'false'], false],
+      [['--enabled', 'true', 'mend'], true],
+      [['--enabled=false', 'mend'], false],
+      [['mend', '--enabled'], true],
+    ] as const) {
+      expect((await toggle(...words)).code).toBe(0)
+      expect([words, await isEnabled()]).toEqual([words, enabled])
+    }
+    const surplus = await toggle('mend', 'off')
+    expect(surplus.code).toBe(1)
+    expect(surplus.stderr).toContain('nothing to do with the argument off')
+    expect(await isEnabled()).toBe(true)
+  },
+  HANG,
+)
+
+test(
   'hookhelm trust reviews a rule file, and leaves the trust in the hook file of its folder alone',
   async () => {
     const gateway = await running()
