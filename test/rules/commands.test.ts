@@ -76,7 +76,7 @@ test(
     }
     const surplus = await toggle('mend', 'off')
     expect(surplus.code).toBe(1)
-    expect(surplus.stderr).toContain('nothing to do with the argument off')
+    expect(surplus.stderr).toContain('there is no place for the word off')
     expect(await isEnabled()).toBe(true)
   },
   HANG,
