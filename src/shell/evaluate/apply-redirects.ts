@@ -54,6 +54,7 @@ export function applyRedirects(
     if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
     const { files } = state
     const path = recordRedirect(redirect, target, { state, frame })
+    if (operator === '<&' && number === '0') inside = { ...inside, stdin: unknownText('<&') }
     if (operator === '<' && number === '0') inside = { ...inside, stdin: fileContent(target, path, state) }
     if (!isInput && (number === '1' || operator.startsWith('&')))
       output = {

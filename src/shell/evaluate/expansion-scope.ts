@@ -27,6 +27,9 @@ export function expansionScope(state: ShellState, frame: ShellFrame): ExpansionS
       state.files = withFilesOf(state, outcome).files
       return outcome.stdout
     },
+    runPrompt(text) {
+      if (/\$|`/.test(text)) run.runCode([`: "${text}"`], forkState(state), inner('@P'))
+    },
     runProcess(script, output) {
       const given = output ? { ...inner('>()'), stdin: unknownText('>(…)') } : inner('<()')
       const { stdout } = withOwnTraps(run, () => run.runScript(script, [forkState(state)], given))

@@ -16,7 +16,7 @@ import { applyRedirects } from './apply-redirects.ts'
 import { withOwnTraps } from './exit-traps.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { runSimple } from './run-simple.ts'
-import type { ShellFrame } from './shell-run.ts'
+import { type ShellFrame, viaStep } from './shell-run.ts'
 import {
   assignVariable,
   defineFunction,
@@ -90,6 +90,11 @@ function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOu
     case 'function': {
       const after = forkState(state)
       defineFunction(after, node.name, node.body)
+      if (calledByShell.test(node.name))
+        frame.run.runScript({ kind: 'script', commands: [node.body] }, [forkState(after)], {
+          ...viaStep(frame, `${node.name}()`),
+          depth: frame.depth + 1,
+        })
       return { ok: [after], fail: [], stdout: EMPTY_TEXT }
     }
     case 'test':
@@ -103,6 +108,10 @@ function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOu
     }
   }
 }
+
+/** Functions that a shell calls by itself. */
+const calledByShell =
+  /^(?:command_not_found_handler?|precmd|preexec|chpwd|periodic|zshexit|zshaddhistory|TRAP[A-Z0-9]+|fish_prompt|fish_command_not_found)$/
 
 type NodeOf<K extends ShellNode['kind']> = Extract<ShellNode, { kind: K }>
 

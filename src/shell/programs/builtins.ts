@@ -22,6 +22,7 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
+import { runCodeVariable } from './code-variables.ts'
 import { runScriptFile } from './interpreters.ts'
 import { sliceField } from './parse-options.ts'
 import { printedOutput } from './printed-output.ts'
@@ -117,6 +118,7 @@ function declare({ program, args, state, frame }: Invocation): ShellOutcome {
         equals === '+=' || /^-\w*[iulnA]/.test(texts[0] ?? '') ? unknownText(`$${name}`) : value,
       )
     else if (isLocal) assignVariable(state, name, EMPTY_TEXT)
+    if (value && isExport) runCodeVariable(name, state, frame)
   }
   return eitherWay(state, EMPTY_TEXT)
 }

@@ -40,6 +40,11 @@ export function recordFileEffects(invocation: Invocation, subcommand: string | u
   if (program === 'tee') keepContent(invocation, parsed)
 }
 
+/** Whether the tables say which files a program uses. */
+export function hasFileEffects(program: string): boolean {
+  return Object.hasOwn(specialPrograms, program) || fileRulesOf(program).length > 0
+}
+
 function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
   return args.slice(args.findIndex((arg) => describeField(arg) === subcommand) + 1)
 }
@@ -344,6 +349,48 @@ function gitReset({ parsed: { options }, add }: FileCall): void {
   if (hasOption(options, 'hard', 'merge', 'keep')) add('writes', exactField('.'), '/**')
 }
 
+/** What git shows of files: those after `--`, and names that are no revisions. */
+function gitShow({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
+  const paths = dashes === -1 ? [] : invocation.args.slice(dashes + 1)
+  for (const field of hasOption(options, 'no-index') ? operands : paths) add('reads', field)
+  for (const field of operands) if (/^\.[\w/.]/.test(describeField(field))) add('reads', field)
+}
+
+/** Copies between this machine and a store: `aws s3 cp a s3://bucket/a`. */
+function cloudCopy({ parsed: { options, operands }, add }: FileCall): void {
+  const action = operands.findIndex((field) => /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)))
+  if (action === -1) return
+  const words = operands.slice(action + 1)
+  const name = describeField(operands[action] ?? [])
+  const isTree = hasOption(options, 'recursive', 'r') || /^(?:sync|mirror|rsync|copy|move)$/.test(name)
+  const isRemote = (field: WordField) => /^[\w-]+:/.test(describeField(field)) || describeField(field) === '-'
+  const isMove = /^(?:mv|move|moveto)$/.test(name)
+  for (const field of words.slice(0, -1)) {
+    if (isRemote(field)) continue
+    add('reads', field)
+    if (isTree) add('reads', field, '/**')
+    if (isMove) add('deletes', field)
+  }
+  const target = words.at(-1)
+  if (!target || words.length < 2 || isRemote(target)) return
+  add('writes', target)
+  if (isTree) add('writes', target, '/**')
+  if (isTree && hasOption(options, 'delete', 'd')) add('deletes', target, '/**')
+}
+
+function gio({ parsed: { operands }, add }: FileCall): void {
+  const [action, ...files] = operands
+  if (/^(?:trash|remove)$/.test(describeField(action ?? []))) for (const field of files) add('deletes', field)
+  else for (const field of files) add('reads', field)
+}
+
+/** `vercel env pull` writes a file with the variables of the project. */
+function vercelEnv({ parsed: { operands }, add }: FileCall): void {
+  const [action, file] = operands
+  if (describeField(action ?? []) === 'pull') add('writes', file ?? exactField('.env.local'))
+}
+
 function wget({ parsed: { options, operands }, add }: FileCall): void {
   if (hasOption(options, 'O', 'P', 'spider')) return
   for (const field of operands) {
@@ -357,6 +404,8 @@ function curl({ parsed: { options, operands }, add, invocation }: FileCall): voi
     const at = /^[^@]*=?[@<]/.exec(describeField(value))?.[0]
     if (at !== undefined && !hasOption([], 'data-raw')) add('reads', sliceField(value, at.length))
   }
+  for (const field of operands)
+    if (/^file:\/\//.test(describeField(field))) add('reads', sliceField(field, 'file://'.length))
   if (hasOption(options, 'K'))
     invocation.frame.run.record.addOpaque('path', 'curl reads its options from a file', invocation.at)
   if (!hasOption(options, 'O', 'remote-name-all')) return
@@ -413,6 +462,20 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   'git checkout': gitCheckout,
   'git clean': gitClean,
   'git reset': gitReset,
+  'git diff': gitShow,
+  'git log': gitShow,
+  'git show': gitShow,
+  'git grep': gitShow,
+  'aws s3': cloudCopy,
+  'gcloud storage': cloudCopy,
+  gsutil: cloudCopy,
+  rclone: cloudCopy,
+  s3cmd: cloudCopy,
+  s5cmd: cloudCopy,
+  mc: cloudCopy,
+  azcopy: cloudCopy,
+  gio,
+  'vercel env': vercelEnv,
   wget,
   curl,
 }

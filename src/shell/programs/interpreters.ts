@@ -14,7 +14,8 @@ import {
 } from '../expand/shell-text.ts'
 import { childState } from './run-wrapper.ts'
 
-const shells = /^r?(ba|da|z|k|mk|pdk|a|fi|c|tc|ya)?sh[0-9.]*$/
+/** Shells, also those whose language is another one: most of their simple commands look the same. */
+const shells = /^(?:r?(?:ba|da|z|k|mk|lk|pdk|ok|a|fi|c|tc|ya|po|hu|sa|o|y)?sh[0-9.]*|nu|elvish|xonsh|murex)$/
 
 export function isShell(program: string): boolean {
   return shells.test(program)
@@ -131,8 +132,37 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   node: /^(-[a-z]*[ep]|--eval|--print|-pe)(=|$)/,
   bun: /^(-[ep]|--eval|--print)(=|$)/,
   deno: /^eval$/,
-  php: /^-[rBRE]/,
+  php: /^-[rBRE]|^--execute/,
   lua: /^-e/,
+  irb: /^-e/,
+  pry: /^(-e|--exec)/,
+  ipython: /^-c/,
+  bpython: /^-c/,
+  octave: /^--eval/,
+  r: /^-e/,
+  gnuplot: /^-e/,
+  guile: /^-c/,
+  racket: /^-[ef]/,
+  sbcl: /^--eval/,
+  swipl: /^-[gt]/,
+  erl: /^-(eval|run|s)$/,
+  iex: /^(-e|--eval)/,
+  scala: /^-e/,
+  jshell: /^$/,
+  swift: /^-e/,
+  crystal: /^eval$/,
+  raku: /^-[a-z]*e/,
+  clojure: /^(-e|--eval)/,
+  bb: /^(-e|--eval)/,
+  sage: /^-c/,
+  scilab: /^-e/,
+  matlab: /^-(batch|r)$/,
+  wolframscript: /^-c/,
+  ghci: /^-e/,
+  lldb: /^(-o|--one-line|-k|-b)/,
+  bpftrace: /^-[ec]/,
+  stap: /^-e/,
+  dtrace: /^-[nc]/,
   osascript: /^-e/,
   rscript: /^-e/,
   julia: /^(-[eE]|--eval)/,
@@ -156,6 +186,9 @@ function languageOf(program: string): string | undefined {
     .replace(/^nodejs$/, 'node')
     .replace(/^luajit$/, 'lua')
     .replace(/^pypy$/, 'python')
+    .replace(/^(jruby|truffleruby|mruby)$/, 'ruby')
+    .replace(/^clj$/, 'clojure')
+    .replace(/^rakudo$|^perl6$/, 'raku')
   return Object.hasOwn(codeOptions, name) ? name : undefined
 }
 
@@ -178,6 +211,10 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
     if ((readsInput && frame.stdin !== undefined) || content || isSubstituted)
       record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
     else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
+  }
+  const address = texts.find((text) => !text.startsWith('-') && !/^(run|test|install|add|x)$/.test(text))
+  if (/^https?:/.test(address ?? '')) {
+    record.addOpaque('code', `${program} runs code from the network`, at)
   }
   if ((language === 'perl' || language === 'ruby') && texts.some((text) => /^-[a-zA-Z0-9]*i/.test(text))) {
     const file = recordFile(state, frame)

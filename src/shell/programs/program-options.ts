@@ -60,6 +60,17 @@ const table: Readonly<Record<string, string>> = {
   pandoc: 'output=o: from=f: to=t: standalone=s template: metadata=M: variable=V: toc',
   zstd: 'o: d f k q v T: rm',
   aria2c: 'out=o: dir=d: split=s: max-connection-per-server=x: input-file=i:',
+  csplit: 'prefix=f: suffix-format=b: digits=n: keep-files=k silent=s quiet=s elide-empty-files=z suppress-matched',
+  date: 'date=d: file=f: reference=r: set=s: utc=u universal=u iso-8601=I rfc-3339: rfc-email=R debug',
+  shuf: 'echo=e input-range=i: head-count=n: output=o: random-source: repeat=r zero-terminated=z',
+  uudecode: 'output-file=o:',
+  pg_dump:
+    'file=f: format=F: dbname=d: host=h: port=p: username=U: table=t: exclude-table=T: schema=n: exclude-schema=N: jobs=j: compress=Z: data-only=a schema-only=s clean=c create=C no-owner=O no-privileges=x verbose=v password=W no-password=w',
+  pg_restore:
+    'file=f: format=F: dbname=d: host=h: port=p: username=U: table=t: schema=n: jobs=j: list=l use-list=L: data-only=a schema-only=s clean=c create=C no-owner=O no-privileges=x verbose=v',
+  mysqldump: 'result-file=r: host=h: port=P: user=u: password=p databases=B all-databases=A where=w: tables no-data=d',
+  psql:
+    'command=c: file=f: output=o: log-file=L: dbname=d: host=h: port=p: username=U: set=v: variable=v: pset=P: field-separator=F: record-separator=R: tuples-only=t no-align=A quiet=q single-transaction=1 no-psqlrc=X expanded=x list=l echo-all=a echo-queries=e html=H csv password=W no-password=w',
   sdiff: 'output=o: width=w: side=s',
   tree: 'o: L: I: P: a d f i C',
   kill: 's: n: l',
@@ -133,6 +144,9 @@ const aliases: Readonly<Record<string, string>> = {
   gln: 'ln',
   oc: 'kubectl',
   'docker-compose': 'docker compose',
+  pg_dumpall: 'pg_dump',
+  'git send-pack': 'git push',
+  'git http-push': 'git push',
 }
 
 const specs = new Map<string, OptionSpec>()

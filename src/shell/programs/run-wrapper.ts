@@ -1,4 +1,4 @@
-import { absolutePath } from '../evaluate/resolve-path.ts'
+import { absolutePath, recordFile } from '../evaluate/resolve-path.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import {
   assignVariable,
@@ -17,7 +17,15 @@ import {
   type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { hasOption, optionValues, type ParsedOption, parseOptions, sliceField } from './parse-options.ts'
+import {
+  hasOption,
+  optionValues,
+  type ParsedOption,
+  type ParsedOptions,
+  parseOptions,
+  sliceField,
+} from './parse-options.ts'
+import { runCodeVariable } from './code-variables.ts'
 import { type OptionSpec, optionsOf, readSpec } from './program-options.ts'
 import { type WrapperRow, wrappers } from './wrapper-table.ts'
 
@@ -109,6 +117,8 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   for (const { name } of options)
     if (!spec.names.has(name) && !/^\d+$/.test(name))
       record.addOpaque('option', `${found.name} has an option ${name} that the analyser does not know`, at)
+  for (const field of writtenFiles(row, { options, operands }))
+    recordFile(state, invocation.frame)('writes', { field, by: found.name, at })
   const frame = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
   const inside = enterWrapper({ row, options, operands }, state, frame)
   for (const code of optionValues(options, ...(row.code ?? [])))
@@ -117,11 +127,28 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
     frame.run.runCode(joinWords([text, ...inside.words]), inside.state, frame)
   if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  const outcome = runInner({ row, options, words: inside.words }, inside.state, frame)
+  const words = withProgram(row, options, inside.words)
+  const outcome = runInner({ row, options, words }, inside.state, frame)
   // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
   if (!outcome) return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
+}
+
+function writtenFiles({ writes }: WrapperRow, { options, operands }: ParsedOptions): readonly WordField[] {
+  if (writes === undefined) return []
+  return writes === 'first' ? operands.slice(0, 1) : optionValues(options, writes)
+}
+
+/** The words of the command, with the program that the row or an option names. */
+function withProgram(
+  { program, runs }: WrapperRow,
+  options: readonly ParsedOption[],
+  words: readonly WordField[],
+): readonly WordField[] {
+  if (runs !== undefined) return [exactField(runs), ...words]
+  const [named] = program === undefined ? [] : optionValues(options, program)
+  return named ? [named, ...words] : words
 }
 
 const builtinWrappers = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorrect', 'repeat'])
@@ -159,11 +186,12 @@ function enterWrapper({ row, options, operands }: WrapperCall, state: ShellState
   if (words[0] && row.operands && describeField(words[0]) === '--') words = words.slice(1)
   for (; row.assignments && words[0]; words = words.slice(1)) {
     const text = describeField(words[0])
-    const equals = /^[A-Za-z_]\w*=/.exec(text)?.[0]
+    const equals = /^[A-Za-z_][\w%()]*=/.exec(text)?.[0]
     if (equals === undefined) break
     const name = equals.slice(0, -1)
     assignVariable(inside, name, fieldText(sliceField(words[0], equals.length)))
     exportVariable(inside, name)
+    runCodeVariable(name, inside, frame)
   }
   return { state: inside, words }
 }
@@ -198,5 +226,10 @@ export function joinWords(words: readonly WordField[]): ShellText {
 export function childState(state: ShellState): ShellState {
   const variables = new Map([...state.variables].filter(([name]) => state.exported.has(name)))
   const functions = new Map([...state.functions].filter(([name]) => state.exported.has(name)))
-  return { ...state, variables, functions, aliases: new Map(), positional: [], locals: new Map() }
+  // Aliases of git and scripts of npm are in files, and not in the shell.
+  const aliases =
+    state.aliases.size === 0
+      ? state.aliases
+      : new Map([...state.aliases].filter(([name]) => name.includes(' ')))
+  return { ...state, variables, functions, aliases, positional: [], locals: new Map() }
 }
