@@ -48,7 +48,8 @@ export function applyRedirects(
     const copied = operator.endsWith('&') && /^(\d+-?|-|p)$/.test(knownText(target) ?? '')
     if (copied) {
       if (!isInput && number === '1') output = 'lost'
-      if (isInput && number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
+      // `0>&1` copies as `0<&1` does.
+      if (number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
       continue
     }
     if (frame.dialect === 'zsh') recordEach(redirect, state, frame)

@@ -13,6 +13,7 @@ import {
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
 import { runCodeVariable } from '../programs/code-variables.ts'
+import { programName } from '../programs/program-name.ts'
 import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { expansionScope } from './expansion-scope.ts'
@@ -174,7 +175,7 @@ export function runWords(words: readonly WordField[], state: ShellState, frame: 
   if (hidden !== undefined) record.addOpaque('characters', hidden, at)
   const body = frame.skipsFunctions ? undefined : state.functions.get(written)
   if (body) return callFunction(written, args, { state, frame })
-  const program = written.slice(written.lastIndexOf('/') + 1)
+  const program = programName(written.slice(written.lastIndexOf('/') + 1))
   return runProgram({ program, written, args, state, frame, at })
 }
 

@@ -46,7 +46,9 @@ export function expandParameter(
   if (/^:?[-=?+]$/.test(operator)) return withDefault({ parameter, value, word, source }, scope)
   const argument = knownText(word)
   if (isList(value))
-    return operator === ':' && argument !== undefined ? (sliceList(value, argument, parameter) ?? unknown) : unknown
+    return operator === ':' && argument !== undefined
+      ? (sliceList(value, argument, parameter) ?? unknown)
+      : unknown
   const renamed = argument === undefined ? undefined : changePattern(value, operator, argument)
   if (renamed) return renamed
   const text = knownText(value)
@@ -74,7 +76,9 @@ function readValue(
   if (place === undefined || !/^-?\d+$/.test(place)) return undefined
   const list = isList(value) ? value : value === undefined ? undefined : [value]
   const number = Number(place)
-  return list?.at(number < 0 || scope.dialect !== 'zsh' ? number : number - 1) ?? (list ? EMPTY_TEXT : undefined)
+  return (
+    list?.at(number < 0 || scope.dialect !== 'zsh' ? number : number - 1) ?? (list ? EMPTY_TEXT : undefined)
+  )
 }
 
 function followName(value: ShellText | undefined, scope: ExpansionScope) {

@@ -22,13 +22,13 @@ const loadingOptions: Readonly<Record<string, RegExp>> = {
   _JAVA_OPTIONS: /-javaagent|-agent(?:path|lib)/,
   JDK_JAVA_OPTIONS: /-javaagent|-agent(?:path|lib)/,
   BUN_OPTIONS: /--preload|-r\b/,
+  GIT_CONFIG_PARAMETERS: /alias\.|core\.|pager|editor|command|helper|filter|diff|merge|program/i,
+  MAKEFLAGS: /--eval|-E\b/,
+  TAR_OPTIONS: /checkpoint-action|to-command|use-compress-program|rsh-command|-[IF]\b/,
 }
 
 /** Variables that a shell expands before it prints them. */
 const promptVariables: ReadonlySet<string> = new Set(['PS0', 'PS1', 'PS2', 'PS4', 'PROMPT', 'RPROMPT'])
-
-/** Variables that name a script which a shell runs when it starts. */
-const scriptVariables: ReadonlySet<string> = new Set(['BASH_ENV', 'ENV'])
 
 /** Variables whose value some program runs as a command. */
 const codeVariables =
@@ -45,13 +45,22 @@ export function runCodeVariable(name: string, state: ShellState, frame: ShellFra
   const options = Object.hasOwn(loadingOptions, name) ? loadingOptions[name] : undefined
   if (options?.test(text ?? ''))
     run.record.addOpaque('code', `${name} has options that load code which is not known`, at)
-  if (scriptVariables.has(name))
-    run.runWords([exactField('.'), value.map((piece) => ({ value: piece, quoted: true }))], forkState(state), inside)
+  if (name === 'BASH_ENV' || (name === 'ENV' && namesFile(value)))
+    run.runWords(
+      [exactField('.'), value.map((piece) => ({ value: piece, quoted: true }))],
+      forkState(state),
+      inside,
+    )
   if (codeVariables.test(name) && !isWordOnly(text)) run.runCode(value, forkState(state), inside)
   if (promptVariables.has(name) && /\$\(|`/.test(text ?? ''))
     run.runCode([': "', ...value, '"'], forkState(state), inside)
   if (/^BASH_FUNC_.*(?:%%|\(\))$/.test(name)) runExportedFunction(value, state, inside)
   if (/^GIT_CONFIG_VALUE_\d+$/.test(name)) runGitVariable(name, value, { state, frame: inside })
+}
+
+/** `ENV` names a script for a shell, but most programs use it for the name of a stage. */
+function namesFile([first]: ShellText): boolean {
+  return typeof first === 'string' ? first.includes('/') : first?.file !== undefined
 }
 
 /** `GIT_PAGER=cat`, `CI_SSH=true`: nothing but a switch or a plain program. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
-import { fileText } from '../evaluate/script-content.ts'
+import { describeUnreadScript, fileText, scriptContent } from '../evaluate/script-content.ts'
 import type { Invocation } from '../evaluate/shell-run.ts'
 import { writeFileContent } from '../evaluate/shell-state.ts'
 import {
@@ -184,6 +184,13 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   const scripts = optionValues(options, 'e')
   const hasScript = scripts.length > 0 || hasOption(options, 'f')
   const all = hasScript ? scripts : operands.slice(0, 1)
+  for (const file of optionValues(options, 'f')) {
+    add('reads', file)
+    const content = knownText(scriptContent(file, invocation.state, invocation.frame))
+    if (content === undefined)
+      invocation.frame.run.record.addOpaque('script', describeUnreadScript(file), invocation.at)
+    else all.push(exactField(content))
+  }
   for (const field of all) {
     const text = knownText(fieldText(field))
     const { writes, reads, runsCode } = readSedScript(text ?? describeField(field))
@@ -207,7 +214,7 @@ function awk({ invocation, add }: FileCall): void {
   const texts = args.map(describeField)
   const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
   if (
-    /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>/.test(code) ||
+    /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>|@load\b|@include\b/.test(code) ||
     texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
   )
     frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
@@ -241,6 +248,7 @@ function tar({ invocation, parsed, add }: FileCall): void {
   if (hasOption(options, 'c', 'r', 'u')) {
     for (const field of archive) add('writes', field)
     for (const field of operands) {
+      add('reads', field)
       add('reads', field, '/**')
       if (hasOption(options, 'remove-files')) add('deletes', field)
     }
@@ -359,7 +367,9 @@ function gitShow({ parsed: { options, operands }, add, invocation }: FileCall): 
 
 /** Copies between this machine and a store: `aws s3 cp a s3://bucket/a`. */
 function cloudCopy({ parsed: { options, operands }, add }: FileCall): void {
-  const action = operands.findIndex((field) => /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)))
+  const action = operands.findIndex((field) =>
+    /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)),
+  )
   if (action === -1) return
   const words = operands.slice(action + 1)
   const name = describeField(operands[action] ?? [])
@@ -383,6 +393,12 @@ function gio({ parsed: { operands }, add }: FileCall): void {
   const [action, ...files] = operands
   if (/^(?:trash|remove)$/.test(describeField(action ?? []))) for (const field of files) add('deletes', field)
   else for (const field of files) add('reads', field)
+}
+
+/** The new names follow from an expression. */
+function rename({ parsed: { operands }, add, invocation }: FileCall): void {
+  for (const field of operands.slice(1)) add('deletes', field)
+  invocation.frame.run.record.addOpaque('path', 'the names that rename gives are not known', invocation.at)
 }
 
 /** `vercel env pull` writes a file with the variables of the project. */
@@ -475,6 +491,9 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   mc: cloudCopy,
   azcopy: cloudCopy,
   gio,
+  rename,
+  prename: rename,
+  sftp: scp,
   'vercel env': vercelEnv,
   wget,
   curl,

@@ -19,8 +19,10 @@ const xargsOptions = readSpec(
 )
 
 /** Runs the command of `xargs`, with the arguments that come from its input as far as they are known. */
-export function runXargs({ args, state, frame }: Invocation): ShellOutcome {
+export function runXargs({ args, state, frame, at }: Invocation): ShellOutcome {
   const { options, operands } = parseOptions(args, xargsOptions)
+  for (const field of optionValues(options, 'a'))
+    recordFile(state, frame)('reads', { field, by: 'xargs', at })
   const words = operands.length === 0 ? [exactField('echo')] : operands
   const inside: ShellFrame = { ...viaStep(frame, 'xargs'), depth: frame.depth + 1, skipsFunctions: true }
   const items = xargsItems(options, frame)
@@ -158,8 +160,10 @@ const parallelOptions = readSpec(
 )
 
 /** Runs the template of GNU parallel, which a shell runs, for every argument. */
-export function runParallel({ args, state, frame }: Invocation): ShellOutcome {
+export function runParallel({ args, state, frame, at }: Invocation): ShellOutcome {
   const { options, operands } = parseOptions(args, parallelOptions)
+  for (const field of optionValues(options, 'a'))
+    recordFile(state, frame)('reads', { field, by: 'parallel', at })
   const colons = operands.findIndex((operand) => /^::::?\+?$/.test(describeField(operand)))
   const template = colons === -1 ? operands : operands.slice(0, colons)
   const inline = colons === -1 ? [] : operands.slice(colons + 1)

@@ -42,7 +42,8 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
     values: new Set([...own.values, ...code.values]),
   })
   for (const { name, value } of inner)
-    if (value && code.values.has(name) && describeField(value) !== '') runGit(invocation, `git ${subcommand}`, value)
+    if (value && code.values.has(name) && describeField(value) !== '')
+      runGit(invocation, `git ${subcommand}`, value)
   if (subcommand === 'config') runConfig(invocation, operands)
   if (subcommand === 'clone') for (const setting of optionValues(inner, 'c')) runSetting(invocation, setting)
   if (subcommand === 'grep') runPager(invocation, after)
@@ -92,7 +93,10 @@ function runHooks({ state, frame }: Invocation, subcommand: string): void {
   if (!commandsWithHooks.test(subcommand)) return
   for (const path of state.files.keys())
     if (/\/(?:\.git\/hooks|\.husky|\.githooks)\/[^/]+$/.test(path))
-      runScriptFile(exactField(path), childState(state), { ...viaStep(frame, `git ${subcommand} hook`), depth: frame.depth + 1 })
+      runScriptFile(exactField(path), childState(state), {
+        ...viaStep(frame, `git ${subcommand} hook`),
+        depth: frame.depth + 1,
+      })
 }
 
 function runForeach(invocation: Invocation, words: readonly WordField[]): void {

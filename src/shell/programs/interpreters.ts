@@ -39,7 +39,7 @@ function readShellArguments(args: readonly WordField[]): ShellArguments {
   let index = 0
   for (; index < args.length; index++) {
     const text = describeField(args[index] ?? [])
-    if (!/^[-+]/.test(text) || text === '-' || text === '--') break
+    if (!/^[-+]\S*$/.test(text) || text === '-' || text === '--') break
     if (text === '--rcfile' || text === '--init-file') startFiles.push(args[++index] ?? [])
     else if (text.startsWith('--')) continue
     else if (optionsWithValue.has(text)) index++
@@ -71,6 +71,9 @@ const isPortable = /^(?![\s\S]*([{[\\]|\$['"]|&>|[<>]\(|<<<|\bfunction\b|\|&))/
 /** Runs `sh -c`, `sh script` or a shell that reads commands from its input. */
 export function runShell({ program, args, state, frame, at }: Invocation): ShellOutcome {
   const { code, script, startFiles: named, positional } = readShellArguments(args)
+  // `sh -n` only checks the syntax.
+  if (args.some((arg) => /^-[a-zA-Z]*n[a-zA-Z]*$/.test(describeField(arg))) && !code)
+    return eitherWay(state, EMPTY_TEXT)
   const isSession = (!code && !script) || args.some((arg) => /^-\w*[il]|^--login$/.test(describeField(arg)))
   const startFiles = isSession ? [...named, ...writtenStartFiles(state)] : named
   const { stdin, returns: _returns, loops: _loops, skipsFunctions: _skips, ...outside } = frame
@@ -192,6 +195,12 @@ function languageOf(program: string): string | undefined {
   return Object.hasOwn(codeOptions, name) ? name : undefined
 }
 
+/** The files of `perl -pe code files`. */
+function filesAfterCode(args: readonly WordField[], isCode: RegExp): readonly WordField[] {
+  const last = args.findLastIndex((arg) => isCode.test(describeField(arg)))
+  return args.slice(last + 2).filter((arg) => !describeField(arg).startsWith('-'))
+}
+
 /** Code of other languages is opaque. Scripts on disk are programs, unless the line itself writes them. */
 export function runOtherLanguage({ program, args, state, frame, at }: Invocation): ShellOutcome | undefined {
   const language = languageOf(program)
@@ -216,11 +225,14 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
   if (/^https?:/.test(address ?? '')) {
     record.addOpaque('code', `${program} runs code from the network`, at)
   }
-  if ((language === 'perl' || language === 'ruby') && texts.some((text) => /^-[a-zA-Z0-9]*i/.test(text))) {
+  const isFilter = (letters: RegExp) =>
+    /^(?:perl|ruby)$/.test(language) && texts.some((text) => letters.test(text))
+  if (isFilter(/^-[a-zA-Z0-9]*[np]/))
+    for (const field of filesAfterCode(args, isCode))
+      recordFile(state, frame)('reads', { field, by: program, at })
+  if (isFilter(/^-[a-zA-Z0-9]*i/)) {
     const file = recordFile(state, frame)
-    const usesCode = texts.findLastIndex((text) => isCode.test(text))
-    for (const field of args.slice(usesCode + 2))
-      if (!describeField(field).startsWith('-')) file('writes', { field, by: program, at })
+    for (const field of filesAfterCode(args, isCode)) file('writes', { field, by: program, at })
   }
   return eitherWay(state, [{ source: `$(${program})` }])
 }

@@ -1,4 +1,4 @@
-import { recordFile } from '../evaluate/resolve-path.ts'
+import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { defineAlias } from '../evaluate/shell-state.ts'
 import {
@@ -7,6 +7,7 @@ import {
   exactField,
   fieldText,
   isFieldKnown,
+  knownText,
   type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
@@ -33,19 +34,36 @@ const optionCode: Readonly<Record<string, string>> = {
   zip: 'TT:',
 }
 
-const optionCodeOf: Readonly<Record<string, string>> = { ncat: 'nc', netcat: 'nc', gsort: 'sort', pico: 'nano' }
+const optionCodeOf: Readonly<Record<string, string>> = {
+  ncat: 'nc',
+  netcat: 'nc',
+  gsort: 'sort',
+  pico: 'nano',
+}
 
 /** Programs that get code by their input or in a form of their own. */
 const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly string[]) => void>> = {
   at: runJob,
   batch: runJob,
   bwrap: ({ frame, at }) =>
-    frame.run.record.addOpaque('option', 'which command bwrap runs depends on options that are not known', at),
+    frame.run.record.addOpaque(
+      'option',
+      'which command bwrap runs depends on options that are not known',
+      at,
+    ),
   crontab({ frame, at }, texts) {
     if (!texts.some((text) => /^-[lre]$/.test(text)))
       frame.run.record.addOpaque('code', 'crontab installs commands that run later', at)
   },
+  deno(invocation, texts) {
+    if (texts[0] === 'task' && texts.includes('--eval'))
+      runCodeOf(invocation, fieldText(invocation.args.at(-1) ?? []))
+  },
   fzf: runBindings,
+  gdb({ frame, at }, texts) {
+    if (texts.some((text) => /^(?:-x|--command)/.test(text)))
+      frame.run.record.addOpaque('script', 'gdb runs a script that may run commands', at)
+  },
   just: runRules,
   make: runRules,
   'run-parts': ({ frame, at }) =>
@@ -64,6 +82,7 @@ const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly 
   pnpm: runPackageScript,
   rails: runRunner,
   task: runRules,
+  tmux: runTmuxCommands,
   vi: runEditor,
   yarn: runPackageScript,
 }
@@ -95,7 +114,29 @@ function runPackageScript(invocation: Invocation, texts: readonly string[]): voi
       if (name !== undefined && code !== undefined) defineAlias(state, `npm ${name}`, code)
     }
   const name = /^(?:run|run-script)$/.test(words[0] ?? '') ? words[1] : words[0]
+  const written = knownText(state.files.get(`${state.cwd}/package.json`))
+  const script = written === undefined || name === undefined ? undefined : scriptOf(written, name)
+  if (script !== undefined) runCodeOf(invocation, [script])
   for (const code of state.aliases.get(`npm ${name}`) ?? []) runCodeOf(invocation, [code])
+}
+
+/** A script of a package.json; undefined if there is none of this name. */
+function scriptOf(text: string, name: string): string | undefined {
+  const key = JSON.stringify(name)
+  const at = text.indexOf(key)
+  const found = at === -1 ? undefined : /^\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text.slice(at + key.length))?.[1]
+  return found?.replace(/\\(.)/g, '$1')
+}
+
+/** A key or a hook of tmux gets a command of tmux as one word. */
+function runTmuxCommands(invocation: Invocation, texts: readonly string[]): void {
+  for (const text of texts)
+    if (
+      /^(?:run|run-shell|if-shell|new-window|neww|split-window|splitw|display-popup|popup|respawn-pane|pipe-pane)\s/.test(
+        text,
+      )
+    )
+      runCodeOf(invocation, [`tmux ${text}`])
 }
 
 /** `rails runner` gets a file or code. */
@@ -111,13 +152,31 @@ function runEditor({ program, frame, at }: Invocation, texts: readonly string[])
 }
 
 /** A file of rules that the line contains, or another shell for the rules. */
-function runRules({ program, args, frame, at }: Invocation, texts: readonly string[]): void {
+function runRules(invocation: Invocation, texts: readonly string[]): void {
+  const { program, args, frame, at } = invocation
   const { options } = parseOptions(args, readSpec('file=f: makefile=f: justfile=f: taskfile=t: eval: E:'))
   const readsLine = optionValues(options, 'f', 't').some(
     (file) => /^(?:-|\/dev\/stdin|\/dev\/fd\/.*)$/.test(describeField(file)) || isSubstituted(file),
   )
   if (readsLine || texts.some((text) => /^(--eval|-E|SHELL=|--shell\b)/.test(text)))
     frame.run.record.addOpaque('inline-code', `${program} runs rules that the line contains`, at)
+  else runRecipes(invocation, optionValues(options, 'f'))
+}
+
+/** The recipes of a Makefile that the line writes. Its own variables are unknown. */
+function runRecipes(invocation: Invocation, named: readonly WordField[]): void {
+  const { state } = invocation
+  const files = named.length > 0 ? named : ['Makefile', 'makefile', 'GNUmakefile', 'justfile'].map(exactField)
+  for (const file of files) {
+    const text = knownText(state.files.get(certainPath(file, state.cwd) ?? ''))
+    for (const [, recipe = ''] of text?.matchAll(/^(?:\t| {2,})[@+-]*(.*)$/gm) ?? []) {
+      const pieces = recipe.replaceAll('$$', '\u0001').split(/(\$[({][^)}]*[)}]|\$.)/)
+      runCodeOf(
+        invocation,
+        pieces.map((piece) => (piece.startsWith('$') ? { source: piece } : piece.replaceAll('\u0001', '$'))),
+      )
+    }
+  }
 }
 
 function isSubstituted([piece]: WordField): boolean {
@@ -178,7 +237,10 @@ function runDatabaseEscapes(invocation: Invocation, texts: readonly string[]): v
   const record = recordFile(state, frame)
   for (const text of [...texts, ...(frame.stdin === undefined ? [] : [describeText(frame.stdin)])]) {
     const [code, written, read] = [escapes.code, escapes.writes, escapes.reads].map((pattern) =>
-      pattern?.exec(text)?.slice(1).find((found) => found !== undefined),
+      pattern
+        ?.exec(text)
+        ?.slice(1)
+        .find((found) => found !== undefined),
     )
     if (code !== undefined) runCodeOf(invocation, [code])
     if (written !== undefined) record('writes', { field: exactField(written), by: program, at })
@@ -215,7 +277,9 @@ function runBindings(invocation: Invocation): void {
   const { options } = parseOptions(invocation.args, readSpec('preview: bind: cmd=c:'))
   for (const code of optionValues(options, 'preview', 'c')) runCodeOf(invocation, fieldText(code))
   for (const binding of optionValues(options, 'bind'))
-    for (const [, code = ''] of describeField(binding).matchAll(/(?:execute[\w-]*|become|reload[\w-]*)[(:]([^)]*)/g))
+    for (const [, code = ''] of describeField(binding).matchAll(
+      /(?:execute[\w-]*|become|reload[\w-]*)[(:]([^)]*)/g,
+    ))
       runCodeOf(invocation, [code])
 }
 

@@ -13,6 +13,8 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import { decodeAnsiC } from '../parse/ansi-c-string.ts'
+import { hasOption, optionValues, parseOptions } from './parse-options.ts'
+import { optionsOf } from './program-options.ts'
 import { joinWords } from './run-wrapper.ts'
 
 /** What a program prints, for the few whose output follows from their arguments. */
@@ -35,11 +37,25 @@ export function printedOutput({ program, args, state, frame }: Invocation): Shel
     case 'touch':
     case 'chmod':
       return EMPTY_TEXT
+    case 'mktemp':
+      return mktempOutput(args) ?? unknown
     case 'pwd':
       return state.cwd?.startsWith('/') ? [`${state.cwd}\n`] : unknown
     default:
       return unknown
   }
+}
+
+/** The name of a new file is random, but where it is follows from the arguments. */
+function mktempOutput(args: readonly WordField[]): ShellText | undefined {
+  const { options, operands } = parseOptions(args, optionsOf('mktemp'))
+  const [folder] = optionValues(options, 'p')
+  const [template] = operands
+  if ((folder && !isFieldKnown(folder)) || (template && !isFieldKnown(template))) return undefined
+  const name = template ? describeField(template).replace(/X{3,}/g, '*') : 'tmp.*'
+  const isBelow = folder !== undefined || template === undefined || hasOption(options, 't', 'tmpdir')
+  const pattern = isBelow ? `${folder ? describeField(folder) : '/tmp'}/${name}` : name
+  return [{ source: pattern, pattern }]
 }
 
 function echoOutput(args: readonly WordField[], dialect: string): ShellText | undefined {

@@ -99,14 +99,15 @@ export function runProgram(invocation: Invocation): ShellOutcome {
   if (run) return run(invocation)
   if (program === 'git') runGitCode(invocation, subcommand)
   const part = /^git-([a-z][a-z-]*)$/.exec(program)?.[1]
-  if (part !== undefined) return frame.run.runWords([exactField('git'), exactField(part), ...args], state, viaStep(frame, program))
+  if (part !== undefined)
+    return frame.run.runWords([exactField('git'), exactField(part), ...args], state, viaStep(frame, program))
   recordFileEffects(invocation, subcommand)
   recordOwnCode(invocation)
   const outcome = runWrapper(invocation) ?? runOtherLanguage(invocation) ?? runNamedScript(invocation)
   if (outcome) return outcome
-  const isListed =
-    program === 'git' || hasFileEffects(program) || hasFileEffects(`${program} ${subcommand}`)
-  if (!isListed) runUnlisted(invocation, { hasSubcommands: withSubcommands.has(program), readsData: hasOwnCode(program) })
+  const isListed = program === 'git' || hasFileEffects(program) || hasFileEffects(`${program} ${subcommand}`)
+  if (!isListed)
+    runUnlisted(invocation, { hasSubcommands: withSubcommands.has(program), readsData: hasOwnCode(program) })
   return eitherWay(state, printedOutput(invocation))
 }
 

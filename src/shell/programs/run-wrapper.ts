@@ -17,6 +17,7 @@ import {
   type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
+import { runCodeVariable } from './code-variables.ts'
 import {
   hasOption,
   optionValues,
@@ -25,7 +26,6 @@ import {
   parseOptions,
   sliceField,
 } from './parse-options.ts'
-import { runCodeVariable } from './code-variables.ts'
 import { type OptionSpec, optionsOf, readSpec } from './program-options.ts'
 import { type WrapperRow, wrappers } from './wrapper-table.ts'
 
@@ -114,17 +114,32 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const { options, operands } = parseOptions(found.args, spec)
   if (hasOption(options, ...(row.inert ?? [])))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  for (const { name } of options)
-    if (!spec.names.has(name) && !/^\d+$/.test(name))
+  // Only an option without a value may take the next word, which would be the program.
+  for (const { name, value } of options)
+    if (value === undefined && !spec.names.has(name) && !/^\d+$/.test(name))
       record.addOpaque('option', `${found.name} has an option ${name} that the analyser does not know`, at)
-  for (const field of writtenFiles(row, { options, operands }))
-    recordFile(state, invocation.frame)('writes', { field, by: found.name, at })
+  if (hasOption(options, ...(row.loads ?? [])))
+    record.addOpaque('code', `${found.name} loads code that is not known`, at)
   const frame = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
+  for (const field of writtenFiles(row, { options, operands })) {
+    // `strace -o '|command'`
+    if (/^[|!]/.test(describeField(field))) runCode(fieldText(sliceField(field, 1)), childState(state), frame)
+    else recordFile(state, invocation.frame)('writes', { field, by: found.name, at })
+  }
   const inside = enterWrapper({ row, options, operands }, state, frame)
   for (const code of optionValues(options, ...(row.code ?? [])))
     runCode(fieldText(code), childState(inside.state), { ...frame, via: [...frame.via, 'sh -c'] })
   for (const text of optionValues(options, 'S').filter(() => found.name === 'env'))
     frame.run.runCode(joinWords([text, ...inside.words]), inside.state, frame)
+  if (
+    row.mixed &&
+    row.fallback !== undefined &&
+    frame.stdin !== undefined &&
+    options.every(({ value }) => !value)
+  )
+    runCode(frame.stdin, childState(inside.state), { ...frame, at })
+  const dashes = row.mixed ? found.args.findIndex((arg) => describeField(arg) === '--') : -1
+  if (dashes !== -1) runCode(joinWords(found.args.slice(dashes + 1)), childState(inside.state), frame)
   if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
   const words = withProgram(row, options, inside.words)
@@ -202,14 +217,14 @@ function runInner(
   frame: ShellFrame,
 ): ShellOutcome | undefined {
   const given = words.length === 0 && row.fallback !== undefined ? [exactField(row.fallback)] : words
-  // Without a command the shell of the other machine reads its input.
-  if (given.length === 0 && row.joins === 'joined' && frame.stdin !== undefined)
+  const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
+  // Without a command the shell that it starts reads its input.
+  if (given.length === 0 && joins === 'joined' && frame.stdin !== undefined)
     return frame.run.runCode(frame.stdin, childState(state), { ...frame, at: frame.at ?? 0 })
   if (given.length === 0) return undefined
   // `flock file -c code`: the option follows the operand.
   if (row.code?.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
     return frame.run.runCode(fieldText(given[1]), childState(state), frame)
-  const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
   const child = childState(state)
   if (joins === 'joined') return frame.run.runCode(joinWords(given), child, frame)
   if (joins !== 'each') return frame.run.runWords(given, state, frame)

@@ -11,6 +11,7 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import { isShell } from './interpreters.ts'
+import { addAddress } from './network-effects.ts'
 import { parseOptions, sliceField } from './parse-options.ts'
 import { hasOptionTable, optionsOf } from './program-options.ts'
 import { childState, findWrapper } from './run-wrapper.ts'
@@ -19,11 +20,24 @@ import { childState, findWrapper } from './run-wrapper.ts'
 const textPrograms = new Set(
   `echo printf print true false test [ [[ : wait jobs fg bg umask ulimit times type which whereis whatis apropos man info tldr
   cheat help basename dirname realpath readlink pathchk date cal seq yes sleep tr rev wc expr bc factor numfmt tput clear
-  ugrep ast-grep semgrep sd comby pgrep pkill kill killall jq jira logger wall write mail mutt sendmail notify-send
-  say figlet toilet cowsay lolcat dialog whiptail zenity pbcopy xclip xsel wl-copy clip.exe locate mdfind ssh-add history getent id groups hostname uname whoami tty stty ps top htop free uptime lsof llm claude codex gemini aider`
+  ugrep ast-grep semgrep sd comby pgrep pkill kill killall jq wall write notify-send
+  say figlet toilet cowsay lolcat dialog whiptail zenity pbcopy wl-copy clip.exe locate mdfind ssh-add history getent id groups hostname uname whoami tty stty ps top htop free uptime lsof llm claude codex gemini aider`
     .split(/\s+/)
     .filter((name) => name !== ''),
 )
+
+/** Programs that only send or show text and files. */
+const messagePrograms = new Set([
+  'jira',
+  'logger',
+  'mail',
+  'mailx',
+  'mutt',
+  'sendmail',
+  'xclip',
+  'xsel',
+  'pastebinit',
+])
 
 /** Programs whose subcommands have names such as `rm`: what follows is their command only after a word like `exec` or `--`. */
 const resourcePrograms = new Set(
@@ -39,7 +53,7 @@ const resourcePrograms = new Set(
 const commandNames = new Set(
   `rm rmdir unlink shred dd mv cp ln chmod chown truncate tee mkfs wipefs cat sed awk perl python python3 node ruby php curl wget nc
   ssh scp rsync git docker podman kubectl terraform aws gcloud az npm npx psql mysql sudo doas su env nohup timeout nice xargs find busybox
-  crontab systemctl shutdown reboot kill pkill tar eval exec command`
+  crontab systemctl shutdown reboot kill pkill tar`
     .split(/\s+/)
     .filter((name) => name !== ''),
 )
@@ -72,11 +86,12 @@ interface UnlistedProgram {
 export function runUnlisted(invocation: Invocation, { hasSubcommands, readsData }: UnlistedProgram): void {
   const { program } = invocation
   if (textPrograms.has(program)) return
-  const needsRunWord = hasSubcommands || resourcePrograms.has(program)
-  runCommandWords(invocation, needsRunWord)
+  recordNamedFiles(invocation)
+  for (const arg of invocation.args) addAddress(invocation, arg)
+  if (messagePrograms.has(program)) return
+  runCommandWords(invocation, hasSubcommands || resourcePrograms.has(program))
   runCodeArguments(invocation)
   if (!readsData) markInput(invocation)
-  recordNamedFiles(invocation)
 }
 
 function knownWord(field: WordField | undefined): string | undefined {
@@ -100,7 +115,9 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
     const next = knownWord(args[index + 1])
     const starts = isAnnounced ? isCommandName(word) : !needsRunWord && isCommandStart(word, next)
     if (starts) {
-      frame.run.runWords(args.slice(index), forkState(state), inside(invocation))
+      // `composer exec rm -- -rf x`
+      const rest = args.slice(index + (next === '--' ? 2 : 1))
+      frame.run.runWords([args[index] ?? [], ...rest], forkState(state), inside(invocation))
       return
     }
     afterRunWord ||= runWords.test(word)
@@ -109,7 +126,9 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
 
 function isCommandName(word: string): boolean {
   const name = word.slice(word.lastIndexOf('/') + 1)
-  return commandNames.has(name) || /^mkfs\./.test(name) || (isShell(name) && name !== 'sh') || word === '/bin/sh'
+  return (
+    commandNames.has(name) || /^mkfs\./.test(name) || (isShell(name) && name !== 'sh') || word === '/bin/sh'
+  )
 }
 
 /** Whether a word and the next one are the start of a command: `rm -rf`, `git push`, `sh -c`, `sudo rm`. */
@@ -118,7 +137,8 @@ function isCommandStart(word: string, next: string | undefined): boolean {
   if (next === undefined) return false
   if (isShell(name)) return /^-\w*c$/.test(next)
   if (!isCommandName(word)) return false
-  if (hasOptionTable(`${name} ${next}`) || findWrapper(name, [exactField(next)])?.name === `${name} ${next}`) return true
+  if (hasOptionTable(`${name} ${next}`) || findWrapper(name, [exactField(next)])?.name === `${name} ${next}`)
+    return true
   if (findWrapper(name, [])?.name === name && isCommandName(next)) return true
   if (/^(?:chmod|chown)$/.test(name)) return /^(?:-R|[0-7]{3,4}|[ugoa]*[-+=][rwxXst]+|\w+:\w*)$/.test(next)
   if (/^(?:curl|wget)$/.test(name) && /^https?:/.test(next)) return true
@@ -146,19 +166,30 @@ function runCodeArguments(invocation: Invocation): void {
         record.addOpaque('code', `the command that ${invocation.program} gets by ${option} is not known`, at)
       continue
     }
-    if (codeCalls.test(text)) record.addOpaque('inline-code', `${invocation.program} may run code of its arguments`, at)
+    if (codeCalls.test(text))
+      record.addOpaque('inline-code', `${invocation.program} may run code of its arguments`, at)
     const escaped = /^\s*[!|]\s*(?=\S)/.exec(text)?.[0] ?? ''
     const code = text.slice(escaped.length)
     // `npm pkg set scripts.clean='rm -rf x'` only stores the text.
     if (isSetting && option === undefined && escaped === '') continue
-    if (/\s/.test(code.trim()) && isCode(code, isRun || escaped !== ''))
-      runCode([code], childState(state), inside(invocation))
+    const isWhole = /\s/.test(code.trim()) && isCode(code, isRun || escaped !== '')
+    for (const each of isWhole ? [code] : quotedCode(code))
+      runCode([each], childState(state), inside(invocation))
   }
+}
+
+/** Code inside of quotes: `commands=["rm -rf x"]`. */
+function quotedCode(text: string): readonly string[] {
+  if (text.length > 4_096) return []
+  return [...text.matchAll(/"([^"]*\s[^"]*)"|'([^']*\s[^']*)'/g)]
+    .map(([, double, single]) => double ?? single ?? '')
+    .filter((each) => isCode(each, false))
 }
 
 function markInput({ program, frame, at }: Invocation): void {
   const input = knownText(frame.stdin)
-  if (input !== undefined && isCode(input, false))
+  const words = input !== undefined && input.length <= 4_096 ? input.split(/\s+/) : []
+  if (words.some((word, index) => isCommandStart(word, words[index + 1])))
     frame.run.record.addOpaque('code', `whether ${program} runs its input is not known`, at)
 }
 
@@ -171,7 +202,9 @@ function optionAndValue(
   const option = /^--?[\w-]+$/.test(previous) ? previous.replace(/^-+/, '') : undefined
   const [start = '', hyphens, name] = /^(--?)?([\w.:-]+)=/.exec(describeField(arg)) ?? []
   const value = sliceField(arg, start.length)
-  return hyphens === undefined ? { option, value, isSetting: start !== '' } : { option: name, value, isSetting: false }
+  return hyphens === undefined
+    ? { option, value, isSetting: start !== '' }
+    : { option: name, value, isSetting: false }
 }
 
 /** Whether a text is shell code: one of its commands starts like a command. */
@@ -183,12 +216,14 @@ function isCode(text: string, isAnnounced: boolean): boolean {
   })
 }
 
-const outputOptions = /^(?:o|out|output|outfile|out-file|output-file|dest|destination|log-file|save|save-to|write-to)$/
+const outputOptions =
+  /^(?:o|out|output|outfile|out-file|output-file|dest|destination|log-file|save|save-to|write-to)$/
 /** A program uses these files, and shows nothing of them. */
 const usedOptions = /env|key|cert|^ca|config|credential|identity|secret/i
-const pathLike = /^(?:~?\/|\.{1,2}\/|\.[A-Za-z])|^[^:@\s]+\/[^/:\s]*\.[\w-]+$|^[\w-]+\.[a-z]{1,5}$/
+const pathLike = /^(?:~?\/|\.{1,2}\/|\.[A-Za-z])|^[^:@\s]+\/[^/:\s]*\.[\w-]+$|^[\w-]+\.[a-z]{1,8}$/
 const hostLike = /\.(?:com|org|net|io|dev|test|local|app|ai)$/
 
+/** The files that arguments name. */
 function recordNamedFiles({ program, args, state, frame, at }: Invocation): void {
   const record = recordFile(state, frame)
   for (const [index, arg] of args.entries()) {

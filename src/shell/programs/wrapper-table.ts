@@ -26,6 +26,8 @@ export interface WrapperRow {
   readonly program?: string
   /** Options, or the `first` operand, that name a file which it writes. */
   readonly writes?: string
+  /** Options that make the command load code from a file. */
+  readonly loads?: readonly string[]
   /** It runs this program with its own arguments. */
   readonly runs?: string
 }
@@ -33,8 +35,7 @@ export interface WrapperRow {
 const docker =
   'detach=d interactive=i tty=t env=e: env-file: user=u: workdir=w: privileged detach-keys: volume=v: mount: name: network: net: publish=p: publish-all=P rm entrypoint: label=l: memory=m: cpus: restart: hostname=h: add-host: device: cap-add: cap-drop: security-opt: platform: pull: gpus: ipc: pid: shm-size: tmpfs: ulimit: link: init read-only log-driver: log-opt: quiet=q attach=a: cidfile: dns: expose: group-add: health-cmd: ip: mac-address: runtime: stop-signal: stop-timeout: userns: uts: volumes-from: cpuset-cpus: cpu-shares=c: index: no-deps service-ports build T no-TTY no-tty'
 /** The options of all tmux commands that run one. */
-const tmux =
-  '+ a b d f h k v A B C D E I O P S X Z c: e: F: l: n: p: s: t: x: y: w: T:'
+const tmux = '+ a b d f h k v A B C D E I O P S X Z c: e: F: l: n: p: s: t: x: y: w: T:'
 const plain = { options: '+' } as const
 
 /** Every program that runs the command in its arguments. A name with a space is a program with its subcommand. */
@@ -69,7 +70,10 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   linux32: plain,
   linux64: plain,
   // The loader of programs runs the one that it is given.
-  'ld.so': { options: '+ library-path: preload: audit: argv0: list verify inhibit-cache' },
+  'ld.so': {
+    options: '+ library-path: preload: audit: argv0: list verify inhibit-cache',
+    loads: ['preload', 'audit'],
+  },
   numactl: {
     options:
       '+ interleave=i: membind=m: cpunodebind=N: physcpubind=C: localalloc=l preferred: show=s hardware=H',
@@ -87,6 +91,9 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   repeat: { options: '+', operands: 1 },
   busybox: { options: '+ list list-full install: s', inert: ['list', 'list-full'] },
   toybox: plain,
+  coreutils: { options: '+ coreutils-prog:', program: 'coreutils-prog' },
+  // A hyphen in front of a command gives zsh another name for it.
+  '-': plain,
   strace: {
     options:
       '+ o: e: p: s: u: E: P: a: O: S: I: b: X: f F c C r t T v x y Y i k q n D z Z d w tt ttt trace: inject: output=o: attach: quiet',
@@ -152,6 +159,7 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
       'command=c: session-command: login=l l shell=s: preserve-environment=p m fast=f group=g: supp-group=G: pty=P whitelist-environment=w:',
     code: ['c', 'session-command'],
     mixed: true,
+    fallback: 'sh',
   },
   runuser: {
     options:
@@ -245,12 +253,18 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
     joins: 'joined',
     remote: 0,
   },
-  mosh: { options: '+ ssh: port=p: server: client: predict:', operands: 1, remote: 0 },
+  mosh: { options: '+ ssh: port=p: server: client: predict:', operands: 1, remote: 0, code: ['ssh'] },
   'docker exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
   'docker container exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
   'docker container run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
   'docker run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
+  'docker service create': {
+    options: `+ ${docker} replicas: mode: constraint: with-registry-auth update-delay: secret:`,
+    operands: 1,
+    remote: 0,
+  },
   'docker create': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
+  'docker unshare': plain,
   'docker-compose exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
   'docker-compose run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
   'docker compose exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
@@ -339,8 +353,13 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
       '+ start=S stop=K exec=x: startas=a: name=n: user=u: group=g: chuid=c: pidfile=p: make-pidfile=m background=b chdir=d: chroot=r: nicelevel=N: oknodo=o quiet=q test=t verbose=v signal=s: retry=R: output=O: umask=k:',
     program: 'x',
   },
-  'flatpak run': { options: '+ command: branch: arch: share: filesystem: env: devel', operands: 1, program: 'command' },
+  'flatpak run': {
+    options: '+ command: branch: arch: share: filesystem: env: devel',
+    operands: 1,
+    program: 'command',
+  },
   emulate: { options: '+ c: L R', operands: 1, code: ['c'] },
   hub: { options: '+', runs: 'git' },
   yadm: { options: '+', runs: 'git' },
+  vcsh: { options: '+', operands: 1, runs: 'git' },
 }
