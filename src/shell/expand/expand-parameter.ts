@@ -12,6 +12,8 @@ export interface ExpansionScope {
   readonly lookUp: (name: string) => ShellText | readonly ShellText[] | undefined
   readonly assign: (name: string, value: ShellText) => void
   readonly positional: readonly ShellText[]
+  /** The positional parameters are those of the session. */
+  readonly hasSessionArguments: boolean
   /** Evaluates the script of a substitution and returns what it prints. */
   readonly runSubstitution: (script: Script) => ShellText
   /** Evaluates the script of a process substitution and returns the file that stands for it. */

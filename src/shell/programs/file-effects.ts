@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix'
 import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeUnreadScript, fileText, scriptContent } from '../evaluate/script-content.ts'
-import type { Invocation } from '../evaluate/shell-run.ts'
+import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { writeFileContent } from '../evaluate/shell-state.ts'
 import {
   describeField,
@@ -14,6 +14,7 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import { readPatchFiles } from './apply-patch.ts'
+import { readAwkProgram } from './awk-program.ts'
 import { type FileRule, fileRulesOf } from './file-table.ts'
 import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
@@ -193,7 +194,8 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   }
   for (const field of all) {
     const text = knownText(fieldText(field))
-    const { writes, reads, runsCode } = readSedScript(text ?? describeField(field))
+    const { writes, reads, runsCode, commands } = readSedScript(text ?? describeField(field))
+    for (const code of commands) runOptionCode(invocation, exactField(code))
     for (const path of writes) add('writes', exactField(path))
     for (const path of reads) add('reads', exactField(path))
     if (runsCode)
@@ -210,13 +212,14 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
 }
 
 function awk({ invocation, add }: FileCall): void {
-  const { program, args, frame, at } = invocation
+  const { program, args, frame, at, state } = invocation
   const texts = args.map(describeField)
   const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
-  if (
-    /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>|@load\b|@include\b/.test(code) ||
-    texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
-  )
+  const { commands, writes, isCertain } = readAwkProgram(code)
+  for (const each of commands)
+    frame.run.runCode([each], { ...state }, { ...viaStep(frame, program), depth: frame.depth + 1 })
+  for (const path of writes) add('writes', exactField(path))
+  if (!isCertain || texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text)))
     frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
   const isInPlace = texts.some((text, index) => text === '-i' && texts[index + 1] === 'inplace')
   const start = texts.indexOf(code) + 1

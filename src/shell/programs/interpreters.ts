@@ -6,20 +6,15 @@ import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run
 import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
 import {
   describeField,
+  describeText,
   EMPTY_TEXT,
   exactField,
   fieldText,
   knownText,
   type WordField,
 } from '../expand/shell-text.ts'
+import { commandsInCode } from './command-text.ts'
 import { childState } from './run-wrapper.ts'
-
-/** Shells, also those whose language is another one: most of their simple commands look the same. */
-const shells = /^(?:r?(?:ba|da|z|k|mk|lk|pdk|ok|a|fi|c|tc|ya|po|hu|sa|o|y)?sh[0-9.]*|nu|elvish|xonsh|murex)$/
-
-export function isShell(program: string): boolean {
-  return shells.test(program)
-}
 
 interface ShellArguments {
   readonly code?: WordField
@@ -195,6 +190,12 @@ function languageOf(program: string): string | undefined {
   return Object.hasOwn(codeOptions, name) ? name : undefined
 }
 
+/** Runs the commands that code of another language contains in plain sight. */
+export function runCommandsIn(code: string, state: ShellState, frame: ShellFrame): void {
+  for (const each of commandsInCode(code))
+    frame.run.runCode([each], childState(state), { ...frame, depth: frame.depth + 1 })
+}
+
 /** The files of `perl -pe code files`. */
 function filesAfterCode(args: readonly WordField[], isCode: RegExp): readonly WordField[] {
   const last = args.findLastIndex((arg) => isCode.test(describeField(arg)))
@@ -209,8 +210,10 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
   const isCode = codeOptions[language] ?? /^$/
   const texts = args.map(describeField)
   const operand = args.find((arg) => !describeField(arg).startsWith('-'))
-  if (texts.some((text) => isCode.test(text)))
+  if (texts.some((text) => isCode.test(text))) {
     record.addOpaque('inline-code', `${program} runs code in ${language}`, at)
+    for (const text of texts) runCommandsIn(text, state, viaStep(frame, program))
+  }
   else if (!texts.some((text) => dataOptions.test(text))) {
     const readsInput = operand === undefined || texts.includes('-')
     const content = operand && state.files.get(certainPath(operand, state.cwd) ?? '')
@@ -218,7 +221,10 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
     const isSubstituted =
       only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
     if ((readsInput && frame.stdin !== undefined) || content || isSubstituted)
+{
       record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
+      runCommandsIn(describeText(content ?? frame.stdin ?? EMPTY_TEXT), state, viaStep(frame, program))
+    }
     else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
   }
   const address = texts.find((text) => !text.startsWith('-') && !/^(run|test|install|add|x)$/.test(text))

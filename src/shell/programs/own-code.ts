@@ -146,7 +146,13 @@ function runRunner({ frame, at }: Invocation, texts: readonly string[]): void {
     frame.run.record.addOpaque('inline-code', 'rails runs code in ruby', at)
 }
 
-function runEditor({ program, frame, at }: Invocation, texts: readonly string[]): void {
+function runEditor(invocation: Invocation, texts: readonly string[]): void {
+  const { program, frame, at } = invocation
+  const input = frame.stdin === undefined ? [] : describeText(frame.stdin).split('\n')
+  for (const text of [...texts, ...input]) {
+    const code = /^(?:\+|:)*!\s*(.+)/.exec(text)?.[1]
+    if (code !== undefined) runCodeOf(invocation, [code])
+  }
   if (frame.stdin !== undefined || texts.some((text) => /^(-c|--cmd|-S|-s|\+.)/.test(text)))
     frame.run.record.addOpaque('inline-code', `${program} runs editor commands that the line contains`, at)
 }

@@ -12,3 +12,10 @@ export function programName(written: string): string {
   const plain = name.slice(1)
   return name.startsWith('g') && name !== 'gawk' && gnuPrograms.has(plain) ? plain : name
 }
+
+/** Shells, also those whose language is another one: most of their simple commands look the same. */
+const shells = /^(?:r?(?:ba|da|z|k|mk|lk|pdk|ok|a|fi|c|tc|ya|po|hu|sa|o|y)?sh[0-9.]*|nu|elvish|xonsh|murex)$/
+
+export function isShell(program: string): boolean {
+  return shells.test(program)
+}

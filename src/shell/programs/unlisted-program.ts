@@ -3,18 +3,16 @@ import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run
 import { forkState } from '../evaluate/shell-state.ts'
 import {
   describeField,
-  exactField,
   fieldCertainty,
   fieldText,
   isFieldKnown,
   knownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { isShell } from './interpreters.ts'
+import { callsPrograms, commandsInCode, isCode, isCommandName, isCommandStart, quotedCommands } from './command-text.ts'
 import { addAddress } from './network-effects.ts'
-import { parseOptions, sliceField } from './parse-options.ts'
-import { hasOptionTable, optionsOf } from './program-options.ts'
-import { childState, findWrapper } from './run-wrapper.ts'
+import { sliceField } from './parse-options.ts'
+import { childState } from './run-wrapper.ts'
 
 /** Programs whose arguments are names, packages or text. They never run what the text says. */
 const textPrograms = new Set(
@@ -49,15 +47,6 @@ const resourcePrograms = new Set(
     .filter((name) => name !== ''),
 )
 
-/** Names that, with an option or subcommand of their own behind them, are a command and no ordinary words. */
-const commandNames = new Set(
-  `rm rmdir unlink shred dd mv cp ln chmod chown truncate tee mkfs wipefs cat sed awk perl python python3 node ruby php curl wget nc
-  ssh scp rsync git docker podman kubectl terraform aws gcloud az npm npx psql mysql sudo doas su env nohup timeout nice xargs find busybox
-  crontab systemctl shutdown reboot kill pkill tar`
-    .split(/\s+/)
-    .filter((name) => name !== ''),
-)
-
 /** Words behind which a command follows. */
 const runWords = /^(?:--|exec|execute|run|shell|rsh|ssh|do|enter|foreach|spawn)$/
 
@@ -69,9 +58,8 @@ const runOptions =
 const textOptions =
   /^(?:[mtbq]|message|msg|title|body|description|desc|comment|notes?|text|subject|summary|label|name|query|pattern|search|grep|prompt|content|reason|regexp?|data|json)$/
 
-/** Calls with which code of another language runs programs or deletes files. */
-const codeCalls =
-  /\b(?:system|popen\d?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn(?:Sync)?|shell_exec|passthru|proc_open|rmtree|rm_rf|rm_r|rmSync|unlink(?:Sync)?|removeSync|os\.remove(?:dirs)?)\s*\(|\bsubprocess\.|\bchild_process\b|\bdo shell script\b|\bplatform shell\b|\bwrite18\b|\b(?:from|to) program\b/i
+const MAX_ARGUMENTS = 1_000
+const MAX_INPUT = 65_536
 
 interface UnlistedProgram {
   readonly hasSubcommands: boolean
@@ -86,6 +74,11 @@ interface UnlistedProgram {
 export function runUnlisted(invocation: Invocation, { hasSubcommands, readsData }: UnlistedProgram): void {
   const { program } = invocation
   if (textPrograms.has(program)) return
+  if (invocation.args.length > MAX_ARGUMENTS) {
+    const detail = `${program} has more than ${MAX_ARGUMENTS} arguments, which may contain a command`
+    invocation.frame.run.record.addOpaque('budget', detail, invocation.at)
+    return
+  }
   recordNamedFiles(invocation)
   for (const arg of invocation.args) addAddress(invocation, arg)
   if (messagePrograms.has(program)) return
@@ -124,34 +117,6 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
   }
 }
 
-function isCommandName(word: string): boolean {
-  const name = word.slice(word.lastIndexOf('/') + 1)
-  return (
-    commandNames.has(name) || /^mkfs\./.test(name) || (isShell(name) && name !== 'sh') || word === '/bin/sh'
-  )
-}
-
-/** Whether a word and the next one are the start of a command: `rm -rf`, `git push`, `sh -c`, `sudo rm`. */
-function isCommandStart(word: string, next: string | undefined): boolean {
-  const name = word.slice(word.lastIndexOf('/') + 1)
-  if (next === undefined) return false
-  if (isShell(name)) return /^-\w*c$/.test(next)
-  if (!isCommandName(word)) return false
-  if (hasOptionTable(`${name} ${next}`) || findWrapper(name, [exactField(next)])?.name === `${name} ${next}`)
-    return true
-  if (findWrapper(name, [])?.name === name && isCommandName(next)) return true
-  if (/^(?:chmod|chown)$/.test(name)) return /^(?:-R|[0-7]{3,4}|[ugoa]*[-+=][rwxXst]+|\w+:\w*)$/.test(next)
-  if (/^(?:curl|wget)$/.test(name) && /^https?:/.test(next)) return true
-  if (name === 'dd') return /^(?:if|of)=/.test(next)
-  return next.startsWith('-') && hasOnlyKnownOptions(name, next)
-}
-
-function hasOnlyKnownOptions(program: string, option: string): boolean {
-  const spec = optionsOf(program)
-  const { options } = parseOptions([exactField(option)], spec)
-  return options.length > 0 && options.every(({ name }) => spec.names.has(name))
-}
-
 /** Runs arguments that are code: `pdsh -w host 'rm -rf x'`, `--command='rm -rf x'`, `alias.z='!rm -rf x'`. */
 function runCodeArguments(invocation: Invocation): void {
   const { args, state, frame, at } = invocation
@@ -166,29 +131,21 @@ function runCodeArguments(invocation: Invocation): void {
         record.addOpaque('code', `the command that ${invocation.program} gets by ${option} is not known`, at)
       continue
     }
-    if (codeCalls.test(text))
+    if (callsPrograms(text))
       record.addOpaque('inline-code', `${invocation.program} may run code of its arguments`, at)
     const escaped = /^\s*[!|]\s*(?=\S)/.exec(text)?.[0] ?? ''
     const code = text.slice(escaped.length)
     // `npm pkg set scripts.clean='rm -rf x'` only stores the text.
     if (isSetting && option === undefined && escaped === '') continue
     const isWhole = /\s/.test(code.trim()) && isCode(code, isRun || escaped !== '')
-    for (const each of isWhole ? [code] : quotedCode(code))
+    for (const each of isWhole ? [code] : [...quotedCommands(code), ...commandsInCode(code)])
       runCode([each], childState(state), inside(invocation))
   }
 }
 
-/** Code inside of quotes: `commands=["rm -rf x"]`. */
-function quotedCode(text: string): readonly string[] {
-  if (text.length > 4_096) return []
-  return [...text.matchAll(/"([^"]*\s[^"]*)"|'([^']*\s[^']*)'/g)]
-    .map(([, double, single]) => double ?? single ?? '')
-    .filter((each) => isCode(each, false))
-}
-
 function markInput({ program, frame, at }: Invocation): void {
   const input = knownText(frame.stdin)
-  const words = input !== undefined && input.length <= 4_096 ? input.split(/\s+/) : []
+  const words = input !== undefined && input.length <= MAX_INPUT ? input.split(/\s+/) : []
   if (words.some((word, index) => isCommandStart(word, words[index + 1])))
     frame.run.record.addOpaque('code', `whether ${program} runs its input is not known`, at)
 }
@@ -205,15 +162,6 @@ function optionAndValue(
   return hyphens === undefined
     ? { option, value, isSetting: start !== '' }
     : { option: name, value, isSetting: false }
-}
-
-/** Whether a text is shell code: one of its commands starts like a command. */
-function isCode(text: string, isAnnounced: boolean): boolean {
-  if (text.length > 4_096) return false
-  return text.split(/&&|\|\||[;|\n]/).some((command) => {
-    const [word = '', next] = command.trim().split(/\s+/)
-    return isAnnounced ? isCommandName(word) || isCommandStart(word, next) : isCommandStart(word, next)
-  })
 }
 
 const outputOptions =
