@@ -3,7 +3,14 @@ import { expandWithoutSplitting } from '../expand/expand-word.ts'
 import { EMPTY_TEXT, unknownText } from '../expand/shell-text.ts'
 import { withOwnTraps } from './exit-traps.ts'
 import type { ShellFrame, ShellRun } from './shell-run.ts'
-import { assignVariable, forkState, SESSION_ARGUMENTS, type ShellState, withFilesOf, writeFileContent } from './shell-state.ts'
+import {
+  assignVariable,
+  forkState,
+  SESSION_ARGUMENTS,
+  type ShellState,
+  withFilesOf,
+  writeFileContent,
+} from './shell-state.ts'
 
 let processCount = 0
 

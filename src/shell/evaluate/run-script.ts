@@ -8,6 +8,7 @@ import {
   isFieldKnown,
   knownText,
   type ShellText,
+  unknownField,
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
@@ -23,6 +24,7 @@ import {
   eitherWay,
   forkState,
   joinStates,
+  SESSION_ARGUMENTS,
   type ShellOutcome,
   type ShellState,
   widenState,
@@ -244,7 +246,9 @@ function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: 
   const scope = expansionScope(start, frame)
   const items: readonly WordField[] = words
     ? words.flatMap((word) => expandWord(word, scope))
-    : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
+    : start.positional === SESSION_ARGUMENTS
+      ? [unknownField('$@')]
+      : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
   if (items.length > MAX_ITERATIONS || items.some((item) => !isFieldKnown(item)))
     return runForUnknown({ name, body, items }, start, frame)
   const { inside, left } = enterLoop(frame)

@@ -76,7 +76,8 @@ function readValue(
   const place = knownText(index)
   if (place === '@' || place === '*') return value
   if (place === undefined || !/^-?\d+$/.test(place)) return undefined
-  const list = isList(value) ? value : value === undefined ? undefined : [value]
+  if (value === undefined || (!isList(value) && knownText(value) === undefined)) return undefined
+  const list = isList(value) ? value : [value]
   const number = Number(place)
   return (
     list?.at(number < 0 || scope.dialect !== 'zsh' ? number : number - 1) ?? (list ? EMPTY_TEXT : undefined)

@@ -20,7 +20,10 @@ export function expandWord(word: Word, scope: ExpansionScope): readonly WordFiel
   if (only?.kind === 'text' && word.parts.length === 1 && (only.quoted || !/[{~=]/.test(only.text)))
     return [[{ value: only.text, quoted: only.quoted }]]
   const argument = sessionArgument(word, scope)
-  if (argument !== undefined) return [[{ value: argument, quoted: only?.kind === 'parameter' && only.quoted && !/@/.test(argument.source) }]]
+  if (argument !== undefined)
+    return [
+      [{ value: argument, quoted: only?.kind === 'parameter' && only.quoted && !/@/.test(argument.source) }],
+    ]
   const words = scope.dialect === 'sh' ? [word.parts] : expandBraces(word.parts)
   if (!words) return [unknownField('{…}')]
   return words.flatMap((parts) => expandParts(expandTilde(parts, scope), scope))
@@ -44,7 +47,10 @@ export function expandWithoutSplitting(word: Word, scope: ExpansionScope): Shell
  * A word that is nothing but `$1` or `"$@"` of the session. The session has no arguments as a rule, so inside of a longer word
  * they count as nothing.
  */
-function sessionArgument({ parts: [part, ...more] }: Word, { hasSessionArguments }: ExpansionScope): UnknownPiece | undefined {
+function sessionArgument(
+  { parts: [part, ...more] }: Word,
+  { hasSessionArguments }: ExpansionScope,
+): UnknownPiece | undefined {
   if (!hasSessionArguments || more.length > 0 || part?.kind !== 'parameter') return undefined
   const { name, operator, length, indirect } = part.parameter
   const isPlain = operator === undefined && !length && !indirect

@@ -24,19 +24,19 @@ export function readAwkProgram(program: string): AwkEffects {
   if (rest.includes('"'))
     for (const pattern of [pipedFrom, called, pipedInto])
       rest = rest.replace(pattern, (_, command: string) => {
-        commands.push(unescape(command))
+        commands.push(withoutEscapes(command))
         // A shell runs whatever it reads, and `system` is rarely meant well.
         if (pattern !== pipedInto || isShell(command.split(' ')[0] ?? '')) isCertain = false
         return ' '
       })
   rest = rest.replace(written, (_, before: string, path: string) => {
-    writes.push(unescape(path))
+    writes.push(withoutEscapes(path))
     return before
   })
   const isOpen = /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>|@load\b|@include\b/.test(rest)
   return { commands, writes, isCertain: isCertain && !isOpen }
 }
 
-function unescape(given: string): string {
+function withoutEscapes(given: string): string {
   return given.replace(/\\(.)/g, '$1')
 }

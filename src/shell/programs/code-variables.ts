@@ -41,6 +41,8 @@ export function runCodeVariable(name: string, state: ShellState, frame: ShellFra
   const { run, at = 0 } = frame
   const inside = viaStep(frame, name)
   const text = knownText(value)
+  if (name === 'PATH' && typeof value[0] === 'object' && value.length === 1 && value[0].source !== '$PATH')
+    run.record.addOpaque('program', 'the folders of programs are not known, because PATH is not', at)
   if (loadingVariables.has(name)) run.record.addOpaque('code', `${name} loads code that is not known`, at)
   const options = Object.hasOwn(loadingOptions, name) ? loadingOptions[name] : undefined
   if (options?.test(text ?? ''))

@@ -198,7 +198,7 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
     for (const code of commands) runOptionCode(invocation, exactField(code))
     for (const path of writes) add('writes', exactField(path))
     for (const path of reads) add('reads', exactField(path))
-    if (runsCode)
+    if (runsCode || isUnknownScript(field))
       invocation.frame.run.record.addOpaque(
         'inline-code',
         'the script of sed may run commands',
@@ -211,15 +211,25 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   }
 }
 
+/** A script that is nothing but a value which is not known. With known text around it, it counts as text. */
+function isUnknownScript(field: WordField | undefined): boolean {
+  return field?.length === 1 && typeof field[0]?.value === 'object'
+}
+
 function awk({ invocation, add }: FileCall): void {
   const { program, args, frame, at, state } = invocation
   const texts = args.map(describeField)
   const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
   const { commands, writes, isCertain } = readAwkProgram(code)
+  const script = args.find((arg) => describeField(arg) === code)
   for (const each of commands)
     frame.run.runCode([each], { ...state }, { ...viaStep(frame, program), depth: frame.depth + 1 })
   for (const path of writes) add('writes', exactField(path))
-  if (!isCertain || texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text)))
+  if (
+    !isCertain ||
+    isUnknownScript(script) ||
+    texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
+  )
     frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
   const isInPlace = texts.some((text, index) => text === '-i' && texts[index + 1] === 'inplace')
   const start = texts.indexOf(code) + 1

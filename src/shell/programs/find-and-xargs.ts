@@ -6,6 +6,7 @@ import {
   exactField,
   type FieldPiece,
   fieldText,
+  isFieldKnown,
   knownText,
   unknownField,
   type WordField,
@@ -99,6 +100,12 @@ export function runFind(invocation: Invocation): ShellOutcome {
     starts.push(args[index] ?? [])
   if (starts.length === 0) starts.push(exactField('.'))
   const expression = args.slice(index)
+  // `find . $X`: the value may be `-delete` or `-exec`.
+  const hidden = args
+    .slice(1)
+    .find((arg) => arg.length === 1 && arg[0]?.quoted === false && !isFieldKnown(arg))
+  if (hidden)
+    frame.run.record.addOpaque('option', `the argument ${describeField(hidden)} of find may run commands`, at)
   const file = recordFile(state, frame)
   for (const field of starts) file('reads', { field, by: 'find', at, below: '/**' })
   for (const [place, arg] of expression.entries()) {

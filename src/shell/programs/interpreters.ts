@@ -190,6 +190,12 @@ function languageOf(program: string): string | undefined {
   return Object.hasOwn(codeOptions, name) ? name : undefined
 }
 
+/** Whether the arguments of an interpreter contain code. */
+export function runsInlineCode({ program, args }: Invocation): boolean {
+  const isCode = codeOptions[languageOf(program) ?? '']
+  return isCode !== undefined && args.some((arg) => isCode.test(describeField(arg)))
+}
+
 /** Runs the commands that code of another language contains in plain sight. */
 export function runCommandsIn(code: string, state: ShellState, frame: ShellFrame): void {
   for (const each of commandsInCode(code))
@@ -213,19 +219,16 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
   if (texts.some((text) => isCode.test(text))) {
     record.addOpaque('inline-code', `${program} runs code in ${language}`, at)
     for (const text of texts) runCommandsIn(text, state, viaStep(frame, program))
-  }
-  else if (!texts.some((text) => dataOptions.test(text))) {
+  } else if (!texts.some((text) => dataOptions.test(text))) {
     const readsInput = operand === undefined || texts.includes('-')
     const content = operand && state.files.get(certainPath(operand, state.cwd) ?? '')
     const [only] = operand ?? []
     const isSubstituted =
       only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
-    if ((readsInput && frame.stdin !== undefined) || content || isSubstituted)
-{
+    if ((readsInput && frame.stdin !== undefined) || content || isSubstituted) {
       record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
       runCommandsIn(describeText(content ?? frame.stdin ?? EMPTY_TEXT), state, viaStep(frame, program))
-    }
-    else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
+    } else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
   }
   const address = texts.find((text) => !text.startsWith('-') && !/^(run|test|install|add|x)$/.test(text))
   if (/^https?:/.test(address ?? '')) {

@@ -42,8 +42,18 @@ export function printedOutput({ program, args, state, frame }: Invocation): Shel
     case 'pwd':
       return state.cwd?.startsWith('/') ? [`${state.cwd}\n`] : unknown
     default:
-      return unknown
+      return printsOneWord(program, args) ? [{ source: `$(${program})`, pattern: '*' }] : unknown
   }
+}
+
+/** Programs that print one word without a slash, so that it may be a part of the name of a file. */
+function printsOneWord(program: string, args: readonly WordField[]): boolean {
+  if (!args.every(isFieldKnown)) return false
+  const text = args.map(describeField).join(' ')
+  if (program === 'date') return /^(?:-u )?\+[^/]*$/.test(text) && !/%[Dxc]|\s.*\s/.test(text)
+  if (program === 'git') return /^rev-parse (?:--short(?:=\d+)? )?(?:HEAD|--short)$/.test(text)
+  if (program === 'openssl') return /^rand -hex \d+$/.test(text)
+  return /^(?:nproc|uuidgen|whoami)$/.test(program) && text === ''
 }
 
 /** The name of a new file is random, but where it is follows from the arguments. */

@@ -17,7 +17,7 @@ import { builtins } from './builtins.ts'
 import { hasFileEffects, recordFileEffects } from './file-effects.ts'
 import { runFind, runParallel, runXargs } from './find-and-xargs.ts'
 import { runGitCode } from './git-code.ts'
-import { runOtherLanguage, runShell } from './interpreters.ts'
+import { runOtherLanguage, runShell, runsInlineCode } from './interpreters.ts'
 import { recordHosts } from './network-effects.ts'
 import { hasOwnCode, recordOwnCode } from './own-code.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
@@ -99,13 +99,20 @@ export function runProgram(invocation: Invocation): ShellOutcome {
   const run = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (run) return run(invocation)
   if (program === 'git') runGitCode(invocation, subcommand)
-  const part = /^git-([a-z][a-z-]*)$/.exec(program)?.[1]
+  // The parts of git are programs in a folder of their own: `/usr/lib/git-core/git-push`.
+  const part = /\/git-([a-z][a-z-]*)$/.exec(written)?.[1]
   if (part !== undefined)
     return frame.run.runWords([exactField('git'), exactField(part), ...args], state, viaStep(frame, program))
   recordFileEffects(invocation, subcommand)
   recordOwnCode(invocation)
-  const outcome = runWrapper(invocation) ?? runOtherLanguage(invocation) ?? runNamedScript(invocation)
-  if (outcome) return outcome
+  const wrapped = runWrapper(invocation)
+  if (wrapped) return wrapped
+  const outcome = runOtherLanguage(invocation)
+  // A script of another language may run a command that it gets as an argument.
+  if (outcome && !runsInlineCode(invocation))
+    runUnlisted(invocation, { hasSubcommands: false, readsData: true })
+  const script = outcome ?? runNamedScript(invocation)
+  if (script) return script
   const isListed = program === 'git' || hasFileEffects(program) || hasFileEffects(`${program} ${subcommand}`)
   if (!isListed)
     runUnlisted(invocation, { hasSubcommands: withSubcommands.has(program), readsData: hasOwnCode(program) })

@@ -145,7 +145,7 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const words = withProgram(row, options, inside.words)
   const outcome = runInner({ row, options, words }, inside.state, frame)
   // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
-  if (!outcome) return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
+  if (!outcome) return eitherWay(state, [{ source: `$(${found.name})` }])
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
 }

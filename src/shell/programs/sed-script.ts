@@ -43,8 +43,7 @@ export function readSedScript(script: string): SedEffects {
     else if (command === 'e') {
       runsCode = true
       commands.push(restOfLine())
-    }
-    else if ('aic'.includes(command)) skipText()
+    } else if ('aic'.includes(command)) skipText()
     else if ('btT:#'.includes(command)) restOfLine()
   }
   return { writes, reads, commands: commands.filter((each) => each !== ''), runsCode }

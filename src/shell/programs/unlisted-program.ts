@@ -9,7 +9,14 @@ import {
   knownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { callsPrograms, commandsInCode, isCode, isCommandName, isCommandStart, quotedCommands } from './command-text.ts'
+import {
+  callsPrograms,
+  commandsInCode,
+  isCode,
+  isCommandName,
+  isCommandStart,
+  quotedCommands,
+} from './command-text.ts'
 import { addAddress } from './network-effects.ts'
 import { sliceField } from './parse-options.ts'
 import { childState } from './run-wrapper.ts'
@@ -135,8 +142,9 @@ function runCodeArguments(invocation: Invocation): void {
       record.addOpaque('inline-code', `${invocation.program} may run code of its arguments`, at)
     const escaped = /^\s*[!|]\s*(?=\S)/.exec(text)?.[0] ?? ''
     const code = text.slice(escaped.length)
-    // `npm pkg set scripts.clean='rm -rf x'` only stores the text.
-    if (isSetting && option === undefined && escaped === '') continue
+    // `npm pkg set scripts.clean='rm -rf x'` only stores the text, and recipes of make run their variables.
+    const isStored = isSetting && option === undefined && !/^g?make$/.test(invocation.program)
+    if (isStored && escaped === '') continue
     const isWhole = /\s/.test(code.trim()) && isCode(code, isRun || escaped !== '')
     for (const each of isWhole ? [code] : [...quotedCommands(code), ...commandsInCode(code)])
       runCode([each], childState(state), inside(invocation))
