@@ -32,7 +32,7 @@ const promptVariables: ReadonlySet<string> = new Set(['PS0', 'PS1', 'PS2', 'PS4'
 
 /** Variables whose value some program runs as a command. */
 const codeVariables =
-  /^(?:\w*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|RSH|SSH|ASKPASS)$|^(?:\w+_COMMAND|GIT_EXTERNAL_DIFF|LESSOPEN|LESSCLOSE|FCEDIT|MAKESHELL|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|npm_config_script_shell)$/
+  /^\w*(?:EDITOR|PAGER)$|^(?:\w+_)?(?:VISUAL|BROWSER|RSH|SSH|ASKPASS)$|^(?:\w+_COMMAND|GIT_EXTERNAL_DIFF|LESSOPEN|LESSCLOSE|FCEDIT|MAKESHELL|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|npm_config_script_shell)$/
 
 /** Runs what programs run because of a variable: `PAGER`, `GIT_SSH_COMMAND`, `BASH_ENV`. */
 export function runCodeVariable(name: string, state: ShellState, frame: ShellFrame): void {

@@ -194,6 +194,17 @@ export function runParallel({ args, state, frame, at }: Invocation): ShellOutcom
   return eitherWay(state, [{ source: '$(parallel)' }])
 }
 
+/** `{.}` is the item without its extension, `{/}` its name, `{//}` its folder and `{/.}` its name without extension. */
+function partOfItem(token: string, item: WordField) {
+  const text = knownText(fieldText(item))
+  if (text === undefined) return { source: token }
+  const name = text.slice(text.lastIndexOf('/') + 1)
+  if (token === '{.}') return text.replace(/\.[^./]*$/, '')
+  if (token === '{/}') return name
+  if (token === '{/.}') return name.replace(/\.[^.]*$/, '')
+  return token === '{//}' ? text.slice(0, text.lastIndexOf('/')) || '.' : { source: token }
+}
+
 function templateCode(template: readonly WordField[], item: WordField) {
   const text = joinWords(template)
   const hasToken = text.some((piece) => typeof piece === 'string' && /\{[^}\s]*\}/.test(piece))
@@ -202,7 +213,7 @@ function templateCode(template: readonly WordField[], item: WordField) {
     if (typeof piece !== 'string') return [piece]
     return piece.split(/(\{[^}\s]*\})/).flatMap((part) => {
       if (part === '{}') return fieldText(item)
-      return /^\{[^}\s]*\}$/.test(part) ? [{ source: part }] : [part]
+      return /^\{[^}\s]*\}$/.test(part) ? [partOfItem(part, item)] : [part]
     })
   })
 }

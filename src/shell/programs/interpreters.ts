@@ -169,7 +169,6 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   tclsh: /^$/,
   m4: /^$/,
   expect: /^-c/,
-  gdb: /^-{1,2}(ex|eval-command)/,
   emacs: /^--?(eval|execute|batch)/,
   ghc: /^-e/,
 }

@@ -1,6 +1,6 @@
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { defineAlias } from '../evaluate/shell-state.ts'
+import { defineAlias, forkState } from '../evaluate/shell-state.ts'
 import {
   describeField,
   describeText,
@@ -60,10 +60,7 @@ const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly 
       runCodeOf(invocation, fieldText(invocation.args.at(-1) ?? []))
   },
   fzf: runBindings,
-  gdb({ frame, at }, texts) {
-    if (texts.some((text) => /^(?:-x|--command)/.test(text)))
-      frame.run.record.addOpaque('script', 'gdb runs a script that may run commands', at)
-  },
+  gdb: runDebugger,
   just: runRules,
   make: runRules,
   'run-parts': ({ frame, at }) =>
@@ -126,6 +123,23 @@ function scriptOf(text: string, name: string): string | undefined {
   const at = text.indexOf(key)
   const found = at === -1 ? undefined : /^\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text.slice(at + key.length))?.[1]
   return found?.replace(/\\(.)/g, '$1')
+}
+
+/** Commands of gdb with which it only looks at the program. */
+const debuggerCommands =
+  /^(?:run|r|start|bt|backtrace|where|info|continue|c|next|n|step|s|finish|quit|q|break|b|tbreak|watch|frame|f|up|down|list|l|disassemble|x\/|thread|set (?:args|pagination|confirm|width|height|breakpoint|print)|print|p|display)\b/
+
+function runDebugger(invocation: Invocation, texts: readonly string[]): void {
+  const { args, state, frame, at } = invocation
+  if (texts.some((text) => /^(?:-x|--command)/.test(text)))
+    frame.run.record.addOpaque('script', 'gdb runs a script that may run commands', at)
+  const { options } = parseOptions(args, readSpec('- ex: eval-command=ex: iex=ex: init-eval-command=ex:'))
+  for (const command of optionValues(options, 'ex'))
+    if (!isFieldKnown(command) || !debuggerCommands.test(describeField(command)))
+      frame.run.record.addOpaque('inline-code', 'gdb runs commands that the line contains', at)
+  const start = texts.indexOf('--args')
+  if (start !== -1)
+    frame.run.runWords(args.slice(start + 1), forkState(state), { ...viaStep(frame, 'gdb'), depth: frame.depth + 1 })
 }
 
 /** A key or a hook of tmux gets a command of tmux as one word. */

@@ -226,7 +226,12 @@ function runInner(
   if (row.code?.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
     return frame.run.runCode(fieldText(given[1]), childState(state), frame)
   const child = childState(state)
-  if (joins === 'joined') return frame.run.runCode(joinWords(given), child, frame)
+  if (joins === 'joined') {
+    // Some quote the words before they join them: `heroku run bash -c 'rm -rf x'`.
+    if (given.some((word, index) => index > 0 && /\s/.test(describeField(word))))
+      frame.run.runWords(given, state, frame)
+    return frame.run.runCode(joinWords(given), child, frame)
+  }
   if (joins !== 'each') return frame.run.runWords(given, state, frame)
   for (const word of given) frame.run.runCode(fieldText(word), child, frame)
   return undefined

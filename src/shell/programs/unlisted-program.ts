@@ -113,7 +113,11 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
     const before = knownWord(args[index - 1]) ?? ''
     const isAnnounced = afterRunWord || (before.startsWith('-') && runOptions.test(before.replace(/^-+/, '')))
     const next = knownWord(args[index + 1])
-    const starts = isAnnounced ? isCommandName(word) : !needsRunWord && isCommandStart(word, next)
+    const starts = isAnnounced
+      ? isCommandName(word)
+      : needsRunWord
+        ? isDeletion(word, args.slice(index + 1))
+        : isCommandStart(word, next)
     if (starts) {
       // `composer exec rm -- -rf x`
       const rest = args.slice(index + (next === '--' ? 2 : 1))
@@ -122,6 +126,14 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
     }
     afterRunWord ||= runWords.test(word)
   }
+}
+
+/** `rm -rf` is no subcommand of another program, unless it is about addresses. */
+function isDeletion(word: string, rest: readonly WordField[]): boolean {
+  const [flags = '', ...paths] = rest.map(describeField)
+  return (
+    /^(?:\/bin\/)?rm$/.test(word) && /^-(?:rf|fr|Rf|fR)$/.test(flags) && !paths.some((path) => path.includes('://'))
+  )
 }
 
 /** Runs arguments that are code: `pdsh -w host 'rm -rf x'`, `--command='rm -rf x'`, `alias.z='!rm -rf x'`. */
