@@ -80,7 +80,7 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
 /** The target of a copy: the file itself, or a file of the same name in a folder. */
 function copyTargets(sources: readonly WordField[], target: WordField, isFolder: boolean): WordField[] {
   const inside = sources.map((source): WordField => {
-    const name = `/${basename(describeField(source))}`
+    const name = `/${basename(describeField(source).replace(/^[^/:]+:/, ''))}`
     const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
     return [...target, { value, quoted: true }]
   })
@@ -291,6 +291,7 @@ function rsync({ parsed: { options, operands }, add, invocation }: FileCall): vo
   const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   for (const field of operands.slice(0, -1)) {
     if (isRemote(field)) continue
+    add('reads', field)
     add('reads', field, '/**')
     if (hasOption(options, 'remove-source-files')) add('deletes', field, '/**')
   }

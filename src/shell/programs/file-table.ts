@@ -114,7 +114,7 @@ const table: Readonly<Record<string, string>> = {
   view: 'reads all',
   nano: 'reads all; writes all',
   emacs: 'reads all; writes all',
-  code: 'writes all',
+  code: 'reads all; writes all',
   sudoedit: 'reads all; writes all',
   objcopy: 'reads first; writes last',
   strip: 'writes all; writes -o',

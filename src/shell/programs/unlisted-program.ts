@@ -166,7 +166,7 @@ function runCodeArguments(invocation: Invocation): void {
 function markInput({ program, frame, at }: Invocation): void {
   const input = knownText(frame.stdin)
   const words = input !== undefined && input.length <= MAX_INPUT ? input.split(/\s+/) : []
-  if (words.some((word, index) => isCommandStart(word, words[index + 1])))
+  if (words.some((word, index) => isCommandStart(word.replace(/^!/, ''), words[index + 1])))
     frame.run.record.addOpaque('code', `whether ${program} runs its input is not known`, at)
 }
 
@@ -187,7 +187,7 @@ function optionAndValue(
 const outputOptions =
   /^(?:o|out|output|outfile|out-file|output-file|dest|destination|log-file|save|save-to|write-to)$/
 /** A program uses these files, and shows nothing of them. */
-const usedOptions = /env|key|cert|^ca|config|credential|identity|secret/i
+const usedOptions = /^e$|env|key|cert|^ca|config|credential|identity|secret/i
 const pathLike = /^(?:~?\/|\.{1,2}\/|\.[A-Za-z])|^[^:@\s]+\/[^/:\s]*\.[\w-]+$|^[\w-]+\.[a-z]{1,8}$/
 const hostLike = /\.(?:com|org|net|io|dev|test|local|app|ai)$/
 
