@@ -60,6 +60,9 @@ export function expandParameter(
   return changed === undefined ? unknown : [changed]
 }
 
+/** Parameters whose value is a number that only the shell knows. */
+const numbers = /^(?:[$!?]|RANDOM|SRANDOM|BASHPID|PPID|UID|EUID|SECONDS|EPOCHSECONDS|LINENO)$/
+
 function readValue(
   { name, indirect }: Parameter,
   index: ShellText | undefined,
@@ -70,7 +73,8 @@ function readValue(
   if (name === '#' && indirect) return scope.positional.at(-1)
   if (name === '#') return [String(scope.positional.length)]
   if (/^[1-9]\d*$/.test(name)) return scope.positional[Number(name) - 1] ?? EMPTY_TEXT
-  const value = scope.lookUp(name)
+  const value =
+    scope.lookUp(name) ?? (numbers.test(name) ? [{ source: `$${name}`, pattern: '*' }] : undefined)
   if (indirect) return index === undefined && !isList(value) ? followName(value, scope) : undefined
   if (index === undefined) return isList(value) && scope.dialect === 'bash' ? value[0] : value
   const place = knownText(index)

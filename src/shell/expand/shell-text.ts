@@ -102,8 +102,19 @@ export function fieldCertainty(field: WordField): Certainty {
   return hasPattern(field) || !isFieldKnown(field) ? 'pattern' : 'exact'
 }
 
+/** The argument as a path: a part that is not known, but fits a pattern, is that pattern. */
+export function describePath(field: WordField): string {
+  return field
+    .map(({ value }) => (typeof value === 'string' ? value : (value.pattern ?? value.source)))
+    .join('')
+}
+
 export function reportField(field: WordField): ShellArgument {
-  const certainty = fieldCertainty(field)
+  // What `$(mktemp)` prints fits a pattern, but as an argument it is shown as it is written.
+  const isWritten = field.some(
+    ({ value }) => typeof value !== 'string' && value.pattern !== undefined && value.pattern !== value.source,
+  )
+  const certainty = isWritten ? 'unknown' : fieldCertainty(field)
   const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
   const argument = { text: describeField(field), certainty }
   return isSplit || hasPattern(field) ? { ...argument, many: true } : argument

@@ -56,7 +56,10 @@ function hasOnlyKnownOptions(program: string, option: string): boolean {
 export function isCode(text: string, isAnnounced: boolean): boolean {
   if (text.length > MAX_TEXT) return false
   return text.split(/&&|\|\||[;|\n]/).some((command) => {
-    const [word = '', next] = command.trim().split(/\s+/)
+    const [word = '', next] = command
+      .trim()
+      .replace(/^(?:exec|spawn|run)\s+/, '')
+      .split(/\s+/)
     return isAnnounced ? isCommandName(word) || isCommandStart(word, next) : isCommandStart(word, next)
   })
 }

@@ -216,25 +216,19 @@ function isUnknownScript(field: WordField | undefined): boolean {
   return field?.length === 1 && typeof field[0]?.value === 'object'
 }
 
-function awk({ invocation, add }: FileCall): void {
-  const { program, args, frame, at, state } = invocation
-  const texts = args.map(describeField)
-  const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
-  const { commands, writes, isCertain } = readAwkProgram(code)
-  const script = args.find((arg) => describeField(arg) === code)
+function awk({ invocation, parsed: { options, operands }, add }: FileCall): void {
+  const { program, frame, at, state } = invocation
+  const hasFile = hasOption(options, 'f', 'e', 'l')
+  const [script] = hasFile ? [] : operands
+  const { commands, writes, isCertain } = readAwkProgram(script ? describeField(script) : '')
   for (const each of commands)
     frame.run.runCode([each], { ...state }, { ...viaStep(frame, program), depth: frame.depth + 1 })
   for (const path of writes) add('writes', exactField(path))
-  if (
-    !isCertain ||
-    isUnknownScript(script) ||
-    texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
-  )
+  if (!isCertain || isUnknownScript(script) || hasFile)
     frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
-  const isInPlace = texts.some((text, index) => text === '-i' && texts[index + 1] === 'inplace')
-  const start = texts.indexOf(code) + 1
-  for (const [index, field] of args.entries()) {
-    if (index < start || /^-|^\w+=/.test(texts[index] ?? '')) continue
+  const isInPlace = optionValues(options, 'i').some((value) => describeField(value) === 'inplace')
+  for (const field of hasFile ? operands : operands.slice(1)) {
+    if (/^\w+=/.test(describeField(field))) continue
     add('reads', field)
     if (isInPlace) add('writes', field)
   }
@@ -286,7 +280,7 @@ function unzip({ parsed: { options, operands }, add }: FileCall): void {
 }
 
 function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  for (const code of optionValues(options, 'e')) runOptionCode(invocation, code)
+  for (const code of optionValues(options, 'e', 'rsync-path')) runOptionCode(invocation, code)
   const target = operands.at(-1)
   const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   for (const field of operands.slice(0, -1)) {

@@ -131,6 +131,7 @@ const table: Readonly<Record<string, string>> = {
   'git mv': 'deletes init; writes last',
   'git restore': 'writes all; writes all/**',
   'git diff': 'writes -output',
+  'git commit': 'reads -F',
   'git blame': 'reads all',
   'git annotate': 'reads all',
   'git hash-object': 'reads all',

@@ -31,7 +31,7 @@ const optionCode: Readonly<Record<string, string>> = {
   split: 'filter:',
   sshfs: 'ssh_command:',
   svn: 'editor-cmd: diff-cmd: diff3-cmd:',
-  zip: 'TT:',
+  zip: 'TT: unzip-command=TT:',
 }
 
 const optionCodeOf: Readonly<Record<string, string>> = {
@@ -62,6 +62,9 @@ const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly 
   fzf: runBindings,
   gdb: runDebugger,
   just: runRules,
+  less(invocation, texts) {
+    for (const text of texts) if (/^\+!./.test(text)) runCodeOf(invocation, [text.slice(2)])
+  },
   make: runRules,
   'run-parts': ({ frame, at }) =>
     frame.run.record.addOpaque('script', 'run-parts runs the scripts of a folder', at),
@@ -139,7 +142,10 @@ function runDebugger(invocation: Invocation, texts: readonly string[]): void {
       frame.run.record.addOpaque('inline-code', 'gdb runs commands that the line contains', at)
   const start = texts.indexOf('--args')
   if (start !== -1)
-    frame.run.runWords(args.slice(start + 1), forkState(state), { ...viaStep(frame, 'gdb'), depth: frame.depth + 1 })
+    frame.run.runWords(args.slice(start + 1), forkState(state), {
+      ...viaStep(frame, 'gdb'),
+      depth: frame.depth + 1,
+    })
 }
 
 /** A key or a hook of tmux gets a command of tmux as one word. */

@@ -65,7 +65,7 @@ function mktempOutput(args: readonly WordField[]): ShellText | undefined {
   const name = template ? describeField(template).replace(/X{3,}/g, '*') : 'tmp.*'
   const isBelow = folder !== undefined || template === undefined || hasOption(options, 't', 'tmpdir')
   const pattern = isBelow ? `${folder ? describeField(folder) : '/tmp'}/${name}` : name
-  return [{ source: pattern, pattern }]
+  return [{ source: '$(mktemp)', pattern }]
 }
 
 function echoOutput(args: readonly WordField[], dialect: string): ShellText | undefined {

@@ -132,7 +132,9 @@ function runCommandWords(invocation: Invocation, needsRunWord: boolean): void {
 function isDeletion(word: string, rest: readonly WordField[]): boolean {
   const [flags = '', ...paths] = rest.map(describeField)
   return (
-    /^(?:\/bin\/)?rm$/.test(word) && /^-(?:rf|fr|Rf|fR)$/.test(flags) && !paths.some((path) => path.includes('://'))
+    /^(?:\/bin\/)?rm$/.test(word) &&
+    /^-(?:rf|fr|Rf|fR)$/.test(flags) &&
+    !paths.some((path) => path.includes('://'))
   )
 }
 
@@ -187,9 +189,14 @@ function optionAndValue(
 const outputOptions =
   /^(?:o|out|output|outfile|out-file|output-file|dest|destination|log-file|save|save-to|write-to)$/
 /** A program uses these files, and shows nothing of them. */
-const usedOptions = /^e$|env|key|cert|^ca|config|credential|identity|secret/i
+const usedOptions = /env|key|cert|^ca|config|credential|identity|secret/i
 const pathLike = /^(?:~?\/|\.{1,2}\/|\.[A-Za-z])|^[^:@\s]+\/[^/:\s]*\.[\w-]+$|^[\w-]+\.[a-z]{1,8}$/
 const hostLike = /\.(?:com|org|net|io|dev|test|local|app|ai)$/
+
+/** `foreman -e` is `--env`. */
+function optionName(program: string, option: string): string {
+  return option === 'e' && /^(?:foreman|honcho|overmind|env-cmd)$/.test(program) ? 'env' : option
+}
 
 /** The files that arguments name. */
 function recordNamedFiles({ program, args, state, frame, at }: Invocation): void {
@@ -200,7 +207,12 @@ function recordNamedFiles({ program, args, state, frame, at }: Invocation): void
     const { option = '', value } = optionAndValue(args[index - 1], arg)
     const path = describeField(value)
     const field = path.startsWith('@') ? sliceField(value, 1) : value
-    if (!pathLike.test(describeField(field)) || hostLike.test(path) || usedOptions.test(option)) continue
+    if (
+      !pathLike.test(describeField(field)) ||
+      hostLike.test(path) ||
+      usedOptions.test(optionName(program, option))
+    )
+      continue
     if (outputOptions.test(option)) record('writes', { field, by: program, at })
     else if (fieldCertainty(field) !== 'unknown') record('reads', { field, by: program, at })
   }

@@ -121,7 +121,10 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   },
   'systemd-inhibit': { options: '+ what: who: why: mode: list' },
   caffeinate: { options: '+ d i m s u t: w:' },
-  firejail: { options: '+ list tree top netstats quiet noprofile version help', inert: ['list', 'tree', 'top', 'version', 'help'] },
+  firejail: {
+    options: '+ list tree top netstats quiet noprofile version help',
+    inert: ['list', 'tree', 'top', 'version', 'help'],
+  },
   proot: {
     options: '+ rootfs=r: bind=b: cwd=w: qemu=q: kernel-release=k: root-id=0 change-id=i: R: S:',
     folder: 'w',
