@@ -90,7 +90,8 @@ function createRun(context: ShellContext, record: ShellRun['record']): ShellRun 
       const whole = withFileContents(code, state, frame)
       if (knownText(whole) === undefined)
         record.addOpaque('code', `a part of the code ${shorten(describeText(whole))} is not known`, at)
-      const text = textAsCode(whole)
+      // Shells skip a NUL of their input.
+      const text = textAsCode(whole).replaceAll('\0', '')
       record.countCode(text.length)
       const { script, problem } = parseShell(text, frame.dialect)
       if (problem) record.addOpaque(problem.reason, problem.message, at)

@@ -172,7 +172,7 @@ export function runWords(words: readonly WordField[], state: ShellState, frame: 
     if (hasPattern(head)) return eitherWay(state, unknownText('$(…)'))
   }
   // `npx https://host/package.tgz`
-  if (/^[a-z][a-z+]*:\/\//i.test(written))
+  if (frame.remote === undefined && /^[a-z][a-z+]*:\/\//i.test(written))
     record.addOpaque('program', `the program comes from ${written}`, at)
   const hidden = findHiddenCharacters(written, words)
   if (hidden !== undefined) record.addOpaque('characters', hidden, at)

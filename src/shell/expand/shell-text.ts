@@ -110,12 +110,12 @@ export function describePath(field: WordField): string {
 }
 
 export function reportField(field: WordField): ShellArgument {
-  // What `$(mktemp)` prints fits a pattern, but as an argument it is shown as it is written.
-  const isWritten = field.some(
-    ({ value }) => typeof value !== 'string' && value.pattern !== undefined && value.pattern !== value.source,
+  // A pattern without a folder, such as the one of `$$`, says nothing about an argument.
+  const isVague = field.some(
+    ({ value }) => typeof value !== 'string' && value.pattern === '*' && value.source !== '*',
   )
-  const certainty = isWritten ? 'unknown' : fieldCertainty(field)
+  const certainty = isVague ? 'unknown' : fieldCertainty(field)
   const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
-  const argument = { text: describeField(field), certainty }
+  const argument = { text: isVague ? describeField(field) : describePath(field), certainty }
   return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
 }

@@ -46,8 +46,11 @@ export function runXargs({ args, state, frame, at }: Invocation): ShellOutcome {
 /** The items of the input; undefined if they are not certain. */
 function xargsItems(options: readonly ParsedOption[], { stdin }: ShellFrame): readonly string[] | undefined {
   const text = knownText(stdin)
-  const hasFormat = hasOption(options, 'd', 'a', 'E', 'l', 'L', 's', 'x', '0')
-  if (text === undefined || hasFormat || /['"\\]/.test(text)) return undefined
+  const hasFormat = hasOption(options, 'd', 'a', 'E', 'l', 'L', 's', 'x')
+  if (text === undefined || hasFormat) return undefined
+  if (hasOption(options, '0'))
+    return text.split('\0').filter((item, index, all) => item !== '' || index < all.length - 1)
+  if (/['"\\]/.test(text)) return undefined
   if (hasOption(options, 'I', 'J', 'i'))
     return text
       .split('\n')

@@ -2,6 +2,7 @@ import type { Invocation } from '../evaluate/shell-run.ts'
 import { describeField, fieldCertainty, type WordField } from '../expand/shell-text.ts'
 import { optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
+import { wrapperOperands } from './run-wrapper.ts'
 
 /** How the hosts of a program are found: in its operands, in options, or always the same. */
 type HostRule =
@@ -230,8 +231,13 @@ function recordGitHosts(invocation: Invocation, subcommand: string | undefined):
 function recordImageHost(invocation: Invocation, subcommand: string | undefined): void {
   if (subcommand === undefined || !/^(pull|push|run|login|create)$/.test(subcommand)) return
   const index = invocation.args.findIndex((arg) => describeField(arg) === subcommand)
-  const { operands } = parseOptions(invocation.args.slice(index + 1), optionsOf(''))
-  const image = operands[0] ? describeField(operands[0]) : ''
+  const operands =
+    wrapperOperands(invocation.program, invocation.args) ??
+    parseOptions(invocation.args.slice(index + 1), optionsOf('')).operands
+  // `docker login --username me registry.test`
+  const isLogin = subcommand === 'login'
+  const named = isLogin ? operands.at(-1) : operands[0]
+  const image = named ? describeField(named) : ''
   const [first = ''] = image.split('/')
-  addHost(invocation, image.includes('/') && /[.:]/.test(first) ? first : 'docker.io', 'exact')
+  addHost(invocation, (isLogin || image.includes('/')) && /[.:]/.test(first) ? first : 'docker.io', 'exact')
 }

@@ -12,7 +12,7 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { decodeAnsiC } from '../parse/ansi-c-string.ts'
+import { decodeEscapes } from '../parse/ansi-c-string.ts'
 import { hasOption, optionValues, parseOptions } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
 import { joinWords } from './run-wrapper.ts'
@@ -86,7 +86,7 @@ function echoOutput(args: readonly WordField[], dialect: string): ShellText | un
   const hasBackslash = text.some((piece) => typeof piece === 'string' && piece.includes('\\'))
   if (escapes && hasBackslash) {
     const known = knownText(text)
-    const decoded = known === undefined || /\\[c0"'?]/.test(known) ? undefined : decodeAnsiC(known)
+    const decoded = known === undefined || /\\[c0"'?]/.test(known) ? undefined : decodeEscapes(known)
     return decoded === undefined ? undefined : [newline ? `${decoded}\n` : decoded]
   }
   return newline ? [...text, '\n'] : text
@@ -119,7 +119,7 @@ function printfOutput(args: readonly WordField[]): ShellText | undefined {
 function literalText(piece: string): ShellText | undefined {
   if (piece === '%%') return ['%']
   if (/\\[c"'?]/.test(piece)) return undefined
-  const decoded = decodeAnsiC(piece)
+  const decoded = decodeEscapes(piece)
   return decoded === undefined ? undefined : [decoded]
 }
 

@@ -76,6 +76,16 @@ export function findWrapper(program: string, given: readonly WordField[]): Found
   }
 }
 
+/** The operands of a wrapper, among them the words of its command; undefined if the program is no wrapper. */
+export function wrapperOperands(
+  program: string,
+  args: readonly WordField[],
+): readonly WordField[] | undefined {
+  const found = findWrapper(program, args)
+  const row = found && wrappers[found.name]
+  return found && row && parseOptions(found.args, specOf(found.name, row)).operands
+}
+
 /** An option that the table lacks may take a value, and then the subcommand is a later word. */
 function findHiddenSubcommand({ program, args }: Invocation): string | undefined {
   const name = baseOf(program)
