@@ -6,7 +6,7 @@ import { runScript } from './evaluate/run-script.ts'
 import { runWords } from './evaluate/run-simple.ts'
 import { withFileContents } from './evaluate/script-content.ts'
 import type { ShellFrame, ShellRun } from './evaluate/shell-run.ts'
-import { eitherWay, type ShellState } from './evaluate/shell-state.ts'
+import { eitherWay, SESSION_ARGUMENTS, type ShellState } from './evaluate/shell-state.ts'
 import { describeText, knownText, textAsCode, unknownText } from './expand/shell-text.ts'
 import { parseShell } from './parse/parse-shell.ts'
 
@@ -66,7 +66,7 @@ function firstState({ cwd = '.', env = {} }: ShellContext): ShellState {
     ]),
     functions: new Map(),
     aliases: new Map(),
-    positional: [],
+    positional: SESSION_ARGUMENTS,
     locals: new Map(),
     files: new Map(),
   }
@@ -91,7 +91,8 @@ function createRun(context: ShellContext, record: ShellRun['record']): ShellRun 
       const whole = withFileContents(code, state, frame)
       if (knownText(whole) === undefined)
         record.addOpaque('code', `a part of the code ${shorten(describeText(whole))} is not known`, at)
-      const text = textAsCode(whole)
+      // Shells skip a NUL of their input.
+      const text = textAsCode(whole).replaceAll('\0', '')
       record.countCode(text.length)
       const { script, problem } = parseShell(text, frame.dialect)
       if (problem) record.addOpaque(problem.reason, problem.message, at)

@@ -55,13 +55,18 @@ export function readPackCases(): PackCases[] {
     })
 }
 
-/** Ordinary commands that a pack stops although it should not: the patch does not exist where the cases run. */
-export const ordinaryAlarms: readonly string[] = ['patch -p1 < fix.patch']
+function readLines(name: string): string[] {
+  return lines(readFileSync(join(import.meta.dirname, name), 'utf8'))
+}
 
-/** Ordinary commands that no pack may stop. */
+/** Ordinary commands that `opaque-commands` stops: inline code, unknown paths, and scripts that do not exist where the cases run. */
+export const ordinaryAlarms: readonly string[] = readLines('ordinary-alarms.txt')
+
+/** Ordinary commands. No pack may stop them, but for those that are listed as alarms. */
 export function readOrdinaryCommands(): PackCase[] {
-  const text = readFileSync(join(import.meta.dirname, 'ordinary.txt'), 'utf8')
-  return lines(text).map((label) => call(label, 'Bash', { command: label }, false))
+  return [...readLines('ordinary.txt'), ...ordinaryAlarms].map((label) =>
+    call(label, 'Bash', { command: label }, false),
+  )
 }
 
 function readList({ commands, calls = [], outputs, prompts }: CaseList, mustCatch: boolean): PackCase[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
 import { analyzeShell } from '../../src/shell/index.ts'
-import { readCaseGroups, readHoldout, readLineCases } from './read-cases.ts'
+import { readCaseGroups, readHoldout, readLineCases, readRounds } from './read-cases.ts'
 
 const files: Readonly<Record<string, string>> = {
   '/app/script.sh': '#!/bin/sh\nrm -rf x\n',
@@ -47,28 +47,45 @@ describe.each(['files', 'network', 'commands'] as const)('%s', (name) => {
   })
 })
 
+const hooks = createHooks({ shell: (line, given) => analyzeShell(line, { ...context, ...given }) })
+hooks.on('pre_tool_use', { id: 'deletion', matcher: 'Bash(rm -rf*)' }, () => undefined)
+hooks.on('pre_tool_use', { id: 'change', matcher: 'Write(./.env)' }, () => undefined)
+hooks.on('pre_tool_use', { id: 'read', matcher: 'Read(./.env)' }, () => undefined)
+
+/** What a hook sees of a line: what it looks for, a part that may hide it, or nothing. */
+async function seenBy(id: string, command: string): Promise<'matched' | 'hidden' | 'none'> {
+  const call = { tool_name: 'Bash', tool_input: { command } }
+  const { trace } = await hooks.dispatch('pre_tool_use', call, { cwd: '/app' }, { trace: true })
+  const [execution] = trace?.hooks.find(({ hook }) => hook === id)?.executions ?? []
+  if (execution?.decision === 'allow') return 'matched'
+  return execution?.code === 'match.opaque' ? 'hidden' : 'none'
+}
+
 /** What hooks decide about the lines that the analyser had not seen when they were written. */
 describe.each(readHoldout())('hold-out, $title', ({ expect: expected, lines }) => {
-  const hooks = createHooks({ shell: (line, given) => analyzeShell(line, { ...context, ...given }) })
-  hooks.on('pre_tool_use', { id: 'deletion', matcher: 'Bash(rm -rf*)' }, () => undefined)
-  hooks.on('pre_tool_use', { id: 'change', matcher: 'Write(./.env)' }, () => undefined)
-
   test.each(lines)('%j', async (command) => {
-    const call = { tool_name: 'Bash', tool_input: { command } }
-    const { trace } = await hooks.dispatch('pre_tool_use', call, { cwd: '/app' }, { trace: true })
-    const seen = (id: string) => {
-      const [execution] = trace?.hooks.find(({ hook }) => hook === id)?.executions ?? []
-      return execution?.decision === 'allow'
-        ? 'matched'
-        : execution?.code === 'match.opaque'
-          ? 'hidden'
-          : 'none'
-    }
     if (expected === 'ordinary') {
       // One-liners of another language are inline code, whatever they do.
-      expect(seen('deletion')).toBe(command.startsWith('perl -ne') ? 'hidden' : 'none')
-      expect(seen('change')).not.toBe('matched')
-    } else if (expected === 'hidden') expect(['matched', 'hidden']).toContain(seen('deletion'))
-    else expect(['matched', 'hidden']).toContain(seen(expected))
+      expect(await seenBy('deletion', command)).toBe(command.startsWith('perl -ne') ? 'hidden' : 'none')
+      expect(await seenBy('change', command)).not.toBe('matched')
+    } else if (expected === 'hidden')
+      expect(['matched', 'hidden']).toContain(await seenBy('deletion', command))
+    else expect(['matched', 'hidden']).toContain(await seenBy(expected, command))
+  })
+})
+
+describe.each(readRounds())('$title', ({ expect: expected, gap, lines }) => {
+  test.each(lines)('%j', async (command) => {
+    if (expected === 'ordinary') {
+      expect(await seenBy('deletion', command)).toBe('none')
+      expect(await seenBy('change', command)).not.toBe('matched')
+      expect(analyze(command).opaque).toEqual([])
+    } else if (expected === 'marked') expect(await seenBy('deletion', command)).not.toBe('matched')
+    else {
+      const seen = await seenBy(expected === 'hidden' ? 'deletion' : expected, command)
+      // A gap that is closed moves to the other lines.
+      if (gap) expect(seen).toBe('none')
+      else expect(['matched', 'hidden']).toContain(seen)
+    }
   })
 })

@@ -37,4 +37,10 @@ export const hostileLines: Readonly<Record<string, string>> = {
   'file writes': Array.from({ length: 5_000 }, (_, index) => `echo a>${index}`).join(';'),
   aliases: `alias a='a a'; alias b='a b'; ${'a b;'.repeat(16_000)}`,
   'exit traps': "trap 'ls' EXIT;".repeat(4_300),
+  'a program that no table has': `tool ${'\'"a b" '.repeat(10_000)}`,
+  'commands of such programs': 'tool --command \'tool --command "rm -rf x"\'; '.repeat(1_400),
+  'quotes in an argument': `tool '${'" '.repeat(32_000)}'`,
+  'aliases of git': "git config alias.a 'a a'; git a; ".repeat(1_900),
+  'recipes that the line writes': `printf '${'\\trm -rf x\\n'.repeat(4_500)}' > Makefile; make`,
+  'an awk program': `awk '${'print | "sort"; '.repeat(4_000)}'`,
 }

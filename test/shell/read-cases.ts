@@ -51,3 +51,25 @@ export interface HoldoutGroup {
 export function readHoldout(): readonly HoldoutGroup[] {
   return readYaml('holdout') as readonly HoldoutGroup[]
 }
+
+/** Lines of one round. */
+export interface RoundGroup {
+  readonly title: string
+  /** `marked`: an ordinary line with an opaque mark that has a reason. */
+  readonly expect: 'deletion' | 'change' | 'read' | 'hidden' | 'ordinary' | 'marked'
+  /** The analyser is known to miss these lines. */
+  readonly gap?: true
+  readonly lines: readonly string[]
+}
+
+/** Lines that were written in rounds, each before the analyser had seen it. */
+export function readRounds(): readonly RoundGroup[] {
+  const groups = readYaml('rounds') as readonly (Omit<RoundGroup, 'lines'> & { readonly lines: string })[]
+  return groups.map((group) => ({
+    ...group,
+    lines: group.lines
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replaceAll('⏎', '\n')),
+  }))
+}

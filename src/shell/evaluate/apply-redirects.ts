@@ -48,12 +48,14 @@ export function applyRedirects(
     const copied = operator.endsWith('&') && /^(\d+-?|-|p)$/.test(knownText(target) ?? '')
     if (copied) {
       if (!isInput && number === '1') output = 'lost'
-      if (isInput && number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
+      // `0>&1` copies as `0<&1` does.
+      if (number === '0') inside = { ...inside, stdin: unknownText(`<&${knownText(target)}`) }
       continue
     }
     if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
     const { files } = state
     const path = recordRedirect(redirect, target, { state, frame })
+    if (operator === '<&' && number === '0') inside = { ...inside, stdin: unknownText('<&') }
     if (operator === '<' && number === '0') inside = { ...inside, stdin: fileContent(target, path, state) }
     if (!isInput && (number === '1' || operator.startsWith('&')))
       output = {

@@ -3,7 +3,14 @@ import { expandWithoutSplitting } from '../expand/expand-word.ts'
 import { EMPTY_TEXT, unknownText } from '../expand/shell-text.ts'
 import { withOwnTraps } from './exit-traps.ts'
 import type { ShellFrame, ShellRun } from './shell-run.ts'
-import { assignVariable, forkState, type ShellState, withFilesOf, writeFileContent } from './shell-state.ts'
+import {
+  assignVariable,
+  forkState,
+  SESSION_ARGUMENTS,
+  type ShellState,
+  withFilesOf,
+  writeFileContent,
+} from './shell-state.ts'
 
 let processCount = 0
 
@@ -19,6 +26,7 @@ export function expansionScope(state: ShellState, frame: ShellFrame): ExpansionS
     dialect: frame.dialect,
     home: run.context.home,
     positional: state.positional,
+    hasSessionArguments: state.positional === SESSION_ARGUMENTS,
     lookUp: (name) => state.variables.get(name) ?? sessionVariable(name, run, state),
     assign: (name, value) => assignVariable(state, name, value),
     expandText: expandWithoutSplitting,
@@ -26,6 +34,9 @@ export function expansionScope(state: ShellState, frame: ShellFrame): ExpansionS
       const outcome = withOwnTraps(run, () => run.runScript(script, [forkState(state)], inner('$()')))
       state.files = withFilesOf(state, outcome).files
       return outcome.stdout
+    },
+    runPrompt(text) {
+      if (/\$|`/.test(text)) run.runCode([`: "${text}"`], forkState(state), inner('@P'))
     },
     runProcess(script, output) {
       const given = output ? { ...inner('>()'), stdin: unknownText('>(…)') } : inner('<()')

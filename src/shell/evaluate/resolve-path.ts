@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Certainty, FileEffect } from '../../engine/core/shell-effects.ts'
 import {
-  describeField,
+  describePath,
   fieldCertainty,
   fieldText,
   knownText,
@@ -47,7 +47,7 @@ export function recordFile(
   return (kind, { field, by, at, below = '' }) => {
     // Files of other machines and containers are not files of this session.
     if (frame.remote !== undefined) return
-    const written = describeField(field)
+    const written = describePath(field)
     if (written === '' || (written === '-' && kind === 'reads')) return
     const certainty = fieldCertainty(field)
     const path = certainty === 'unknown' ? undefined : absolutePath(written, state.cwd)

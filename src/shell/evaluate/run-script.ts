@@ -8,6 +8,7 @@ import {
   isFieldKnown,
   knownText,
   type ShellText,
+  unknownField,
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
@@ -16,13 +17,14 @@ import { applyRedirects } from './apply-redirects.ts'
 import { withOwnTraps } from './exit-traps.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { runSimple } from './run-simple.ts'
-import type { ShellFrame } from './shell-run.ts'
+import { type ShellFrame, viaStep } from './shell-run.ts'
 import {
   assignVariable,
   defineFunction,
   eitherWay,
   forkState,
   joinStates,
+  SESSION_ARGUMENTS,
   type ShellOutcome,
   type ShellState,
   widenState,
@@ -90,6 +92,11 @@ function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOu
     case 'function': {
       const after = forkState(state)
       defineFunction(after, node.name, node.body)
+      if (calledByShell.test(node.name))
+        frame.run.runScript({ kind: 'script', commands: [node.body] }, [forkState(after)], {
+          ...viaStep(frame, `${node.name}()`),
+          depth: frame.depth + 1,
+        })
       return { ok: [after], fail: [], stdout: EMPTY_TEXT }
     }
     case 'test':
@@ -103,6 +110,10 @@ function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOu
     }
   }
 }
+
+/** Functions that a shell calls by itself. */
+const calledByShell =
+  /^(?:command_not_found_handler?|precmd|preexec|chpwd|periodic|zshexit|zshaddhistory|TRAP[A-Z0-9]+|fish_prompt|fish_command_not_found)$/
 
 type NodeOf<K extends ShellNode['kind']> = Extract<ShellNode, { kind: K }>
 
@@ -237,7 +248,9 @@ function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: 
   const scope = expansionScope(start, frame)
   const items: readonly WordField[] = words
     ? words.flatMap((word) => expandWord(word, scope))
-    : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
+    : start.positional === SESSION_ARGUMENTS
+      ? [unknownField('$@')]
+      : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
   if (items.length > MAX_ITERATIONS || items.some((item) => !isFieldKnown(item)))
     return runForUnknown({ name, body, items }, start, frame)
   const { inside, left } = enterLoop(frame)

@@ -12,13 +12,8 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
-import {
-  codeVariables,
-  loadingVariables,
-  promptVariables,
-  scriptVariables,
-} from '../programs/code-variables.ts'
-import { runScriptFile } from '../programs/interpreters.ts'
+import { runCodeVariable } from '../programs/code-variables.ts'
+import { programName } from '../programs/program-name.ts'
 import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { expansionScope } from './expansion-scope.ts'
@@ -44,7 +39,7 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
   const { variables: before, exported } = state
   for (const assignment of node.assignments) assign(assignment, state, scope)
   const inside: ShellFrame = { ...redirected.frame, at: frame.at ?? node.at }
-  runCodeVariables(node.assignments, state, inside)
+  for (const { name } of node.assignments) runCodeVariable(name, state, inside)
   if (fields.length === 0) {
     // `$(<file)` is the content of the file.
     const input = redirected.frame.stdin === frame.stdin ? undefined : redirected.frame.stdin
@@ -147,26 +142,6 @@ function withElement(old: VariableValue | undefined, index: ShellText, text: She
     : unknownText('$array')
 }
 
-/** Programs run the code of some variables: `GIT_SSH_COMMAND`, `PAGER`. */
-function runCodeVariables(assignments: readonly Assignment[], state: ShellState, frame: ShellFrame): void {
-  for (const { name } of assignments) {
-    const value = state.variables.get(name)
-    if (value === undefined || isListValue(value) || value.length === 0) continue
-    const inside = viaStep(frame, name)
-    if (loadingVariables.has(name))
-      frame.run.record.addOpaque('code', `${name} loads code that is not known`, frame.at ?? 0)
-    if (scriptVariables.has(name))
-      runScriptFile(
-        value.map((piece) => ({ value: piece, quoted: true })),
-        forkState(state),
-        inside,
-      )
-    if (codeVariables.has(name)) frame.run.runCode(value, forkState(state), inside)
-    if (promptVariables.has(name) && /\$\(|`/.test(knownText(value) ?? ''))
-      frame.run.runCode([': "', ...value, '"'], forkState(state), inside)
-  }
-}
-
 /** An alias is replaced as text. Whether the shell does it depends on its options, so both readings count. */
 function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): ShellOutcome | undefined {
   const [part] = node.words[0]?.parts ?? []
@@ -182,9 +157,18 @@ function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): 
   // The shell does not replace an alias again inside of itself.
   if (frame.via.includes(`alias ${name}`)) return undefined
   const outcomes = texts.map((text) =>
-    frame.run.runCode([`${text} ${node.rest}`], forkState(state), viaStep(frame, `alias ${name}`)),
+    frame.run.runCode(
+      [`${text} ${/\s$/.test(text) ? withNextAlias(node.rest, state) : node.rest}`],
+      forkState(state),
+      viaStep(frame, `alias ${name}`),
+    ),
   )
   return outcomes.length === 0 ? undefined : outcomes.reduce(joinOutcomes)
+}
+
+/** After an alias that ends with a blank, the shell replaces the next word too. */
+function withNextAlias(rest: string, { aliases }: ShellState): string {
+  return rest.replace(/^\s*([^\s;|&<>()'"$]+)/, (word, name: string) => aliases.get(name)?.[0] ?? word)
 }
 
 /** Runs a command that is split into words. */
@@ -199,11 +183,14 @@ export function runWords(words: readonly WordField[], state: ShellState, frame: 
     if (written === '') return runWithoutHead(head, args, { state, frame })
     if (hasPattern(head)) return eitherWay(state, unknownText('$(…)'))
   }
+  // `npx https://host/package.tgz`
+  if (frame.remote === undefined && /^[a-z][a-z+]*:\/\//i.test(written))
+    record.addOpaque('program', `the program comes from ${written}`, at)
   const hidden = findHiddenCharacters(written, words)
   if (hidden !== undefined) record.addOpaque('characters', hidden, at)
   const body = frame.skipsFunctions ? undefined : state.functions.get(written)
   if (body) return callFunction(written, args, { state, frame })
-  const program = written.slice(written.lastIndexOf('/') + 1)
+  const program = programName(written.slice(written.lastIndexOf('/') + 1))
   return runProgram({ program, written, args, state, frame, at })
 }
 

@@ -27,6 +27,9 @@ export interface ShellOutcome {
   readonly stdout: ShellText
 }
 
+/** The arguments of the session's own shell. Most sessions have none, but a caller may pass some. */
+export const SESSION_ARGUMENTS: readonly ShellText[] = []
+
 const MAX_STATES = 8
 const MAX_VARIABLES = 200
 

@@ -12,10 +12,14 @@ export interface ExpansionScope {
   readonly lookUp: (name: string) => ShellText | readonly ShellText[] | undefined
   readonly assign: (name: string, value: ShellText) => void
   readonly positional: readonly ShellText[]
+  /** The positional parameters are those of the session. */
+  readonly hasSessionArguments: boolean
   /** Evaluates the script of a substitution and returns what it prints. */
   readonly runSubstitution: (script: Script) => ShellText
   /** Evaluates the script of a process substitution and returns the file that stands for it. */
   readonly runProcess: (script: Script, output: boolean) => string
+  /** Evaluates a text as a prompt: its substitutions run. */
+  readonly runPrompt: (text: string) => void
   /** Expands a word inside of an expansion, without splitting. */
   readonly expandText: (word: Word, scope: ExpansionScope) => ShellText
 }
@@ -35,23 +39,29 @@ export function expandParameter(
   // Substitutions inside run whatever becomes of the value.
   const word = operand ? scope.expandText(operand, scope) : EMPTY_TEXT
   const index = parameter.subscript ? scope.expandText(parameter.subscript, scope) : undefined
-  if (operator === 'other' || operator === 'zsh' || operator === '@' || operator === '~' || operator === '~~')
-    return unknown
+  if (operator === 'other' || operator === 'zsh' || operator === '~' || operator === '~~') return unknown
   const value = readValue(parameter, index, scope)
   // The value that zsh gives it has a NUL, which no argument can have.
   if (parameter.name === 'IFS' && scope.dialect === 'zsh') return unknown
   if (parameter.length) return lengthOf(value) ?? unknown
   if (operator === undefined) return value ?? unknownText(source, '')
   if (/^:?[-=?+]$/.test(operator)) return withDefault({ parameter, value, word, source }, scope)
-  if (isList(value)) return unknown
   const argument = knownText(word)
+  if (isList(value))
+    return operator === ':' && argument !== undefined
+      ? (sliceList(value, argument, parameter) ?? unknown)
+      : unknown
   const renamed = argument === undefined ? undefined : changePattern(value, operator, argument)
   if (renamed) return renamed
   const text = knownText(value)
   if (text === undefined || argument === undefined) return unknown
+  if (operator === '@' && argument === 'P') scope.runPrompt(text)
   const changed = changeText(text, operator, argument)
   return changed === undefined ? unknown : [changed]
 }
+
+/** Parameters whose value is a number that only the shell knows. */
+const numbers = /^(?:[$!?]|RANDOM|SRANDOM|BASHPID|PPID|UID|EUID|SECONDS|EPOCHSECONDS|LINENO)$/
 
 function readValue(
   { name, indirect }: Parameter,
@@ -60,16 +70,22 @@ function readValue(
 ): ShellText | readonly ShellText[] | undefined {
   if (index === undefined && (name === '@' || name === '*'))
     return scope.positional.length > 0 ? scope.positional : EMPTY_TEXT
+  if (name === '#' && indirect) return scope.positional.at(-1)
   if (name === '#') return [String(scope.positional.length)]
   if (/^[1-9]\d*$/.test(name)) return scope.positional[Number(name) - 1] ?? EMPTY_TEXT
-  const value = scope.lookUp(name)
+  const value =
+    scope.lookUp(name) ?? (numbers.test(name) ? [{ source: `$${name}`, pattern: '*' }] : undefined)
   if (indirect) return index === undefined && !isList(value) ? followName(value, scope) : undefined
   if (index === undefined) return isList(value) && scope.dialect === 'bash' ? value[0] : value
   const place = knownText(index)
   if (place === '@' || place === '*') return value
-  if (place === undefined || !/^\d+$/.test(place)) return undefined
-  const list = isList(value) ? value : value === undefined ? undefined : [value]
-  return list?.[Number(place) - (scope.dialect === 'zsh' ? 1 : 0)] ?? (list ? EMPTY_TEXT : undefined)
+  if (place === undefined || !/^-?\d+$/.test(place)) return undefined
+  if (value === undefined || (!isList(value) && knownText(value) === undefined)) return undefined
+  const list = isList(value) ? value : [value]
+  const number = Number(place)
+  return (
+    list?.at(number < 0 || scope.dialect !== 'zsh' ? number : number - 1) ?? (list ? EMPTY_TEXT : undefined)
+  )
 }
 
 function followName(value: ShellText | undefined, scope: ExpansionScope) {
@@ -113,6 +129,7 @@ function withDefault({ parameter, value, word, source }: DefaultCase, scope: Exp
 /** Applies `#`, `%`, `/`, `^`, `,` or a substring; undefined if the result is not certain. */
 function changeText(text: string, operator: string, argument: string): string | undefined {
   if (operator === ':') return substring(text, argument)
+  if (operator === '@') return transform(text, argument)
   if (operator === '^^' && argument === '') return text.toUpperCase()
   if (operator === ',,' && argument === '') return text.toLowerCase()
   if (operator === '^' && argument === '') return text.slice(0, 1).toUpperCase() + text.slice(1)
@@ -122,6 +139,13 @@ function changeText(text: string, operator: string, argument: string): string | 
   if (operator.startsWith('#')) return removePrefix(text, argument, operator === '##')
   if (operator.startsWith('%')) return removeSuffix(text, argument, operator === '%%')
   return operator.startsWith('/') ? replacePattern(text, operator, argument) : undefined
+}
+
+/** `${x@U}` and its relatives. */
+function transform(text: string, kind: string): string | undefined {
+  if (kind === 'U') return text.toUpperCase()
+  if (kind === 'L') return text.toLowerCase()
+  return kind === 'u' ? text.slice(0, 1).toUpperCase() + text.slice(1) : undefined
 }
 
 /** The value of a loop over files is a pattern. Its extension or its folder can be removed from the pattern. */
@@ -139,6 +163,24 @@ function changePattern(
   if (operator !== '##' || argument !== '*/') return undefined
   const pattern = only.pattern.split('/').at(-1) ?? '*'
   return [{ source: pattern, pattern }]
+}
+
+/** `${list[@]:1:2}`; the positional parameters start at 1. */
+function sliceList(
+  list: readonly ShellText[],
+  argument: string,
+  { name }: Parameter,
+): readonly ShellText[] | undefined {
+  const [start, length, ...more] = argument.split(':').map((part) => constant(part))
+  if (start === undefined || start < 0 || more.length > 0 || (argument.includes(':') && length === undefined))
+    return undefined
+  if (length !== undefined && length < 0) return undefined
+  const isPositional = name === '@' || name === '*'
+  // `${@:0}` starts with the name of the shell.
+  if (isPositional && start === 0) return undefined
+  const from = isPositional ? start - 1 : start
+  const items = list.slice(from, length === undefined ? undefined : from + length)
+  return items.length === 0 ? undefined : items
 }
 
 function substring(text: string, argument: string): string | undefined {

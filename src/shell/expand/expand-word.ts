@@ -8,6 +8,7 @@ import {
   type FieldPiece,
   knownText,
   type ShellText,
+  type UnknownPiece,
   unknownField,
   unknownText,
   type WordField,
@@ -19,6 +20,11 @@ export function expandWord(word: Word, scope: ExpansionScope): readonly WordFiel
   const [only] = word.parts
   if (only?.kind === 'text' && word.parts.length === 1 && (only.quoted || !/[{~=]/.test(only.text)))
     return [[{ value: only.text, quoted: only.quoted }]]
+  const argument = sessionArgument(word, scope)
+  if (argument !== undefined)
+    return [
+      [{ value: argument, quoted: only?.kind === 'parameter' && only.quoted && !/@/.test(argument.source) }],
+    ]
   const words = scope.dialect === 'sh' ? [word.parts] : expandBraces(word.parts)
   if (!words) return [unknownField('{…}')]
   return words.flatMap((parts) => expandParts(expandTilde(parts, scope), scope))
@@ -28,12 +34,28 @@ export function expandWord(word: Word, scope: ExpansionScope): readonly WordFiel
 export function expandWithoutSplitting(word: Word, scope: ExpansionScope): ShellText {
   const [only] = word.parts
   if (word.parts.length === 1 && only?.kind === 'text' && only.quoted) return [only.text]
+  const argument = sessionArgument(word, scope)
+  if (argument !== undefined) return [argument]
   const pieces = expandTilde(word.parts, scope).flatMap((part): ShellText => {
     if (part.kind === 'text') return part.text === '' ? EMPTY_TEXT : [part.text]
     const value = expandPart(part, scope)
     return isList(value) ? joinList(value, scope) : value
   })
   return compactText(pieces)
+}
+
+/**
+ * A word that is nothing but `$1` or `"$@"` of the session. The session has no arguments as a rule, so inside of a longer word
+ * they count as nothing.
+ */
+function sessionArgument(
+  { parts: [part, ...more] }: Word,
+  { hasSessionArguments }: ExpansionScope,
+): UnknownPiece | undefined {
+  if (!hasSessionArguments || more.length > 0 || part?.kind !== 'parameter') return undefined
+  const { name, operator, length, indirect } = part.parameter
+  const isPlain = operator === undefined && !length && !indirect
+  return isPlain && /^(?:[1-9]\d*|[@*])$/.test(name) ? { source: part.source, assumed: '' } : undefined
 }
 
 function joinList(list: readonly ShellText[], scope: ExpansionScope): ShellText {

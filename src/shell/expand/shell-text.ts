@@ -104,10 +104,21 @@ export function fieldCertainty(field: WordField): Certainty {
   return hasPattern(field) || !isFieldKnown(field) ? 'pattern' : 'exact'
 }
 
+/** The argument as a path: a part that is not known, but fits a pattern, is that pattern. */
+export function describePath(field: WordField): string {
+  return field
+    .map(({ value }) => (typeof value === 'string' ? value : (value.pattern ?? value.source)))
+    .join('')
+}
+
 export function reportField(field: WordField): ShellArgument {
-  const certainty = fieldCertainty(field)
+  // A pattern without a folder, such as the one of `$$`, says nothing about an argument.
+  const isVague = field.some(
+    ({ value }) => typeof value !== 'string' && value.pattern === '*' && value.source !== '*',
+  )
+  const certainty = isVague ? 'unknown' : fieldCertainty(field)
   const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
-  const argument = { text: describeField(field), certainty }
+  const argument = { text: isVague ? describeField(field) : describePath(field), certainty }
   return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
 }
 

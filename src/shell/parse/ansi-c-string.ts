@@ -17,8 +17,15 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 const escapes =
   /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|c([\s\S])|([\s\S]))/g
 
-/** Replaces the escapes of `$'…'`; undefined if the bytes are no text that we can be certain of. */
+/** The value of `$'…'`; undefined if the bytes are no text that we can be certain of. */
 export function decodeAnsiC(source: string): string | undefined {
+  const text = decodeEscapes(source)
+  // A NUL ends the string.
+  return text?.split('\0', 1)[0]
+}
+
+/** Replaces the escapes of `$'…'` and `printf`, which prints a NUL. */
+export function decodeEscapes(source: string): string | undefined {
   let certain = true
   const text = source.replace(escapes, (whole, octal, hex, short, long, control, other) => {
     if (control !== undefined) return String.fromCharCode(String(control).charCodeAt(0) & 31)
@@ -32,8 +39,5 @@ export function decodeAnsiC(source: string): string | undefined {
     }
     return String.fromCodePoint(code)
   })
-  if (!certain) return undefined
-  // A NUL ends the string.
-  const end = text.indexOf('\0')
-  return end === -1 ? text : text.slice(0, end)
+  return certain ? text : undefined
 }

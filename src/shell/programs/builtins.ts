@@ -16,6 +16,7 @@ import { arithmeticScope } from '../expand/expand-word.ts'
 import {
   describeField,
   EMPTY_TEXT,
+  exactField,
   fieldText,
   isFieldKnown,
   knownText,
@@ -23,6 +24,7 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
+import { runCodeVariable } from './code-variables.ts'
 import { runScriptFile } from './interpreters.ts'
 import { sliceField } from './parse-options.ts'
 import { printedOutput } from './printed-output.ts'
@@ -118,6 +120,7 @@ function declare({ program, args, state, frame }: Invocation): ShellOutcome {
         equals === '+=' || /^-\w*[iulnA]/.test(texts[0] ?? '') ? unknownText(`$${name}`) : value,
       )
     else if (isLocal) assignVariable(state, name, EMPTY_TEXT)
+    if (value && isExport) runCodeVariable(name, state, frame)
   }
   return eitherWay(state, EMPTY_TEXT)
 }
@@ -227,7 +230,18 @@ function readArray({ args, state, frame }: Invocation): ShellOutcome {
   const callback = args[args.findIndex((arg) => describeField(arg) === '-C') + 1]
   if (callback && args.some((arg) => describeField(arg) === '-C'))
     frame.run.runCode(fieldText(callback), forkState(state), viaStep(frame, 'mapfile -C'))
-  return forget(state, [...args.slice(-1), [{ value: 'MAPFILE', quoted: true }]])
+  const texts = args.map(describeField)
+  const name = args.length > 0 && !/^-/.test(texts.at(-1) ?? '') ? (texts.at(-1) ?? '') : 'MAPFILE'
+  const input = knownText(frame.stdin)
+  const isPlain = texts.slice(0, -1).every((text) => text === '-t') && (texts.length < 2 || texts[0] === '-t')
+  if (input === undefined || !isPlain) return forget(state, [...args.slice(-1), exactField('MAPFILE')])
+  const lines = input.replace(/\n$/, '').split('\n')
+  assignVariable(
+    state,
+    name,
+    lines.map((line) => [texts.includes('-t') ? line : `${line}\n`]),
+  )
+  return eitherWay(state, EMPTY_TEXT)
 }
 
 /** The variables get a value that is not known. */

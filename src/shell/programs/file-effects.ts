@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path/posix'
 import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
 import { absolutePath, certainPath, recordFile } from '../evaluate/resolve-path.ts'
-import { fileText } from '../evaluate/script-content.ts'
-import type { Invocation } from '../evaluate/shell-run.ts'
+import { describeUnreadScript, fileText, scriptContent } from '../evaluate/script-content.ts'
+import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { writeFileContent } from '../evaluate/shell-state.ts'
 import {
   describeField,
@@ -14,6 +14,7 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import { readPatchFiles } from './apply-patch.ts'
+import { readAwkProgram } from './awk-program.ts'
 import { type FileRule, fileRulesOf } from './file-table.ts'
 import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
@@ -57,6 +58,11 @@ function folderOf({ program, args, state: { cwd } }: Invocation, subcommand?: st
   )
 }
 
+/** Whether the tables say which files a program uses. */
+export function hasFileEffects(program: string): boolean {
+  return Object.hasOwn(specialPrograms, program) || fileRulesOf(program).length > 0
+}
+
 function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
   return args.slice(args.findIndex((arg) => describeField(arg) === subcommand) + 1)
 }
@@ -91,7 +97,7 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
 /** The target of a copy: the file itself, or a file of the same name in a folder. */
 function copyTargets(sources: readonly WordField[], target: WordField, isFolder: boolean): WordField[] {
   const inside = sources.map((source): WordField => {
-    const name = `/${basename(describeField(source))}`
+    const name = `/${basename(describeField(source).replace(/^[^/:]+:/, ''))}`
     const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
     return [...target, { value, quoted: true }]
   })
@@ -229,12 +235,20 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   const scripts = optionValues(options, 'e')
   const hasScript = scripts.length > 0 || hasOption(options, 'f')
   const all = hasScript ? scripts : operands.slice(0, 1)
+  for (const file of optionValues(options, 'f')) {
+    add('reads', file)
+    const content = knownText(scriptContent(file, invocation.state, invocation.frame))
+    if (content === undefined)
+      invocation.frame.run.record.addOpaque('script', describeUnreadScript(file), invocation.at)
+    else all.push(exactField(content))
+  }
   for (const field of all) {
     const text = knownText(fieldText(field))
-    const { writes, reads, runsCode } = readSedScript(text ?? describeField(field))
+    const { writes, reads, runsCode, commands } = readSedScript(text ?? describeField(field))
+    for (const code of commands) runOptionCode(invocation, exactField(code))
     for (const path of writes) add('writes', exactField(path))
     for (const path of reads) add('reads', exactField(path))
-    if (runsCode)
+    if (runsCode || isUnknownScript(field))
       invocation.frame.run.record.addOpaque(
         'inline-code',
         'the script of sed may run commands',
@@ -247,19 +261,24 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   }
 }
 
-function awk({ invocation, add }: FileCall): void {
-  const { program, args, frame, at } = invocation
-  const texts = args.map(describeField)
-  const code = texts.find((text) => !text.startsWith('-') && !/^\w+=/.test(text)) ?? ''
-  if (
-    /\bsystem\s*\(|[^|]\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>/.test(code) ||
-    texts.some((text) => /^(-f|--file|-e|--source|-l|--load)/.test(text))
-  )
+/** A script that is nothing but a value which is not known. With known text around it, it counts as text. */
+function isUnknownScript(field: WordField | undefined): boolean {
+  return field?.length === 1 && typeof field[0]?.value === 'object'
+}
+
+function awk({ invocation, parsed: { options, operands }, add }: FileCall): void {
+  const { program, frame, at, state } = invocation
+  const hasFile = hasOption(options, 'f', 'e', 'l')
+  const [script] = hasFile ? [] : operands
+  const { commands, writes, isCertain } = readAwkProgram(script ? describeField(script) : '')
+  for (const each of commands)
+    frame.run.runCode([each], { ...state }, { ...viaStep(frame, program), depth: frame.depth + 1 })
+  for (const path of writes) add('writes', exactField(path))
+  if (!isCertain || isUnknownScript(script) || hasFile)
     frame.run.record.addOpaque('inline-code', `the program of ${program} may run commands or write files`, at)
-  const isInPlace = texts.some((text, index) => text === '-i' && texts[index + 1] === 'inplace')
-  const start = texts.indexOf(code) + 1
-  for (const [index, field] of args.entries()) {
-    if (index < start || /^-|^\w+=/.test(texts[index] ?? '')) continue
+  const isInPlace = optionValues(options, 'i').some((value) => describeField(value) === 'inplace')
+  for (const field of hasFile ? operands : operands.slice(1)) {
+    if (/^\w+=/.test(describeField(field))) continue
     add('reads', field)
     if (isInPlace) add('writes', field)
   }
@@ -286,6 +305,7 @@ function tar({ invocation, parsed, add }: FileCall): void {
   if (hasOption(options, 'c', 'r', 'u')) {
     for (const field of archive) add('writes', field)
     for (const field of operands) {
+      add('reads', field)
       add('reads', field, '/**')
       if (hasOption(options, 'remove-files')) add('deletes', field)
     }
@@ -310,11 +330,12 @@ function unzip({ parsed: { options, operands }, add }: FileCall): void {
 }
 
 function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  for (const code of optionValues(options, 'e')) runOptionCode(invocation, code)
+  for (const code of optionValues(options, 'e', 'rsync-path')) runOptionCode(invocation, code)
   const target = operands.at(-1)
   const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   for (const field of operands.slice(0, -1)) {
     if (isRemote(field)) continue
+    add('reads', field)
     add('reads', field, '/**')
     if (hasOption(options, 'remove-source-files')) add('deletes', field, '/**')
   }
@@ -394,6 +415,56 @@ function gitReset({ parsed: { options }, add }: FileCall): void {
   if (hasOption(options, 'hard', 'merge', 'keep')) add('writes', exactField('.'), '/**')
 }
 
+/** What git shows of files: those after `--`, and names that are no revisions. */
+function gitShow({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
+  const paths = dashes === -1 ? [] : invocation.args.slice(dashes + 1)
+  for (const field of hasOption(options, 'no-index') ? operands : paths) add('reads', field)
+  for (const field of operands) if (/^\.[\w/.]/.test(describeField(field))) add('reads', field)
+}
+
+/** Copies between this machine and a store: `aws s3 cp a s3://bucket/a`. */
+function cloudCopy({ parsed: { options, operands }, add }: FileCall): void {
+  const action = operands.findIndex((field) =>
+    /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)),
+  )
+  if (action === -1) return
+  const words = operands.slice(action + 1)
+  const name = describeField(operands[action] ?? [])
+  const isTree = hasOption(options, 'recursive', 'r') || /^(?:sync|mirror|rsync|copy|move)$/.test(name)
+  const isRemote = (field: WordField) => /^[\w-]+:/.test(describeField(field)) || describeField(field) === '-'
+  const isMove = /^(?:mv|move|moveto)$/.test(name)
+  for (const field of words.slice(0, -1)) {
+    if (isRemote(field)) continue
+    add('reads', field)
+    if (isTree) add('reads', field, '/**')
+    if (isMove) add('deletes', field)
+  }
+  const target = words.at(-1)
+  if (!target || words.length < 2 || isRemote(target)) return
+  add('writes', target)
+  if (isTree) add('writes', target, '/**')
+  if (isTree && hasOption(options, 'delete', 'd')) add('deletes', target, '/**')
+}
+
+function gio({ parsed: { operands }, add }: FileCall): void {
+  const [action, ...files] = operands
+  if (/^(?:trash|remove)$/.test(describeField(action ?? []))) for (const field of files) add('deletes', field)
+  else for (const field of files) add('reads', field)
+}
+
+/** The new names follow from an expression. */
+function rename({ parsed: { operands }, add, invocation }: FileCall): void {
+  for (const field of operands.slice(1)) add('deletes', field)
+  invocation.frame.run.record.addOpaque('path', 'the names that rename gives are not known', invocation.at)
+}
+
+/** `vercel env pull` writes a file with the variables of the project. */
+function vercelEnv({ parsed: { operands }, add }: FileCall): void {
+  const [action, file] = operands
+  if (describeField(action ?? []) === 'pull') add('writes', file ?? exactField('.env.local'))
+}
+
 function wget({ parsed: { options, operands }, add }: FileCall): void {
   if (hasOption(options, 'O', 'P', 'spider')) return
   for (const field of operands) {
@@ -407,6 +478,8 @@ function curl({ parsed: { options, operands }, add, invocation }: FileCall): voi
     const at = /^[^@]*=?[@<]/.exec(describeField(value))?.[0]
     if (at !== undefined && !hasOption([], 'data-raw')) add('reads', sliceField(value, at.length))
   }
+  for (const field of operands)
+    if (/^file:\/\//.test(describeField(field))) add('reads', sliceField(field, 'file://'.length))
   if (hasOption(options, 'K'))
     invocation.frame.run.record.addOpaque('path', 'curl reads its options from a file', invocation.at)
   if (!hasOption(options, 'O', 'remote-name-all')) return
@@ -463,6 +536,23 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   'git checkout': gitCheckout,
   'git clean': gitClean,
   'git reset': gitReset,
+  'git diff': gitShow,
+  'git log': gitShow,
+  'git show': gitShow,
+  'git grep': gitShow,
+  'aws s3': cloudCopy,
+  'gcloud storage': cloudCopy,
+  gsutil: cloudCopy,
+  rclone: cloudCopy,
+  s3cmd: cloudCopy,
+  s5cmd: cloudCopy,
+  mc: cloudCopy,
+  azcopy: cloudCopy,
+  gio,
+  rename,
+  prename: rename,
+  sftp: scp,
+  'vercel env': vercelEnv,
   wget,
   curl,
 }

@@ -6,6 +6,7 @@ import {
   exactField,
   type FieldPiece,
   fieldText,
+  isFieldKnown,
   knownText,
   unknownField,
   type WordField,
@@ -19,8 +20,10 @@ const xargsOptions = readSpec(
 )
 
 /** Runs the command of `xargs`, with the arguments that come from its input as far as they are known. */
-export function runXargs({ args, state, frame }: Invocation): ShellOutcome {
+export function runXargs({ args, state, frame, at }: Invocation): ShellOutcome {
   const { options, operands } = parseOptions(args, xargsOptions)
+  for (const field of optionValues(options, 'a'))
+    recordFile(state, frame)('reads', { field, by: 'xargs', at })
   const words = operands.length === 0 ? [exactField('echo')] : operands
   const inside: ShellFrame = { ...viaStep(frame, 'xargs'), depth: frame.depth + 1, skipsFunctions: true }
   const items = xargsItems(options, frame)
@@ -43,8 +46,11 @@ export function runXargs({ args, state, frame }: Invocation): ShellOutcome {
 /** The items of the input; undefined if they are not certain. */
 function xargsItems(options: readonly ParsedOption[], { stdin }: ShellFrame): readonly string[] | undefined {
   const text = knownText(stdin)
-  const hasFormat = hasOption(options, 'd', 'a', 'E', 'l', 'L', 's', 'x', '0')
-  if (text === undefined || hasFormat || /['"\\]/.test(text)) return undefined
+  const hasFormat = hasOption(options, 'd', 'a', 'E', 'l', 'L', 's', 'x')
+  if (text === undefined || hasFormat) return undefined
+  if (hasOption(options, '0'))
+    return text.split('\0').filter((item, index, all) => item !== '' || index < all.length - 1)
+  if (/['"\\]/.test(text)) return undefined
   if (hasOption(options, 'I', 'J', 'i'))
     return text
       .split('\n')
@@ -97,6 +103,12 @@ export function runFind(invocation: Invocation): ShellOutcome {
     starts.push(args[index] ?? [])
   if (starts.length === 0) starts.push(exactField('.'))
   const expression = args.slice(index)
+  // `find . $X`: the value may be `-delete` or `-exec`.
+  const hidden = args
+    .slice(1)
+    .find((arg) => arg.length === 1 && arg[0]?.quoted === false && !isFieldKnown(arg))
+  if (hidden)
+    frame.run.record.addOpaque('option', `the argument ${describeField(hidden)} of find may run commands`, at)
   const file = recordFile(state, frame)
   for (const field of starts) file('reads', { field, by: 'find', at, below: '/**' })
   for (const [place, arg] of expression.entries()) {
@@ -158,8 +170,10 @@ const parallelOptions = readSpec(
 )
 
 /** Runs the template of GNU parallel, which a shell runs, for every argument. */
-export function runParallel({ args, state, frame }: Invocation): ShellOutcome {
+export function runParallel({ args, state, frame, at }: Invocation): ShellOutcome {
   const { options, operands } = parseOptions(args, parallelOptions)
+  for (const field of optionValues(options, 'a'))
+    recordFile(state, frame)('reads', { field, by: 'parallel', at })
   const colons = operands.findIndex((operand) => /^::::?\+?$/.test(describeField(operand)))
   const template = colons === -1 ? operands : operands.slice(0, colons)
   const inline = colons === -1 ? [] : operands.slice(colons + 1)
@@ -183,6 +197,17 @@ export function runParallel({ args, state, frame }: Invocation): ShellOutcome {
   return eitherWay(state, [{ source: '$(parallel)' }])
 }
 
+/** `{.}` is the item without its extension, `{/}` its name, `{//}` its folder and `{/.}` its name without extension. */
+function partOfItem(token: string, item: WordField) {
+  const text = knownText(fieldText(item))
+  if (text === undefined) return { source: token }
+  const name = text.slice(text.lastIndexOf('/') + 1)
+  if (token === '{.}') return text.replace(/\.[^./]*$/, '')
+  if (token === '{/}') return name
+  if (token === '{/.}') return name.replace(/\.[^.]*$/, '')
+  return token === '{//}' ? text.slice(0, text.lastIndexOf('/')) || '.' : { source: token }
+}
+
 function templateCode(template: readonly WordField[], item: WordField) {
   const text = joinWords(template)
   const hasToken = text.some((piece) => typeof piece === 'string' && /\{[^}\s]*\}/.test(piece))
@@ -191,7 +216,7 @@ function templateCode(template: readonly WordField[], item: WordField) {
     if (typeof piece !== 'string') return [piece]
     return piece.split(/(\{[^}\s]*\})/).flatMap((part) => {
       if (part === '{}') return fieldText(item)
-      return /^\{[^}\s]*\}$/.test(part) ? [{ source: part }] : [part]
+      return /^\{[^}\s]*\}$/.test(part) ? [partOfItem(part, item)] : [part]
     })
   })
 }

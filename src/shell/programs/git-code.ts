@@ -1,17 +1,29 @@
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { forkState } from '../evaluate/shell-state.ts'
-import { describeField, fieldText, type WordField } from '../expand/shell-text.ts'
+import { defineAlias, forkState } from '../evaluate/shell-state.ts'
+import { describeField, exactField, fieldText, isFieldKnown, type WordField } from '../expand/shell-text.ts'
+import { namesScripts, runsSetting } from './git-settings.ts'
+import { runScriptFile } from './interpreters.ts'
 import { optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf, readSpec } from './program-options.ts'
 import { childState, joinWords } from './run-wrapper.ts'
 
-/** Settings whose value git runs as a command. */
-const commandSettings =
-  /^(core\.(pager|editor|sshcommand|fsmonitor|gitproxy|askpass|alternaterefscommand)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(command|textconv)|merge\..+\.driver|filter\..+\.(clean|smudge|process)|gpg\.(.+\.)?program|(difftool|mergetool|browser|man)\..+\.(cmd|path)|sendemail\.(sendmailcmd|smtpserver|tocmd|cccmd)|credential\.(.+\.)?helper|uploadpack\.packobjectshook|interactive\.difffilter|web\.browser|init\.templatedir|core\.hookspath|ssh\.variant|remote\..+\.(uploadpack|receivepack|vcs))$/i
-
-const codeOptions = readSpec(
-  'exec=x: upload-pack=u: receive-pack: tree-filter: index-filter: msg-filter: env-filter: commit-filter: parent-filter: tag-name-filter: extcmd: open-files-in-pager=O: to-cmd: smtp-server: onto: strategy=s:',
-)
+/** Options of subcommands whose value git runs. */
+const codeOptions: Readonly<Record<string, string>> = {
+  archive: 'exec:',
+  clone: 'upload-pack=u:',
+  difftool: 'extcmd=x:',
+  fetch: 'upload-pack:',
+  'fetch-pack': 'upload-pack: exec:',
+  'filter-branch':
+    'tree-filter: index-filter: msg-filter: env-filter: commit-filter: parent-filter: tag-name-filter: setup:',
+  instaweb: 'httpd=d: browser=b:',
+  'ls-remote': 'upload-pack: exec:',
+  pull: 'upload-pack:',
+  push: 'receive-pack: exec:',
+  rebase: 'exec=x:',
+  'send-email': 'to-cmd: cc-cmd: sendmail-cmd: smtp-server:',
+  'send-pack': 'receive-pack: exec:',
+}
 
 /** Runs the commands that git is told to run: by `-c`, by an alias, by `bisect run` and the like. */
 export function runGitCode(invocation: Invocation, subcommand: string | undefined): void {
@@ -21,24 +33,26 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
   const after = index === -1 ? [] : args.slice(index + 1)
   const { options } = parseOptions(before, optionsOf('git'))
   for (const setting of optionValues(options, 'c')) runSetting(invocation, setting)
-  const { options: inner, operands } = parseOptions(after, codeOptions)
-  for (const code of optionValues(
-    inner,
-    'x',
-    'u',
-    'receive-pack',
-    'extcmd',
-    'tree-filter',
-    'index-filter',
-    'msg-filter',
-    'env-filter',
-    'commit-filter',
-    'parent-filter',
-    'tag-name-filter',
-    'to-cmd',
-  ))
-    if (!(subcommand === 'push' && describeField(code) === '')) runGit(invocation, `git ${subcommand}`, code)
+  const key = subcommand !== undefined && Object.hasOwn(codeOptions, subcommand) ? subcommand : undefined
+  const code = readSpec(codeOptions[key ?? ''] ?? '')
+  const own = optionsOf(`git ${subcommand}`)
+  const { options: inner, operands } = parseOptions(after, {
+    ...own,
+    names: new Map([...own.names, ...code.names]),
+    values: new Set([...own.values, ...code.values]),
+  })
+  for (const { name, value } of inner)
+    if (value && code.values.has(name) && describeField(value) !== '')
+      runGit(invocation, `git ${subcommand}`, value)
   if (subcommand === 'config') runConfig(invocation, operands)
+  if (subcommand === 'clone') for (const setting of optionValues(inner, 'c')) runSetting(invocation, setting)
+  if (subcommand === 'grep') runPager(invocation, after)
+  if (options.some(({ name, value }) => name === 'exec-path' && value))
+    invocation.frame.run.record.addOpaque('program', 'git runs its parts from another folder', invocation.at)
+  if (subcommand !== undefined) {
+    runAlias(invocation, subcommand, after)
+    runHooks(invocation, subcommand)
+  }
   if (subcommand === 'bisect' && describeField(after[0] ?? []) === 'run')
     invocation.frame.run.runWords(after.slice(1), forkState(invocation.state), {
       ...viaStep(invocation.frame, 'git bisect run'),
@@ -49,6 +63,40 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
     const text = describeField(field)
     if (text.startsWith('ext::')) runGit(invocation, 'git ext::', sliceField(field, 5))
   }
+}
+
+/** The value of `-O` is a part of the same word. */
+function runPager(invocation: Invocation, words: readonly WordField[]): void {
+  for (const word of words) {
+    const start = /^(?:-O|--open-files-in-pager=)(?=.)/.exec(describeField(word))?.[0]
+    if (start !== undefined) runGit(invocation, 'git grep -O', sliceField(word, start.length))
+  }
+}
+
+/** An alias that the line sets, and that this command uses. */
+function runAlias({ state, frame }: Invocation, subcommand: string, rest: readonly WordField[]): void {
+  if (frame.via.includes(`git ${subcommand}`)) return
+  for (const text of state.aliases.get(`git ${subcommand}`) ?? []) {
+    const words = text.split(/\s+/).filter((word) => word !== '')
+    frame.run.runWords([exactField('git'), ...words.map(exactField), ...rest], forkState(state), {
+      ...viaStep(frame, `git ${subcommand}`),
+      depth: frame.depth + 1,
+    })
+  }
+}
+
+const commandsWithHooks =
+  /^(?:am|checkout|cherry-pick|clone|commit|fetch|gc|merge|pull|push|rebase|receive-pack|revert|switch|worktree)$/
+
+/** Hooks that the line writes. */
+function runHooks({ state, frame }: Invocation, subcommand: string): void {
+  if (!commandsWithHooks.test(subcommand)) return
+  for (const path of state.files.keys())
+    if (/\/(?:\.git\/hooks|\.husky|\.githooks)\/[^/]+$/.test(path))
+      runScriptFile(exactField(path), childState(state), {
+        ...viaStep(frame, `git ${subcommand} hook`),
+        depth: frame.depth + 1,
+      })
 }
 
 function runForeach(invocation: Invocation, words: readonly WordField[]): void {
@@ -78,10 +126,14 @@ function runSetting(invocation: Invocation, setting: WordField): void {
   // An alias or helper that starts with an exclamation mark is a command, any other is a part of git.
   if (/^(alias\..+|credential\.(.+\.)?helper)$/i.test(key)) {
     if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, sliceField(value, 1))
+    else if (key.startsWith('alias.') && isFieldKnown(value))
+      defineAlias(invocation.state, `git ${key.slice('alias.'.length)}`, written)
     return
   }
-  if (commandSettings.test(key) && written !== '' && !/^(true|false)$/.test(written))
-    runGit(invocation, `git -c ${key}`, value)
+  if (written === '' || /^(true|false)$/.test(written)) return
+  if (namesScripts(key))
+    invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
+  if (runsSetting(key)) runGit(invocation, `git -c ${key}`, value)
 }
 
 function runGit({ frame, state }: Invocation, step: string, code: WordField): void {

@@ -6,19 +6,15 @@ import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run
 import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
 import {
   describeField,
+  describeText,
   EMPTY_TEXT,
   exactField,
   fieldText,
   knownText,
   type WordField,
 } from '../expand/shell-text.ts'
+import { commandsInCode } from './command-text.ts'
 import { childState } from './run-wrapper.ts'
-
-const shells = /^r?(ba|da|z|k|mk|pdk|a|fi|c|tc|ya)?sh[0-9.]*$/
-
-export function isShell(program: string): boolean {
-  return shells.test(program)
-}
 
 interface ShellArguments {
   readonly code?: WordField
@@ -38,7 +34,7 @@ function readShellArguments(args: readonly WordField[]): ShellArguments {
   let index = 0
   for (; index < args.length; index++) {
     const text = describeField(args[index] ?? [])
-    if (!/^[-+]/.test(text) || text === '-' || text === '--') break
+    if (!/^[-+]\S*$/.test(text) || text === '-' || text === '--') break
     if (text === '--rcfile' || text === '--init-file') startFiles.push(args[++index] ?? [])
     else if (text.startsWith('--')) continue
     else if (optionsWithValue.has(text)) index++
@@ -70,6 +66,9 @@ const isPortable = /^(?![\s\S]*([{[\\]|\$['"]|&>|[<>]\(|<<<|\bfunction\b|\|&))/
 /** Runs `sh -c`, `sh script` or a shell that reads commands from its input. */
 export function runShell({ program, args, state, frame, at }: Invocation): ShellOutcome {
   const { code, script, startFiles: named, positional } = readShellArguments(args)
+  // `sh -n` only checks the syntax.
+  if (args.some((arg) => /^-[a-zA-Z]*n[a-zA-Z]*$/.test(describeField(arg))) && !code)
+    return eitherWay(state, EMPTY_TEXT)
   const isSession = (!code && !script) || args.some((arg) => /^-\w*[il]|^--login$/.test(describeField(arg)))
   const startFiles = isSession ? [...named, ...writtenStartFiles(state)] : named
   const { stdin, returns: _returns, loops: _loops, skipsFunctions: _skips, ...outside } = frame
@@ -131,8 +130,37 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   node: /^(-[a-z]*[ep]|--eval|--print|-pe)(=|$)/,
   bun: /^(-[ep]|--eval|--print)(=|$)/,
   deno: /^eval$/,
-  php: /^-[rBRE]/,
+  php: /^-[rBRE]|^--execute/,
   lua: /^-e/,
+  irb: /^-e/,
+  pry: /^(-e|--exec)/,
+  ipython: /^-c/,
+  bpython: /^-c/,
+  octave: /^--eval/,
+  r: /^-e/,
+  gnuplot: /^-e/,
+  guile: /^-c/,
+  racket: /^-[ef]/,
+  sbcl: /^--eval/,
+  swipl: /^-[gt]/,
+  erl: /^-(eval|run|s)$/,
+  iex: /^(-e|--eval)/,
+  scala: /^-e/,
+  jshell: /^$/,
+  swift: /^-e/,
+  crystal: /^eval$/,
+  raku: /^-[a-z]*e/,
+  clojure: /^(-e|--eval)/,
+  bb: /^(-e|--eval)/,
+  sage: /^-c/,
+  scilab: /^-e/,
+  matlab: /^-(batch|r)$/,
+  wolframscript: /^-c/,
+  ghci: /^-e/,
+  lldb: /^(-o|--one-line|-k|-b)/,
+  bpftrace: /^-[ec]/,
+  stap: /^-e/,
+  dtrace: /^-[nc]/,
   osascript: /^-e/,
   rscript: /^-e/,
   julia: /^(-[eE]|--eval)/,
@@ -141,7 +169,6 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   tclsh: /^$/,
   m4: /^$/,
   expect: /^-c/,
-  gdb: /^-{1,2}(ex|eval-command)/,
   emacs: /^--?(eval|execute|batch)/,
   ghc: /^-e/,
 }
@@ -156,7 +183,28 @@ function languageOf(program: string): string | undefined {
     .replace(/^nodejs$/, 'node')
     .replace(/^luajit$/, 'lua')
     .replace(/^pypy$/, 'python')
+    .replace(/^(jruby|truffleruby|mruby)$/, 'ruby')
+    .replace(/^clj$/, 'clojure')
+    .replace(/^rakudo$|^perl6$/, 'raku')
   return Object.hasOwn(codeOptions, name) ? name : undefined
+}
+
+/** Whether the arguments of an interpreter contain code. */
+export function runsInlineCode({ program, args }: Invocation): boolean {
+  const isCode = codeOptions[languageOf(program) ?? '']
+  return isCode !== undefined && args.some((arg) => isCode.test(describeField(arg)))
+}
+
+/** Runs the commands that code of another language contains in plain sight. */
+export function runCommandsIn(code: string, state: ShellState, frame: ShellFrame): void {
+  for (const each of commandsInCode(code))
+    frame.run.runCode([each], childState(state), { ...frame, depth: frame.depth + 1 })
+}
+
+/** The files of `perl -pe code files`. */
+function filesAfterCode(args: readonly WordField[], isCode: RegExp): readonly WordField[] {
+  const last = args.findLastIndex((arg) => isCode.test(describeField(arg)))
+  return args.slice(last + 2).filter((arg) => !describeField(arg).startsWith('-'))
 }
 
 /** Code of other languages is opaque. Scripts on disk are programs, unless the line itself writes them. */
@@ -167,23 +215,32 @@ export function runOtherLanguage({ program, args, state, frame, at }: Invocation
   const isCode = codeOptions[language] ?? /^$/
   const texts = args.map(describeField)
   const operand = args.find((arg) => !describeField(arg).startsWith('-'))
-  if (texts.some((text) => isCode.test(text)))
+  if (texts.some((text) => isCode.test(text))) {
     record.addOpaque('inline-code', `${program} runs code in ${language}`, at)
-  else if (!texts.some((text) => dataOptions.test(text))) {
+    for (const text of texts) runCommandsIn(text, state, viaStep(frame, program))
+  } else if (!texts.some((text) => dataOptions.test(text))) {
     const readsInput = operand === undefined || texts.includes('-')
     const content = operand && state.files.get(certainPath(operand, state.cwd) ?? '')
     const [only] = operand ?? []
     const isSubstituted =
       only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
-    if ((readsInput && frame.stdin !== undefined) || content || isSubstituted)
+    if ((readsInput && frame.stdin !== undefined) || content || isSubstituted) {
       record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
-    else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
+      runCommandsIn(describeText(content ?? frame.stdin ?? EMPTY_TEXT), state, viaStep(frame, program))
+    } else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
   }
-  if ((language === 'perl' || language === 'ruby') && texts.some((text) => /^-[a-zA-Z0-9]*i/.test(text))) {
+  const address = texts.find((text) => !text.startsWith('-') && !/^(run|test|install|add|x)$/.test(text))
+  if (/^https?:/.test(address ?? '')) {
+    record.addOpaque('code', `${program} runs code from the network`, at)
+  }
+  const isFilter = (letters: RegExp) =>
+    /^(?:perl|ruby)$/.test(language) && texts.some((text) => letters.test(text))
+  if (isFilter(/^-[a-zA-Z0-9]*[np]/))
+    for (const field of filesAfterCode(args, isCode))
+      recordFile(state, frame)('reads', { field, by: program, at })
+  if (isFilter(/^-[a-zA-Z0-9]*i/)) {
     const file = recordFile(state, frame)
-    const usesCode = texts.findLastIndex((text) => isCode.test(text))
-    for (const field of args.slice(usesCode + 2))
-      if (!describeField(field).startsWith('-')) file('writes', { field, by: program, at })
+    for (const field of filesAfterCode(args, isCode)) file('writes', { field, by: program, at })
   }
   return eitherWay(state, [{ source: `$(${program})` }])
 }

@@ -12,7 +12,9 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { decodeAnsiC } from '../parse/ansi-c-string.ts'
+import { decodeEscapes } from '../parse/ansi-c-string.ts'
+import { hasOption, optionValues, parseOptions } from './parse-options.ts'
+import { optionsOf } from './program-options.ts'
 import { joinWords } from './run-wrapper.ts'
 
 /** What a program prints, for the few whose output follows from their arguments. */
@@ -35,11 +37,35 @@ export function printedOutput({ program, args, state, frame }: Invocation): Shel
     case 'touch':
     case 'chmod':
       return EMPTY_TEXT
+    case 'mktemp':
+      return mktempOutput(args) ?? unknown
     case 'pwd':
       return state.cwd?.startsWith('/') ? [`${state.cwd}\n`] : unknown
     default:
-      return unknown
+      return printsOneWord(program, args) ? [{ source: `$(${program})`, pattern: '*' }] : unknown
   }
+}
+
+/** Programs that print one word without a slash, so that it may be a part of the name of a file. */
+function printsOneWord(program: string, args: readonly WordField[]): boolean {
+  if (!args.every(isFieldKnown)) return false
+  const text = args.map(describeField).join(' ')
+  if (program === 'date') return /^(?:-u )?\+[^/]*$/.test(text) && !/%[Dxc]|\s.*\s/.test(text)
+  if (program === 'git') return /^rev-parse (?:--short(?:=\d+)? )?(?:HEAD|--short)$/.test(text)
+  if (program === 'openssl') return /^rand -hex \d+$/.test(text)
+  return /^(?:nproc|uuidgen|whoami)$/.test(program) && text === ''
+}
+
+/** The name of a new file is random, but where it is follows from the arguments. */
+function mktempOutput(args: readonly WordField[]): ShellText | undefined {
+  const { options, operands } = parseOptions(args, optionsOf('mktemp'))
+  const [folder] = optionValues(options, 'p')
+  const [template] = operands
+  if ((folder && !isFieldKnown(folder)) || (template && !isFieldKnown(template))) return undefined
+  const name = template ? describeField(template).replace(/X{3,}/g, '*') : 'tmp.*'
+  const isBelow = folder !== undefined || template === undefined || hasOption(options, 't', 'tmpdir')
+  const pattern = isBelow ? `${folder ? describeField(folder) : '/tmp'}/${name}` : name
+  return [{ source: '$(mktemp)', pattern }]
 }
 
 function echoOutput(args: readonly WordField[], dialect: string): ShellText | undefined {
@@ -60,7 +86,7 @@ function echoOutput(args: readonly WordField[], dialect: string): ShellText | un
   const hasBackslash = text.some((piece) => typeof piece === 'string' && piece.includes('\\'))
   if (escapes && hasBackslash) {
     const known = knownText(text)
-    const decoded = known === undefined || /\\[c0"'?]/.test(known) ? undefined : decodeAnsiC(known)
+    const decoded = known === undefined || /\\[c0"'?]/.test(known) ? undefined : decodeEscapes(known)
     return decoded === undefined ? undefined : [newline ? `${decoded}\n` : decoded]
   }
   return newline ? [...text, '\n'] : text
@@ -93,7 +119,7 @@ function printfOutput(args: readonly WordField[]): ShellText | undefined {
 function literalText(piece: string): ShellText | undefined {
   if (piece === '%%') return ['%']
   if (/\\[c"'?]/.test(piece)) return undefined
-  const decoded = decodeAnsiC(piece)
+  const decoded = decodeEscapes(piece)
   return decoded === undefined ? undefined : [decoded]
 }
 

@@ -34,6 +34,7 @@ const table: Readonly<Record<string, string>> = {
     'number=n: lines=l: bytes=b: line-bytes=C: suffix-length=a: numeric-suffixes=d hex-suffixes=x elide-empty-files=e filter: separator=t: unbuffered=u verbose additional-suffix:',
   mktemp: 'directory=d dry-run=u quiet=q tmpdir=p: suffix: t',
   dd: '',
+  awk: '+ field-separator=F: assign=v: file=f: source=e: load=l: include=i: exec=E: dump-variables=d sandbox=S posix=P re-interval=r characters-as-bytes=b',
   tee: 'append=a ignore-interrupts=i p output-error',
   sed: 'in-place=i quiet=n silent=n expression=e: file=f: regexp-extended=E r=E separate=s null-data=z posix debug sandbox unbuffered=u line-length=l: follow-symlinks',
   sort: 'output=o: reverse=r numeric-sort=n unique=u key=k: field-separator=t: temporary-directory=T: buffer-size=S: parallel: merge=m check=c stable=s human-numeric-sort=h version-sort=V random-sort=R ignore-case=f general-numeric-sort=g month-sort=M zero-terminated=z compress-program: files0-from: batch-size: random-source: sort: ignore-leading-blanks=b dictionary-order=d ignore-nonprinting=i debug',
@@ -53,13 +54,41 @@ const table: Readonly<Record<string, string>> = {
   patch:
     'input=i: strip=p: reverse=R output=o: directory=d: dry-run forward=N silent=s reject-file=r: fuzz=F: batch=t force=f backup=b unified=u prefix=B: suffix=z: remove-empty-files=E get=g: verbose version-control=V: posix ignore-whitespace=l',
   base64: 'decode=d D=d ignore-garbage=i wrap=w: input=i output=o:',
-  openssl: '- in: out: d e a A base64 k: pass: K: iv: md: nosalt salt pbkdf2',
+  openssl:
+    '- connect: host: url: servername: CAfile: CApath: cert: key: inkey: in: out: d e a A base64 k: pass: K: iv: md: nosalt salt pbkdf2',
   find: '-',
   gpg: 'output=o: decrypt=d encrypt=e recipient=r: armor=a sign=s local-user=u: symmetric=c batch yes passphrase: passphrase-file: homedir: keyring: import export verify quiet=q',
   iconv: 'from-code=f: to-code=t: output=o: list=l silent=s verbose c',
   pandoc: 'output=o: from=f: to=t: standalone=s template: metadata=M: variable=V: toc',
   zstd: 'o: d f k q v T: rm',
   aria2c: 'out=o: dir=d: split=s: max-connection-per-server=x: input-file=i:',
+  mysql:
+    'host=h: port=P: user=u: password=p database=D: execute=e: batch=B skip-column-names=N silent=s socket=S: table=t vertical=E force=f protocol: ssl-mode:',
+  mariadb:
+    'host=h: port=P: user=u: password=p database=D: execute=e: batch=B skip-column-names=N silent=s socket=S: table=t vertical=E force=f',
+  'redis-cli': 'h: p: a: n: u: r: i: x c scan pattern: raw json eval: pipe bigkeys latency user: pass: tls',
+  mongosh: 'host: port: username=u: password=p: eval: file=f: quiet authenticationDatabase:',
+  aws: 'profile: region: output: query: endpoint-url: cli-input-json: no-paginate debug no-sign-request',
+  gh: 'hostname: repo=R: json: jq=q: template=t: method=X: field=F: raw-field=f: header=H:',
+  swaks: 'to=t: from=f: server=s: port=p: data=d: header: body: attach:',
+  ldapsearch: 'H: h: p: b: D: w: s: x LLL',
+  csplit:
+    'prefix=f: suffix-format=b: digits=n: keep-files=k silent=s quiet=s elide-empty-files=z suppress-matched',
+  date: 'date=d: file=f: reference=r: set=s: utc=u universal=u iso-8601=I rfc-3339: rfc-email=R debug',
+  shuf: 'echo=e input-range=i: head-count=n: output=o: random-source: repeat=r zero-terminated=z',
+  uudecode: 'output-file=o:',
+  pg_dump:
+    'file=f: format=F: dbname=d: host=h: port=p: username=U: table=t: exclude-table=T: schema=n: exclude-schema=N: jobs=j: compress=Z: data-only=a schema-only=s clean=c create=C no-owner=O no-privileges=x verbose=v password=W no-password=w',
+  pg_restore:
+    'file=f: format=F: dbname=d: host=h: port=p: username=U: table=t: schema=n: jobs=j: list=l use-list=L: data-only=a schema-only=s clean=c create=C no-owner=O no-privileges=x verbose=v',
+  mysqldump:
+    'result-file=r: host=h: port=P: user=u: password=p databases=B all-databases=A where=w: tables no-data=d',
+  psql: 'command=c: file=f: output=o: log-file=L: dbname=d: host=h: port=p: username=U: set=v: variable=v: pset=P: field-separator=F: record-separator=R: tuples-only=t no-align=A quiet=q single-transaction=1 no-psqlrc=X expanded=x list=l echo-all=a echo-queries=e html=H csv password=W no-password=w',
+  ffmpeg:
+    '- i: f: c: codec: vf: af: filter: filter_complex: map: ss: t: to: r: s: b: preset: crf: y n an vn loglevel: hide_banner',
+  dasel: 'file=f: value=v: type=t: read=r: write=w: out=o: selector=s:',
+  file: 'files-from=f: brief=b mime=i mime-type separator=F: magic-file=m:',
+  strip: 'output=o: remove-section=R: strip-all=s strip-debug=g keep-symbol=K:',
   sdiff: 'output=o: width=w: side=s',
   tree: 'o: L: I: P: a d f i C',
   kill: 's: n: l',
@@ -131,8 +160,14 @@ const aliases: Readonly<Record<string, string>> = {
   'g++': 'gcc',
   pnpm: 'npm',
   gln: 'ln',
+  gawk: 'awk',
+  mawk: 'awk',
+  nawk: 'awk',
   oc: 'kubectl',
   'docker-compose': 'docker compose',
+  pg_dumpall: 'pg_dump',
+  'git send-pack': 'git push',
+  'git http-push': 'git push',
 }
 
 const specs = new Map<string, OptionSpec>()

@@ -1,30 +1,31 @@
 import type { ShellCommand } from '../../engine/core/shell-effects.ts'
-import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { absolutePath, certainPath } from '../evaluate/resolve-path.ts'
 import { scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { eitherWay, type ShellOutcome } from '../evaluate/shell-state.ts'
+import { eitherWay, type ShellOutcome, type ShellState } from '../evaluate/shell-state.ts'
 import {
   describeField,
   describeText,
   exactField,
-  fieldText,
   hasPattern,
   isFieldKnown,
   knownText,
   reportField,
-  type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
 import { builtins } from './builtins.ts'
-import { recordFileEffects } from './file-effects.ts'
+import { hasFileEffects, recordFileEffects } from './file-effects.ts'
 import { runFind, runParallel, runXargs } from './find-and-xargs.ts'
 import { runGitCode } from './git-code.ts'
-import { isShell, runOtherLanguage, runShell } from './interpreters.ts'
+import { runOtherLanguage, runShell, runsInlineCode } from './interpreters.ts'
 import { recordHosts } from './network-effects.ts'
-import { hasOption, type ParsedOptions, parseOptions } from './parse-options.ts'
+import { hasOwnCode, recordOwnCode } from './own-code.ts'
+import { type ParsedOptions, parseOptions } from './parse-options.ts'
 import { printedOutput } from './printed-output.ts'
+import { isShell } from './program-name.ts'
 import { hasOptionTable, optionsOf } from './program-options.ts'
-import { childState, findWrapper, runWrapper } from './run-wrapper.ts'
+import { findWrapper, runWrapper } from './run-wrapper.ts'
+import { runUnlisted } from './unlisted-program.ts'
 
 const programs: Readonly<Record<string, (invocation: Invocation) => ShellOutcome>> = {
   xargs: runXargs,
@@ -98,14 +99,24 @@ export function runProgram(invocation: Invocation): ShellOutcome {
   const run = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (run) return run(invocation)
   if (program === 'git') runGitCode(invocation, subcommand)
+  // The parts of git are programs in a folder of their own: `/usr/lib/git-core/git-push`.
+  const part = /\/git-([a-z][a-z-]*)$/.exec(written)?.[1]
+  if (part !== undefined)
+    return frame.run.runWords([exactField('git'), exactField(part), ...args], state, viaStep(frame, program))
   recordFileEffects(invocation, subcommand)
   recordOwnCode(invocation)
-  return (
-    runWrapper(invocation) ??
-    runOtherLanguage(invocation) ??
-    runNamedScript(invocation) ??
-    eitherWay(state, printedOutput(invocation))
-  )
+  const wrapped = runWrapper(invocation)
+  if (wrapped) return wrapped
+  const outcome = runOtherLanguage(invocation)
+  // A script of another language may run a command that it gets as an argument.
+  if (outcome && !runsInlineCode(invocation))
+    runUnlisted(invocation, { hasSubcommands: false, readsData: true })
+  const script = outcome ?? runNamedScript(invocation)
+  if (script) return script
+  const isListed = program === 'git' || hasFileEffects(program) || hasFileEffects(`${program} ${subcommand}`)
+  if (!isListed)
+    runUnlisted(invocation, { hasSubcommands: withSubcommands.has(program), readsData: hasOwnCode(program) })
+  return eitherWay(state, printedOutput(invocation))
 }
 
 function subcommandOf(program: string, args: readonly WordField[]): string | undefined {
@@ -152,120 +163,20 @@ function splitSubcommand(
   return { options: [...before.options, ...after.options], operands: [word, ...after.operands] }
 }
 
-/** Code and scripts that some programs get by an option or by their input. */
-function recordOwnCode(invocation: Invocation): void {
-  const { program, args, frame, at } = invocation
-  const texts = args.map(describeField)
-  const { record } = frame.run
-  if (/^(g|gnu|b)?make$/.test(program)) {
-    const readsInput =
-      texts.some(
-        (text, index) =>
-          /^(-f|--file|--makefile)$/.test(text) && /^(-|\/dev\/stdin)$/.test(texts[index + 1] ?? ''),
-      ) || texts.some((text) => /^(-f-|--(make)?file=-)$/.test(text))
-    if (readsInput || texts.some((text) => /^(--eval|-E|SHELL=)/.test(text)))
-      record.addOpaque('inline-code', `${program} runs rules that the line contains`, at)
-  }
-  if (
-    /^(vim?|nvim|ex|view|ed|red)$/.test(program) &&
-    (frame.stdin !== undefined || texts.some((text) => /^(-c|--cmd|-S|-s|\+.)/.test(text)))
-  )
-    record.addOpaque('inline-code', `${program} runs editor commands that the line contains`, at)
-  if (program === 'at' || program === 'batch') runInputCode(invocation)
-  if (program === 'crontab' && !texts.some((text) => /^-[lre]$/.test(text)))
-    record.addOpaque('code', 'crontab installs commands that run later', at)
-  if (program === 'ssh' || program === 'scp' || program === 'sftp')
-    for (const text of texts) if (/(proxy|local)command\s*=?/i.test(text)) runSshOption(invocation, text)
-  if (/^(nc|ncat|netcat)$/.test(program)) {
-    const { options } = parseOptions(args, optionsOf('nc'))
-    for (const { name, value } of options)
-      if ((name === 'e' || name === 'c') && value) runCodeOf(invocation, fieldText(value))
-  }
-  if (program === 'scp' || program === 'sftp') runOptionCode(invocation, 'S')
-  if (program === 'socat') runSocat(invocation)
-  if (program === 'ansible') runOptionCode(invocation, 'a')
-  if (
-    program === 'screen' &&
-    texts.some((text) => /^-\w*X$/.test(text)) &&
-    texts.some((text) => /^(stuff|exec)$/.test(text))
-  )
-    runCodeOf(invocation, fieldText(args.at(-1) ?? []))
-  if (program === 'script') recordTypescript(invocation)
-  if (program === 'bwrap')
-    record.addOpaque('option', 'which command bwrap runs depends on options that are not known', at)
-  runDatabaseShell(invocation, texts)
-}
-
-/** Clients of databases run shell code after an escape: `.shell`, `\\!`. */
-const databaseEscapes: Readonly<Record<string, RegExp>> = {
-  sqlite3: /^\s*\.(?:shell|system)\s+(.+)/m,
-  psql: /\\!\s*(.+)/m,
-  mysql: /(?:^\s*system\s|\\!)\s*(.+)/m,
-  mariadb: /(?:^\s*system\s|\\!)\s*(.+)/m,
-}
-
-function runDatabaseShell({ program, frame, state }: Invocation, texts: readonly string[]): void {
-  const escapeCode = Object.hasOwn(databaseEscapes, program) ? databaseEscapes[program] : undefined
-  if (escapeCode === undefined) return
-  const given = [...texts, ...(frame.stdin === undefined ? [] : [describeText(frame.stdin)])]
-  for (const text of given) {
-    const code = escapeCode.exec(text)?.[1]
-    if (code !== undefined)
-      frame.run.runCode([code], childState(state), { ...viaStep(frame, program), depth: frame.depth + 1 })
-  }
-}
-
-/** Runs the value of an option that is code. */
-function runOptionCode(invocation: Invocation, option: string): void {
-  const { options } = parseOptions(invocation.args, optionsOf(invocation.program))
-  for (const { name, value } of options) if (name === option && value) runCodeOf(invocation, fieldText(value))
-}
-
-function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
-  frame.run.runCode(code, childState(state), { ...viaStep(frame, program), depth: frame.depth + 1 })
-}
-
-/** `EXEC:program,options` and `SYSTEM:code,options` are addresses of socat. */
-function runSocat(invocation: Invocation): void {
-  for (const arg of invocation.args) {
-    const address = describeField(arg)
-    const code = /^(?:exec|system|shell):(.*)$/is.exec(address)?.[1]
-    if (code === undefined) continue
-    if (isFieldKnown(arg)) runCodeOf(invocation, [code.replace(/(,[a-z0-9-]+(=[^,]*)?)+$/i, '')])
-    else
-      invocation.frame.run.record.addOpaque(
-        'code',
-        'a part of the command of socat is not known',
-        invocation.at,
-      )
-  }
-}
-
-function runInputCode({ program, frame, state, at }: Invocation): void {
-  if (frame.stdin === undefined) return
-  const { stdin, ...inside } = frame
-  frame.run.runCode(stdin, childState(state), { ...viaStep(inside, program), depth: frame.depth + 1, at })
-}
-
-function runSshOption({ program, frame, state }: Invocation, text: string): void {
-  const code = text.replace(/^.*?command\s*=?\s*/i, '')
-  if (code !== '')
-    frame.run.runCode([code], childState(state), {
-      ...viaStep(frame, `${program} ProxyCommand`),
-      depth: frame.depth + 1,
-    })
-}
-
-function recordTypescript({ args, state, frame, at }: Invocation): void {
-  const { operands, options } = parseOptions(args, optionsOf('script'))
-  const [file] = operands
-  if (!hasOption(options, 'O', 'I', 'B'))
-    recordFile(state, frame)('writes', { field: file ?? exactField('typescript'), by: 'script', at })
+/** A program that the line wrote into a folder which it added to `PATH`. */
+function findInPath(name: string, { files, variables, cwd }: ShellState): string | undefined {
+  const value = files.size === 0 ? undefined : variables.get('PATH')
+  if (value === undefined) return undefined
+  return describeText(value.flat())
+    .split(':')
+    .map((folder) => absolutePath(`${folder || '.'}/${name}`, cwd))
+    .find((path) => path !== undefined && files.has(path))
 }
 
 /** A shell script that is run by its path. Other programs are only named. */
-function runNamedScript({ written, args, state, frame, at }: Invocation): ShellOutcome | undefined {
-  if (!written.includes('/')) return undefined
+function runNamedScript({ written: name, args, state, frame, at }: Invocation): ShellOutcome | undefined {
+  const written = name.includes('/') ? name : findInPath(name, state)
+  if (written === undefined) return undefined
   const file = exactField(written)
   const content = scriptContent(file, state, frame)
   const path = certainPath(file, state.cwd)

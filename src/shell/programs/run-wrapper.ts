@@ -1,4 +1,4 @@
-import { absolutePath } from '../evaluate/resolve-path.ts'
+import { absolutePath, recordFile } from '../evaluate/resolve-path.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import {
   assignVariable,
@@ -17,7 +17,15 @@ import {
   type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { hasOption, optionValues, type ParsedOption, parseOptions, sliceField } from './parse-options.ts'
+import { runCodeVariable } from './code-variables.ts'
+import {
+  hasOption,
+  optionValues,
+  type ParsedOption,
+  type ParsedOptions,
+  parseOptions,
+  sliceField,
+} from './parse-options.ts'
 import { type OptionSpec, optionsOf, readSpec } from './program-options.ts'
 import { type WrapperRow, wrappers } from './wrapper-table.ts'
 
@@ -68,6 +76,16 @@ export function findWrapper(program: string, given: readonly WordField[]): Found
   }
 }
 
+/** The operands of a wrapper, among them the words of its command; undefined if the program is no wrapper. */
+export function wrapperOperands(
+  program: string,
+  args: readonly WordField[],
+): readonly WordField[] | undefined {
+  const found = findWrapper(program, args)
+  const row = found && wrappers[found.name]
+  return found && row && parseOptions(found.args, specOf(found.name, row)).operands
+}
+
 /** An option that the table lacks may take a value, and then the subcommand is a later word. */
 function findHiddenSubcommand({ program, args }: Invocation): string | undefined {
   const name = baseOf(program)
@@ -106,22 +124,56 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const { options, operands } = parseOptions(found.args, spec)
   if (hasOption(options, ...(row.inert ?? [])))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  for (const { name } of options)
-    if (!spec.names.has(name) && !/^\d+$/.test(name))
+  // Only an option without a value may take the next word, which would be the program.
+  for (const { name, value } of options)
+    if (value === undefined && !spec.names.has(name) && !/^\d+$/.test(name))
       record.addOpaque('option', `${found.name} has an option ${name} that the analyser does not know`, at)
+  if (hasOption(options, ...(row.loads ?? [])))
+    record.addOpaque('code', `${found.name} loads code that is not known`, at)
   const frame = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
+  for (const field of writtenFiles(row, { options, operands })) {
+    // `strace -o '|command'`
+    if (/^[|!]/.test(describeField(field))) runCode(fieldText(sliceField(field, 1)), childState(state), frame)
+    else recordFile(state, invocation.frame)('writes', { field, by: found.name, at })
+  }
   const inside = enterWrapper({ row, options, operands }, state, frame)
   for (const code of optionValues(options, ...(row.code ?? [])))
     runCode(fieldText(code), childState(inside.state), { ...frame, via: [...frame.via, 'sh -c'] })
   for (const text of optionValues(options, 'S').filter(() => found.name === 'env'))
     frame.run.runCode(joinWords([text, ...inside.words]), inside.state, frame)
+  if (
+    row.mixed &&
+    row.fallback !== undefined &&
+    frame.stdin !== undefined &&
+    options.every(({ value }) => !value)
+  )
+    runCode(frame.stdin, childState(inside.state), { ...frame, at })
+  const dashes = row.mixed ? found.args.findIndex((arg) => describeField(arg) === '--') : -1
+  if (dashes !== -1) runCode(joinWords(found.args.slice(dashes + 1)), childState(inside.state), frame)
   if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
     return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  const outcome = runInner({ row, options, words: inside.words }, inside.state, frame)
+  const words = withProgram(row, options, inside.words)
+  const outcome = runInner({ row, options, words }, inside.state, frame)
   // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
-  if (!outcome) return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
+  if (!outcome) return eitherWay(state, [{ source: `$(${found.name})` }])
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
+}
+
+function writtenFiles({ writes }: WrapperRow, { options, operands }: ParsedOptions): readonly WordField[] {
+  if (writes === undefined) return []
+  return writes === 'first' ? operands.slice(0, 1) : optionValues(options, writes)
+}
+
+/** The words of the command, with the program that the row or an option names. */
+function withProgram(
+  { program, runs }: WrapperRow,
+  options: readonly ParsedOption[],
+  words: readonly WordField[],
+): readonly WordField[] {
+  if (runs !== undefined) return [exactField(runs), ...words]
+  const [named] = program === undefined ? [] : optionValues(options, program)
+  return named ? [named, ...words] : words
 }
 
 const builtinWrappers = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorrect', 'repeat'])
@@ -159,11 +211,12 @@ function enterWrapper({ row, options, operands }: WrapperCall, state: ShellState
   if (words[0] && row.operands && describeField(words[0]) === '--') words = words.slice(1)
   for (; row.assignments && words[0]; words = words.slice(1)) {
     const text = describeField(words[0])
-    const equals = /^[A-Za-z_]\w*=/.exec(text)?.[0]
+    const equals = /^[A-Za-z_][\w%()]*=/.exec(text)?.[0]
     if (equals === undefined) break
     const name = equals.slice(0, -1)
     assignVariable(inside, name, fieldText(sliceField(words[0], equals.length)))
     exportVariable(inside, name)
+    runCodeVariable(name, inside, frame)
   }
   return { state: inside, words }
 }
@@ -174,16 +227,21 @@ function runInner(
   frame: ShellFrame,
 ): ShellOutcome | undefined {
   const given = words.length === 0 && row.fallback !== undefined ? [exactField(row.fallback)] : words
-  // Without a command the shell of the other machine reads its input.
-  if (given.length === 0 && row.joins === 'joined' && frame.stdin !== undefined)
+  const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
+  // Without a command the shell that it starts reads its input.
+  if (given.length === 0 && joins === 'joined' && frame.stdin !== undefined)
     return frame.run.runCode(frame.stdin, childState(state), { ...frame, at: frame.at ?? 0 })
   if (given.length === 0) return undefined
   // `flock file -c code`: the option follows the operand.
   if (row.code?.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
     return frame.run.runCode(fieldText(given[1]), childState(state), frame)
-  const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
   const child = childState(state)
-  if (joins === 'joined') return frame.run.runCode(joinWords(given), child, frame)
+  if (joins === 'joined') {
+    // Some quote the words before they join them: `heroku run bash -c 'rm -rf x'`.
+    if (given.some((word, index) => index > 0 && /\s/.test(describeField(word))))
+      frame.run.runWords(given, state, frame)
+    return frame.run.runCode(joinWords(given), child, frame)
+  }
   if (joins !== 'each') return frame.run.runWords(given, state, frame)
   for (const word of given) frame.run.runCode(fieldText(word), child, frame)
   return undefined
@@ -198,5 +256,10 @@ export function joinWords(words: readonly WordField[]): ShellText {
 export function childState(state: ShellState): ShellState {
   const variables = new Map([...state.variables].filter(([name]) => state.exported.has(name)))
   const functions = new Map([...state.functions].filter(([name]) => state.exported.has(name)))
-  return { ...state, variables, functions, aliases: new Map(), positional: [], locals: new Map() }
+  // Aliases of git and scripts of npm are in files, and not in the shell.
+  const aliases =
+    state.aliases.size === 0
+      ? state.aliases
+      : new Map([...state.aliases].filter(([name]) => name.includes(' ')))
+  return { ...state, variables, functions, aliases, positional: [], locals: new Map() }
 }

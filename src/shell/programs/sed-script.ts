@@ -2,6 +2,8 @@
 export interface SedEffects {
   readonly writes: readonly string[]
   readonly reads: readonly string[]
+  /** The commands that it runs, as far as they are part of the script. */
+  readonly commands: readonly string[]
   /** Whether it runs commands, or cannot be understood. */
   readonly runsCode: boolean
 }
@@ -10,6 +12,7 @@ export interface SedEffects {
 export function readSedScript(script: string): SedEffects {
   const writes: string[] = []
   const reads: string[] = []
+  const commands: string[] = []
   let pos = 0
   let runsCode = false
   const restOfLine = (): string => {
@@ -24,7 +27,7 @@ export function readSedScript(script: string): SedEffects {
     if (command === undefined) break
     if (command === 's' || command === 'y') {
       const end = skipDelimited(script, pos, 2)
-      if (end === undefined) return { writes, reads, runsCode: true }
+      if (end === undefined) return { writes, reads, commands, runsCode: true }
       pos = end
       const flags = /[gpiImM0-9e]*/y
       flags.lastIndex = pos
@@ -37,11 +40,13 @@ export function readSedScript(script: string): SedEffects {
       }
     } else if (command === 'w' || command === 'W') writes.push(restOfLine())
     else if (command === 'r' || command === 'R') reads.push(restOfLine())
-    else if (command === 'e') runsCode = true
-    else if ('aic'.includes(command)) skipText()
+    else if (command === 'e') {
+      runsCode = true
+      commands.push(restOfLine())
+    } else if ('aic'.includes(command)) skipText()
     else if ('btT:#'.includes(command)) restOfLine()
   }
-  return { writes, reads, runsCode }
+  return { writes, reads, commands: commands.filter((each) => each !== ''), runsCode }
 
   function skipText(): void {
     while (restOfLine().endsWith('\\') && pos < script.length) pos++

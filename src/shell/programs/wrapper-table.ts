@@ -22,10 +22,20 @@ export interface WrapperRow {
   readonly mixed?: true
   /** Runs if no command is given. */
   readonly fallback?: string
+  /** The option that names the program; the words behind it are its arguments. */
+  readonly program?: string
+  /** Options, or the `first` operand, that name a file which it writes. */
+  readonly writes?: string
+  /** Options that make the command load code from a file. */
+  readonly loads?: readonly string[]
+  /** It runs this program with its own arguments. */
+  readonly runs?: string
 }
 
 const docker =
   'detach=d interactive=i tty=t env=e: env-file: user=u: workdir=w: privileged detach-keys: volume=v: mount: name: network: net: publish=p: publish-all=P rm entrypoint: label=l: memory=m: cpus: restart: hostname=h: add-host: device: cap-add: cap-drop: security-opt: platform: pull: gpus: ipc: pid: shm-size: tmpfs: ulimit: link: init read-only log-driver: log-opt: quiet=q attach=a: cidfile: dns: expose: group-add: health-cmd: ip: mac-address: runtime: stop-signal: stop-timeout: userns: uts: volumes-from: cpuset-cpus: cpu-shares=c: index: no-deps service-ports build T no-TTY no-tty'
+/** The options of all tmux commands that run one. */
+const tmux = '+ a b d f h k v A B C D E I O P S X Z c: e: F: l: n: p: s: t: x: y: w: T:'
 const plain = { options: '+' } as const
 
 /** Every program that runs the command in its arguments. A name with a space is a program with its subcommand. */
@@ -46,7 +56,7 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
     assignments: true,
     folder: 'C',
   },
-  time: { options: '+ output=o: format=f: append=a verbose=v portability=p quiet=q' },
+  time: { options: '+ output=o: format=f: append=a verbose=v portability=p quiet=q', writes: 'o' },
   timeout: { options: '+ signal=s: kill-after=k: foreground=f preserve-status=p verbose=v', operands: 1 },
   gtimeout: { options: '+ signal=s: kill-after=k: foreground preserve-status verbose=v', operands: 1 },
   nice: { options: '+ adjustment=n: 0 1 2 3 4 5 6 7 8 9' },
@@ -60,7 +70,10 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   linux32: plain,
   linux64: plain,
   // The loader of programs runs the one that it is given.
-  'ld.so': { options: '+ library-path: preload: audit: argv0: list verify inhibit-cache' },
+  'ld.so': {
+    options: '+ library-path: preload: audit: argv0: list verify inhibit-cache',
+    loads: ['preload', 'audit'],
+  },
   numactl: {
     options:
       '+ interleave=i: membind=m: cpunodebind=N: physcpubind=C: localalloc=l preferred: show=s hardware=H',
@@ -78,12 +91,17 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   repeat: { options: '+', operands: 1 },
   busybox: { options: '+ list list-full install: s', inert: ['list', 'list-full'] },
   toybox: plain,
+  coreutils: { options: '+ coreutils-prog:', program: 'coreutils-prog' },
+  // A hyphen in front of a command gives zsh another name for it.
+  '-': plain,
   strace: {
     options:
-      '+ o: e: p: s: u: E: P: a: O: S: I: b: X: f F c C r t T v x y Y i k q n D z Z d w tt ttt trace: inject: output: attach: quiet',
+      '+ o: e: p: s: u: E: P: a: O: S: I: b: X: f F c C r t T v x y Y i k q n D z Z d w tt ttt trace: inject: output=o: attach: quiet',
+    writes: 'o',
   },
-  ltrace: { options: '+ o: e: p: s: u: a: A: D: F: l: n: w: x: X: f c C i L r S t T V b' },
-  valgrind: { options: '+' },
+  ltrace: { options: '+ o: e: p: s: u: a: A: D: F: l: n: w: x: X: f c C i L r S t T V b', writes: 'o' },
+  valgrind: { options: '+', writes: 'log-file' },
+  logsave: { options: '+ a s v', operands: 1, writes: 'first' },
   fakeroot: { options: '+ s: i: l: b: f: u' },
   fakechroot: plain,
   eatmydata: plain,
@@ -103,7 +121,10 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   },
   'systemd-inhibit': { options: '+ what: who: why: mode: list' },
   caffeinate: { options: '+ d i m s u t: w:' },
-  firejail: { options: '+' },
+  firejail: {
+    options: '+ list tree top netstats quiet noprofile version help',
+    inert: ['list', 'tree', 'top', 'version', 'help'],
+  },
   proot: {
     options: '+ rootfs=r: bind=b: cwd=w: qemu=q: kernel-release=k: root-id=0 change-id=i: R: S:',
     folder: 'w',
@@ -141,6 +162,7 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
       'command=c: session-command: login=l l shell=s: preserve-environment=p m fast=f group=g: supp-group=G: pty=P whitelist-environment=w:',
     code: ['c', 'session-command'],
     mixed: true,
+    fallback: 'sh',
   },
   runuser: {
     options:
@@ -188,6 +210,7 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   'yarn exec': plain,
   'yarn dlx': { options: '+ package=p: quiet=q' },
   'bun x': { options: '+ bun' },
+  'bun exec': { options: '+', joins: 'joined' },
   'uv run': {
     options:
       '+ with: python=p: extra: group: env-file: project: directory: module=m: script=s package: all-extras no-sync frozen locked isolated no-project active only-group: no-group: with-requirements: with-editable: index-url: quiet=q verbose=v',
@@ -216,8 +239,8 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   'mise x': { options: '+ cd=C: jobs=j:' },
   envchain: { options: '+', operands: 1 },
   'aws-vault exec': { options: '+ duration=d: region: no-session=n server=s', operands: 1 },
-  'perf stat': { options: '+ e: p: r: o: a d v x:' },
-  'perf record': { options: '+ e: p: o: F: a g c: call-graph:' },
+  'perf stat': { options: '+ event=e: pid=p: repeat=r: output=o: a d v x:', writes: 'o' },
+  'perf record': { options: '+ event=e: pid=p: output=o: F: a g c: call-graph:', writes: 'o' },
   ssh: {
     options:
       '+ i: p: l: o: L: R: D: F: J: b: c: E: e: I: m: O: Q: S: W: w: B: t T n f N q v A a C 4 6 x X Y k K g G M s y V',
@@ -233,14 +256,22 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
     joins: 'joined',
     remote: 0,
   },
-  mosh: { options: '+ ssh: port=p: server: client: predict:', operands: 1, remote: 0 },
+  mosh: { options: '+ ssh: port=p: server: client: predict:', operands: 1, remote: 0, code: ['ssh'] },
   'docker exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
-  'docker run': { options: `+ ${docker}`, operands: 1, remote: 0 },
-  'docker create': { options: `+ ${docker}`, operands: 1, remote: 0 },
+  'docker container exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
+  'docker container run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
+  'docker run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
+  'docker service create': {
+    options: `+ ${docker} replicas: mode: constraint: with-registry-auth update-delay: secret:`,
+    operands: 1,
+    remote: 0,
+  },
+  'docker create': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
+  'docker unshare': plain,
   'docker-compose exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
-  'docker-compose run': { options: `+ ${docker}`, operands: 1, remote: 0 },
+  'docker-compose run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
   'docker compose exec': { options: `+ ${docker}`, operands: 1, remote: 0 },
-  'docker compose run': { options: `+ ${docker}`, operands: 1, remote: 0 },
+  'docker compose run': { options: `+ ${docker}`, operands: 1, remote: 0, program: 'entrypoint' },
   'kubectl exec': {
     options:
       'container=c: stdin=i tty=t namespace=n: context: kubeconfig: quiet=q filename=f: pod-running-timeout: cluster: user:',
@@ -298,16 +329,40 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
     code: ['P', 'H'],
     mixed: true,
   },
-  'tmux new-session': { options: '+ d A D E P X c: e: F: f: n: s: t: x: y:', joins: 'joined' },
-  'tmux new': { options: '+ d A D E P X c: e: F: f: n: s: t: x: y:', joins: 'joined' },
-  'tmux new-window': { options: '+ a b d k P S c: e: F: n: t:', joins: 'joined' },
-  'tmux split-window': { options: '+ b d f h I v P Z c: e: l: t: F: p:', joins: 'joined' },
+  'tmux new-session': { options: tmux, joins: 'joined' },
+  'tmux new': { options: tmux, joins: 'joined' },
+  'tmux new-window': { options: tmux, joins: 'joined' },
+  'tmux neww': { options: tmux, joins: 'joined' },
+  'tmux split-window': { options: tmux, joins: 'joined' },
+  'tmux splitw': { options: tmux, joins: 'joined' },
+  'tmux respawn-pane': { options: tmux, joins: 'joined' },
+  'tmux respawnp': { options: tmux, joins: 'joined' },
+  'tmux respawn-window': { options: tmux, joins: 'joined' },
+  'tmux display-popup': { options: tmux, joins: 'joined' },
+  'tmux popup': { options: tmux, joins: 'joined' },
+  'tmux pipe-pane': { options: tmux, joins: 'joined' },
+  'tmux if-shell': { options: tmux, joins: 'each' },
+  'tmux run-shell': { options: tmux, joins: 'joined' },
+  'tmux run': { options: tmux, joins: 'joined' },
   'tmux send-keys': { options: '+ F H K l M R X c: N: t:', joins: 'each' },
-  'tmux run-shell': { options: '+ b C c: d: t:', joins: 'joined' },
+  'tmux send': { options: '+ F H K l M R X c: N: t:', joins: 'each' },
   nodemon: {
     options: 'exec=x: ext=e: watch=w: ignore=i: delay=d: signal=s: quiet=q verbose=V legacy-watch=L config:',
     code: ['x'],
     mixed: true,
   },
-  'go run': { options: '+ exec: race mod: tags: ldflags: C:', mixed: true },
+  'start-stop-daemon': {
+    options:
+      '+ start=S stop=K exec=x: startas=a: name=n: user=u: group=g: chuid=c: pidfile=p: make-pidfile=m background=b chdir=d: chroot=r: nicelevel=N: oknodo=o quiet=q test=t verbose=v signal=s: retry=R: output=O: umask=k:',
+    program: 'x',
+  },
+  'flatpak run': {
+    options: '+ command: branch: arch: share: filesystem: env: devel',
+    operands: 1,
+    program: 'command',
+  },
+  emulate: { options: '+ c: L R', operands: 1, code: ['c'] },
+  hub: { options: '+', runs: 'git' },
+  yadm: { options: '+', runs: 'git' },
+  vcsh: { options: '+', operands: 1, runs: 'git' },
 }
