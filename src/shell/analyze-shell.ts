@@ -2,6 +2,7 @@ import type { ShellContext, ShellEffects } from '../engine/core/shell-effects.ts
 import { createEffectRecorder, ShellBudgetExceeded } from './evaluate/effect-recorder.ts'
 import { runExitTraps } from './evaluate/exit-traps.ts'
 import { findControlCharacters } from './evaluate/hidden-characters.ts'
+import { followLinks } from './evaluate/resolve-path.ts'
 import { runScript } from './evaluate/run-script.ts'
 import { runWords } from './evaluate/run-simple.ts'
 import { withFileContents } from './evaluate/script-content.ts'
@@ -46,7 +47,7 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
       0,
     )
   }
-  return record.effects()
+  return followLinks(record.effects(), run)
 }
 
 function firstState({ cwd = '.', env = {} }: ShellContext): ShellState {

@@ -18,11 +18,10 @@ export function findMisses({ cwd, runs, changed }: LineRun, effects: ShellEffect
       ({ program, args, cwd: folder }) =>
         `ran ${program} ${JSON.stringify(args)} in ${folder.slice(cwd.length) || '.'}`,
     )
-  const touched = [...effects.writes, ...effects.deletes]
+  const touched = [...effects.writes, ...effects.deletes].flatMap(({ path, target = path }) => [path, target])
   const missedFiles = changed
     .filter(
-      (path) =>
-        effects.opaque.length === 0 && !touched.some((file) => coversPath(file.path, join(cwd, path))),
+      (path) => effects.opaque.length === 0 && !touched.some((file) => coversPath(file, join(cwd, path))),
     )
     .map((path) => `changed ${path}`)
   return [...missedRuns, ...missedFiles]

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Certainty, FileEffect } from '../../engine/core/shell-effects.ts'
+import type { Certainty, FileEffect, ShellEffects } from '../../engine/core/shell-effects.ts'
 import {
   describePath,
   fieldCertainty,
@@ -95,6 +95,27 @@ function resolveTarget(path: string, certainty: Certainty, run: ShellRun): strin
   const resolved = folder === '' ? undefined : resolveLink?.(folder)
   return (resolved ?? folder) + own.slice(folder.length)
 }
+
+/**
+ * The effects with what is behind the links of the line. A loop, a background command or a process substitution may use a
+ * link before the analysis has come to the command that makes it.
+ */
+export function followLinks(effects: ShellEffects, run: ShellRun): ShellEffects {
+  if (run.links.size === 0) return effects
+  const follow = (files: readonly FileEffect[]) =>
+    files.map((effect) => {
+      // The command that makes a link does not write to where it leads.
+      const isMaker = linkMakers.test(effect.by) && run.links.has(effect.path)
+      const linked = effect.certainty === 'unknown' || isMaker ? undefined : throughLinks(effect.path, run)
+      return linked === undefined || linked === 'unknown' || effect.target !== undefined
+        ? effect
+        : { ...effect, target: linked }
+    })
+  const { reads, writes, deletes } = effects
+  return { ...effects, reads: follow(reads), writes: follow(writes), deletes: follow(deletes) }
+}
+
+const linkMakers = /^g?(?:ln|link|cp|mount)$/
 
 /** Links that lead in a circle end here. */
 const MAX_LINKS = 8

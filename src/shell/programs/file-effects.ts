@@ -124,7 +124,18 @@ function copy({ parsed, add, invocation }: FileCall): void {
     if (isRecursive) add('writes', field, '/**')
   }
   keepCopied(sources, target, invocation)
-  if (invocation.program === 'ln') keepLinks({ sources, target, folder }, parsed, invocation)
+  const makesLinks =
+    /^g?(?:ln|link)$/.test(invocation.program) ||
+    (/^g?cp$/.test(invocation.program) && hasOption(options, 'l', 's'))
+  if (makesLinks) keepLinks({ sources, target, folder }, parsed, invocation)
+}
+
+/** `mount --bind` shows a folder in a second place. */
+function mount({ parsed, add, invocation }: FileCall): void {
+  const [source, target] = parsed.operands
+  if (!source || !target || !hasOption(parsed.options, 'B', 'bind', 'R', 'rbind')) return
+  add('writes', target)
+  keepLinks({ sources: [source], target, folder: undefined }, parsed, invocation)
 }
 
 interface MadeLinks {
@@ -500,6 +511,7 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   gcp: copy,
   gmv: copy,
   link: copy,
+  mount,
   install,
   rm: remove,
   grm: remove,
