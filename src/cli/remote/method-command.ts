@@ -1,7 +1,6 @@
 import { defineCommand } from 'citty'
 import type { ClientOptions } from '../../client/client.ts'
 import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Method, SubscriptionMethod } from '../../gateway/methods/method.ts'
 import { findMethod, type Methods, methods, type Subscriptions } from '../../gateway/methods/table.ts'
@@ -54,8 +53,7 @@ function methodCommand(row: Method) {
   const flags = flagsOf(row).filter(({ name }) => !reservedNames.includes(name))
   const called = command({
     args: { ...argsOf(flags), ...requestArgs, ...(row.kind === 'subscription' ? followFlag : {}) },
-    async run(args, words) {
-      rejectSurplus(words, flags)
+    async run(args) {
       const data = readData(args)
       const param = dataParam[row.name]
       const params = {
@@ -75,15 +73,6 @@ function methodCommand(row: Method) {
     },
   })
   return { ...called, meta: { name: row.name.split('.').at(-1) ?? row.name, description: row.about } }
-}
-
-/** A word that no parameter takes would be ignored silently. */
-function rejectSurplus(words: readonly string[], flags: ReturnType<typeof flagsOf>): void {
-  const surplus = words[flags.filter(({ isPositional }) => isPositional).length]
-  if (surplus !== undefined)
-    throw new HookError('config.field', `there is nothing to do with the argument ${surplus.slice(0, 80)}`, {
-      hint: 'Run the command with --help to list its arguments.',
-    })
 }
 
 /** Prints items until the process is interrupted; with `--json`, one object per line. */
