@@ -1,4 +1,4 @@
-import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, parseArgs } from 'citty'
 import { errorText, HookError, isHookError } from '../engine/core/error.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { printMessage, printOutput } from './output.ts'
@@ -36,7 +36,9 @@ export function command<const A extends ArgsDef>(spec: CommandSpec<A>): CommandD
   const args = { ...spec.args, ...sharedArgs } as A & SharedArgs
   return defineCommand({
     args,
-    async run({ args: given }) {
+    async run({ args: parsed, rawArgs }) {
+      const words = joinSwitches(rawArgs, args)
+      const given = words.length === rawArgs.length ? parsed : parseArgs<A & SharedArgs>(words, args)
       try {
         rejectUnknownFlags(given, Object.keys(args))
         if (!spec.manyWords) rejectUnknownWords(given._, args)
@@ -47,6 +49,22 @@ export function command<const A extends ArgsDef>(spec: CommandSpec<A>): CommandD
       }
     },
   })
+}
+
+/**
+ * `--enabled false` as `--enabled=false`: the parser takes a switch without a value for true, and the word for an argument.
+ * `--json` takes no value, because the line of `hookhelm shell` may follow it.
+ */
+function joinSwitches(words: readonly string[], args: ArgsDef): string[] {
+  const end = words.indexOf('--')
+  const isSwitch = (at: number) => {
+    const [, name = ''] = /^--([a-z][\w-]*)$/.exec(words[at] ?? '') ?? []
+    return (end === -1 || at < end) && name !== 'json' && args[name]?.type === 'boolean'
+  }
+  const hasValue = (at: number) => isSwitch(at) && /^(true|false)$/.test(words[at + 1] ?? '')
+  return words.flatMap((word, at) =>
+    hasValue(at - 1) ? [] : [hasValue(at) ? `${word}=${words[at + 1]}` : word],
+  )
 }
 
 /** The parser accepts any flag, and a misspelt flag would be ignored silently. */

@@ -29,27 +29,12 @@ async function run(
     meta: { name: 'hookhelm', version: packageVersion() },
     subCommands: { [command]: { ...definition, meta: { name: command, description: about } } },
   }
-  const args = [command, ...joinSwitches(rest)]
+  const args = [command, ...rest]
   // Words after `--` belong to another program, including its `-h`.
   const end = rest.indexOf('--')
   const help = rest.findIndex((word) => word === '-h' || word === '--help')
   if (end !== -1 && (help === -1 || end < help)) await runCommand(main, { rawArgs: args })
   else await runMain(main, { rawArgs: args })
-}
-
-/**
- * `--enabled false` as `--enabled=false`: the parser would take a flag without a value for true, and the word for an argument.
- * `--json` takes no value.
- */
-function joinSwitches(words: readonly string[]): string[] {
-  const end = words.indexOf('--')
-  const isSwitch = (word: string | undefined, at: number) =>
-    (end === -1 || at < end) && word !== '--json' && /^--[a-z][\w-]*$/.test(word ?? '')
-  const isValue = (word: string | undefined) => word === 'true' || word === 'false'
-  return words.flatMap((word, at) => {
-    if (isValue(word) && isSwitch(words[at - 1], at - 1)) return []
-    return isSwitch(word, at) && isValue(words[at + 1]) ? [`${word}=${words[at + 1]}`] : [word]
-  })
 }
 
 /** In a folder that only the user can write to: Node's default below /tmp could hold another user's code. */

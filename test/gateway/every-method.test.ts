@@ -189,7 +189,8 @@ async function everythingAboutApprovals(running: Running, call: Call): Promise<v
   const hookId = await running.hook({ event: 'pre_tool_use', handler_type: 'function', config })
   for (const verdict of ['approve', 'deny', 'cancel']) {
     const client = openLines(running.socket ?? '')
-    client.send({ id: 1, event: 'pre_tool_use', payload: exec('ls'), within_ms: 60_000 })
+    const envelope = { session: 'asks' }
+    client.send({ id: 1, event: 'pre_tool_use', payload: exec('ls'), envelope, within_ms: 60_000 })
     expect(await client.next()).toHaveProperty('pending')
     const { approvals } = await call('approvals.list', { status: 'pending' })
     const { approval_id } = approvals[0]
