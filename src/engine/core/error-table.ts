@@ -7,9 +7,9 @@ import type { ServerCode } from './server-errors.ts'
  */
 export const errorTable = {
   /** The event name is neither in the catalogue nor an alias of one that is. */
-  'input.unknown_event': 'Check the spelling; `docs/events.md` lists every name and alias.',
+  'input.unknown_event': 'Check the spelling; see `docs/events.md`.',
   /** The payload does not have the shape its event requires. */
-  'input.schema': 'The message names the path and what was expected there.',
+  'input.schema': 'The message names the path.',
   /** Reading the payload threw, so it can be neither checked nor frozen. */
   'input.unreadable': 'Pass plain data, without throwing getters or proxies.',
   /** The payload is nested too deeply: more than 64 levels in JSON text, or 256 in a value passed in process. */
@@ -17,7 +17,7 @@ export const errorTable = {
   /** The text is larger than allowed. */
   'input.too_large': 'Send less, or raise the limit where the text is read.',
   /** An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event. */
-  'config.event': 'The message names the property; built-in events cannot be replaced.',
+  'config.event': 'The message names the property.',
   /** A hook definition has a field that does not exist or has the wrong type. */
   'config.field': 'The nearest field name is in the message.',
   /** A number in a hook definition is outside its range. */
@@ -32,8 +32,7 @@ export const errorTable = {
    */
   'config.url': 'Write `https://host/path`; credentials belong in `headers`.',
   /** A hook looks at what a shell command does, and the set of hooks has no analyser of shell commands. */
-  'config.no_shell':
-    "Pass `createHooks({ shell: analyzeShell })`; `import { analyzeShell } from '@hookhelm/core/shell'`.",
+  'config.no_shell': 'Pass `createHooks({ shell: analyzeShell })` from `@hookhelm/core/shell`.',
   /** A part of the library that is loaded later is not beside it, because a bundler put the library into one file. */
   'config.bundled': 'Keep hookhelm out of the bundle (`external`).',
   /** A hook id names no registered hook. */
@@ -51,8 +50,7 @@ export const errorTable = {
    * An `if_expr` cannot be a condition: its result is not true or false, or it uses an unknown variable or
    * function.
    */
-  'match.cel_type':
-    'Compare something: `size(tool_input.command) > 80`; `docs/matchers.md` has the variables.',
+  'match.cel_type': 'Compare something: `size(prompt) > 80`; see `docs/matchers.md`.',
   /** A matcher is longer, deeper or more nested than allowed. */
   'match.too_complex': 'Split it into several hooks, or decide in the handler.',
   /** A shell line has a part that cannot be known before it runs and may be what the hook looks for. */
@@ -67,16 +65,16 @@ export const errorTable = {
   /** A handler did not answer before its deadline. */
   'handler.timeout': 'Raise `timeout_ms`, or set `on_timeout: allow`.',
   /** A handler returned something that its event cannot read. */
-  'handler.result': 'Return nothing, or one of allow() ask() block() rewrite() addContext().',
+  'handler.result': 'Return nothing, or allow() ask() block() rewrite() addContext().',
   /** A synchronous event has an async hook, or a hook that returned a promise. */
   'handler.must_be_sync': 'Return the value, not a promise.',
 
   /** Too many dispatches caused one another. */
   'guard.depth': 'A hook may start what it listens to; else raise `maxDepth`.',
   /** The hook fired recently; its cooldown is running. */
-  'guard.cooldown': 'Lower `cooldown_ms` if it should fire more often.',
+  'guard.cooldown': 'Lower `cooldown_ms`.',
   /** The hook already fired for an identical event within its window. */
-  'guard.dedup': 'Lower `dedup_window_ms` if repeats should be handled.',
+  'guard.dedup': 'Lower `dedup_window_ms`.',
   /** The hook applied for a time only, and that time is over. */
   'guard.expired': 'Move `expires_at`, or delete the hook.',
   /** The hook reached its number of invocations for this turn. */
@@ -95,11 +93,11 @@ export const errorTable = {
   /** The caller aborted the dispatch. */
   'engine.aborted': 'Nothing to fix; an aborted gate blocks.',
   /** A hook that must see the final input tried to change it again. */
-  'engine.unstable_rewrite': 'Make the rewrite idempotent, or let only one hook rewrite this input.',
+  'engine.unstable_rewrite': 'Make the rewrite idempotent, or let only one hook rewrite.',
   /** A hook returned a block on an event that cannot block. */
   'engine.block_ignored': 'Listen to an event that can block, such as pre_tool_use.',
   /** A handler answered after its deadline; the answer was dropped. */
-  'engine.late': 'Raise `timeout_ms` if the answer matters.',
+  'engine.late': 'Raise `timeout_ms`.',
   /** `dispatchSync` was called for an event that may wait. */
   'engine.not_sync': 'Use `await hooks.dispatch(...)`.',
   /** A handler has blocked the event loop for more than a second. */

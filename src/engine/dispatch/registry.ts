@@ -209,7 +209,7 @@ export class Registry {
 
 /** Calls the analyser once, so that one that cannot be loaded is refused now and not at the first dispatch. */
 function requireAnalyzer({ shell }: Engine, id: HookId): void {
-  const message = `hook ${id} looks at what a shell command does, and there is no analyser of shell commands`
+  const message = `hook ${id} looks at shell commands, and there is no analyser of them`
   if (shell === undefined) throw new HookError('config.no_shell', message)
   try {
     shell('', {})

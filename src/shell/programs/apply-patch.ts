@@ -1,11 +1,14 @@
+import { exactField } from '../expand/shell-text.ts'
+import type { FileCall } from './file-call.ts'
+
 /** The files of a patch, and what happens to them. */
-export interface PatchFiles {
+interface PatchFiles {
   readonly writes: readonly string[]
   readonly deletes: readonly string[]
 }
 
 /** Reads the files of a patch in the form of `apply_patch`, or in the unified form. */
-export function readPatchFiles(patch: string, strip = 0): PatchFiles {
+function readPatchFiles(patch: string, strip = 0): PatchFiles {
   const writes: string[] = []
   const deletes: string[] = []
   const lines = patch.split('\n')
@@ -31,4 +34,11 @@ export function readPatchFiles(patch: string, strip = 0): PatchFiles {
 function patchPath(line: string, strip: number): string | undefined {
   const path = line.slice(4).split('\t')[0]?.trim() ?? ''
   return path === '/dev/null' ? undefined : path.split('/').slice(strip).join('/')
+}
+
+/** Records the files that a patch writes and deletes. */
+export function addPatchFiles(text: string, strip: number, add: FileCall['add']): void {
+  const { writes, deletes } = readPatchFiles(text, strip)
+  for (const path of writes) add('writes', exactField(path))
+  for (const path of deletes) add('deletes', exactField(path))
 }

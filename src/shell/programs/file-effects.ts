@@ -1,5 +1,4 @@
 import { basename, dirname } from 'node:path/posix'
-import type { FileEffectKind } from '../evaluate/effect-recorder.ts'
 import { absolutePath, certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeUnreadScript, fileText, scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
@@ -13,19 +12,17 @@ import {
   unknownText,
   type WordField,
 } from '../expand/shell-text.ts'
-import { readPatchFiles } from './apply-patch.ts'
+import { addPatchFiles } from './apply-patch.ts'
 import { readAwkProgram } from './awk-program.ts'
+import { copyTargets } from './copy-targets.ts'
+import type { FileCall } from './file-call.ts'
 import { type FileRule, fileRulesOf } from './file-table.ts'
+import { gitApply, gitCheckout, gitClean, gitReset, gitShow } from './git-files.ts'
+import { runCodeOf } from './own-code.ts'
 import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf } from './program-options.ts'
 import { readSedScript } from './sed-script.ts'
-
-/** A program whose files need more than the table. */
-export interface FileCall {
-  readonly invocation: Invocation
-  readonly parsed: ParsedOptions
-  readonly add: (kind: FileEffectKind, field: WordField, below?: string) => void
-}
+import { cloudCopy, curl, rsync, scp, vercelEnv, wget } from './transferred-files.ts'
 
 /** Records the files that a program reads, writes and deletes. */
 export function recordFileEffects(invocation: Invocation, subcommand: string | undefined): void {
@@ -92,17 +89,6 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
     if (path !== undefined && frame.stdin)
       writeFileContent(state, path, hasOption(options, 'a') ? unknownText(path) : frame.stdin)
   }
-}
-
-/** The target of a copy: the file itself, or a file of the same name in a folder. */
-function copyTargets(sources: readonly WordField[], target: WordField, isFolder: boolean): WordField[] {
-  const inside = sources.map((source): WordField => {
-    const name = `/${basename(describeField(source).replace(/^[^/:]+:/, ''))}`
-    const value = fieldCertainty(source) === 'exact' ? name : { source: name, pattern: '/*' }
-    return [...target, { value, quoted: true }]
-  })
-  const isCertainlyFolder = isFolder || sources.length > 1 || /(^|\/)\.{1,2}$/.test(describeField(target))
-  return isCertainlyFolder ? inside : [target, ...inside]
 }
 
 function copy({ parsed, add, invocation }: FileCall): void {
@@ -256,7 +242,7 @@ function sed({ parsed: { options, operands }, add, invocation }: FileCall): void
   for (const field of all) {
     const text = knownText(fieldText(field))
     const { writes, reads, runsCode, commands } = readSedScript(text ?? describeField(field))
-    for (const code of commands) runOptionCode(invocation, exactField(code))
+    for (const code of commands) runCodeOf(invocation, [code])
     for (const path of writes) add('writes', exactField(path))
     for (const path of reads) add('reads', exactField(path))
     if (runsCode || isUnknownScript(field))
@@ -306,9 +292,9 @@ function tar({ invocation, parsed, add }: FileCall): void {
   const archive = optionValues(options, 'f')
   const folder = optionValues(options, 'C').at(-1) ?? exactField('.')
   for (const code of optionValues(options, 'to-command', 'I', 'rsh-command', 'F', 'new-volume-script'))
-    runOptionCode(invocation, code)
+    runCodeOf(invocation, fieldText(code))
   for (const action of optionValues(options, 'checkpoint-action'))
-    if (describeField(action).startsWith('exec=')) runOptionCode(invocation, sliceField(action, 5))
+    if (describeField(action).startsWith('exec=')) runCodeOf(invocation, fieldText(sliceField(action, 5)))
   if (hasOption(options, 'x')) {
     for (const field of archive) add('reads', field)
     if (!hasOption(options, 'O')) add('writes', folder, '/**')
@@ -324,44 +310,11 @@ function tar({ invocation, parsed, add }: FileCall): void {
   if (hasOption(options, 't')) for (const field of archive) add('reads', field)
 }
 
-/** An option whose value is a command. */
-function runOptionCode({ program, frame, state }: Invocation, code: WordField): void {
-  frame.run.runCode(
-    fieldText(code),
-    { ...state },
-    { ...frame, via: [...frame.via, program], depth: frame.depth + 1 },
-  )
-}
-
 function unzip({ parsed: { options, operands }, add }: FileCall): void {
   const [archive] = operands
   if (archive) add('reads', archive)
   if (!hasOption(options, 'l', 't', 'p', 'v'))
     add('writes', optionValues(options, 'd')[0] ?? exactField('.'), '/**')
-}
-
-function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  for (const code of optionValues(options, 'e', 'rsync-path')) runOptionCode(invocation, code)
-  const target = operands.at(-1)
-  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
-  for (const field of operands.slice(0, -1)) {
-    if (isRemote(field)) continue
-    add('reads', field)
-    add('reads', field, '/**')
-    if (hasOption(options, 'remove-source-files')) add('deletes', field, '/**')
-  }
-  if (!target || isRemote(target) || operands.length < 2) return
-  add('writes', target)
-  add('writes', target, '/**')
-  if (options.some(({ name }) => name.startsWith('delete'))) add('deletes', target, '/**')
-}
-
-function scp({ parsed: { operands }, add }: FileCall): void {
-  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
-  const target = operands.at(-1)
-  for (const field of operands.slice(0, -1)) if (!isRemote(field)) add('reads', field)
-  if (target && operands.length > 1 && !isRemote(target))
-    for (const field of copyTargets(operands.slice(0, -1), target, false)) add('writes', field)
 }
 
 /** Writes the files that a patch names; the patch is read if it is part of the line. */
@@ -378,12 +331,6 @@ function patch({ parsed: { options, operands }, add, invocation }: FileCall): vo
   else addPatchFiles(text, strip, add)
 }
 
-function addPatchFiles(text: string, strip: number, add: FileCall['add']): void {
-  const { writes, deletes } = readPatchFiles(text, strip)
-  for (const path of writes) add('writes', exactField(path))
-  for (const path of deletes) add('deletes', exactField(path))
-}
-
 function applyPatch({ add, invocation }: FileCall): void {
   const { args, frame, at } = invocation
   const [given] = args
@@ -391,71 +338,6 @@ function applyPatch({ add, invocation }: FileCall): void {
   if (text === undefined)
     frame.run.record.addOpaque('path', 'the files that apply_patch writes are not known', at)
   else addPatchFiles(text, 0, add)
-}
-
-function gitApply({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  if (hasOption(options, 'check', 'stat', 'numstat', 'summary')) return
-  const [file] = operands
-  const text = knownText(file ? fileText(file, invocation.state) : invocation.frame.stdin)
-  if (text === undefined) add('writes', exactField('.'), '/**')
-  else addPatchFiles(text, 1, add)
-}
-
-function gitCheckout({ parsed, add, invocation }: FileCall): void {
-  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
-  const paths =
-    dashes === -1
-      ? parsed.operands.filter(
-          (field, index) => index > 0 || /^\.{1,2}(\/|$)|\.\w+$/.test(describeField(field)),
-        )
-      : invocation.args.slice(dashes + 1)
-  if (hasOption(parsed.options, 'b', 'B', 'orphan')) return
-  for (const field of paths) {
-    add('writes', field)
-    add('writes', field, '/**')
-  }
-  if (hasOption(parsed.options, 'f')) add('writes', exactField('.'), '/**')
-}
-
-function gitClean({ parsed: { options, operands }, add }: FileCall): void {
-  if (hasOption(options, 'n')) return
-  for (const field of operands.length === 0 ? [exactField('.')] : operands) add('deletes', field, '/**')
-}
-
-function gitReset({ parsed: { options }, add }: FileCall): void {
-  if (hasOption(options, 'hard', 'merge', 'keep')) add('writes', exactField('.'), '/**')
-}
-
-/** What git shows of files: those after `--`, and names that are no revisions. */
-function gitShow({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
-  const paths = dashes === -1 ? [] : invocation.args.slice(dashes + 1)
-  for (const field of hasOption(options, 'no-index') ? operands : paths) add('reads', field)
-  for (const field of operands) if (/^\.[\w/.]/.test(describeField(field))) add('reads', field)
-}
-
-/** Copies between this machine and a store: `aws s3 cp a s3://bucket/a`. */
-function cloudCopy({ parsed: { options, operands }, add }: FileCall): void {
-  const action = operands.findIndex((field) =>
-    /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)),
-  )
-  if (action === -1) return
-  const words = operands.slice(action + 1)
-  const name = describeField(operands[action] ?? [])
-  const isTree = hasOption(options, 'recursive', 'r') || /^(?:sync|mirror|rsync|copy|move)$/.test(name)
-  const isRemote = (field: WordField) => /^[\w-]+:/.test(describeField(field)) || describeField(field) === '-'
-  const isMove = /^(?:mv|move|moveto)$/.test(name)
-  for (const field of words.slice(0, -1)) {
-    if (isRemote(field)) continue
-    add('reads', field)
-    if (isTree) add('reads', field, '/**')
-    if (isMove) add('deletes', field)
-  }
-  const target = words.at(-1)
-  if (!target || words.length < 2 || isRemote(target)) return
-  add('writes', target)
-  if (isTree) add('writes', target, '/**')
-  if (isTree && hasOption(options, 'delete', 'd')) add('deletes', target, '/**')
 }
 
 function gio({ parsed: { operands }, add }: FileCall): void {
@@ -468,40 +350,6 @@ function gio({ parsed: { operands }, add }: FileCall): void {
 function rename({ parsed: { operands }, add, invocation }: FileCall): void {
   for (const field of operands.slice(1)) add('deletes', field)
   invocation.frame.run.record.addOpaque('path', 'the names that rename gives are not known', invocation.at)
-}
-
-/** `vercel env pull` writes a file with the variables of the project. */
-function vercelEnv({ parsed: { operands }, add }: FileCall): void {
-  const [action, file] = operands
-  if (describeField(action ?? []) === 'pull') add('writes', file ?? exactField('.env.local'))
-}
-
-function wget({ parsed: { options, operands }, add }: FileCall): void {
-  if (hasOption(options, 'O', 'P', 'spider')) return
-  for (const field of operands) {
-    const name = /^(?:\w+:\/\/)?[^/?]+\/(?:[^?]*\/)?([^/?]+)/.exec(describeField(field))?.[1]
-    add('writes', exactField(name ?? 'index.html'))
-  }
-}
-
-function curl({ parsed: { options, operands }, add, invocation }: FileCall): void {
-  for (const value of optionValues(options, 'd', 'data-binary', 'data-raw', 'data-urlencode', 'F', 'json')) {
-    const at = /^[^@]*=?[@<]/.exec(describeField(value))?.[0]
-    if (at !== undefined && !hasOption([], 'data-raw')) add('reads', sliceField(value, at.length))
-  }
-  for (const field of operands)
-    if (/^file:\/\//.test(describeField(field))) add('reads', sliceField(field, 'file://'.length))
-  if (hasOption(options, 'K'))
-    invocation.frame.run.record.addOpaque('path', 'curl reads its options from a file', invocation.at)
-  if (!hasOption(options, 'O', 'remote-name-all')) return
-  for (const field of operands) {
-    const name = describeField(field).split(/[?#]/)[0]?.split('/').at(-1)
-    if (name)
-      add(
-        'writes',
-        fieldCertainty(field) === 'exact' ? exactField(name) : [{ value: { source: name }, quoted: true }],
-      )
-  }
 }
 
 const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {

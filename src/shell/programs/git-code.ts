@@ -1,7 +1,7 @@
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { defineAlias, forkState } from '../evaluate/shell-state.ts'
 import { describeField, exactField, fieldText, isFieldKnown, type WordField } from '../expand/shell-text.ts'
-import { namesScripts, runsSetting } from './git-settings.ts'
+import { namesScriptFolder, runsSetting } from './git-settings.ts'
 import { runScriptFile } from './interpreters.ts'
 import { optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf, readSpec } from './program-options.ts'
@@ -131,7 +131,7 @@ function runSetting(invocation: Invocation, setting: WordField): void {
     return
   }
   if (written === '' || /^(true|false)$/.test(written)) return
-  if (namesScripts(key))
+  if (namesScriptFolder(key))
     invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
   if (runsSetting(key)) runGit(invocation, `git -c ${key}`, value)
 }

@@ -11,6 +11,6 @@ export function runsSetting(key: string): boolean {
 }
 
 /** Whether git runs the scripts in the folder that a setting names. */
-export function namesScripts(key: string): boolean {
+export function namesScriptFolder(key: string): boolean {
   return folderSettings.test(key)
 }

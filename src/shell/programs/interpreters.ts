@@ -196,7 +196,7 @@ export function runsInlineCode({ program, args }: Invocation): boolean {
 }
 
 /** Runs the commands that code of another language contains in plain sight. */
-export function runCommandsIn(code: string, state: ShellState, frame: ShellFrame): void {
+function runCommandsIn(code: string, state: ShellState, frame: ShellFrame): void {
   for (const each of commandsInCode(code))
     frame.run.runCode([each], childState(state), { ...frame, depth: frame.depth + 1 })
 }

@@ -189,7 +189,7 @@ function addHost({ program, frame, at }: Invocation, host: string, certainty: 'e
 }
 
 /** The host of an address, as a browser reads it. */
-export function addUrl(invocation: Invocation, field: WordField): void {
+function addUrl(invocation: Invocation, field: WordField): void {
   const text = describeField(field)
   const host = URL.parse(text.includes('://') ? text : `http://${text}`)?.hostname
   // The start of an address may be known although its end is not.

@@ -293,7 +293,8 @@ function runOptionCode(invocation: Invocation): void {
     if (value && code.values.has(option)) runCodeOf(invocation, fieldText(value))
 }
 
-function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
+/** Runs code that a program gets as a text. */
+export function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
   const { stdin: _used, ...rest } = viaStep(frame, program)
   frame.run.runCode(code, childState(state), { ...rest, depth: frame.depth + 1 })
 }

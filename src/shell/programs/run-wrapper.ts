@@ -120,16 +120,10 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
       )
     return undefined
   }
-  const spec = specOf(found.name, row)
-  const { options, operands } = parseOptions(found.args, spec)
-  if (hasOption(options, ...(row.inert ?? [])))
-    return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
-  // Only an option without a value may take the next word, which would be the program.
-  for (const { name, value } of options)
-    if (value === undefined && !spec.names.has(name) && !/^\d+$/.test(name))
-      record.addOpaque('option', `${found.name} has an option ${name} that the analyser does not know`, at)
-  if (hasOption(options, ...(row.loads ?? [])))
-    record.addOpaque('code', `${found.name} loads code that is not known`, at)
+  const { options, operands } = parseOptions(found.args, specOf(found.name, row))
+  const unknownOutput = eitherWay(state, [{ source: `$(${found.name})` }])
+  if (hasOption(options, ...(row.inert ?? []))) return unknownOutput
+  markOptions({ row, name: found.name, options }, invocation)
   const frame = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
   for (const field of writtenFiles(row, { options, operands })) {
     // `strace -o '|command'`
@@ -139,25 +133,40 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const inside = enterWrapper({ row, options, operands }, state, frame)
   for (const code of optionValues(options, ...(row.code ?? [])))
     runCode(fieldText(code), childState(inside.state), { ...frame, via: [...frame.via, 'sh -c'] })
-  for (const text of optionValues(options, 'S').filter(() => found.name === 'env'))
-    frame.run.runCode(joinWords([text, ...inside.words]), inside.state, frame)
-  if (
-    row.mixed &&
-    row.fallback !== undefined &&
-    frame.stdin !== undefined &&
-    options.every(({ value }) => !value)
-  )
-    runCode(frame.stdin, childState(inside.state), { ...frame, at })
-  const dashes = row.mixed ? found.args.findIndex((arg) => describeField(arg) === '--') : -1
-  if (dashes !== -1) runCode(joinWords(found.args.slice(dashes + 1)), childState(inside.state), frame)
-  if (row.mixed || (found.name === 'env' && hasOption(options, 'S')))
-    return { ok: [state], fail: [state], stdout: [{ source: `$(${found.name})` }] }
+  const split = found.name === 'env' ? optionValues(options, 'S') : []
+  for (const text of split) runCode(joinWords([text, ...inside.words]), inside.state, frame)
+  if (row.mixed) runMixed({ row, options, operands: found.args }, inside.state, { ...frame, at })
+  if (row.mixed || split.length > 0) return unknownOutput
   const words = withProgram(row, options, inside.words)
   const outcome = runInner({ row, options, words }, inside.state, frame)
   // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
-  if (!outcome) return eitherWay(state, [{ source: `$(${found.name})` }])
+  if (!outcome) return unknownOutput
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
+}
+
+/** Marks options that hide which word is the program, or that load code. */
+function markOptions(
+  { row, name, options }: { row: WrapperRow; name: string; options: readonly ParsedOption[] },
+  { frame, at }: Invocation,
+): void {
+  const { record } = frame.run
+  const { names } = specOf(name, row)
+  // Only an option without a value may take the next word, which would be the program.
+  for (const option of options)
+    if (option.value === undefined && !names.has(option.name) && !/^\d+$/.test(option.name))
+      record.addOpaque('option', `${name} has an option ${option.name} that the analyser does not know`, at)
+  if (hasOption(options, ...(row.loads ?? [])))
+    record.addOpaque('code', `${name} loads code that is not known`, at)
+}
+
+/** Runs the input of a shell that it starts, and the words after `--`. */
+function runMixed({ row, options, operands }: WrapperCall, state: ShellState, frame: ShellFrame): void {
+  const { runCode } = frame.run
+  if (row.fallback !== undefined && frame.stdin !== undefined && options.every(({ value }) => !value))
+    runCode(frame.stdin, childState(state), frame)
+  const dashes = operands.findIndex((arg) => describeField(arg) === '--')
+  if (dashes !== -1) runCode(joinWords(operands.slice(dashes + 1)), childState(state), frame)
 }
 
 function writtenFiles({ writes }: WrapperRow, { options, operands }: ParsedOptions): readonly WordField[] {
