@@ -44,9 +44,10 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
     // `$(<file)` is the content of the file.
     const input = redirected.frame.stdin === frame.stdin ? undefined : redirected.frame.stdin
     const outcome = redirected.finish(eitherWay(state, input ?? EMPTY_TEXT))
-    return node.words.length === 0 && !node.assignments.some(hasSubstitution)
-      ? { ...outcome, fail: [] }
-      : outcome
+    // dash has no `+=`: it looks for a program of that name.
+    const mayFail = ({ append, value }: Assignment) =>
+      hasSubstitution(value) || (append && frame.dialect === 'sh')
+    return node.words.length === 0 && !node.assignments.some(mayFail) ? { ...outcome, fail: [] } : outcome
   }
   for (const { name } of node.assignments) exportVariable(state, name)
   const aliased = runAliases(node, forkState(state), inside)
@@ -66,7 +67,7 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
   return redirected.finish({ ...all, ok: restored(all.ok), fail: restored(all.fail) })
 }
 
-function hasSubstitution({ value }: Assignment): boolean {
+function hasSubstitution(value: Assignment['value']): boolean {
   const words: readonly Word[] = 'parts' in value ? [value] : value
   return words.some(({ parts }) => parts.some(({ kind }) => kind !== 'text'))
 }
@@ -114,6 +115,7 @@ function assign(
     if (subscript)
       assignVariable(state, name, withElement(old, expandWithoutSplitting(subscript, scope), text))
     else if (!append) assignVariable(state, name, text)
+    else if (scope.dialect === 'sh') assignVariable(state, name, unknownText(`$${name}`))
     else if (isListValue(old)) assignVariable(state, name, [...old, text])
     else assignVariable(state, name, [...(old ?? unknownText(`$${name}`)), ...text])
     return
