@@ -7,7 +7,8 @@ import type { EffectCondition } from './match-part.ts'
 import { pathsOverlap } from './path-overlap.ts'
 import { pathSpellings } from './tool-arguments.ts'
 
-type FileKind = 'writes' | 'reads' | 'deletes'
+/** What can happen to a file. */
+export type FileKind = 'writes' | 'reads' | 'deletes'
 
 /** The names that stand for an effect and not only for a tool, with the effects of each. */
 const fileEffects: Readonly<Record<string, readonly FileKind[]>> = {
@@ -23,13 +24,24 @@ export function isEffectName(name: string): boolean {
   return name === 'Network' || Object.hasOwn(fileEffects, name)
 }
 
-/** The condition of `Write(…)`, `Edit(…)`, `Read(…)`, `Delete(…)` and `Network(…)`. */
-export function compileEffectPattern(name: string, inside: string, at: string): EffectCondition {
-  return name === 'Network' ? hostCondition(inside, at) : fileCondition(fileEffects[name] ?? [], inside, at)
+/** The effects on files that a name stands for; none for any other name. */
+export function fileKindsOf(name: string): readonly FileKind[] {
+  return Object.hasOwn(fileEffects, name) ? (fileEffects[name] ?? []) : []
 }
 
-function fileCondition(kinds: readonly FileKind[], inside: string, at: string): EffectCondition {
-  const fits = compilePath(inside, at)
+/** The condition of `Write(…)`, `Edit(…)`, `Read(…)`, `Delete(…)` and `Network(…)`. */
+export function compileEffectPattern(
+  name: string,
+  inside: string,
+  { at, namedOnly = false }: { readonly at: string; readonly namedOnly?: boolean },
+): EffectCondition {
+  if (name === 'Network') return hostCondition(inside, at)
+  // What `a*` of a shell and `*.key` of a hook have in common is no name that one of them says.
+  const isNamed = !/\*[^/]*$/.test(inside)
+  return fileCondition(fileKindsOf(name), inside, compilePath(inside, at, isNamed || !namedOnly))
+}
+
+function fileCondition(kinds: readonly FileKind[], inside: string, fits: FileTest): EffectCondition {
   const bare = inside.replace(/^[./]*\//, '')
   const hidesPaths = kinds.includes('deletes')
   return {
@@ -66,7 +78,7 @@ type FileTest = (file: FileEffect, envelope: Envelope) => boolean
 /** Homes of users: the analyser may know the home folder, and the pattern says `~`. */
 const homes = ['~', '/root', '/home/*', '/Users/*'] as const
 
-function compilePath(inside: string, at: string): FileTest {
+function compilePath(inside: string, at: string, mayOverlap: boolean): FileTest {
   const bare = inside.startsWith('./') ? [inside.slice(2)] : []
   const written = inside.startsWith('~/')
     ? homes.map((home) => `${home}${inside.slice(1)}`)
@@ -74,7 +86,9 @@ function compilePath(inside: string, at: string): FileTest {
   const globs = written.map((pattern) => compileGlob(pattern, { at, classes: false }))
   const fitsText = (text: string) => globs.some((glob) => glob(text))
   const overlaps = (text: string, { cwd, project = cwd }: Envelope) =>
-    written.some((pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text)) ||
+    inHomeOf(text, inside, written).some(
+      (pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text),
+    ) ||
     // An absolute pattern of the shell may stand for the folder of the session.
     (project !== undefined && !/^[/~*]/.test(inside) && pathsOverlap(posix.join(project, inside), text))
   return ({ path, target, certainty }, envelope) => {
@@ -84,10 +98,35 @@ function compilePath(inside: string, at: string): FileTest {
     // Everything below a folder includes the folder of a pattern that is deeper.
     return (
       spellings.some(fitsText) ||
-      ((certainty === 'pattern' || path.startsWith('~/')) &&
+      (mayOverlap &&
+        (certainty === 'pattern' || path.startsWith('~/')) &&
         spellings.some((text) => overlaps(text, envelope)))
     )
   }
+}
+
+/** The patterns for `~/`: if the text names one home, only that one, because the `*` of `/home/*` also matches folders in it. */
+function inHomeOf(text: string, inside: string, written: readonly string[]): readonly string[] {
+  const home = /^(~|\/root|\/(home|Users)\/[^/*]+)(?=\/)/.exec(text)?.[0]
+  return home === undefined || !inside.startsWith('~/') ? written : [`${home}${inside.slice(1)}`]
+}
+
+/**
+ * The path of an exception: `!Read(*.example)`. It must certainly fit, so a pattern of the shell fits only as a whole, and a
+ * symbolic link only if its target does too.
+ */
+export function compileExceptedPath(inside: string, at: string): FileTest {
+  const isRelative = inside.startsWith('./')
+  const bare = isRelative ? inside.slice(2) : inside
+  const written = bare.startsWith('~/') ? homes.map((home) => `${home}${bare.slice(1)}`) : [bare]
+  const globs = written
+    // One character of a name, but not a `*` of the shell that stands for many.
+    .map((pattern) => pattern.replace(/[?[]/g, (character) => (character === '?' ? '[!*?[]' : '[[]')))
+    .map((pattern) => compileGlob(pattern, { at, classes: true }))
+  const fits = (text: string) =>
+    !(isRelative && /^([/~$]|\.{1,2}$|\.\.\/)/.test(text)) && globs.some((glob) => glob(text))
+  return ({ path, target = path }, envelope) =>
+    [path, target].every((each) => pathSpellings(each, envelope).some(fits))
 }
 
 /**
@@ -96,7 +135,7 @@ function compilePath(inside: string, at: string): FileTest {
  */
 function isComparable(pattern: string, text: string, cwd: string | undefined): boolean {
   if (cwd === undefined) return true
-  if (pattern.startsWith('/') && !text.startsWith('/')) return false
+  if (/^[/~]/.test(pattern) && !/^[/~]/.test(text)) return false
   if (!pattern.startsWith('*') || !text.endsWith('/**')) return true
   const root = text.slice(0, -'/**'.length)
   return `${cwd}/`.startsWith(`${root}/`)

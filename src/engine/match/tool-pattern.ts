@@ -8,6 +8,7 @@ import {
   hiddenCommands,
 } from './command-pattern.ts'
 import { compileEffectPattern, isEffectName } from './effect-pattern.ts'
+import { assertException, compileExceptions, type Exception, type Exceptions } from './except-effects.ts'
 import { compileGlob } from './glob.ts'
 import { compileHost, hostOf } from './host-pattern.ts'
 import { assertTexts, type EffectCondition, type MatchInput, type MatchPart } from './match-part.ts'
@@ -49,13 +50,18 @@ export function toolPatternPart(source: string): MatchPart | undefined {
 
 /**
  * `match.names`: exact names, or a `Tool(pattern)` if the entry has a parenthesis. One of them must match; an empty list
- * matches every name.
+ * matches every name. `!Read(pattern)` excepts files, hosts and commands from the effects of the other entries.
  */
 export function namesPart(names: readonly string[]): MatchPart | undefined {
   assertTexts(names, 'match.names')
   if (names.length === 0) return undefined
   const exact = new Set(names.filter((name) => !name.includes('(')))
-  const patterns = names.flatMap((name, index) => (name.includes('(') ? [toolPatternAt(name, index)] : []))
+  const except = readExceptions(names)
+  const patterns = names.flatMap((name, index) =>
+    name.includes('(') && !name.startsWith('!')
+      ? [compileToolPattern(toolPatternAt(name, index), `match.names.${index}`, except)]
+      : [],
+  )
   const source = names.join(', ')
   if (patterns.length === 0) return { kind: 'names', source, byName: (name) => exact.has(name) }
   const isForAnyTool = patterns.some(({ byName }) => byName === undefined)
@@ -82,10 +88,26 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   }
 }
 
-function toolPatternAt(text: string, index: number): CompiledToolPattern {
+/** The entries with a `!`. Without an entry that looks for effects there is nothing to except from. */
+function readExceptions(names: readonly string[]): Exceptions | undefined {
+  const exceptions = names.flatMap((name, index): Exception[] =>
+    /^!.*\(/.test(name) ? [{ ...toolPatternAt(name.slice(1), index), at: `match.names.${index}` }] : [],
+  )
+  const [first] = exceptions
+  if (first === undefined) return undefined
+  exceptions.forEach(assertException)
+  if (names.some((name) => isEffectName(readToolPattern(name)?.tool ?? '')))
+    return compileExceptions(exceptions)
+  throw new HookError('match.syntax', `${first.at} excepts something, and no entry looks for an effect`, {
+    at: first.at,
+    hint: 'Add what must match: Read(…), Write(…), Edit(…), Delete(…) or Network(…).',
+  })
+}
+
+function toolPatternAt(text: string, index: number): ToolPattern {
   const at = `match.names.${index}`
   const pattern = readToolPattern(text)
-  if (pattern) return compileToolPattern(pattern, at)
+  if (pattern) return pattern
   throw new HookError('match.syntax', `${at} is neither a name nor a Tool(pattern)`, {
     at,
     hint: 'Write it as Bash(git push*); regular expressions belong in `matcher`.',
@@ -107,7 +129,11 @@ function isRegexShaped(tool: string, inside: string): boolean {
 
 type CompiledToolPattern = Pick<MatchPart, 'byName' | 'when' | 'effects'>
 
-function compileToolPattern({ tool, inside }: ToolPattern, at: string): CompiledToolPattern {
+function compileToolPattern(
+  { tool, inside }: ToolPattern,
+  at: string,
+  except?: Exceptions,
+): CompiledToolPattern {
   const byName = (name: string) => name === tool
   if (inside.startsWith('domain:')) {
     const onHost = compileHost(inside.slice('domain:'.length), at)
@@ -118,7 +144,15 @@ function compileToolPattern({ tool, inside }: ToolPattern, at: string): Compiled
   }
   const onText = compileText(inside, at)
   if (!isEffectName(tool)) return { byName, effects: argumentCondition(inside, onText) }
-  const byEffect = compileEffectPattern(tool, inside, at)
+  const namedOnly = except?.isNamedOnly(tool) ?? false
+  const byEffect = compileEffectPattern(tool, inside, { at, namedOnly })
+  if (except)
+    return {
+      effects: {
+        find: (input, effects) => byEffect.find(input, except.apply(input, effects)),
+        hidden: byEffect.hidden,
+      },
+    }
   return {
     effects: {
       // A call of the tool itself fits by its arguments too: `Write(*)` means every call of it.
