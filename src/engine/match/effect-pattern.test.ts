@@ -471,6 +471,12 @@ describe('match.names with exceptions', () => {
     expect(named(['Delete(/*)', '!Delete(./*)', '!Delete(/tmp/?*)'], command)).toBe(expected)
   })
 
+  test('a path that leaves the working folder is outside of it, also where that folder is not known', () => {
+    const names = ['Delete(../*)', '!Delete(./*)']
+    const deletes = (command: string) => matches({ match: { names } }, toolCallInput('Bash', { command }))
+    expect([deletes('rm -r build/../../x'), deletes('rm -r build/../x')]).toEqual([true, false])
+  })
+
   test('hosts, of which every part must be known', () => {
     const names = ['Network(*.*)', '!Network(good.test)']
     expect(named(names, 'curl https://a.good.test')).toBe(false)

@@ -126,7 +126,8 @@ export function compileExceptedPath(inside: string, at: string): FileTest {
   const fits = (text: string) =>
     !(isRelative && /^([/~$]|\.{1,2}$|\.\.\/)/.test(text)) && globs.some((glob) => glob(text))
   return ({ path, target = path }, envelope) =>
-    [path, target].every((each) => pathSpellings(each, envelope).some(fits))
+    // As written, `build/../..` would be inside of `./*`.
+    [path, target].every((each) => pathSpellings(posix.normalize(each), envelope).some(fits))
 }
 
 /**
