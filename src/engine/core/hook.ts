@@ -20,7 +20,7 @@ const command = schema.object(
     subcommand: nameOrNames('The subcommand: `push`, or a list of which one must fit.'),
     flags: schema.list(schema.text(), 'Flags, all of them: `[r, f]`.'),
     any_flags: schema.list(schema.text(), 'Flags, at least one of them.'),
-    without_flags: schema.list(schema.text(), 'Flags, none of them: `[dry-run]`.'),
+    without_flags: schema.list(schema.text(), 'Flags, none of them.'),
     args: schema.list(schema.text(), 'Patterns; each must match an argument.'),
     via: schema.list(schema.text(), 'Programs on the way to it, all of them: `[sudo]`.'),
     remote: schema.boolean('Whether it runs on another machine or in a container.'),
@@ -33,10 +33,7 @@ export type CommandCondition = NonNullable<(typeof command)['type']>
 const match = schema.object(
   {
     glob: schema.text('A shell-style pattern on the whole name: `mcp__*`.'),
-    names: schema.list(
-      schema.text(),
-      'Exact names, or `Tool(pattern)`; one must match. `!Read(pattern)` is an exception.',
-    ),
+    names: schema.list(schema.text(), 'Exact names, or `Tool(pattern)`; one must match.'),
     fields: schema.map(
       schema.scalar(),
       'Dot path into the payload → its value: `tool_input.path: /etc/hosts`.',

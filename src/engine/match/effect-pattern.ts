@@ -26,22 +26,16 @@ export function isEffectName(name: string): boolean {
 
 /** The effects on files that a name stands for; none for any other name. */
 export function fileKindsOf(name: string): readonly FileKind[] {
-  return Object.hasOwn(fileEffects, name) ? (fileEffects[name] ?? []) : []
+  return (isEffectName(name) && fileEffects[name]) || []
 }
 
 /** The condition of `Write(…)`, `Edit(…)`, `Read(…)`, `Delete(…)` and `Network(…)`. */
-export function compileEffectPattern(
-  name: string,
-  inside: string,
-  { at, namedOnly = false }: { readonly at: string; readonly namedOnly?: boolean },
-): EffectCondition {
-  if (name === 'Network') return hostCondition(inside, at)
-  // What `a*` of a shell and `*.key` of a hook have in common is no name that one of them says.
-  const isNamed = !/\*[^/]*$/.test(inside)
-  return fileCondition(fileKindsOf(name), inside, compilePath(inside, at, isNamed || !namedOnly))
+export function compileEffectPattern(name: string, inside: string, at: string): EffectCondition {
+  return name === 'Network' ? hostCondition(inside, at) : fileCondition(fileKindsOf(name), inside, at)
 }
 
-function fileCondition(kinds: readonly FileKind[], inside: string, fits: FileTest): EffectCondition {
+function fileCondition(kinds: readonly FileKind[], inside: string, at: string): EffectCondition {
+  const fits = compilePath(inside, at)
   const bare = inside.replace(/^[./]*\//, '')
   const hidesPaths = kinds.includes('deletes')
   return {
@@ -73,12 +67,13 @@ function describeFile({ path, target, by }: FileEffect): string {
   return `${path}${target === undefined ? '' : ` → ${target}`} (${by})`
 }
 
-type FileTest = (file: FileEffect, envelope: Envelope) => boolean
+/** Whether a pattern fits a file. */
+export type FileTest = (file: FileEffect, envelope: Envelope) => boolean
 
 /** Homes of users: the analyser may know the home folder, and the pattern says `~`. */
-const homes = ['~', '/root', '/home/*', '/Users/*'] as const
+export const homes = ['~', '/root', '/home/*', '/Users/*'] as const
 
-function compilePath(inside: string, at: string, mayOverlap: boolean): FileTest {
+function compilePath(inside: string, at: string): FileTest {
   const bare = inside.startsWith('./') ? [inside.slice(2)] : []
   const written = inside.startsWith('~/')
     ? homes.map((home) => `${home}${inside.slice(1)}`)
@@ -98,8 +93,7 @@ function compilePath(inside: string, at: string, mayOverlap: boolean): FileTest 
     // Everything below a folder includes the folder of a pattern that is deeper.
     return (
       spellings.some(fitsText) ||
-      (mayOverlap &&
-        (certainty === 'pattern' || path.startsWith('~/')) &&
+      ((certainty === 'pattern' || path.startsWith('~/')) &&
         spellings.some((text) => overlaps(text, envelope)))
     )
   }
@@ -109,25 +103,6 @@ function compilePath(inside: string, at: string, mayOverlap: boolean): FileTest 
 function inHomeOf(text: string, inside: string, written: readonly string[]): readonly string[] {
   const home = /^(~|\/root|\/(home|Users)\/[^/*]+)(?=\/)/.exec(text)?.[0]
   return home === undefined || !inside.startsWith('~/') ? written : [`${home}${inside.slice(1)}`]
-}
-
-/**
- * The path of an exception: `!Read(*.example)`. It must certainly fit, so a pattern of the shell fits only as a whole, and a
- * symbolic link only if its target does too.
- */
-export function compileExceptedPath(inside: string, at: string): FileTest {
-  const isRelative = inside.startsWith('./')
-  const bare = isRelative ? inside.slice(2) : inside
-  const written = bare.startsWith('~/') ? homes.map((home) => `${home}${bare.slice(1)}`) : [bare]
-  const globs = written
-    // One character of a name, but not a `*` of the shell that stands for many.
-    .map((pattern) => pattern.replace(/[?[]/g, (character) => (character === '?' ? '[!*?[]' : '[[]')))
-    .map((pattern) => compileGlob(pattern, { at, classes: true }))
-  const fits = (text: string) =>
-    !(isRelative && /^([/~$]|\.{1,2}$|\.\.\/)/.test(text)) && globs.some((glob) => glob(text))
-  return ({ path, target = path }, envelope) =>
-    // As written, `build/../..` would be inside of `./*`.
-    [path, target].every((each) => pathSpellings(posix.normalize(each), envelope).some(fits))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { HookError } from '../core/error.ts'
+import { loadOwnModule } from '../core/load-own-module.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import type { CallEffects } from './call-effects.ts'
 import {
@@ -8,7 +9,7 @@ import {
   hiddenCommands,
 } from './command-pattern.ts'
 import { compileEffectPattern, isEffectName } from './effect-pattern.ts'
-import { assertException, compileExceptions, type Exception, type Exceptions } from './except-effects.ts'
+import type { Exceptions } from './except-effects.ts'
 import { compileGlob } from './glob.ts'
 import { compileHost, hostOf } from './host-pattern.ts'
 import { assertTexts, type EffectCondition, type MatchInput, type MatchPart } from './match-part.ts'
@@ -56,9 +57,9 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   assertTexts(names, 'match.names')
   if (names.length === 0) return undefined
   const exact = new Set(names.filter((name) => !name.includes('(')))
-  const except = readExceptions(names)
+  const except = names.some(isException) ? loadedExceptions(names) : undefined
   const patterns = names.flatMap((name, index) =>
-    name.includes('(') && !name.startsWith('!')
+    name.includes('(') && !isException(name)
       ? [compileToolPattern(toolPatternAt(name, index), `match.names.${index}`, except)]
       : [],
   )
@@ -88,23 +89,21 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   }
 }
 
-/** The entries with a `!`. Without an entry that looks for effects there is nothing to except from. */
-function readExceptions(names: readonly string[]): Exceptions | undefined {
-  const exceptions = names.flatMap((name, index): Exception[] =>
-    /^!.*\(/.test(name) ? [{ ...toolPatternAt(name.slice(1), index), at: `match.names.${index}` }] : [],
-  )
-  const [first] = exceptions
-  if (first === undefined) return undefined
-  exceptions.forEach(assertException)
-  if (names.some((name) => isEffectName(readToolPattern(name)?.tool ?? '')))
-    return compileExceptions(exceptions)
-  throw new HookError('match.syntax', `${first.at} excepts something, and no entry looks for an effect`, {
-    at: first.at,
-    hint: 'Add what must match: Read(…), Write(…), Edit(…), Delete(…) or Network(…).',
-  })
+/** Whether an entry of `match.names` is an exception: `!Read(*.example)`. */
+export function isException(name: string): boolean {
+  return /^!.*\(/.test(name)
 }
 
-function toolPatternAt(text: string, index: number): ToolPattern {
+let exceptEffects: typeof import('./except-effects.ts') | undefined
+
+/** Few hooks have exceptions, so the library door does not contain them. */
+function loadedExceptions(names: readonly string[]): Exceptions {
+  exceptEffects ??= loadOwnModule<typeof import('./except-effects.ts')>(import.meta.url, './except-effects')
+  return exceptEffects.compileExceptions(names)
+}
+
+/** Reads the `Tool(pattern)` of an entry of `match.names`. */
+export function toolPatternAt(text: string, index: number): ToolPattern {
   const at = `match.names.${index}`
   const pattern = readToolPattern(text)
   if (pattern) return pattern
@@ -144,12 +143,11 @@ function compileToolPattern(
   }
   const onText = compileText(inside, at)
   if (!isEffectName(tool)) return { byName, effects: argumentCondition(inside, onText) }
-  const namedOnly = except?.isNamedOnly(tool) ?? false
-  const byEffect = compileEffectPattern(tool, inside, { at, namedOnly })
+  const byEffect = compileEffectPattern(tool, inside, at)
   if (except)
     return {
       effects: {
-        find: (input, effects) => byEffect.find(input, except.apply(input, effects)),
+        find: (input, effects) => byEffect.find(input, except(inside, input, effects)),
         hidden: byEffect.hidden,
       },
     }
