@@ -512,8 +512,3 @@ test('a pattern for the home folder is about no tree inside of it', () => {
     true,
   ])
 })
-
-test('a name after `**/` begins after a slash', () => {
-  expect(line('Read(*/.env)', 'shopt -s globstar; cat **/v')).toBe(false)
-  expect(line('Read(*/.env)', 'shopt -s globstar; cat **/.env')).toBe(true)
-})

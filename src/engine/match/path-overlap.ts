@@ -1,8 +1,8 @@
 /**
  * One step of a pattern: any text, any text within a folder, the first character of a name that does not start with a dot, one
- * character, or this character. `optional` comes before two steps that may be missing.
+ * character, or this character.
  */
-type Step = 'any' | 'segment' | 'visible' | 'one' | 'optional' | number
+type Step = 'any' | 'segment' | 'visible' | 'one' | number
 
 /**
  * Whether a pattern of a hook and a pattern of a shell have a path in common: `./prod.cfg` and `*.cfg`. In the pattern of a hook
@@ -22,9 +22,8 @@ function readShellSteps(pattern: string): Step[] {
   const steps: Step[] = []
   for (const [token] of pattern.matchAll(/\*\*\/?|\[!?\]?[^\]]*\]|./gsu)) {
     const isFirst = steps.length === 0 || steps.at(-1) === SLASH
-    // `**/` may be no folder at all; else a name begins after it.
-    if (token === '**/') steps.push('optional', 'any', SLASH)
-    else if (token === '**') steps.push('any')
+    // `**/` may be no folder at all.
+    if (token.startsWith('**')) steps.push('any')
     // The shell does not replace a `*` by names that start with a dot.
     else if (token === '*')
       steps.push(...(isFirst ? (['visible', 'segment'] as const) : (['segment'] as const)))
@@ -58,11 +57,6 @@ function haveCommonText(hook: readonly Step[], shell: readonly Step[]): boolean 
     const b = shell[right]
     if (a === 'any') visit(left + 1, right)
     if (b === 'any' || b === 'segment') visit(left, right + 1)
-    if (b === 'optional') {
-      visit(left, right + 1)
-      visit(left, right + 3)
-      continue
-    }
     // An empty name skips the rest of the star too.
     if (b === 'visible') visit(left, right + 2)
     if (a === undefined || b === undefined) continue

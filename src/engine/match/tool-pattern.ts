@@ -144,18 +144,14 @@ function compileToolPattern(
   const onText = compileText(inside, at)
   if (!isEffectName(tool)) return { byName, effects: argumentCondition(inside, onText) }
   const byEffect = compileEffectPattern(tool, inside, at)
-  if (except)
-    return {
-      effects: {
-        find: (input, effects) => byEffect.find(input, except(inside, input, effects)),
-        hidden: byEffect.hidden,
-      },
-    }
   return {
     effects: {
       // A call of the tool itself fits by its arguments too: `Write(*)` means every call of it.
       find: (input, effects) =>
-        byEffect.find(input, effects) ?? (input.name === tool ? findArgument(input, onText) : undefined),
+        except
+          ? byEffect.find(input, except(inside, input, effects))
+          : (byEffect.find(input, effects) ??
+            (input.name === tool ? findArgument(input, onText) : undefined)),
       hidden: byEffect.hidden,
     },
   }
