@@ -16,7 +16,7 @@ import { addPatchFiles } from './apply-patch.ts'
 import { readAwkProgram } from './awk-program.ts'
 import { copyTargets } from './copy-targets.ts'
 import type { FileCall } from './file-call.ts'
-import { type FileRule, fileRulesOf } from './file-table.ts'
+import { type FileRule, fileRulesOf, hasFileRules } from './file-table.ts'
 import { gitApply, gitCheckout, gitClean, gitReset, gitShow } from './git-files.ts'
 import { runCodeOf } from './own-code.ts'
 import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
@@ -57,7 +57,7 @@ function folderOf({ program, args, state: { cwd } }: Invocation, subcommand?: st
 
 /** Whether the tables say which files a program uses. */
 export function hasFileEffects(program: string): boolean {
-  return Object.hasOwn(specialPrograms, program) || fileRulesOf(program).length > 0
+  return Object.hasOwn(specialPrograms, program) || hasFileRules(program)
 }
 
 function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
