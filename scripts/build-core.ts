@@ -19,6 +19,7 @@ const loadedByPath = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
   'engine/match/command-condition.ts',
+  'engine/match/except-effects.ts',
 ]
 
 rmSync(folder, { recursive: true, force: true })

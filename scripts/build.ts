@@ -22,6 +22,7 @@ const workers = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
   'engine/match/command-condition.ts',
+  'engine/match/except-effects.ts',
   'handlers/script/sandbox-worker.ts',
   'safe/process/helper-main.ts',
   'store/sqlite/store-worker.ts',

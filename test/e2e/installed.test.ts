@@ -63,6 +63,11 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     expect(run('add', 'force-push')).toMatchObject({ code: 0 })
     const pushed = run('dispatch', 'pre_tool_use', ...call('Bash', { command: 'F=-f; git push $F' }))
     expect(JSON.parse(pushed.stdout)).toMatchObject({ kind: 'block', by: 'force-push/forced' })
+    expect(run('add', 'secrets')).toMatchObject({ code: 0 })
+    const shown = (file: string) =>
+      JSON.parse(run('dispatch', 'pre_tool_use', ...call('Bash', { command: `cat config/${file}` })).stdout)
+    expect(shown('.env')).toMatchObject({ kind: 'block', by: 'secrets/read-files' })
+    expect(shown('.env.example')).toMatchObject({ kind: 'allow' })
   })
 
   test('the commands that need no gateway load no package', () => {

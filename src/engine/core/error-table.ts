@@ -11,11 +11,11 @@ export const errorTable = {
   /** The payload does not have the shape its event requires. */
   'input.schema': 'The message names the path.',
   /** Reading the payload threw, so it can be neither checked nor frozen. */
-  'input.unreadable': 'Pass plain data, without throwing getters or proxies.',
+  'input.unreadable': 'Pass plain data.',
   /** The payload is nested too deeply: more than 64 levels in JSON text, or 256 in a value passed in process. */
   'input.too_deep': 'Pass the deep part as text.',
   /** The text is larger than allowed. */
-  'input.too_large': 'Send less, or raise the limit where the text is read.',
+  'input.too_large': 'Send less, or raise the limit.',
   /** An event row given to `defineEvent` or `createHooks` contradicts itself or a built-in event. */
   'config.event': 'The message names the property.',
   /** A hook definition has a field that does not exist or has the wrong type. */
@@ -39,11 +39,11 @@ export const errorTable = {
   'config.unknown_hook': '`hooks.list()` shows the ids.',
 
   /** A name pattern is not a valid RE2 regular expression. */
-  'match.syntax': 'The message has the position and the problem.',
+  'match.syntax': 'The message has the position.',
   /** A pattern uses look-around or a back-reference, which RE2 does not have. */
-  'match.unsupported': 'Rewrite the pattern, or test the input in an `if_expr`.',
+  'match.unsupported': 'Use an `if_expr`.',
   /** A matcher could be a regular expression or a `Tool(pattern)`, and the two would differ. */
-  'match.ambiguous': 'Anchor a regular expression with ^, or use one `Tool(pattern)` per hook.',
+  'match.ambiguous': 'Start a regular expression with ^, or use `match.names`.',
   /** An `if_expr` is not valid CEL. */
   'match.cel_syntax': 'The message has line and column.',
   /**
@@ -52,7 +52,7 @@ export const errorTable = {
    */
   'match.cel_type': 'Compare something: `size(prompt) > 80`; see `docs/matchers.md`.',
   /** A matcher is longer, deeper or more nested than allowed. */
-  'match.too_complex': 'Split it into several hooks, or decide in the handler.',
+  'match.too_complex': 'Split it, or decide in the handler.',
   /** A shell line has a part that cannot be known before it runs and may be what the hook looks for. */
   'match.opaque': 'See `hookhelm shell "<line>"`; `opaque` of the hook decides.',
   /** A shell line is larger than the analyser reads, so that no match is not certain. */
@@ -61,7 +61,7 @@ export const errorTable = {
   'match.cel_eval': 'Guard optional keys with `has(tool_input.key)`.',
 
   /** A handler threw or rejected. */
-  'handler.error': 'The reason names the hook; the trace has the error.',
+  'handler.error': 'The trace has the error.',
   /** A handler did not answer before its deadline. */
   'handler.timeout': 'Raise `timeout_ms`, or set `on_timeout: allow`.',
   /** A handler returned something that its event cannot read. */
@@ -78,30 +78,30 @@ export const errorTable = {
   /** The hook applied for a time only, and that time is over. */
   'guard.expired': 'Move `expires_at`, or delete the hook.',
   /** The hook reached its number of invocations for this turn. */
-  'guard.quota': 'Raise `max_invocations_per_turn` or tighten the matcher.',
+  'guard.quota': 'Raise `max_invocations_per_turn`.',
   /** The budget of this hook is spent. */
-  'guard.budget': 'Raise the budget or wait for the next period.',
+  'guard.budget': 'Raise the budget, or wait.',
   /** The hook failed too often in a row and was switched off. */
   'guard.breaker': 'Fix the cause, then switch it on again.',
   /** The event was blocked too many times in a row for this session, so this block was not applied. */
-  'guard.streak': 'A hook keeps the agent from stopping; look at its reason.',
+  'guard.streak': 'Look at the reason of the hook.',
   /** The store behind a guard could not answer. */
-  'guard.state': 'The hook followed its `on_error` policy; look at the store.',
+  'guard.state': 'Look at the store.',
 
   /** The hooks of one dispatch together used up its time budget. */
   'engine.budget': 'Shorten the chain, or the timeouts of its hooks.',
   /** The caller aborted the dispatch. */
-  'engine.aborted': 'Nothing to fix; an aborted gate blocks.',
+  'engine.aborted': 'An aborted gate blocks.',
   /** A hook that must see the final input tried to change it again. */
   'engine.unstable_rewrite': 'Make the rewrite idempotent, or let only one hook rewrite.',
   /** A hook returned a block on an event that cannot block. */
-  'engine.block_ignored': 'Listen to an event that can block, such as pre_tool_use.',
+  'engine.block_ignored': 'Listen to an event that can block.',
   /** A handler answered after its deadline; the answer was dropped. */
   'engine.late': 'Raise `timeout_ms`.',
   /** `dispatchSync` was called for an event that may wait. */
   'engine.not_sync': 'Use `await hooks.dispatch(...)`.',
   /** A handler has blocked the event loop for more than a second. */
-  'engine.stalled': 'A synchronous loop cannot be stopped; use a command or script hook.',
+  'engine.stalled': 'Use a command or script hook.',
 } as const satisfies Record<string, string>
 
 /** The codes of this table. */

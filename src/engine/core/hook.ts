@@ -20,6 +20,7 @@ const command = schema.object(
     subcommand: nameOrNames('The subcommand: `push`, or a list of which one must fit.'),
     flags: schema.list(schema.text(), 'Flags, all of them: `[r, f]`.'),
     any_flags: schema.list(schema.text(), 'Flags, at least one of them.'),
+    without_flags: schema.list(schema.text(), 'Flags, none of them.'),
     args: schema.list(schema.text(), 'Patterns; each must match an argument.'),
     via: schema.list(schema.text(), 'Programs on the way to it, all of them: `[sudo]`.'),
     remote: schema.boolean('Whether it runs on another machine or in a container.'),

@@ -39,7 +39,7 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
 }
 
 function compileCommand(entry: CommandCondition, at: string): CompiledCommand {
-  const { flags = [], any_flags = [], args = [], via = [], remote } = entry
+  const { flags = [], any_flags = [], without_flags = [], args = [], via = [], remote } = entry
   const program = anyOf(entry.program, `${at}.program`)
   const subcommand = entry.subcommand === undefined ? undefined : anyOf(entry.subcommand, `${at}.subcommand`)
   const argTests = args.map((pattern, index) =>
@@ -47,6 +47,7 @@ function compileCommand(entry: CommandCondition, at: string): CompiledCommand {
   )
   const wantedFlags = flags.map(withoutHyphens)
   const anyFlags = any_flags.map(withoutHyphens)
+  const unwantedFlags = without_flags.map(withoutHyphens)
   const isThere = (command: ShellCommand) =>
     (program(command.program) || (command.path !== undefined && program(command.path))) &&
     via.every((step) => command.via.some((passed) => passed === step || passed.startsWith(`${step} `))) &&
@@ -56,6 +57,7 @@ function compileCommand(entry: CommandCondition, at: string): CompiledCommand {
     (subcommand === undefined || (command.subcommand !== undefined && subcommand(command.subcommand))) &&
     wantedFlags.every((flag) => hasFlag(command, flag, effects)) &&
     (anyFlags.length === 0 || anyFlags.some((flag) => hasFlag(command, flag, effects))) &&
+    !unwantedFlags.some((flag) => hasFlag(command, flag, effects)) &&
     argTests.every((test) => command.args.some(({ text }) => test(text)))
   return { fits, mayFit: isThere }
 }

@@ -219,6 +219,8 @@ describe('match.command', () => {
       true,
     ],
     [{ program: 'git', subcommand: 'push', any_flags: ['f', 'delete'] }, 'git push origin', false],
+    [{ program: 'git', subcommand: 'clean', without_flags: ['n'] }, 'git clean -f', true],
+    [{ program: 'git', subcommand: 'clean', without_flags: ['dry-run'] }, 'git clean -nf', false],
     [{ program: 'git', args: ['origin', 'main*'] }, 'git push origin main:main', true],
     [{ program: 'git', args: ['origin', 'main*'] }, 'git push origin dev', false],
     [{ program: 'rm', via: ['sudo'] }, 'sudo sh -c "rm x"', true],
@@ -421,4 +423,92 @@ describe('a file rule holds for', () => {
     const other = toolCallInput('Write', { file_path: '/srv/app/other.cfg' })
     expect(reportMatch({ matcher }, other)).not.toHaveProperty('hidden')
   })
+})
+
+describe('match.names with exceptions', () => {
+  const named = (names: readonly string[], command: string) =>
+    matches({ match: { names } }, toolCallInput('Bash', { command }, envelope))
+  const env = [
+    'Read(*/.env)',
+    'Read(*/.env.*)',
+    'Read(*.key)',
+    '!Read(*.example)',
+    '!Bash(source *)',
+    '!Read(**)',
+  ]
+
+  test.each([
+    ['cat .env', true],
+    ['cat .env.local', true],
+    ['cat .env.example', false],
+    ['diff .env .env.example', true],
+    ['ln -s .env x.example; cat x.example', true],
+    ['source .env', false],
+    ['source .env; cat .env', true],
+    ["bash -c 'source .env; cat .env'", true],
+    ["bash -c 'source .env && npm start'", false],
+    ['source x < .env', true],
+    ['cat .e*', true],
+    ['cat *.key', true],
+    ['cat dist/*', false],
+    ['cat dist/a*', false],
+    ['tar czf x.tgz .', false],
+    ['ls .env; stat .env; file .env; find . -name .env', false],
+    ['file -f .env', true],
+  ])('files and commands: %j → %s', (command, expected) => {
+    expect(named(env, command)).toBe(expected)
+  })
+
+  test.each([
+    ['rm -rf build', false],
+    ['rm -rf build/*', false],
+    ['rm -rf .', true],
+    ['rm -rf ../x', true],
+    ['rm -rf /tmp/x-*', false],
+    ['rm -rf /tmp/*', true],
+    ['rm -rf build /etc/x', true],
+  ])('the working folder: %j → %s', (command, expected) => {
+    expect(named(['Delete(/*)', '!Delete(./*)', '!Delete(/tmp/?*)'], command)).toBe(expected)
+  })
+
+  test('a path that leaves the working folder is outside of it, also where that folder is not known', () => {
+    const names = ['Delete(../*)', '!Delete(./*)']
+    const deletes = (command: string) => matches({ match: { names } }, toolCallInput('Bash', { command }))
+    expect([deletes('rm -r build/../../x'), deletes('rm -r build/../x')]).toEqual([true, false])
+  })
+
+  test('hosts, of which every part must be known', () => {
+    const names = ['Network(*.*)', '!Network(good.test)']
+    expect(named(names, 'curl https://a.good.test')).toBe(false)
+    expect(named(names, 'curl https://good.test.evil.test')).toBe(true)
+    expect(named(names, 'curl "https://$X.good.test"')).toBe(true)
+    const call = (url: string) => matches({ match: { names } }, toolCallInput('WebFetch', { url }, envelope))
+    expect([call('https://good.test/x'), call('https://evil.test/x')]).toEqual([false, true])
+  })
+
+  test('a tool for files counts like a command, and another key of the call hides nothing', () => {
+    const read = (name: string, input: object) =>
+      matches({ match: { names: env } }, toolCallInput(name, input, envelope))
+    expect(read('Read', { file_path: '.env.example' })).toBe(false)
+    expect(read('Read', { file_path: '.env.local' })).toBe(true)
+    expect(read('mcp__files__read_file', { path: '.env', command: 'source x' })).toBe(true)
+  })
+
+  test('are refused without an entry that they could change, and for calls of other tools', () => {
+    expect(compileError({ match: { names: ['!Read(*.example)'] } }).code).toBe('match.syntax')
+    expect(compileError({ match: { names: ['Bash(rm *)', '!Bash(rm x)'] } }).code).toBe('match.syntax')
+    expect(compileError({ match: { names: ['Read(*)', '!WebFetch(x)'] } }).code).toBe('match.syntax')
+  })
+})
+
+test('a pattern for the home folder is about no tree inside of it', () => {
+  const inHome = { cwd: '/home/dev/app' }
+  const reads = (command: string) =>
+    matches({ matcher: 'Read(~/.ssh/id_*)' }, toolCallInput('Bash', { command }, inHome))
+  expect([reads('tar czf x.tgz .'), reads('cp -r /home/dev/app /tmp')]).toEqual([false, false])
+  expect([reads('tar czf x.tgz ~'), reads('cat ~/.ssh/*'), reads('cp -r /home/dev /tmp')]).toEqual([
+    true,
+    true,
+    true,
+  ])
 })

@@ -7,7 +7,8 @@ import type { EffectCondition } from './match-part.ts'
 import { pathsOverlap } from './path-overlap.ts'
 import { pathSpellings } from './tool-arguments.ts'
 
-type FileKind = 'writes' | 'reads' | 'deletes'
+/** What can happen to a file. */
+export type FileKind = 'writes' | 'reads' | 'deletes'
 
 /** The names that stand for an effect and not only for a tool, with the effects of each. */
 const fileEffects: Readonly<Record<string, readonly FileKind[]>> = {
@@ -23,9 +24,14 @@ export function isEffectName(name: string): boolean {
   return name === 'Network' || Object.hasOwn(fileEffects, name)
 }
 
+/** The effects on files that a name stands for; none for any other name. */
+export function fileKindsOf(name: string): readonly FileKind[] {
+  return (isEffectName(name) && fileEffects[name]) || []
+}
+
 /** The condition of `Write(…)`, `Edit(…)`, `Read(…)`, `Delete(…)` and `Network(…)`. */
 export function compileEffectPattern(name: string, inside: string, at: string): EffectCondition {
-  return name === 'Network' ? hostCondition(inside, at) : fileCondition(fileEffects[name] ?? [], inside, at)
+  return name === 'Network' ? hostCondition(inside, at) : fileCondition(fileKindsOf(name), inside, at)
 }
 
 function fileCondition(kinds: readonly FileKind[], inside: string, at: string): EffectCondition {
@@ -61,10 +67,11 @@ function describeFile({ path, target, by }: FileEffect): string {
   return `${path}${target === undefined ? '' : ` → ${target}`} (${by})`
 }
 
-type FileTest = (file: FileEffect, envelope: Envelope) => boolean
+/** Whether a pattern fits a file. */
+export type FileTest = (file: FileEffect, envelope: Envelope) => boolean
 
 /** Homes of users: the analyser may know the home folder, and the pattern says `~`. */
-const homes = ['~', '/root', '/home/*', '/Users/*'] as const
+export const homes = ['~', '/root', '/home/*', '/Users/*'] as const
 
 function compilePath(inside: string, at: string): FileTest {
   const bare = inside.startsWith('./') ? [inside.slice(2)] : []
@@ -74,7 +81,9 @@ function compilePath(inside: string, at: string): FileTest {
   const globs = written.map((pattern) => compileGlob(pattern, { at, classes: false }))
   const fitsText = (text: string) => globs.some((glob) => glob(text))
   const overlaps = (text: string, { cwd, project = cwd }: Envelope) =>
-    written.some((pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text)) ||
+    inHomeOf(text, inside, written).some(
+      (pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text),
+    ) ||
     // An absolute pattern of the shell may stand for the folder of the session.
     (project !== undefined && !/^[/~*]/.test(inside) && pathsOverlap(posix.join(project, inside), text))
   return ({ path, target, certainty }, envelope) => {
@@ -90,13 +99,19 @@ function compilePath(inside: string, at: string): FileTest {
   }
 }
 
+/** The patterns for `~/`: if the text names one home, only that one, because the `*` of `/home/*` also matches folders in it. */
+function inHomeOf(text: string, inside: string, written: readonly string[]): readonly string[] {
+  const home = /^(~|\/root|\/(home|Users)\/[^/*]+)(?=\/)/.exec(text)?.[0]
+  return home === undefined || !inside.startsWith('~/') ? written : [`${home}${inside.slice(1)}`]
+}
+
 /**
  * Whether two patterns speak about the same files. A path that is relative to a known folder is not absolute. And any folder may
  * have a `.env` somewhere below: a pattern for every `.env` means such a tree only if the session works in it.
  */
 function isComparable(pattern: string, text: string, cwd: string | undefined): boolean {
   if (cwd === undefined) return true
-  if (pattern.startsWith('/') && !text.startsWith('/')) return false
+  if (/^[/~]/.test(pattern) && !/^[/~]/.test(text)) return false
   if (!pattern.startsWith('*') || !text.endsWith('/**')) return true
   const root = text.slice(0, -'/**'.length)
   return `${cwd}/`.startsWith(`${root}/`)

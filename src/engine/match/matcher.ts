@@ -41,7 +41,7 @@ const matchKeys = ['glob', 'names', 'fields', 'outcome', 'command']
 function uselessOpaque(): HookError {
   return new HookError('config.field', '`opaque` needs a condition that looks at what a call does', {
     at: 'opaque',
-    hint: 'Add `match.command`, a matcher such as Bash(rm *) or Write(./.env), or an if_expr with `shell`.',
+    hint: 'Add `match.command`, a matcher such as Bash(rm *), or an if_expr with `shell`.',
   })
 }
 

@@ -56,12 +56,16 @@ export function shellLines(payload: unknown): readonly string[] {
   return isRecord(toolInput) ? shellArguments(toolInput).flatMap(({ lines }) => lines) : []
 }
 
-/** The path as written, normalized, and relative to the working directory and to the folder where the session began. */
+/**
+ * The path as written, normalized, and relative to the working directory and to the folder where the session began: `.` for
+ * these folders themselves.
+ */
 export function pathSpellings(path: string, { cwd, project }: Pick<Envelope, 'cwd' | 'project'>): string[] {
   const plain = posix.normalize(path)
   const inside = [cwd, project].flatMap((folder) => {
     const base =
       folder === undefined || folder === '/' ? undefined : `${posix.normalize(folder).replace(/\/$/, '')}/`
+    if (base === `${plain}/`) return ['.']
     return base !== undefined && plain.startsWith(base) ? [plain.slice(base.length)] : []
   })
   return [...new Set([path, plain, ...inside])]

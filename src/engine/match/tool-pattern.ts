@@ -1,4 +1,5 @@
 import { HookError } from '../core/error.ts'
+import { loadOwnModule } from '../core/load-own-module.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import type { CallEffects } from './call-effects.ts'
 import {
@@ -8,6 +9,7 @@ import {
   hiddenCommands,
 } from './command-pattern.ts'
 import { compileEffectPattern, isEffectName } from './effect-pattern.ts'
+import type { Exceptions } from './except-effects.ts'
 import { compileGlob } from './glob.ts'
 import { compileHost, hostOf } from './host-pattern.ts'
 import { assertTexts, type EffectCondition, type MatchInput, type MatchPart } from './match-part.ts'
@@ -49,13 +51,18 @@ export function toolPatternPart(source: string): MatchPart | undefined {
 
 /**
  * `match.names`: exact names, or a `Tool(pattern)` if the entry has a parenthesis. One of them must match; an empty list
- * matches every name.
+ * matches every name. `!Read(pattern)` excepts files, hosts and commands from the effects of the other entries.
  */
 export function namesPart(names: readonly string[]): MatchPart | undefined {
   assertTexts(names, 'match.names')
   if (names.length === 0) return undefined
   const exact = new Set(names.filter((name) => !name.includes('(')))
-  const patterns = names.flatMap((name, index) => (name.includes('(') ? [toolPatternAt(name, index)] : []))
+  const except = names.some(isException) ? loadedExceptions(names) : undefined
+  const patterns = names.flatMap((name, index) =>
+    name.includes('(') && !isException(name)
+      ? [compileToolPattern(toolPatternAt(name, index), `match.names.${index}`, except)]
+      : [],
+  )
   const source = names.join(', ')
   if (patterns.length === 0) return { kind: 'names', source, byName: (name) => exact.has(name) }
   const isForAnyTool = patterns.some(({ byName }) => byName === undefined)
@@ -82,10 +89,24 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   }
 }
 
-function toolPatternAt(text: string, index: number): CompiledToolPattern {
+/** Whether an entry of `match.names` is an exception: `!Read(*.example)`. */
+export function isException(name: string): boolean {
+  return /^!.*\(/.test(name)
+}
+
+let exceptEffects: typeof import('./except-effects.ts') | undefined
+
+/** Few hooks have exceptions, so the library door does not contain them. */
+function loadedExceptions(names: readonly string[]): Exceptions {
+  exceptEffects ??= loadOwnModule<typeof import('./except-effects.ts')>(import.meta.url, './except-effects')
+  return exceptEffects.compileExceptions(names)
+}
+
+/** Reads the `Tool(pattern)` of an entry of `match.names`. */
+export function toolPatternAt(text: string, index: number): ToolPattern {
   const at = `match.names.${index}`
   const pattern = readToolPattern(text)
-  if (pattern) return compileToolPattern(pattern, at)
+  if (pattern) return pattern
   throw new HookError('match.syntax', `${at} is neither a name nor a Tool(pattern)`, {
     at,
     hint: 'Write it as Bash(git push*); regular expressions belong in `matcher`.',
@@ -107,7 +128,11 @@ function isRegexShaped(tool: string, inside: string): boolean {
 
 type CompiledToolPattern = Pick<MatchPart, 'byName' | 'when' | 'effects'>
 
-function compileToolPattern({ tool, inside }: ToolPattern, at: string): CompiledToolPattern {
+function compileToolPattern(
+  { tool, inside }: ToolPattern,
+  at: string,
+  except?: Exceptions,
+): CompiledToolPattern {
   const byName = (name: string) => name === tool
   if (inside.startsWith('domain:')) {
     const onHost = compileHost(inside.slice('domain:'.length), at)
@@ -123,7 +148,10 @@ function compileToolPattern({ tool, inside }: ToolPattern, at: string): Compiled
     effects: {
       // A call of the tool itself fits by its arguments too: `Write(*)` means every call of it.
       find: (input, effects) =>
-        byEffect.find(input, effects) ?? (input.name === tool ? findArgument(input, onText) : undefined),
+        except
+          ? byEffect.find(input, except(inside, input, effects))
+          : (byEffect.find(input, effects) ??
+            (input.name === tool ? findArgument(input, onText) : undefined)),
       hidden: byEffect.hidden,
     },
   }

@@ -168,7 +168,7 @@ function source({ args, state, frame, program }: Invocation): ShellOutcome {
   const starts = rest.length > 0 && frame.dialect === 'sh' ? [given, forkState(state)] : [given]
   const returns: ShellState[] = []
   const inside = { ...viaStep(frame, `${program} ${describeField(file)}`), returns }
-  const outcomes = starts.map((start) => runScriptFile(file, start, inside))
+  const outcomes = starts.map((start) => runScriptFile(file, start, inside, program))
   return {
     ok: joinStates([...outcomes.flatMap(({ ok }) => ok), ...returns]),
     fail: joinStates([...outcomes.flatMap(({ fail }) => fail), ...returns]),

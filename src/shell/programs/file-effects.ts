@@ -16,7 +16,7 @@ import { addPatchFiles } from './apply-patch.ts'
 import { readAwkProgram } from './awk-program.ts'
 import { copyTargets } from './copy-targets.ts'
 import type { FileCall } from './file-call.ts'
-import { type FileRule, fileRulesOf } from './file-table.ts'
+import { type FileRule, fileRulesOf, hasFileRules } from './file-table.ts'
 import { gitApply, gitCheckout, gitClean, gitReset, gitShow } from './git-files.ts'
 import { runCodeOf } from './own-code.ts'
 import { hasOption, optionValues, type ParsedOptions, parseOptions, sliceField } from './parse-options.ts'
@@ -57,7 +57,7 @@ function folderOf({ program, args, state: { cwd } }: Invocation, subcommand?: st
 
 /** Whether the tables say which files a program uses. */
 export function hasFileEffects(program: string): boolean {
-  return Object.hasOwn(specialPrograms, program) || fileRulesOf(program).length > 0
+  return Object.hasOwn(specialPrograms, program) || hasFileRules(program)
 }
 
 function afterSubcommand(args: readonly WordField[], subcommand: string): readonly WordField[] {
@@ -297,7 +297,7 @@ function tar({ invocation, parsed, add }: FileCall): void {
     if (describeField(action).startsWith('exec=')) runCodeOf(invocation, fieldText(sliceField(action, 5)))
   if (hasOption(options, 'x')) {
     for (const field of archive) add('reads', field)
-    if (!hasOption(options, 'O')) add('writes', folder, '/**')
+    if (!hasOption(options, 'O')) addExtracted(folder, operands, add)
   }
   if (hasOption(options, 'c', 'r', 'u')) {
     for (const field of archive) add('writes', field)
@@ -311,10 +311,16 @@ function tar({ invocation, parsed, add }: FileCall): void {
 }
 
 function unzip({ parsed: { options, operands }, add }: FileCall): void {
-  const [archive] = operands
+  const [archive, ...members] = operands
   if (archive) add('reads', archive)
   if (!hasOption(options, 'l', 't', 'p', 'v'))
-    add('writes', optionValues(options, 'd')[0] ?? exactField('.'), '/**')
+    addExtracted(optionValues(options, 'd')[0] ?? exactField('.'), members, add)
+}
+
+/** An archive may write any file of the folder; the files that the line names are certain. */
+function addExtracted(folder: WordField, members: readonly WordField[], add: FileCall['add']): void {
+  add('writes', folder, '/**')
+  for (const member of members) add('writes', [...folder, { value: '/', quoted: true }, ...member])
 }
 
 /** Writes the files that a patch names; the patch is read if it is part of the line. */

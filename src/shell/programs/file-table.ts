@@ -1,7 +1,8 @@
 /**
  * Which arguments of a program are files. A rule is `reads`, `writes` or `deletes`, then places: `all` operands, `first`,
  * `last`, `rest` (all but the first), `init` (all but the last), or `-o`, the value of an option. `/**` after a place covers
- * everything below. `if:-w` limits a rule to calls with that option. Rules are separated by semicolons.
+ * everything below. `if:-w` limits a rule to calls with that option. Rules are separated by semicolons. A program without rules
+ * works on files without their content: `ls`, `stat`.
  */
 const table: Readonly<Record<string, string>> = {
   cat: 'reads all',
@@ -18,7 +19,7 @@ const table: Readonly<Record<string, string>> = {
   hexdump: 'reads all',
   strings: 'reads all',
   wc: 'reads all',
-  stat: 'reads all',
+  stat: '',
   cut: 'reads all',
   paste: 'reads all',
   column: 'reads all',
@@ -57,9 +58,9 @@ const table: Readonly<Record<string, string>> = {
   ag: 'reads rest',
   jq: 'reads rest',
   yq: 'reads rest; writes rest if:-i',
-  ls: 'reads all',
-  tree: 'reads all; writes -o',
-  du: 'reads all',
+  ls: '',
+  tree: 'writes -o',
+  du: '',
   sort: 'reads all; writes -o',
   uniq: 'reads first; writes rest',
   tee: 'writes all',
@@ -122,7 +123,7 @@ const table: Readonly<Record<string, string>> = {
   convert: 'reads init; writes last',
   magick: 'reads init; writes last',
   dasel: 'reads -f; writes -f',
-  file: 'reads all; reads -f',
+  file: 'reads -f',
   dos2unix: 'writes all',
   unix2dos: 'writes all',
   sponge: 'writes all',
@@ -192,11 +193,16 @@ export interface FileRule {
 
 const rules = new Map<string, readonly FileRule[]>()
 
+/** Whether the table has the program, even without a rule. */
+export function hasFileRules(program: string): boolean {
+  return Object.hasOwn(table, program)
+}
+
 /** The rules of a program; none if it is not in the table. */
 export function fileRulesOf(program: string): readonly FileRule[] {
   const known = rules.get(program)
   if (known) return known
-  if (!Object.hasOwn(table, program)) return []
+  if (!hasFileRules(program)) return []
   const read = (table[program] ?? '').split('; ').flatMap(readRule)
   rules.set(program, read)
   return read

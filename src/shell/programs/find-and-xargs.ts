@@ -110,7 +110,6 @@ export function runFind(invocation: Invocation): ShellOutcome {
   if (hidden)
     frame.run.record.addOpaque('option', `the argument ${describeField(hidden)} of find may run commands`, at)
   const file = recordFile(state, frame)
-  for (const field of starts) file('reads', { field, by: 'find', at, below: '/**' })
   for (const [place, arg] of expression.entries()) {
     const text = describeField(arg)
     if (text === '-delete')

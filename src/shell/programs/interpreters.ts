@@ -110,11 +110,16 @@ function afterChild(state: ShellState, outcomes: readonly ShellOutcome[]): Shell
 }
 
 /** Runs a script on disk in a state, and records that it is read. */
-export function runScriptFile(file: WordField, state: ShellState, frame: ShellFrame): ShellOutcome {
+export function runScriptFile(
+  file: WordField,
+  state: ShellState,
+  frame: ShellFrame,
+  by = 'sh',
+): ShellOutcome {
   const at = frame.at ?? 0
   const [only] = file
   const isSubstituted = only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
-  if (!isSubstituted) recordFile(state, frame)('reads', { field: file, by: 'sh', at })
+  if (!isSubstituted) recordFile(state, frame)('reads', { field: file, by, at })
   const content =
     knownText(fieldText(file)) === '/dev/stdin' ? frame.stdin : scriptContent(file, state, frame)
   if (content !== undefined) return frame.run.runCode(content, state, { ...frame, depth: frame.depth + 1 })
