@@ -181,7 +181,7 @@ interface Ran {
 }
 
 const runText =
-  'The real agentAdapters, offline and against a model that is not one. What counts is what the tool left behind: a file.'
+  'The real agents, offline and against a fake model. What counts is what the tool left behind: a file.'
 
 /** `npm run test:agents` leaves its results; whoever was not run says so. */
 function ran(): string {

@@ -41,7 +41,7 @@ export function applyRedirects(
     const number = descriptor ?? (isInput ? '0' : '1')
     if (operator.startsWith('<<')) {
       const stdin = readHere(redirect, state, inside)
-      if (number === '0') inside = { ...inside, stdin }
+      if (number === '0') inside = withInput(inside, stdin)
       continue
     }
     const target = expandWithoutSplitting(redirect.target, expansionScope(state, frame))
@@ -56,7 +56,7 @@ export function applyRedirects(
     const { files } = state
     const path = recordRedirect(redirect, target, { state, frame })
     if (operator === '<&' && number === '0') inside = { ...inside, stdin: unknownText('<&') }
-    if (operator === '<' && number === '0') inside = { ...inside, stdin: fileContent(target, path, state) }
+    if (operator === '<' && number === '0') inside = withInput(inside, fileContent(target, path, state))
     if (!isInput && (number === '1' || operator.startsWith('&')))
       output = {
         path,
@@ -65,8 +65,19 @@ export function applyRedirects(
   }
   return {
     frame: inside,
-    finish: (outcome) => (output === undefined ? outcome : redirectOutput(outcome, output)),
+    finish(outcome) {
+      if (output === undefined) return outcome
+      const redirected = redirectOutput(outcome, output)
+      // zsh writes to the file and to the pipe.
+      return frame.isPiped ? { ...redirected, stdout: outcome.stdout } : redirected
+    },
   }
+}
+
+/** zsh reads all inputs of a command, one after the other; other shells read the last one. */
+function withInput(frame: ShellFrame, stdin: ShellText): ShellFrame {
+  const isRead = frame.dialect === 'zsh' && frame.stdin !== undefined
+  return { ...frame, stdin: isRead ? [...(frame.stdin ?? []), ...stdin] : stdin }
 }
 
 interface RedirectPlace {

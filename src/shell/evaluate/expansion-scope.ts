@@ -19,6 +19,7 @@ export function expansionScope(state: ShellState, frame: ShellFrame): ExpansionS
   const { run } = frame
   const inner = (step: string): ShellFrame => ({
     ...frame,
+    isPiped: false,
     via: [...frame.via, step],
     depth: frame.depth + 1,
   })

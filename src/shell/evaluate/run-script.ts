@@ -136,7 +136,8 @@ function runPipeline(
   let after = state
   let last: ShellOutcome | undefined
   for (const command of commands) {
-    const inside = stdin === undefined ? frame : { ...frame, stdin }
+    const isPiped = frame.dialect === 'zsh' && command !== commands.at(-1)
+    const inside = { ...frame, isPiped, ...(stdin === undefined ? {} : { stdin }) }
     last = withOwnTraps(frame.run, () => runNode(command, forkState(after), inside))
     stdin = last.stdout
     if (command !== commands.at(-1) || frame.dialect !== 'zsh') after = withFilesOf(after, last)

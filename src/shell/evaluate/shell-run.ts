@@ -21,6 +21,8 @@ export interface ShellFrame {
   readonly loops?: readonly ShellState[][]
   /** Set by `command`: functions do not count. */
   readonly skipsFunctions?: true
+  /** The output goes into a pipe of zsh, whatever else the command redirects it to. */
+  readonly isPiped?: boolean
 }
 
 /** One analysis. Its functions call one another, so the parts that need them receive this object. */
