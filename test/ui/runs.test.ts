@@ -129,7 +129,7 @@ describe('one run', () => {
     const outcome = page.getByRole('status', { name: 'Outcome' })
     await outcome.getByText('The report R666 is confidential.').waitFor()
     // Not by flaky-check, which failed before and whose policy lets runs pass.
-    expect(await outcome.textContent()).toMatch(/^Blockedby path-resolver — The report R666/)
+    await expect.poll(() => outcome.textContent()).toMatch(/^Blockedby path-resolver — The report R666/)
     expect(await page.locator('[data-phase="waiting"]').count()).toBe(0)
     const first = page.locator('main [class*=stack] > *').first()
     expect(await first.getAttribute('aria-label')).toBe('Outcome')
