@@ -57,7 +57,7 @@ export async function makeAndChangeHook({ gateway, signIn }: FlowParts): Promise
   await page.locator(`[data-event="${body.event_id}"]`).click()
   await page.getByText('Blocked').first().waitFor()
   const event = page.getByRole('complementary', { name: 'Event' })
-  expect(await event.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
+  await expect.poll(() => event.getByRole('status').first().textContent()).toContain('no-apply — Plan first.')
 
   await page.getByRole('link', { name: 'Open in Test' }).click()
   await page.getByText('terraform apply -target=db').first().waitFor()

@@ -89,7 +89,7 @@ describe('a person makes a hook', () => {
     await step.getByText('size(tool_input.command) > 80').waitFor()
     expect(await step.getByRole('img', { name: 'true' }).count()).toBe(1)
     expect(await step.getByRole('img', { name: 'false' }).count()).toBe(1)
-    expect(await step.textContent()).toContain('✗15')
+    await expect.poll(() => step.textContent()).toContain('✗15')
   })
 
   test('reads on the page of an event what the call would do, why a hook matched, and what cannot be known', async () => {

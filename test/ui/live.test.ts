@@ -49,7 +49,7 @@ test('a blocked call appears in Live without a reload, and the event beside the 
   await row.click()
   const drawer = page.getByRole('complementary', { name: 'Event' })
   await drawer.getByText('Blocked').first().waitFor()
-  expect(await drawer.getByRole('status').first().textContent()).toContain('Push without --force.')
+  await expect.poll(() => drawer.getByRole('status').first().textContent()).toContain('Push without --force.')
   await drawer.getByRole('list', { name: 'Hooks in their order' }).getByText('no-force').waitFor()
   expect(complaints).toEqual([])
 })

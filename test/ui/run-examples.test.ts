@@ -73,9 +73,9 @@ test(
     const example = await openExample('validate-parameters')
     const { run } = await example.finish('table-query', { sql: 'DROP TABLE people' })
     await lookAt(example, run.run_id, 'validate', async (page) => {
-      expect(await outcome(page).textContent()).toMatch(
-        /^Blockedby security-validator — table-query may only read/,
-      )
+      await expect
+        .poll(() => outcome(page).textContent())
+        .toMatch(/^Blockedby security-validator — table-query may only read/)
       expect(await phase(page, 'running').count()).toBe(0)
     })
   },
