@@ -50,7 +50,8 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
     return isCertainSuccess(node) ? { ...outcome, fail: [] } : outcome
   }
   for (const { name } of node.assignments) exportVariable(state, name)
-  const aliased = runAliases(node, forkState(state), inside)
+  // The words of an alias are expanded before the assignments in front of it.
+  const aliased = runAliases(node, { ...state, variables: before }, inside)
   const outcome = frame.run.runWords(fields, state, inside)
   const all = aliased ? joinOutcomes(outcome, aliased) : outcome
   const first = describeField(fields[0] ?? [])
