@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { running } from '../gateway/running.fixture.ts'
 import { runnerProcess, runsOf, untilEnded } from '../runs/runs.fixture.ts'
@@ -424,6 +425,10 @@ test(
   HANG,
 )
 
+function describeProcess(pid: number, column: 'ppid' | 'args'): string {
+  return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8' })
+}
+
 test(
   'CH-70 warm_remote_capacity starts a real runner that claims the waiting run',
   async () => {
@@ -449,10 +454,14 @@ test(
     ])
     const { runners } = await ok('GET', '/runners')
     expect(runners).toHaveLength(1)
-    // The runner outlives the gateway, so the test ends it.
+    // The runner outlives the gateway, so the test ends it. It starts the processes of runs through a helper.
     const { session_id } = await runsOf(gateway).run(run_id)
     const { result_data } = await runsOf(gateway).result(session_id)
-    process.kill(result_data.done, 'SIGKILL')
+    const runner = [result_data.done, Number(describeProcess(result_data.done, 'ppid'))].find((pid) =>
+      describeProcess(pid, 'args').includes(' runner '),
+    )
+    expect(runner).toBeGreaterThan(1)
+    process.kill(Number(runner), 'SIGKILL')
   },
   HANG,
 )

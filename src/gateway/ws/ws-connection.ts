@@ -33,12 +33,12 @@ export const wsCloseReasons = {
   slow: [1013, 'the client reads too slowly; resume from the last cursor'],
 } as const
 
-/** One WebSocket. It runs a bounded number of requests at a time and replies in the order in which they finish. */
 /** The caller of a connection, and the address that it came from. */
 interface ConnectedCaller extends AdmittedCaller {
   readonly address: string | undefined
 }
 
+/** One WebSocket. It runs a bounded number of requests at a time and replies in the order in which they finish. */
 export class WsConnection {
   readonly #admitted: ConnectedCaller
   readonly #ws: WebSocket

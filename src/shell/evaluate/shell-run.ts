@@ -31,9 +31,9 @@ export interface ShellRun {
   readonly record: EffectRecorder
   /** The links that the line itself makes, with where they lead; undefined if that is not known. */
   readonly links: Map<string, string | undefined>
-  /** Code to run when the shell ends. */
   /** The states in which the line calls `exit`. */
   readonly exits: ShellState[]
+  /** Code to run when the shell ends. */
   readonly exitTraps: { readonly code: ShellText; readonly frame: ShellFrame }[]
   readonly runScript: (script: Script, states: readonly ShellState[], frame: ShellFrame) => ShellOutcome
   /** Parses code and runs it. */
