@@ -243,9 +243,10 @@ function createDispatch(
     clock,
     log,
   })
-  const onLoad = nodeChanges.notifyFileLoad
+  const onLoad = () => nodeChanges.notifyHookLoad()
   const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log, onLoad }) } : {}
-  const snapshots = createSnapshots({ store, settings, makeHooks, ...files })
+  const onReload = nodeChanges.notifyHookLoad
+  const snapshots = createSnapshots({ store, settings, makeHooks, onReload, ...files })
   definitionsChanged.listen(snapshots.refresh)
   definitionsChanged.listen(nodeChanges.notify)
   cleanup.add(() => snapshots.close())

@@ -79,10 +79,24 @@ describe('changes.tail', () => {
     expect(await kindsSince(cursor, viewer, parts)).toEqual(['health'])
   })
 
+  test('hooks have changed again once this node uses them, for their tenant only', async () => {
+    const nodeChanges = createNodeChanges()
+    const stored = await cursorOf(viewer, { nodeChanges })
+    await methods.call('hooks.create', guard)
+    const { changes, nextCursor } = await methods.call('changes.tail', { cursor: stored }, viewer, {
+      nodeChanges,
+    })
+    expect(changes).toEqual([{ kind: 'hooks' }])
+    const other = await cursorOf(otherViewer, { nodeChanges })
+    nodeChanges.notifyHookLoad(viewer.tenant)
+    expect(await kindsSince(nextCursor, viewer, { nodeChanges })).toEqual(['hooks'])
+    expect(await kindsSince(other, otherViewer, { nodeChanges })).toEqual([])
+  })
+
   test('hook files that are loaded again are changed hooks', async () => {
     const nodeChanges = createNodeChanges()
     const cursor = await cursorOf(viewer, { nodeChanges })
-    nodeChanges.notifyFileLoad()
+    nodeChanges.notifyHookLoad()
     expect(await kindsSince(cursor, viewer, { nodeChanges })).toEqual(['hooks'])
   })
 

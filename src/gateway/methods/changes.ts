@@ -68,7 +68,7 @@ async function currentMarks(
   const health = lines.map(({ name, state, text }) => [name, state, state === 'ok' ? '' : text])
   const texts: Readonly<Record<ChangeKind, string>> = {
     ...marks,
-    hooks: `${marks.hooks} ${nodeChanges.fileLoads()}`,
+    hooks: `${marks.hooks} ${nodeChanges.hookLoads(tenant)}`,
     rules: `${marks.rules} ${ruleFilesOf(caller, parts)
       .map(({ file, fingerprint }) => `${file} ${fingerprint}`)
       .join(' ')}`,

@@ -80,6 +80,8 @@ const list = defineCall({
   needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
+    // Whoever heard of a changed setting asks before this node may have taken it into use.
+    await parts.settings.reload(tenant)
     const rows = await parts.store.listRules(tenant)
     const groups = await groupsFor(caller, params.folder, parts)
     const files = ruleFilesOf(caller, parts)

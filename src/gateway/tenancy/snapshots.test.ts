@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { defaultSettings } from '../settings.ts'
-import { brokenHandler } from './snapshot.ts'
+import { brokenHandler, type Snapshot } from './snapshot.ts'
 import { createSnapshots } from './snapshots.ts'
 
 const TENANT = '0193a5b0-7e9d-7000-8000-0000000000aa'
@@ -96,7 +96,11 @@ function stored(...hooks: HookRow[]) {
   let version = 1
   let loads = 0
   const handler = { type: 'says', read: () => undefined, run: () => undefined }
+  const reloads: (readonly (string | undefined)[])[] = []
+  const listed = ({ hooks }: Pick<Snapshot, 'hooks'>) =>
+    hooks.list('pre_tool_use').map(({ id, name }) => name ?? id)
   const snapshots = createSnapshots({
+    onReload: () => reloads.push(...snapshots.loaded().map(listed)),
     store: {
       async loadDefinitions(tenant) {
         if (tenant === TENANT) loads++
@@ -107,11 +111,8 @@ function stored(...hooks: HookRow[]) {
     settings: { of: () => defaultSettings, reload: async () => {} },
     makeHooks: () => createHooks({ handlers: [handler, brokenHandler] }),
   })
-  const inUse = async () => {
-    const { hooks } = await snapshots.of(TENANT)
-    return hooks.list('pre_tool_use').map(({ id, name }) => name ?? id)
-  }
-  return { snapshots, hooks, inUse, loads: () => loads, bump: () => ++version }
+  const inUse = async () => listed(await snapshots.of(TENANT))
+  return { snapshots, hooks, inUse, reloads, loads: () => loads, bump: () => ++version }
 }
 
 describe('the change of one hook', () => {
@@ -153,6 +154,18 @@ describe('the change of one hook', () => {
     await snapshots.refresh(TENANT, bump())
     expect(await inUse()).toEqual(['late', 'a'])
     expect(loads()).toBe(2)
+  })
+
+  test('is reported when it is in use, of this node or another, and the first load is not', async () => {
+    const { snapshots, hooks, inUse, reloads, bump } = stored(row('a'))
+    await inUse()
+    expect(reloads).toEqual([])
+    await snapshots.applyChange(TENANT, { hookId: 'a', row: row('a', { version: 2, name: 'A' }) })
+    expect(reloads).toEqual([['A']])
+    hooks[0] = row('a', { version: 3, name: 'AA' })
+    bump()
+    await snapshots.refresh(TENANT, bump())
+    expect(reloads).toEqual([['A'], ['AA']])
   })
 
   test('that cannot be loaded leaves a stand-in that fails', async () => {

@@ -52,6 +52,8 @@ interface SnapshotsOptions {
   makeHooks(tenant: string, folderOf: (hook: string) => string | undefined, isLocal: boolean): Hooks
   /** Adds the hook files of a folder and watches them. Throws for an invalid file. */
   attachFiles?(hooks: Hooks, folder: AgentFolders): AttachedFiles
+  /** Called once changed hooks of a tenant are in use here; not for its first load. */
+  onReload?(tenant: string): void
   /** How many tenants stay loaded. Others are loaded again when they are used. */
   readonly max?: number
   /** The same for folders, whose files are checked every second. */
@@ -77,7 +79,7 @@ interface Entry {
 }
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
-  const { store, settings, makeHooks, attachFiles, max = 2_000, maxFolders = 64 } = options
+  const { store, settings, makeHooks, attachFiles, onReload, max = 2_000, maxFolders = 64 } = options
   const dispose = (entry: Entry) => {
     entry.isGone = true
     entry.files?.close()
@@ -141,6 +143,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       entry.breaker = breaker
       entry.version = own.version
       entry.snapshot = snapshotOf(tenant, hooks, filled, files)
+      if (before !== undefined) onReload?.(tenant)
       return entry.snapshot
     }
   }
@@ -231,7 +234,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
         concerned.map(async ([key, entry]) => {
           // A load in progress may not include the change, so it starts over.
           entry.changes++
-          if (entry.loading !== undefined || !tryToApply(entry, change)) await refreshEntry(key, entry)
+          if (entry.loading === undefined && tryToApply(entry, change)) onReload?.(tenant)
+          else await refreshEntry(key, entry)
         }),
       )
     },
