@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts'
 import type {
   ApprovalAlert,
   ApprovalAnswer,
+  ApprovalKey,
   ApprovalRow,
   RoutedApproval,
 } from '../../store/stores/approval-store.ts'
@@ -140,13 +141,15 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   }
   const logFailure = (thrown: unknown) => log('approval.look_failed', { error: errorText(thrown) })
 
-  const look = async (): Promise<void> => {
-    const expired = await store.expireApprovals(MAX_ENDED)
+  const recordExpired = async (expired: readonly ApprovalKey[]): Promise<void> => {
     for (const { tenant_id, approval_id } of expired) {
       const approval = await store.findApproval(tenant_id, approval_id)
       await steps.record(tenant_id, approval_id, { step: 'expired', by: 'its deadline' }, approval)
       parts.changed()
     }
+  }
+  const look = async (): Promise<void> => {
+    await recordExpired(await store.expireApprovals(MAX_ENDED))
     const ids = [...waiters.keys()]
     for (let start = 0; start < ids.length; start += MAX_ENDED) {
       const ended = await store.endedApprovals(ids.slice(start, start + MAX_ENDED))
@@ -266,7 +269,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         input_hash: inputHash(question),
       })
       if (requested.approval === undefined) return refuseOverBudget(question, requested)
-      const { approval, isNew } = requested
+      const { approval, isNew, expired } = requested
+      await recordExpired(expired)
       const { tenant_id, approval_id, status } = approval
       if (isNew) {
         await steps.record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)

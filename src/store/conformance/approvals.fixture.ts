@@ -130,6 +130,16 @@ export function approvalConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.findApproval(tenant, id)).toMatchObject({ status: 'expired' })
     })
 
+    test('a call whose question has passed its deadline asks anew, and learns which question that ended', async () => {
+      const { tenant, id, again } = await asked()
+      expect(await again(NOON + 59_999)).toMatchObject({ isNew: false, expired: [] })
+      expect(await again(NOON + 60_000)).toMatchObject({
+        isNew: true,
+        expired: [{ tenant_id: tenant, approval_id: id }],
+      })
+      expect(await at.store.findApproval(tenant, id)).toMatchObject({ status: 'expired' })
+    })
+
     test('an answer that came after the call had left counts for the next identical call, once', async () => {
       const { tenant, id, again } = await asked()
       await at.store.answerApproval(tenant, id, approve, NOON + 5)

@@ -5,6 +5,7 @@ import { approvalPath } from '../paths.ts'
 import {
   type ApprovalAnswer,
   type ApprovalFilter,
+  type ApprovalKey,
   type ApprovalRow,
   type ApprovalStore,
   type ApprovalVote,
@@ -41,13 +42,14 @@ export function approvalQueries(db: SqlDatabase, countSealed: CountSealed): Appr
         const known = await findUsable(db, trx, { approval, now })
         if (known !== undefined) {
           await hintReturn(db, trx, known)
-          return { approval: readApproval(secrets, known), isNew: false }
+          return { approval: readApproval(secrets, known), isNew: false, expired: [] }
         }
         const refused = await refuseOverBudget(trx, { approval, now })
         if (refused !== undefined) return refused
+        const expired = await expireSameCall(trx, { approval, now })
         const row = await insertApproval(db, trx, { approval, now })
         await queueMessages(db, trx, { approval, now })
-        return { approval: readApproval(secrets, row), isNew: true }
+        return { approval: readApproval(secrets, row), isNew: true, expired }
       })
       if (result.isNew && result.approval !== undefined)
         await countSealed(1 + (approval.messages?.length ?? 0))
@@ -226,6 +228,24 @@ async function findUsable(
     .executeTakeFirst()
 }
 
+/** A question about the same call whose deadline has passed would be in the way of a new one until the next sweep. */
+async function expireSameCall(
+  trx: QueryBuilder,
+  { approval, now }: ApprovalAt,
+): Promise<readonly ApprovalKey[]> {
+  const late = await trx
+    .updateTable('approvals')
+    .set({ status: 'expired', decided_at: now })
+    .where('tenant_id', '=', approval.tenant_id)
+    .where('input_hash', '=', approval.input_hash)
+    .where('status', '=', 'pending')
+    .where('deadline_at', '<=', now)
+    .returning(['tenant_id', 'approval_id'])
+    .execute()
+  await cancelMessages(trx, { keys: late, now, because: 'the deadline has passed' })
+  return late
+}
+
 async function insertApproval(
   { secrets }: SqlDatabase,
   trx: QueryBuilder,
@@ -233,17 +253,6 @@ async function insertApproval(
 ): Promise<StoredApproval> {
   const { within_ms, what, reason, input, messages: _, budget: __, ...columns } = approval
   const { tenant_id, approval_id } = approval
-  // A question whose deadline has passed would stay in the way until the next sweep.
-  const late = await trx
-    .updateTable('approvals')
-    .set({ status: 'expired', decided_at: now })
-    .where('tenant_id', '=', tenant_id)
-    .where('input_hash', '=', approval.input_hash)
-    .where('status', '=', 'pending')
-    .where('deadline_at', '<=', now)
-    .returning(['tenant_id', 'approval_id'])
-    .execute()
-  await cancelMessages(trx, { keys: late, now, because: 'the deadline has passed' })
   return trx
     .insertInto('approvals')
     .values({

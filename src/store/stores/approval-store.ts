@@ -90,7 +90,8 @@ export interface ApprovalAlert {
 }
 
 export type ApprovalRequestResult =
-  | { readonly approval: ApprovalRow; readonly isNew: boolean }
+  /** `expired`: earlier questions about the same call whose deadline had passed, and which this one ended. */
+  | { readonly approval: ApprovalRow; readonly isNew: boolean; readonly expired: readonly ApprovalKey[] }
   /** Nothing was stored. `isNew` tells whether this is the first refusal of the hour. */
   | { readonly approval: undefined; readonly isNew: boolean; readonly alert: ApprovalAlert }
 
