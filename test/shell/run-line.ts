@@ -80,7 +80,7 @@ export function createLineSandbox(): LineSandbox {
     endGroup(pid)
     const after = listFiles(cwd)
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => before.get(path) !== after.get(path),
+      (path) => before.get(path) !== after.get(path) && !SED_FILE.test(path),
     )
     const runs = readRecords(record)
     for (const folder of [cwd, record]) removeFolder(folder)
@@ -92,6 +92,9 @@ export function createLineSandbox(): LineSandbox {
   }
   return { run, readBefore, remove: () => removeFolder(base) }
 }
+
+/** The temporary file of a `sed -i` in the background that ends with its shell. */
+const SED_FILE = /(?:^|\/)sed[A-Za-z0-9]{6}$/
 
 /** Node passes it on although the types do not have it. */
 const OWN_GROUP: object = { detached: true }

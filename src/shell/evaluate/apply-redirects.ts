@@ -12,7 +12,7 @@ import { expansionScope } from './expansion-scope.ts'
 import { absolutePath, recordFile } from './resolve-path.ts'
 import { fileText } from './script-content.ts'
 import type { ShellFrame } from './shell-run.ts'
-import { forkState, type ShellOutcome, type ShellState, writeFileContent } from './shell-state.ts'
+import { forkState, joinStates, type ShellOutcome, type ShellState, writeFileContent } from './shell-state.ts'
 
 interface Redirected {
   /** The frame in which the command runs. */
@@ -34,6 +34,8 @@ export function applyRedirects(
   frame: ShellFrame,
 ): Redirected {
   let inside = frame
+  let canFail = false
+  const before = forkState(state)
   let output: OutputFile | 'lost' | undefined
   for (const redirect of redirects) {
     const { operator, descriptor } = redirect
@@ -55,6 +57,7 @@ export function applyRedirects(
     if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
     const { files } = state
     const path = recordRedirect(redirect, target, { state, frame })
+    canFail ||= path === undefined || !/^\/dev\/(?:null|stdin|stdout|stderr|tty)$/.test(path)
     if (operator === '<&' && number === '0') inside = { ...inside, stdin: unknownText('<&') }
     if (operator === '<' && number === '0') inside = withInput(inside, fileContent(target, path, state))
     if (!isInput && (number === '1' || operator.startsWith('&')))
@@ -65,7 +68,8 @@ export function applyRedirects(
   }
   return {
     frame: inside,
-    finish(outcome) {
+    finish(ended) {
+      const outcome = canFail ? orNotRun(ended, before) : ended
       if (output === undefined) return outcome
       const redirected = redirectOutput(outcome, output)
       // zsh writes to the file and to the pipe.
@@ -74,10 +78,18 @@ export function applyRedirects(
   }
 }
 
+/** A command whose file cannot be opened does not run, so what it changes in the shell may be as before. */
+function orNotRun(outcome: ShellOutcome, before: ShellState): ShellOutcome {
+  const fail = [...outcome.fail, ...outcome.ok.map(({ files }) => ({ ...before, files }))]
+  const isUnchanged =
+    outcome.ok.length === 1 && outcome.ok[0] === outcome.fail[0] && joinStates(fail).length === 1
+  return isUnchanged ? outcome : { ...outcome, fail: joinStates(fail) }
+}
+
 /** zsh reads all inputs of a command, one after the other; other shells read the last one. */
 function withInput(frame: ShellFrame, stdin: ShellText): ShellFrame {
-  const isRead = frame.dialect === 'zsh' && frame.stdin !== undefined
-  return { ...frame, stdin: isRead ? [...(frame.stdin ?? []), ...stdin] : stdin }
+  const isRead = frame.dialect === 'zsh' && frame.hasOwnInput
+  return { ...frame, stdin: isRead ? [...(frame.stdin ?? []), ...stdin] : stdin, hasOwnInput: true }
 }
 
 interface RedirectPlace {

@@ -32,7 +32,8 @@ import {
 } from './shell-state.ts'
 
 /** Runs the commands of a script one after the other, from every state that is possible before it. */
-export function runScript(script: Script, states: readonly ShellState[], frame: ShellFrame): ShellOutcome {
+export function runScript(script: Script, states: readonly ShellState[], given: ShellFrame): ShellOutcome {
+  const frame = given.hasOwnInput ? { ...given, hasOwnInput: false } : given
   let last: ShellOutcome = { ok: states, fail: [], stdout: EMPTY_TEXT }
   const printed: ShellText[] = []
   for (const command of script.commands) {
@@ -137,7 +138,7 @@ function runPipeline(
   let last: ShellOutcome | undefined
   for (const command of commands) {
     const isPiped = frame.dialect === 'zsh' && command !== commands.at(-1)
-    const inside = { ...frame, isPiped, ...(stdin === undefined ? {} : { stdin }) }
+    const inside = { ...frame, isPiped, ...(stdin === undefined ? {} : { stdin, hasOwnInput: true }) }
     last = withOwnTraps(frame.run, () => runNode(command, forkState(after), inside))
     stdin = last.stdout
     if (command !== commands.at(-1) || frame.dialect !== 'zsh') after = withFilesOf(after, last)

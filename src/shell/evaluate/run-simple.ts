@@ -18,7 +18,7 @@ import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { findHiddenCharacters } from './hidden-characters.ts'
-import { type ShellFrame, viaStep } from './shell-run.ts'
+import { type ShellFrame, type ShellRun, viaStep } from './shell-run.ts'
 import {
   assignVariable,
   eitherWay,
@@ -155,13 +155,18 @@ function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): 
       `what the here-document of the alias ${name} runs is not known`,
       node.at,
     )
-  // The shell does not replace an alias again inside of itself.
-  if (frame.via.includes(`alias ${name}`)) return undefined
+  // The shell does not replace an alias again inside of itself; `eval` and scripts are read anew.
+  const replaced = frame.replaced?.depth === frame.depth ? frame.replaced.names : []
+  if (replaced.includes(name)) return undefined
+  const inside = {
+    ...viaStep(frame, `alias ${name}`),
+    replaced: { names: [...replaced, name], depth: frame.depth + 1 },
+  }
   const outcomes = texts.map((text) =>
     frame.run.runCode(
       [`${text} ${/\s$/.test(text) ? withNextAlias(node.rest, state) : node.rest}`],
       forkState(state),
-      viaStep(frame, `alias ${name}`),
+      inside,
     ),
   )
   return outcomes.length === 0 ? undefined : outcomes.reduce(joinOutcomes)
@@ -230,11 +235,14 @@ function callFunction(name: string, args: readonly WordField[], { state, frame }
   const { at: _place, ...outside } = frame
   const inside: ShellFrame = { ...viaStep(outside, `${name}()`), depth: frame.depth + 1, returns }
   const start: ShellState = { ...state, positional: args.map(fieldText), locals: new Map() }
+  const trapCount = frame.run.exitTraps.length
   const outcomes = (state.functions.get(name) ?? []).map((body) =>
     frame.run.runScript({ kind: 'script', commands: [body] }, [start], inside),
   )
+  // zsh runs the exit traps of a function when the function ends.
+  const traps = frame.dialect === 'zsh' ? frame.run.exitTraps.splice(trapCount) : []
   const restored = (states: readonly ShellState[]) =>
-    joinStates(states.map((after) => leaveFunction(after, state)))
+    afterTraps(joinStates(states.map((after) => leaveFunction(after, state))), traps)
   return {
     ok: restored([...outcomes.flatMap(({ ok }) => ok), ...returns]),
     fail: restored([...outcomes.flatMap(({ fail }) => fail), ...returns]),
@@ -243,6 +251,16 @@ function callFunction(name: string, args: readonly WordField[], { state, frame }
         ? (outcomes[0]?.stdout ?? EMPTY_TEXT)
         : unknownText('$(…)'),
   }
+}
+
+/** The states after traps that may or may not have been set. */
+function afterTraps(states: readonly ShellState[], traps: ShellRun['exitTraps']): readonly ShellState[] {
+  let current = states
+  for (const { code, frame } of traps) {
+    const after = current.map((state) => frame.run.runCode(code, forkState(state), frame))
+    current = joinStates([...current, ...after.flatMap(({ ok, fail }) => [...ok, ...fail])])
+  }
+  return current
 }
 
 function leaveFunction(after: ShellState, before: ShellState): ShellState {

@@ -10,6 +10,8 @@ export interface ShellFrame {
   readonly dialect: ShellDialect
   /** What comes through a pipe, a heredoc or a file. Absent if the command reads what the session gives it. */
   readonly stdin?: ShellText
+  /** The input is given to this very command, by a pipe or a redirection, and not to a command around it. */
+  readonly hasOwnInput?: boolean
   readonly via: readonly string[]
   readonly remote?: string
   /** The offset to report, for code inside of an argument. */
@@ -21,6 +23,8 @@ export interface ShellFrame {
   readonly loops?: readonly ShellState[][]
   /** Set by `command`: functions do not count. */
   readonly skipsFunctions?: true
+  /** The aliases that the text of this depth replaces: a shell does not replace them again in it. */
+  readonly replaced?: { readonly names: readonly string[]; readonly depth: number }
   /** The output goes into a pipe of zsh, whatever else the command redirects it to. */
   readonly isPiped?: boolean
 }
