@@ -326,7 +326,14 @@ function runCase({ subject, clauses }: NodeOf<'case'>, state: ShellState, frame:
 
 function runTest(words: readonly Word[], state: ShellState, frame: ShellFrame): ShellOutcome {
   const scope = expansionScope(state, frame)
-  for (const word of words) expandWithoutSplitting(word, scope)
+  const texts = words.map((word) => knownText(expandWithoutSplitting(word, scope)))
+  for (const [index, text = ''] of texts.entries()) {
+    // Both sides of `-eq` are arithmetic, and the subscript of `-v` is expanded again.
+    const sides = /^-(?:eq|ne|l[te]|g[te])$/.test(text) ? [texts[index - 1], texts[index + 1]] : []
+    for (const side of sides) if (side !== undefined) evaluateArithmetic(side, arithmeticScope(scope))
+    const name = text === '-v' ? texts[index + 1] : undefined
+    if (name !== undefined && /\$\(|`/.test(name)) scope.runPrompt(name)
+  }
   return eitherWay(state, EMPTY_TEXT)
 }
 

@@ -21,6 +21,7 @@ import { findHiddenCharacters } from './hidden-characters.ts'
 import { type ShellFrame, type ShellRun, viaStep } from './shell-run.ts'
 import {
   assignVariable,
+  defineAlias,
   eitherWay,
   exportVariable,
   forkState,
@@ -118,9 +119,11 @@ function assign(
   const old = state.variables.get(name) ?? scope.lookUp(name)
   if ('parts' in value) {
     const text = expandWithoutSplitting(value, scope)
-    if (subscript)
-      assignVariable(state, name, withElement(old, expandWithoutSplitting(subscript, scope), text))
-    else if (!append) assignVariable(state, name, text)
+    if (subscript) {
+      const key = expandWithoutSplitting(subscript, scope)
+      if (aliasTable.test(name)) defineAlias(state, knownText(key) ?? '', knownText(text) ?? '')
+      assignVariable(state, name, withElement(old, key, text))
+    } else if (!append) assignVariable(state, name, text)
     else if (isListValue(old)) assignVariable(state, name, [...old, text])
     else assignVariable(state, name, [...(old ?? unknownText(`$${name}`)), ...text])
     return
@@ -130,6 +133,9 @@ function assign(
   const kept = append && old !== undefined ? (isListValue(old) ? old : [old]) : []
   assignVariable(state, name, isPlain ? [...kept, ...items] : unknownText(`$${name}`))
 }
+
+/** The variables with which bash and zsh show and set aliases. */
+const aliasTable = /^(?:BASH_ALIASES|g?aliases)$/
 
 function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
   return Array.isArray(value) && Array.isArray(value[0])

@@ -181,6 +181,8 @@ export function arithmeticScope(scope: ExpansionScope) {
     numberOf(name: string): number | undefined {
       const value = scope.lookUp(name)
       const text = isList(value) ? undefined : knownText(value)
+      // The value is evaluated too, and a substitution in an array subscript runs.
+      if (text !== undefined && /\$\(|`/.test(text)) scope.runPrompt(text)
       return text !== undefined && /^\s*-?(0|[1-9]\d{0,14})?\s*$/.test(text) ? Number(text) : undefined
     },
     assign: (name: string, value: number | undefined) =>

@@ -1,6 +1,6 @@
 import { expansionScope } from '../evaluate/expansion-scope.ts'
 import { certainPath } from '../evaluate/resolve-path.ts'
-import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
+import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import {
   assignVariable,
   defineAlias,
@@ -67,6 +67,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   shopt: unchanged,
   hash: hideProgram('-p', 'hash -p lets a name run another program'),
   enable: hideProgram('-f', 'enable -f loads commands from a file'),
+  compgen: completeCode,
   complete: completeCode,
   bind: completeCode,
 }
@@ -111,6 +112,7 @@ function declare({ program, args, state, frame }: Invocation): ShellOutcome {
     if (isExport || isFunction) exportVariable(state, name)
     if (isLocal && !state.locals.has(name))
       state.locals = new Map(state.locals).set(name, state.variables.get(name))
+    runSubscript(text, state, frame)
     const value =
       equals === undefined ? undefined : fieldText(sliceField(args[index] ?? [], name.length + equals.length))
     if (value)
@@ -125,8 +127,14 @@ function declare({ program, args, state, frame }: Invocation): ShellOutcome {
   return eitherWay(state, EMPTY_TEXT)
 }
 
-function unset({ args, state }: Invocation): ShellOutcome {
+/** A substitution in the subscript of a name or of a number runs, although it came in quotes: `unset 'a[$(code)]'`. */
+function runSubscript(text: string, state: ShellState, frame: ShellFrame): void {
+  if (/\[.*(?:\$\(|`)/s.test(text)) expansionScope(state, frame).runPrompt(text)
+}
+
+function unset({ args, state, frame }: Invocation): ShellOutcome {
   const names = args.map(describeField)
+  for (const name of names) runSubscript(name, state, frame)
   const functions = new Map(state.functions)
   for (const name of names) {
     if (/^[A-Za-z_]\w*$/.test(name) && !names.includes('-f')) assignVariable(state, name, EMPTY_TEXT)
@@ -212,6 +220,7 @@ function readInput({ args, state, frame }: Invocation): ShellOutcome {
     state.variables.get('IFS') === undefined
   const words = line?.trim().split(/[ \t]+/) ?? []
   for (const [index, name] of (names.length > 0 ? names : ['REPLY']).entries()) {
+    runSubscript(name, state, frame)
     const isLast = index >= names.length - 1
     const value: ShellText = isSimple
       ? [isLast ? words.slice(index).join(' ') : (words[index] ?? '')]
@@ -254,7 +263,10 @@ function forget(state: ShellState, names: readonly WordField[]): ShellOutcome {
 function evaluateLet({ args, state, frame }: Invocation): ShellOutcome {
   const before = forkState(state)
   const scope = arithmeticScope(expansionScope(state, frame))
-  for (const arg of args) evaluateArithmetic(describeField(arg), scope)
+  for (const arg of args) {
+    runSubscript(describeField(arg), state, frame)
+    evaluateArithmetic(describeField(arg), scope)
+  }
   // dash has no `let`, and `sh` may be dash.
   if (frame.dialect === 'sh') return { ok: [state], fail: [state, before], stdout: EMPTY_TEXT }
   return eitherWay(state, EMPTY_TEXT)
@@ -265,6 +277,7 @@ function printInto(invocation: Invocation): ShellOutcome | undefined {
   const { args, state, frame } = invocation
   const [option, name, ...rest] = args
   if (!option || !name || describeField(option) !== '-v') return undefined
+  runSubscript(describeField(name), state, frame)
   // dash has no `-v`, and `sh` may be dash.
   if (frame.dialect === 'sh') return forget(state, [name])
   const text = printedOutput({ ...invocation, args: rest })
@@ -308,6 +321,9 @@ function completeCode({ program, args, state, frame }: Invocation): ShellOutcome
     const code = args[index + 1]
     if (/^-[CFx]$/.test(describeField(arg)) && code)
       frame.run.runCode(fieldText(code), forkState(state), viaStep(frame, program))
+    // Its words are expanded.
+    if (describeField(arg) === '-W' && code)
+      frame.run.runCode([': ', ...fieldText(code)], forkState(state), viaStep(frame, program))
   }
   return eitherWay(state, EMPTY_TEXT)
 }

@@ -15,7 +15,7 @@ const commandNames = new Set(
 
 /** Calls with which code of another language runs programs or deletes files. */
 const codeCalls =
-  /\b(?:system|popen\d?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn(?:Sync)?|shell_exec|passthru|proc_open|rmtree|rm_rf|rm_r|rmSync|unlink(?:Sync)?|removeSync|os\.remove(?:dirs)?)\s*\(|\bsubprocess\.|\bchild_process\b|\bdo shell script\b|\bplatform shell\b|\bwrite18\b|\b(?:from|to) program\b/i
+  /\b(?:system|popen\d?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn(?:Sync)?|shell_exec|passthru|proc_open|rmtree|rm_rf|rm_r|rmSync|unlink(?:Sync)?|removeSync|os\.remove(?:dirs)?)\s*\(|\bsubprocess\.|\bchild_process\b|\bexec\.Command\(|\bCommand::new\(|\bProcessBuilder\b|\bgetRuntime\(|\bdo shell script\b|\bplatform shell\b|\bwrite18\b|\b(?:from|to) program\b/i
 
 const MAX_TEXT = 65_536
 

@@ -61,8 +61,14 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
   if (subcommand === 'submodule') runForeach(invocation, after)
   for (const field of operands) {
     const text = describeField(field)
-    if (text.startsWith('ext::')) runGit(invocation, 'git ext::', sliceField(field, 5))
+    if (text.startsWith('ext::')) runGit(invocation, 'git ext::', exactField(extCommand(text.slice(5))))
   }
+}
+
+/** The command of an `ext::` address, in which `% ` is a blank inside of a word. */
+function extCommand(text: string): string {
+  const words = text.split(/(?<!%) /).map((word) => word.replace(/%(.)/g, '$1'))
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 
 /** The value of `-O` is a part of the same word. */

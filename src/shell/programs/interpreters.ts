@@ -3,7 +3,13 @@ import { withOwnTraps } from '../evaluate/exit-traps.ts'
 import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeUnreadScript, scriptContent } from '../evaluate/script-content.ts'
 import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
-import { eitherWay, type ShellOutcome, type ShellState, withFilesOf } from '../evaluate/shell-state.ts'
+import {
+  assignVariable,
+  eitherWay,
+  type ShellOutcome,
+  type ShellState,
+  withFilesOf,
+} from '../evaluate/shell-state.ts'
 import {
   describeField,
   describeText,
@@ -22,6 +28,8 @@ interface ShellArguments {
   /** Files that the shell runs before anything else. */
   readonly startFiles: readonly WordField[]
   readonly positional: readonly WordField[]
+  /** `$0`, if an argument gives it. */
+  readonly name?: WordField
 }
 
 const optionsWithValue = new Set(['-o', '+o', '-O', '+O'])
@@ -47,7 +55,10 @@ function readShellArguments(args: readonly WordField[]): ShellArguments {
   const first = describeField(args[index] ?? [])
   const rest = args.slice(first === '-' || first === '--' ? index + 1 : index)
   const [operand, ...positional] = rest
-  if (hasCode && operand) return { code: operand, startFiles, positional: positional.slice(1) }
+  if (hasCode && operand) {
+    const [name, ...others] = positional
+    return { code: operand, startFiles, positional: others, ...(name ? { name } : {}) }
+  }
   if (readsInput || !operand) return { startFiles, positional: rest }
   return { script: operand, startFiles, positional }
 }
@@ -65,7 +76,7 @@ const isPortable = /^(?![\s\S]*([{[\\]|\$['"]|&>|[<>]\(|<<<|\bfunction\b|\|&))/
 
 /** Runs `sh -c`, `sh script` or a shell that reads commands from its input. */
 export function runShell({ program, args, state, frame, at }: Invocation): ShellOutcome {
-  const { code, script, startFiles: named, positional } = readShellArguments(args)
+  const { code, script, startFiles: named, positional, name } = readShellArguments(args)
   // `sh -n` only checks the syntax.
   if (args.some((arg) => /^-[a-zA-Z]*n[a-zA-Z]*$/.test(describeField(arg))) && !code)
     return eitherWay(state, EMPTY_TEXT)
@@ -81,6 +92,7 @@ export function runShell({ program, args, state, frame, at }: Invocation): Shell
   }
   const runIn = (dialect: ShellDialect): ShellOutcome => {
     const child: ShellState = { ...childState(state), positional: positional.map(fieldText) }
+    if (name) assignVariable(child, '0', fieldText(name))
     const inside: ShellFrame = { ...own, dialect }
     for (const file of startFiles) runScriptFile(file, child, viaStep(inside, `${program} --rcfile`))
     if (code) return frame.run.runCode(fieldText(code), child, viaStep(inside, `${program} -c`))

@@ -1,16 +1,9 @@
-import { certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { recordFile } from '../evaluate/resolve-path.ts'
 import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { defineAlias, forkState } from '../evaluate/shell-state.ts'
-import {
-  describeField,
-  describeText,
-  exactField,
-  fieldText,
-  isFieldKnown,
-  knownText,
-  type ShellText,
-  type WordField,
-} from '../expand/shell-text.ts'
+import { forkState } from '../evaluate/shell-state.ts'
+import { describeField, describeText, exactField, fieldText, isFieldKnown } from '../expand/shell-text.ts'
+import { isBuildTool, runBuildTool } from './build-tools.ts'
+import { runCodeOf } from './code-of-program.ts'
 import { runScriptFile } from './interpreters.ts'
 import { hasOption, optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf, readSpec } from './program-options.ts'
@@ -61,11 +54,9 @@ const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly 
   },
   fzf: runBindings,
   gdb: runDebugger,
-  just: runRules,
   less(invocation, texts) {
     for (const text of texts) if (/^\+!./.test(text)) runCodeOf(invocation, [text.slice(2)])
   },
-  make: runRules,
   'run-parts': ({ frame, at }) =>
     frame.run.record.addOpaque('script', 'run-parts runs the scripts of a folder', at),
   screen(invocation, texts) {
@@ -78,13 +69,9 @@ const ownCode: Readonly<Record<string, (invocation: Invocation, texts: readonly 
   sk: runBindings,
   socat: runSocat,
   ssh: runSshOptions,
-  npm: runPackageScript,
-  pnpm: runPackageScript,
   rails: runRunner,
-  task: runRules,
   tmux: runTmuxCommands,
   vi: runEditor,
-  yarn: runPackageScript,
 }
 
 const editors = /^(?:r?g?vim?|nvim|ex|r?view|vimdiff|gvimdiff|nvimdiff|ed|red)$/
@@ -93,39 +80,16 @@ const editors = /^(?:r?g?vim?|nvim|ex|r?view|vimdiff|gvimdiff|nvimdiff|ed|red)$/
 export function recordOwnCode(invocation: Invocation): void {
   const { program } = invocation
   const texts = invocation.args.map(describeField)
-  const name = editors.test(program) ? 'vi' : program.replace(/^(?:g|gnu|b)make$/, 'make')
+  const name = editors.test(program) ? 'vi' : program
   if (Object.hasOwn(ownCode, name)) ownCode[name]?.(invocation, texts)
+  runBuildTool(invocation, texts)
   runOptionCode(invocation)
   runDatabaseEscapes(invocation, texts)
 }
 
 /** Whether this table says what a program does with its input. */
 export function hasOwnCode(program: string): boolean {
-  return Object.hasOwn(ownCode, program) || Object.hasOwn(databaseEscapes, program)
-}
-
-/** A script of package.json that the line sets and then runs. */
-function runPackageScript(invocation: Invocation, texts: readonly string[]): void {
-  const { state } = invocation
-  const words = texts.filter((text) => !text.startsWith('-'))
-  if (words[0] === 'pkg' && words[1] === 'set')
-    for (const text of words.slice(2)) {
-      const [, name, code] = /^scripts\.([^=]+)=([\s\S]+)$/.exec(text) ?? []
-      if (name !== undefined && code !== undefined) defineAlias(state, `npm ${name}`, code)
-    }
-  const name = /^(?:run|run-script)$/.test(words[0] ?? '') ? words[1] : words[0]
-  const written = knownText(state.files.get(`${state.cwd}/package.json`))
-  const script = written === undefined || name === undefined ? undefined : scriptOf(written, name)
-  if (script !== undefined) runCodeOf(invocation, [script])
-  for (const code of state.aliases.get(`npm ${name}`) ?? []) runCodeOf(invocation, [code])
-}
-
-/** A script of a package.json; undefined if there is none of this name. */
-function scriptOf(text: string, name: string): string | undefined {
-  const key = JSON.stringify(name)
-  const at = text.indexOf(key)
-  const found = at === -1 ? undefined : /^\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text.slice(at + key.length))?.[1]
-  return found?.replace(/\\(.)/g, '$1')
+  return Object.hasOwn(ownCode, program) || isBuildTool(program) || Object.hasOwn(databaseEscapes, program)
 }
 
 /** Commands of gdb with which it only looks at the program. */
@@ -177,38 +141,6 @@ function runEditor(invocation: Invocation, texts: readonly string[]): void {
     frame.run.record.addOpaque('inline-code', `${program} runs editor commands that the line contains`, at)
 }
 
-/** A file of rules that the line contains, or another shell for the rules. */
-function runRules(invocation: Invocation, texts: readonly string[]): void {
-  const { program, args, frame, at } = invocation
-  const { options } = parseOptions(args, readSpec('file=f: makefile=f: justfile=f: taskfile=t: eval: E:'))
-  const readsLine = optionValues(options, 'f', 't').some(
-    (file) => /^(?:-|\/dev\/stdin|\/dev\/fd\/.*)$/.test(describeField(file)) || isSubstituted(file),
-  )
-  if (readsLine || texts.some((text) => /^(--eval|-E|SHELL=|--shell\b)/.test(text)))
-    frame.run.record.addOpaque('inline-code', `${program} runs rules that the line contains`, at)
-  else runRecipes(invocation, optionValues(options, 'f'))
-}
-
-/** The recipes of a Makefile that the line writes. Its own variables are unknown. */
-function runRecipes(invocation: Invocation, named: readonly WordField[]): void {
-  const { state } = invocation
-  const files = named.length > 0 ? named : ['Makefile', 'makefile', 'GNUmakefile', 'justfile'].map(exactField)
-  for (const file of files) {
-    const text = knownText(state.files.get(certainPath(file, state.cwd) ?? ''))
-    for (const [, recipe = ''] of text?.matchAll(/^(?:\t| {2,})[@+-]*(.*)$/gm) ?? []) {
-      const pieces = recipe.replaceAll('$$', '\u0001').split(/(\$[({][^)}]*[)}]|\$.)/)
-      runCodeOf(
-        invocation,
-        pieces.map((piece) => (piece.startsWith('$') ? { source: piece } : piece.replaceAll('\u0001', '$'))),
-      )
-    }
-  }
-}
-
-function isSubstituted([piece]: WordField): boolean {
-  return typeof piece?.value === 'object' && piece.value.file !== undefined
-}
-
 /** `at now` reads code from its input, `at -f` from a file. */
 function runJob(invocation: Invocation): void {
   const { program, args, frame, state, at } = invocation
@@ -225,8 +157,8 @@ const databaseEscapes: Readonly<
 > = {
   sqlite3: {
     code: /^\s*\.(?:shell|system)\s+(.+)/m,
-    writes: /^\s*\.(?:output|once|dump|backup|save|log)\s+(\S+)/m,
-    reads: /^\s*\.(?:read|import)\s+(\S+)/m,
+    writes: /^\s*\.(?:output|once|dump|backup|save|log)\s+(\S+)|\bwritefile\(\s*'([^']+)'/im,
+    reads: /^\s*\.(?:read|import)\s+(\S+)|\breadfile\(\s*'([^']+)'/im,
   },
   psql: {
     code: /\\!\s*(.+)/m,
@@ -291,12 +223,6 @@ function runOptionCode(invocation: Invocation): void {
   const { options } = parseOptions(invocation.args, spec)
   for (const { name: option, value } of options)
     if (value && code.values.has(option)) runCodeOf(invocation, fieldText(value))
-}
-
-/** Runs code that a program gets as a text. */
-export function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
-  const { stdin: _used, ...rest } = viaStep(frame, program)
-  frame.run.runCode(code, childState(state), { ...rest, depth: frame.depth + 1 })
 }
 
 /** `--preview 'code'`, and `--bind 'key:execute(code)'`. */

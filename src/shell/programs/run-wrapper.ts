@@ -137,12 +137,17 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   for (const text of split) runCode(joinWords([text, ...inside.words]), inside.state, frame)
   if (row.mixed) runMixed({ row, options, operands: found.args }, inside.state, { ...frame, at })
   if (row.mixed || split.length > 0) return unknownOutput
-  const words = withProgram(row, options, inside.words)
+  const named = withProgram(row, options, inside.words)
+  const words = row.environment ? withoutEnvironment(named) : named
   const outcome = runInner({ row, options, words }, inside.state, frame)
   // Without a command, some print what a shell is to run: `eval $(ssh-agent)`.
   if (!outcome) return unknownOutput
   // Only a wrapper that is part of the shell changes the shell.
   return builtinWrappers.has(found.name) ? outcome : eitherWay(withFilesOf(state, outcome), outcome.stdout)
+}
+
+function withoutEnvironment([program = [], ...args]: readonly WordField[]): readonly WordField[] {
+  return [sliceField(program, /^[\w.+-]+:/.exec(describeField(program))?.[0].length ?? 0), ...args]
 }
 
 /** Marks options that hide which word is the program, or that load code. */

@@ -1,7 +1,7 @@
 import { describeField, exactField, fieldCertainty, fieldText, type WordField } from '../expand/shell-text.ts'
+import { runCodeOf } from './code-of-program.ts'
 import { copyTargets } from './copy-targets.ts'
 import type { FileCall } from './file-call.ts'
-import { runCodeOf } from './own-code.ts'
 import { hasOption, optionValues, sliceField } from './parse-options.ts'
 
 export function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {

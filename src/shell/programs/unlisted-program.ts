@@ -206,7 +206,8 @@ function recordNamedFiles({ program, args, state, frame, at }: Invocation): void
     if (text.startsWith('-') && !text.includes('=')) continue
     const { option = '', value } = optionAndValue(args[index - 1], arg)
     const path = describeField(value)
-    const field = path.startsWith('@') ? sliceField(value, 1) : value
+    // `--data @file`, `--from-file=key=file`
+    const field = sliceField(value, /^(?:@|[\w.-]+=(?=[./~]))/.exec(path)?.[0].length ?? 0)
     if (
       !pathLike.test(describeField(field)) ||
       hostLike.test(path) ||

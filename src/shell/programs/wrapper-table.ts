@@ -28,6 +28,8 @@ export interface WrapperRow {
   readonly writes?: string
   /** Options that make the command load code from a file. */
   readonly loads?: readonly string[]
+  /** The name of an environment may come before the program: `test:pytest`. */
+  readonly environment?: true
   /** It runs this program with its own arguments. */
   readonly runs?: string
 }
@@ -218,7 +220,7 @@ export const wrappers: Readonly<Record<string, WrapperRow>> = {
   'poetry run': plain,
   'pipenv run': plain,
   'pdm run': { options: '+' },
-  'hatch run': plain,
+  'hatch run': { ...plain, environment: true },
   'rye run': plain,
   'bundle exec': { options: '+ keep-file-descriptors gemfile:' },
   'rbenv exec': plain,
