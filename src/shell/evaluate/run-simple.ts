@@ -7,6 +7,7 @@ import {
   hasPattern,
   isFieldKnown,
   knownText,
+  positionalTexts,
   type ShellText,
   unknownText,
   type WordField,
@@ -240,7 +241,7 @@ function callFunction(name: string, args: readonly WordField[], { state, frame }
   const returns: ShellState[] = []
   const { at: _place, ...outside } = frame
   const inside: ShellFrame = { ...viaStep(outside, `${name}()`), depth: frame.depth + 1, returns }
-  const start: ShellState = { ...state, positional: args.map(fieldText), locals: new Map() }
+  const start: ShellState = { ...state, positional: positionalTexts(args), locals: new Map() }
   const trapCount = frame.run.exitTraps.length
   const outcomes = (state.functions.get(name) ?? []).map((body) =>
     frame.run.runScript({ kind: 'script', commands: [body] }, [start], inside),

@@ -30,6 +30,9 @@ export interface ShellOutcome {
 /** The arguments of the session's own shell. Most sessions have none, but a caller may pass some. */
 export const SESSION_ARGUMENTS: readonly ShellText[] = []
 
+/** Arguments of which nothing is known. */
+export const UNKNOWN_ARGUMENTS: readonly ShellText[] = [[{ source: '$@', isMany: true }]]
+
 const MAX_STATES = 8
 const MAX_VARIABLES = 200
 
@@ -122,7 +125,7 @@ export function widenState(a: ShellState, b: ShellState): ShellState {
     functions: unionMap(a.functions, b.functions),
     aliases: unionMap(a.aliases, b.aliases),
     positional:
-      a.positional === b.positional || isUnknownList(a.positional) ? a.positional : [unknownText('$@')],
+      a.positional === b.positional || isUnknownList(a.positional) ? a.positional : UNKNOWN_ARGUMENTS,
     locals: a.locals,
     files: widenMap(a.files, b.files, (path) => unknownText(path)),
   }

@@ -2,7 +2,7 @@ import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import type { Parameter, Script, Word } from '../parse/shell-syntax.ts'
 import { evaluateArithmetic } from './evaluate-arithmetic.ts'
 import { patternToRegex } from './pattern-regex.ts'
-import { describeText, EMPTY_TEXT, knownText, type ShellText, unknownText } from './shell-text.ts'
+import { describeText, EMPTY_TEXT, firstMany, knownText, type ShellText, unknownText } from './shell-text.ts'
 
 /** What expansion reads and changes in the state of the shell. */
 export interface ExpansionScope {
@@ -63,6 +63,15 @@ export function expandParameter(
 /** Parameters whose value is a number that only the shell knows. */
 const numbers = /^(?:[$!?]|RANDOM|SRANDOM|BASHPID|PPID|UID|EUID|SECONDS|EPOCHSECONDS|LINENO)$/
 
+/** `$#`, or a positional parameter by its number. */
+function readPositional(name: string, positional: readonly ShellText[]): ShellText {
+  const many = firstMany(positional)
+  if (name === '#') return many === -1 ? [String(positional.length)] : [{ source: '$#', pattern: '*' }]
+  const place = Number(name) - 1
+  const text = positional[place] ?? EMPTY_TEXT
+  return many === -1 || place <= many ? text : unknownText(`$${name}`, knownText(text))
+}
+
 function readValue(
   { name, indirect }: Parameter,
   index: ShellText | undefined,
@@ -71,8 +80,7 @@ function readValue(
   if (index === undefined && (name === '@' || name === '*'))
     return scope.positional.length > 0 ? scope.positional : EMPTY_TEXT
   if (name === '#' && indirect) return scope.positional.at(-1)
-  if (name === '#') return [String(scope.positional.length)]
-  if (/^[1-9]\d*$/.test(name)) return scope.positional[Number(name) - 1] ?? EMPTY_TEXT
+  if (name === '#' || /^[1-9]\d*$/.test(name)) return readPositional(name, scope.positional)
   const value =
     scope.lookUp(name) ?? (numbers.test(name) ? [{ source: `$${name}`, pattern: '*' }] : undefined)
   if (indirect) return index === undefined && !isList(value) ? followName(value, scope) : undefined

@@ -13,6 +13,8 @@ export interface UnknownPiece {
   readonly file?: string
   /** The newlines at the end of the file are not part of the text: `$(cat file)`. */
   readonly isTrimmed?: true
+  /** The argument may be none or several. */
+  readonly isMany?: true
 }
 
 /** A text of which parts may be unknown. */
@@ -79,6 +81,22 @@ export function fieldText(field: WordField): ShellText {
   return field.map(({ value }) => value)
 }
 
+/** The positional parameters that these arguments become. */
+export function positionalTexts(args: readonly WordField[]): readonly ShellText[] {
+  return args.map((field) => {
+    if (hasPattern(field))
+      return [{ source: describeField(field), pattern: describePath(field), isMany: true }]
+    return field.map(({ value, quoted }) =>
+      typeof value === 'string' || quoted ? value : ({ ...value, isMany: true } as const),
+    )
+  })
+}
+
+/** The place of the first positional parameter that may be none or several: the numbers of those behind it are not known. */
+export function firstMany(positional: readonly ShellText[]): number {
+  return positional.findIndex((text) => text.some((piece) => typeof piece !== 'string' && piece.isMany))
+}
+
 /** The argument as people read it. */
 export function describeField(field: WordField): string {
   return describeText(fieldText(field))
@@ -117,7 +135,7 @@ export function reportField(field: WordField): ShellArgument {
     ({ value }) => typeof value !== 'string' && value.pattern === '*' && value.source !== '*',
   )
   const certainty = isVague ? 'unknown' : fieldCertainty(field)
-  const isSplit = field.some(({ value, quoted }) => !quoted && typeof value !== 'string')
+  const isSplit = field.some(({ value, quoted }) => typeof value !== 'string' && (!quoted || value.isMany))
   const argument = { text: isVague ? describeField(field) : describePath(field), certainty }
   return isSplit || hasPattern(field) ? { ...argument, many: true } : argument
 }

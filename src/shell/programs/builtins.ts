@@ -10,6 +10,7 @@ import {
   joinStates,
   type ShellOutcome,
   type ShellState,
+  UNKNOWN_ARGUMENTS,
 } from '../evaluate/shell-state.ts'
 import { evaluateArithmetic } from '../expand/evaluate-arithmetic.ts'
 import { arithmeticScope } from '../expand/expand-word.ts'
@@ -18,8 +19,10 @@ import {
   EMPTY_TEXT,
   exactField,
   fieldText,
+  firstMany,
   isFieldKnown,
   knownText,
+  positionalTexts,
   type ShellText,
   unknownText,
   type WordField,
@@ -150,16 +153,23 @@ function setPositional({ args, state }: Invocation): ShellOutcome {
   const start = dashes === -1 ? texts.findIndex((text) => !/^[-+]/.test(text)) : dashes + 1
   const usesName = start > 0 && /^[-+]o$/.test(texts[start - 1] ?? '')
   if (start === -1 || usesName) return eitherWay(state, EMPTY_TEXT)
-  return eitherWay({ ...state, positional: args.slice(start).map(fieldText) }, EMPTY_TEXT)
+  return eitherWay({ ...state, positional: positionalTexts(args.slice(start)) }, EMPTY_TEXT)
 }
 
 function shift({ args, state }: Invocation): ShellOutcome {
   const count = args[0] ? Number(describeField(args[0])) : 1
+  const many = firstMany(state.positional)
   const isKnown = Number.isInteger(count) && count >= 0
-  const positional = isKnown
-    ? state.positional.slice(Math.min(count, state.positional.length))
-    : [unknownText('$@')]
-  return { ok: [{ ...state, positional }], fail: [state], stdout: EMPTY_TEXT }
+  const kept = { ...state, positional: isKnown ? state.positional.slice(count) : UNKNOWN_ARGUMENTS }
+  // Of arguments that may be none or several, any may stay.
+  const ok =
+    isKnown && many !== -1 && many < count
+      ? [
+          { ...state, positional: state.positional.slice(many) },
+          { ...state, positional: UNKNOWN_ARGUMENTS },
+        ]
+      : [kept]
+  return { ok, fail: [state], stdout: EMPTY_TEXT }
 }
 
 function evaluate({ args, state, frame }: Invocation): ShellOutcome {
@@ -171,7 +181,7 @@ function evaluate({ args, state, frame }: Invocation): ShellOutcome {
 function source({ args, state, frame, program }: Invocation): ShellOutcome {
   const [file, ...rest] = describeField(args[0] ?? []) === '--' ? args.slice(1) : args
   if (!file) return eitherWay(state, EMPTY_TEXT)
-  const given = rest.length === 0 ? state : { ...state, positional: rest.map(fieldText) }
+  const given = rest.length === 0 ? state : { ...state, positional: positionalTexts(rest) }
   // dash ignores further arguments, and `sh` may be dash.
   const starts = rest.length > 0 && frame.dialect === 'sh' ? [given, forkState(state)] : [given]
   const returns: ShellState[] = []

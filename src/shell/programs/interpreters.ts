@@ -17,6 +17,7 @@ import {
   exactField,
   fieldText,
   knownText,
+  positionalTexts,
   type WordField,
 } from '../expand/shell-text.ts'
 import { commandsInCode } from './command-text.ts'
@@ -91,7 +92,7 @@ export function runShell({ program, args, state, frame, at }: Invocation): Shell
     ...((code || script) && stdin ? { stdin } : {}),
   }
   const runIn = (dialect: ShellDialect): ShellOutcome => {
-    const child: ShellState = { ...childState(state), positional: positional.map(fieldText) }
+    const child: ShellState = { ...childState(state), positional: positionalTexts(positional) }
     if (name) assignVariable(child, '0', fieldText(name))
     const inside: ShellFrame = { ...own, dialect }
     for (const file of startFiles) runScriptFile(file, child, viaStep(inside, `${program} --rcfile`))
