@@ -9,7 +9,7 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import type { FileEffectKind } from './effect-recorder.ts'
-import type { ShellFrame, ShellRun } from './shell-run.ts'
+import type { Mount, ShellFrame, ShellRun } from './shell-run.ts'
 import { type ShellState, writeFileContent } from './shell-state.ts'
 
 /** Devices that are no files: writing to them changes nothing. */
@@ -45,12 +45,13 @@ export function recordFile(
 ): (kind: FileEffectKind, target: FileTarget) => void {
   const { run } = frame
   return (kind, { field, by, at, below = '' }) => {
-    // Files of other machines and containers are not files of this session.
-    if (frame.remote !== undefined) return
     const written = describePath(field)
     if (written === '' || (written === '-' && kind === 'reads')) return
     const certainty = fieldCertainty(field)
-    const path = certainty === 'unknown' ? undefined : absolutePath(written, state.cwd)
+    const named = certainty === 'unknown' ? undefined : absolutePath(written, state.cwd)
+    const path = frame.remote === undefined ? named : outsidePath(named, below, frame.mounts)
+    // Files of other machines and containers are not files of this session.
+    if (frame.remote !== undefined && path === undefined) return
     if (path !== undefined && devices.test(path)) return
     const effect = describeEffect({ path, written, below, certainty }, run)
     run.record.addFile(kind, { ...effect, by, at })
@@ -62,6 +63,22 @@ export function recordFile(
     else if (path !== undefined && !attributePrograms.has(by))
       writeFileContent(state, path, unknownText(path))
   }
+}
+
+/** The path on this machine of a file that a container names; undefined if it is not mounted. */
+function outsidePath(
+  path: string | undefined,
+  below: string,
+  mounts: readonly Mount[] = [],
+): string | undefined {
+  if (path === undefined) return undefined
+  for (const { outside, inside } of mounts) {
+    if (path === inside || path.startsWith(inside === '/' ? '/' : `${inside}/`))
+      return posix.join(outside, path.slice(inside.length))
+    // Everything below a folder that contains the mount.
+    if (below !== '' && inside.startsWith(path === '/' ? '/' : `${path}/`)) return outside
+  }
+  return undefined
 }
 
 interface PathParts {

@@ -14,6 +14,8 @@ export interface ShellFrame {
   readonly hasOwnInput?: boolean
   readonly via: readonly string[]
   readonly remote?: string
+  /** The folders and files of this machine that a container sees. */
+  readonly mounts?: readonly Mount[]
   /** The offset to report, for code inside of an argument. */
   readonly at?: number
   readonly depth: number
@@ -27,6 +29,13 @@ export interface ShellFrame {
   readonly replaced?: { readonly names: readonly string[]; readonly depth: number }
   /** The output goes into a pipe of zsh, whatever else the command redirects it to. */
   readonly isPiped?: boolean
+}
+
+export interface Mount {
+  /** The path on this machine. */
+  readonly outside: string
+  /** The path in the container. */
+  readonly inside: string
 }
 
 /** One analysis. Its functions call one another, so the parts that need them receive this object. */

@@ -91,6 +91,15 @@ function keepContent({ state, frame }: Invocation, { options, operands }: Parsed
   }
 }
 
+/** A search through a folder that names the files: `grep -r --include=.env KEY .` */
+function search({ parsed: { options, operands }, add }: FileCall): void {
+  if (!hasOption(options, 'r')) return
+  const folders = hasOption(options, 'e', 'f') ? operands : operands.slice(1)
+  for (const pattern of optionValues(options, 'include'))
+    for (const folder of folders.length === 0 ? [exactField('.')] : folders)
+      add('reads', folder, `/**/${describeField(pattern)}`)
+}
+
 function copy({ parsed, add, invocation }: FileCall): void {
   const { options, operands } = parsed
   const [folder] = optionValues(options, 't')
@@ -383,6 +392,9 @@ const specialPrograms: Readonly<Record<string, (call: FileCall) => void>> = {
   gsed: sed,
   awk,
   gawk: awk,
+  grep: search,
+  egrep: search,
+  fgrep: search,
   mawk: awk,
   nawk: awk,
   tar,

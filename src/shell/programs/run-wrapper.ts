@@ -1,5 +1,5 @@
-import { absolutePath, recordFile } from '../evaluate/resolve-path.ts'
-import { type Invocation, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
+import { absolutePath, certainPath, recordFile } from '../evaluate/resolve-path.ts'
+import { type Invocation, type Mount, type ShellFrame, viaStep } from '../evaluate/shell-run.ts'
 import {
   assignVariable,
   eitherWay,
@@ -124,7 +124,8 @@ export function runWrapper(invocation: Invocation): ShellOutcome | undefined {
   const unknownOutput = eitherWay(state, [{ source: `$(${found.name})` }])
   if (hasOption(options, ...(row.inert ?? []))) return unknownOutput
   markOptions({ row, name: found.name, options }, invocation)
-  const frame = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
+  const given = wrapperFrame({ row, name: found.name, operands }, invocation.frame)
+  const frame = given.remote === undefined ? given : { ...given, mounts: mountsOf(options, state) }
   for (const field of writtenFiles(row, { options, operands })) {
     // `strace -o '|command'`
     if (/^[|!]/.test(describeField(field))) runCode(fieldText(sliceField(field, 1)), childState(state), frame)
@@ -214,10 +215,24 @@ function wrapperFrame(
     : inside
 }
 
+/** `-v folder:/folder`, `--mount type=bind,source=folder,target=/folder` */
+function mountsOf(options: readonly ParsedOption[], { cwd }: ShellState): readonly Mount[] {
+  return optionValues(options, 'v', 'mount').flatMap((field) => {
+    const text = knownText(fieldText(field)) ?? ''
+    const [, source, target] =
+      /^([./~][^:]*):(\/[^:]*)/.exec(text) ??
+      (/^(?=.*\b(?:source|src)=([^,]+))(?=.*\b(?:target|dst|destination)=([^,]+))/.exec(text) || [])
+    const outside = source === undefined ? undefined : absolutePath(source, cwd)
+    if (outside === undefined || target === undefined) return []
+    return [{ outside: outside.replace(/(?<=.)\/$/, ''), inside: target.replace(/(?<=.)\/$/, '') }]
+  })
+}
+
 /** Skips the operands and assignments before the command. */
 function enterWrapper({ row, options, operands }: WrapperCall, state: ShellState, frame: ShellFrame) {
   const inside = forkState(state)
-  if (frame.remote !== undefined) inside.cwd = undefined
+  const [workFolder] = frame.remote === undefined ? [] : optionValues(options, 'w')
+  if (frame.remote !== undefined) inside.cwd = workFolder && certainPath(workFolder, '/')
   const [folder] = row.folder === undefined ? [] : optionValues(options, row.folder)
   if (folder) inside.cwd = absolutePath(knownText(fieldText(folder)) ?? '', state.cwd)
   let words = operands.slice(row.operands ?? 0)
