@@ -102,6 +102,8 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     createApprovalLinks: (links, now = steadyNow()) => store.createApprovalLinks(links, now),
     listApprovalAlerts: (tenant, within_ms, now = steadyNow()) =>
       store.listApprovalAlerts(tenant, within_ms, now),
+    fireRule: (firing, now = steadyNow()) => store.fireRule(firing, now),
+    readWindows: (tenant, requests, now = steadyNow()) => store.readWindows(tenant, requests, now),
     expireRuns: (limits) => store.expireRuns({ now: steadyNow(), ...limits }),
   } satisfies Partial<Store>
 }
