@@ -233,7 +233,8 @@ export interface RunStore {
 
   /**
    * Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing.
-   * Rejects with `gateway.not_found` if the session to resume does not exist, and with `store.taken` if an id does.
+   * Rejects with `gateway.not_found` if the session to resume does not exist, with `gateway.conflict` if a run of it has not
+   * ended, and with `store.taken` if an id exists.
    */
   createRun(
     run: NewRun,
