@@ -157,6 +157,30 @@ describe('where two people must approve', () => {
   })
 })
 
+test('a number beyond 2⁵³ is asked about, shown, edited and answered digit by digit', async () => {
+  const { gateway, ada } = await asking({
+    matcher: '^Pay$',
+    config: { source: `function handle() { return { decision: 'ask', reason: 'money' } }` },
+  })
+  const text = async (verb: string, path: string, body?: string, token = gateway.token) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${gateway.url}${path}`, { method: verb, headers, body: body ?? null })
+    return response.text()
+  }
+  const call = text(
+    'POST',
+    '/v1/dispatch',
+    `{"event":"pre_tool_use","payload":{"tool_name":"Pay","tool_input":{"account":9007199254740993}},
+      "envelope":{"session":"s1"},"within_ms":${WITHIN_MS}}`,
+  )
+  const asked = Promise.race([call, pendingOf(gateway)])
+  const [{ approval_id }] = (await asked) as Awaited<ReturnType<typeof pendingOf>>
+  expect(await text('GET', `/v1/approvals/${approval_id}`)).toContain('"input":{"account":9007199254740993}')
+  const edit = '{"input":{"account":9007199254740995}}'
+  await text('POST', `/v1/approvals/${approval_id}/approve`, edit, ada.token)
+  expect(await call).toContain('"input":{"account":9007199254740995}')
+})
+
 test('a caller that says it can wait for years waits for the answer', async () => {
   const { gateway, ada } = await asking()
   const call = heldCall(gateway, undefined, { within_ms: 1e12 })

@@ -230,3 +230,13 @@ test(
   },
   HANG,
 )
+
+test('a rule fires for an event with a number beyond 2⁵³', async () => {
+  const gateway = await running()
+  const { switchOn, rule, settled } = rulesOf(gateway)
+  await switchOn()
+  await rule(JSON.parse(notifying('exact')).rules[0])
+  const payload = JSON.stringify(failedTool).replace('"a"', '9007199254740993')
+  await gateway.call('POST', '/v1/dispatch', `{"event":"post_tool_use_failure","payload":${payload}}`)
+  expect(await settled(1)).toMatchObject([{ rule_id: 'exact' }])
+})

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import {
   firing,
@@ -168,6 +169,15 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.fireRule(later, NOON + 20_000)).toEqual({ left_ms: 10_000 })
       expect(await at.store.findFiring(tenant, later.firing_id)).toBeUndefined()
       expect((await at.store.listDeliveries(tenant, {}, { limit: 9 })).rows).toHaveLength(1)
+    })
+
+    test('numbers beyond 2⁵³ in the event of a firing keep their digits', async () => {
+      const tenant = await newTenant(at.store)
+      const content = parseJson('{"event":{"n":9007199254740993}}') as Readonly<Record<string, unknown>>
+      const given = firing(tenant, { content })
+      await at.store.fireRule(given, NOON)
+      const found = await at.store.findFiring(tenant, given.firing_id)
+      expect(JSON.stringify(found?.content)).toBe('{"event":{"n":9007199254740993}}')
     })
 
     test('the same firing again returns what is stored, whatever its cooldown says', async () => {

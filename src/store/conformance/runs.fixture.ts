@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../store.ts'
 import type { NewRun, RunFilter, RunRow } from '../stores/run-store.ts'
 import {
@@ -86,6 +87,15 @@ export function runConformance(open: OpenStoreUnderTest): void {
         created_at: NOON,
         last_resumed_at: null,
       })
+    })
+
+    test('numbers beyond 2⁵³ keep their digits, in parameters and in events', async () => {
+      const tenant = await newTenant(at.store)
+      const data = parseJson('{"id":9007199254740993}') as NewRun['parameters']
+      const run = await create(tenant, { parameters: data })
+      await at.store.appendRunEvents([{ ...runEvent(run), data }])
+      const [event] = await at.store.listRunEvents(tenant, run, { limit: 9 })
+      expect(JSON.stringify([run.parameters, event?.data])).toBe(JSON.stringify([data, data]))
     })
 
     test('a key creates one run, also when many ask at once on two nodes', async () => {

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import { encodeBatch, summarizeBatch } from '../sql/audit/journal.ts'
 import type { Store } from '../store.ts'
@@ -163,7 +164,7 @@ class WorkerConnection {
     pending: PendingCall,
   ): void {
     try {
-      this.#worker.postMessage(call, transfer)
+      this.#send(call, transfer)
     } catch (cause) {
       pending.reject(
         serverError('gateway.request', `${call.method}: the arguments are not plain data`, { cause }),
@@ -173,6 +174,15 @@ class WorkerConnection {
     // Only a store with pending calls keeps the process alive.
     if (this.#pending.size === 0) this.#worker.ref()
     this.#pending.set(call.id, pending)
+  }
+
+  /** Numbers that a double cannot hold are rare, so they are looked for only when a call cannot be posted. */
+  #send(call: { id: number; method: string; args: readonly unknown[] }, transfer: readonly ArrayBuffer[]) {
+    try {
+      this.#worker.postMessage(call, transfer)
+    } catch {
+      this.#worker.postMessage({ ...call, args: call.args.map(packRawNumbers), packed: true }, transfer)
+    }
   }
 
   #receive(message: WorkerMessage): void {
@@ -190,7 +200,7 @@ class WorkerConnection {
     this.#pending.delete(answer.id)
     if (this.#pending.size === 0 && this.#endReason === undefined) this.#worker.unref()
     if ('error' in answer) pending?.reject(deserializeError(answer.error))
-    else pending?.resolve(answer.value)
+    else pending?.resolve(answer.packed ? unpackRawNumbers(answer.value) : answer.value)
   }
 
   #end(why: string): void {
