@@ -99,6 +99,26 @@ test.each([-HOUR_MS, YEAR_MS])(
   },
 )
 
+const onlyRunner = {
+  ...{ hostname: 'h', project_dir: '/w', executor_profile: 'p' },
+  executor: { type: 'autonomous' },
+}
+
+test.each([-HOUR_MS, YEAR_MS])(
+  'a runner is alive for one lease after it was seen though the wall clock is set by %d ms',
+  async (jump) => {
+    const clock = fakeClock(START)
+    const gateway = await running({ home: temporaryHome(), clock, socket: false, runs: { leaseMs: 9_000 } })
+    const register = async () => (await gateway.call('POST', '/runner/register', onlyRunner)).status
+    expect(await register()).toBe(200)
+    clock.jump(jump)
+    clock.stall(8_999)
+    expect(await register()).toBe(409)
+    clock.stall(1)
+    expect(await register()).toBe(200)
+  },
+)
+
 test('a webhook that waits since the clock was a year ahead is delivered within the hour', async () => {
   const home = temporaryHome()
   let status = 429

@@ -369,6 +369,18 @@ export function approvalConformance(open: OpenStoreUnderTest): void {
       expect(await first.answer({ link_id: second.link.link_id })).toMatchObject({ counted: false })
     })
 
+    test('questions and alerts from a clock that was ahead do not count against the budget', async () => {
+      const { tenant } = await asked()
+      const ahead = NOON + 365 * 86_400_000
+      const ask = (now: number) =>
+        at.store.requestApproval(approval(tenant, { budget: { tenant: 1 }, input_hash: randomUUID() }), now)
+      expect(await ask(ahead)).toMatchObject({ isNew: true, approval: {} })
+      expect(await ask(ahead)).toMatchObject({ isNew: true, alert: { refused: 1 } })
+      expect(await ask(NOON + 3_600_000)).toMatchObject({ isNew: true, approval: {} })
+      expect(await ask(NOON + 3_600_001)).toMatchObject({ isNew: true, alert: { refused: 1 } })
+      expect(await ask(NOON + 3_600_002)).toMatchObject({ isNew: false, alert: { refused: 2 } })
+    })
+
     test('over the budget a question is refused, with one alert an hour for each subject', async () => {
       const budget = { session: 2, agent: 3 }
       const { tenant, again } = await asked({ budget })

@@ -90,6 +90,7 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     deleteRunSession: (tenant, session, now = steadyNow()) => store.deleteRunSession(tenant, session, now),
     removeRunner: (tenant, runner, now = steadyNow()) => store.removeRunner(tenant, runner, now),
     registerRunner: (runner, now = steadyNow()) => store.registerRunner(runner, now),
+    findRunner: (tenant, runner, now = steadyNow()) => store.findRunner(tenant, runner, now),
     keepRunner: (tenant, runner, lease_ms, now = steadyNow()) =>
       store.keepRunner(tenant, runner, lease_ms, now),
     requestApproval: (approval, now = steadyNow()) => store.requestApproval(approval, now),

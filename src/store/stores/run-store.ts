@@ -324,7 +324,12 @@ export interface RunStore {
     runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>,
     now?: number,
   ): Promise<RunnerRow>
-  findRunner(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
+  /** `silent_ms`: since when it was not seen, by the clock of the store. */
+  findRunner(
+    tenant: string,
+    runnerId: string,
+    now?: number,
+  ): Promise<(RunnerRow & { readonly silent_ms: number }) | undefined>
   listRunners(tenant: string): Promise<readonly RunnerRow[]>
   /**
    * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its
