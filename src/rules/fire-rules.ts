@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { v5 } from 'uuid'
 import type { DeliverWork } from '../delivery/delivery-worker.ts'
+import { guardKey } from '../engine/guard/guard.ts'
 import { parseJson } from '../safe/json.ts'
 import type { EventRecord } from '../store/stores/audit-store.ts'
 import type { NewDelivery } from '../store/stores/delivery-store.ts'
@@ -98,7 +99,7 @@ export function cooldownSkip(leftMs: number): string {
 
 /** The key of the cooldown of a rule. Rules of two files that have the same id do not share it. */
 export function cooldownKey({ source, rule }: MatchedRule): string {
-  return `rule|${source}|${rule.id}`
+  return guardKey('rule', source, rule.id)
 }
 
 /** The id of an action in results: its own, or its type and position. */

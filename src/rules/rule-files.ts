@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { loadFile } from '../config/read/load-file.ts'
-import type { TrustStore } from '../config/trust.ts'
+import { type HookFileLevel, type LoadedFile, loadFile, unreadableFile } from '../config/read/load-file.ts'
+import type { TrustedFile, TrustStore } from '../config/trust.ts'
 import { pinScripts, recordScripts, type TrustedScripts } from '../config/trusted-scripts.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
@@ -34,9 +34,7 @@ export interface RuleFileStatus {
 export interface RuleFiles {
   /** The rules of the files that apply in these folders. */
   groupsOf(folders: RuleFolders): readonly RuleGroup[]
-  /** The files that were read so far. */
-  status(): readonly RuleFileStatus[]
-  /** The same with their rules, read again where they changed, and every rule file that is trusted. */
+  /** The files that were read so far, read again where they changed, and every rule file that is trusted. */
   known(): readonly KnownRuleFile[]
 }
 
@@ -63,6 +61,8 @@ interface FileEntry {
   readonly fingerprint: string
   readonly group: RuleGroup | undefined
   readonly status: RuleFileStatus | undefined
+  /** The file could not be opened. What is in the way may go without a change of the file, so it is tried again. */
+  readonly isUnread: boolean
   readonly level: RuleFilePath['level']
 }
 
@@ -77,11 +77,26 @@ export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
     max: MAX_FILES,
   })
 
+  let repositories: readonly string[] = []
+  let trustProblem: string | undefined
+  /** While the trust store cannot be read, what it said before counts: rules elsewhere must not be off with it. */
+  const readTrust = <T>(find: () => T, before: T): T => {
+    try {
+      const found = find()
+      trustProblem = undefined
+      return found
+    } catch (thrown) {
+      trustProblem = errorText(thrown)
+      return before
+    }
+  }
+
   const pathsOf = (folders: RuleFolders): readonly RuleFilePath[] => {
     const key = `${folders.cwd}\0${folders.start}`
     const known = lists.get(key)
     if (known !== undefined && clock.elapsed() - known.at < CHECK_MS) return known.paths
-    const paths = ruleFilePaths({ ...folders, env, repositories: trust.repositories() })
+    repositories = readTrust(() => trust.repositories(), repositories)
+    const paths = ruleFilePaths({ ...folders, env, repositories })
     lists.set(key, { at: clock.elapsed(), paths })
     return paths
   }
@@ -91,32 +106,41 @@ export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
     const now = clock.elapsed()
     if (known !== undefined && now - known.checkedAt < CHECK_MS) return known.group
     const fingerprint = [file.path, trust.file].map(fingerprintOf).join(' | ')
-    if (known?.fingerprint === fingerprint) {
+    if (known?.fingerprint === fingerprint && !known.isUnread) {
       entries.set(file.path, { ...known, checkedAt: now })
       return known.group
     }
-    const reading = readRuleFile(file, trust)
-    // A file that cannot be used keeps the rules that were in force.
-    const group = reading.status?.state === 'red' ? known?.group : reading.group
-    const { status } = reading
-    const shown = status && { ...status, rules: group?.ruleSet.rules.length ?? 0 }
-    entries.set(file.path, { checkedAt: now, fingerprint, group, status: shown, level: file.level })
-    if (shown !== undefined && (shown.state !== 'good' || known !== undefined))
-      log('rules.file', { ...shown })
+    const reading = readRuleFile(file, { trust, previous: known?.group })
+    entries.set(file.path, { checkedAt: now, fingerprint, level: file.level, ...reading })
+    const { group, status } = reading
+    const isNews =
+      known === undefined
+        ? status?.state !== 'good'
+        : known.fingerprint !== fingerprint || known.status?.problem !== status?.problem
+    if (status !== undefined && isNews) log('rules.file', { ...status })
     return group
   }
 
   let trusted: { readonly fingerprint: string; readonly paths: readonly string[] } | undefined
   const trustedRuleFiles = (): readonly string[] => {
     const fingerprint = fingerprintOf(trust.file)
-    if (trusted?.fingerprint !== fingerprint)
-      trusted = { fingerprint, paths: trust.paths().filter(isRuleFile) }
-    return trusted.paths
+    if (trusted?.fingerprint === fingerprint && trustProblem === undefined) return trusted.paths
+    const paths = readTrust(() => trust.paths().filter(isRuleFile), trusted?.paths ?? [])
+    trusted = { fingerprint, paths }
+    return paths
   }
+  const unusableTrust = (): readonly KnownRuleFile[] =>
+    trustProblem === undefined
+      ? []
+      : [
+          {
+            ...{ file: trust.file, state: 'red', rules: 0, problem: trustProblem },
+            ...{ fingerprint: fingerprintOf(trust.file), group: undefined },
+          },
+        ]
 
   return {
     groupsOf: (folders) => pathsOf(folders).flatMap((file) => read(file) ?? []),
-    status: () => [...entries.values()].flatMap(({ status }) => status ?? []),
     known() {
       const everywhere = pathsOf({ cwd: '/', start: '/' })
       const trustedFiles = trustedRuleFiles().map((path) => ({ path, level: 'repository' as const }))
@@ -126,10 +150,11 @@ export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
         [...everywhere, ...trustedFiles, ...before].map((file) => [realPath(file.path), file]),
       )
       for (const file of files.values()) read(file)
-      return [...files.values()].flatMap(({ path }) => {
+      const listed = [...files.values()].flatMap(({ path }) => {
         const { status, group, fingerprint = '' } = entries.peek(path) ?? {}
         return status === undefined ? [] : [{ ...status, group, fingerprint }]
       })
+      return [...unusableTrust(), ...listed]
     },
   }
 }
@@ -157,34 +182,91 @@ function fingerprintOf(path: string): string {
   }
 }
 
-type Reading = Pick<FileEntry, 'group' | 'status'>
+type Reading = Pick<FileEntry, 'group' | 'status' | 'isUnread'>
 
-function readRuleFile({ path, level }: RuleFilePath, trust: TrustStore): Reading {
-  const red = (thrown: unknown): Reading => ({
-    group: undefined,
-    status: { file: path, state: 'red', rules: 0, problem: errorText(thrown) },
-  })
+interface ReadFrom {
+  readonly trust: TrustStore
+  /** The rules that are in force. */
+  readonly previous: RuleGroup | undefined
+}
+
+const NO_FILE: Reading = { group: undefined, status: undefined, isUnread: false }
+
+function readRuleFile(file: RuleFilePath, { trust, previous }: ReadFrom): Reading {
+  const { path, level } = file
+  const present = loadPresent(path, level)
+  const isUnread = present.problem !== undefined
   try {
-    const loaded = loadFile(path, level)
-    if (level !== 'repository')
-      return loaded === undefined
-        ? { group: undefined, status: undefined }
-        : inUse(path, 'good', parseRuleFile(loaded.text))
-    const trusted = trust.find(path)
-    if (trusted === undefined)
-      return loaded === undefined
-        ? { group: undefined, status: undefined }
-        : { group: undefined, status: { file: path, state: 'untrusted', rules: 0 } }
-    const state = loaded === undefined ? 'gone' : loaded.text === trusted.text ? 'good' : 'changed'
-    return inUse(path, state, pinCommands(parseRuleFile(trusted.text), trusted.scripts ?? {}, path))
+    const reading =
+      level === 'repository'
+        ? readRepositoryFile(path, present, trust.find(path))
+        : readOwnFile(path, present, previous)
+    return { ...reading, isUnread }
   } catch (thrown) {
-    return red(thrown)
+    // A file that cannot be used keeps the rules that were in force.
+    return { ...redFile(path, thrown, previous), isUnread }
   }
 }
 
-function inUse(path: string, state: RuleFileStatus['state'], config: RecoveryConfig): Reading {
+/** The file at present, as far as it can be read. */
+interface PresentFile {
+  readonly loaded?: LoadedFile | undefined
+  readonly problem?: unknown
+}
+
+function loadPresent(path: string, level: HookFileLevel): PresentFile {
+  try {
+    return { loaded: loadFile(path, level) }
+  } catch (problem) {
+    return { problem }
+  }
+}
+
+function readOwnFile(
+  path: string,
+  { loaded, problem }: PresentFile,
+  previous: RuleGroup | undefined,
+): Reading {
+  if (problem !== undefined) throw problem
+  if (loaded !== undefined) return inUse(path, parseRuleFile(loaded.text), { state: 'good' })
+  // An editor may be replacing it.
+  if (previous !== undefined) throw unreadableFile(path, 'no longer exists')
+  return NO_FILE
+}
+
+/** What a person trusted applies, whatever is in its place now. Without trust no rule does. */
+function readRepositoryFile(
+  path: string,
+  { loaded, problem }: PresentFile,
+  trusted: TrustedFile | undefined,
+): Reading {
+  if (trusted === undefined) {
+    if (problem !== undefined) return redFile(path, problem, undefined)
+    if (loaded === undefined) return NO_FILE
+    return { ...NO_FILE, status: { file: path, state: 'untrusted', rules: 0 } }
+  }
+  const config = pinCommands(parseRuleFile(trusted.text), trusted.scripts ?? {}, path)
+  if (problem !== undefined) return inUse(path, config, { state: 'changed', problem: errorText(problem) })
+  if (loaded === undefined) return inUse(path, config, { state: 'gone' })
+  return inUse(path, config, { state: loaded.text === trusted.text ? 'good' : 'changed' })
+}
+
+function redFile(path: string, problem: unknown, group: RuleGroup | undefined): Reading {
+  const rules = group?.ruleSet.rules.length ?? 0
+  return {
+    ...NO_FILE,
+    group,
+    status: { file: path, state: 'red', rules, problem: errorText(problem) },
+  }
+}
+
+function inUse(
+  path: string,
+  config: RecoveryConfig,
+  status: Pick<RuleFileStatus, 'state' | 'problem'>,
+): Reading {
   const group = fileGroup(path, config)
-  return { group, status: { file: path, state, rules: group.ruleSet.rules.length } }
+  return { ...NO_FILE, group, status: { file: path, rules: group.ruleSet.rules.length, ...status } }
 }
 
 /** Reads the text of a rule file. Throws a coded error that names the problem. */

@@ -157,10 +157,6 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     async resume({ tenant, session_id, by_run_id, ...request }) {
       const session = await store.findRunSession(tenant, session_id)
       if (session === undefined) throw serverError('gateway.not_found', `session not found: ${session_id}`)
-      if (session.status === 'pending' || session.status === 'running')
-        throw serverError('gateway.conflict', `session ${session_id} is busy`, {
-          hint: 'Wait until its run has ended, or stop the run.',
-        })
       const by = by_run_id === undefined ? undefined : await store.findRun(tenant, by_run_id)
       const run = await resumeSession(creating, session, { ...request, depth: by ? by.depth + 1 : 0 })
       waits.announce(tenant)

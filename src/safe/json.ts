@@ -45,8 +45,43 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true })
 
+/** Parses JSON that this program wrote, without limits. Numbers keep their digits, as with `parseJson`. */
+export function parseStoredJson(text: string): unknown {
+  // Only a number with many digits or an exponent can be one that a double does not hold.
+  return /\d{16}|\de/i.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+}
+
+/** Whether a value is a number that a double cannot hold. */
+export function isRawNumber(value: unknown): boolean {
+  return isRawJSON(value)
+}
+
+/** A copy that can be posted to another thread: raw numbers become `String` objects, which no JSON value is. */
+export function packRawNumbers(value: unknown): unknown {
+  return mapPlain(value, (each) => (isRawJSON(each) ? new String(JSON.stringify(each)) : undefined))
+}
+
+/** The value that was packed. */
+export function unpackRawNumbers(value: unknown): unknown {
+  return mapPlain(value, (each) => (each instanceof String ? rawJSON(each.valueOf()) : undefined))
+}
+
+/** Replaces objects inside plain data; `replace` returns undefined for those that stay. */
+function mapPlain(value: unknown, replace: (each: object) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const replaced = replace(value)
+  if (replaced !== undefined) return replaced
+  if (Array.isArray(value)) return value.map((item) => mapPlain(item, replace))
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapPlain(item, replace)]))
+}
+
 /** In Node 24, but not yet in the compiler's library. */
-const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
+const { rawJSON, isRawJSON } = JSON as unknown as {
+  rawJSON(source: string): unknown
+  isRawJSON(value: unknown): boolean
+}
 
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { fakeClock } from '../../src/testing/index.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
+import { httpReceiver } from '../rules/receivers.fixture.ts'
 import { askingHook, heldCall, pendingOf, person, push, WITHIN_MS } from './people.fixture.ts'
 
 const HANG = 120_000
@@ -155,6 +157,96 @@ describe('where two people must approve', () => {
     await eve.answer('approve', approval_id, { input })
     expect((await call).body.decision).toMatchObject({ kind: 'allow', input })
   })
+})
+
+test.each([-3_600_000, 86_400_000])(
+  'a question reaches its route, and its link answers, though the wall clock is set by %d ms',
+  async (jump) => {
+    const clock = fakeClock()
+    const gateway = await running({ clock, socket: false, outbound: { allow: ['127.0.0.1'] } })
+    const receiver = await httpReceiver()
+    await gateway.hook(askingHook)
+    const approval_routes = [{ name: 'chat', to: { type: 'slack', url: receiver.url } }]
+    await gateway.call('PATCH', '/v1/settings', { settings: { approval_routes } })
+    clock.jump(jump)
+    const call = heldCall(gateway)
+    const [message] = await gateway.until(
+      async () => receiver.received,
+      (received) => received.length === 1,
+    )
+    const [approve = ''] = message?.body.match(/http:[^|"]+\/answer\/[^|"]+/) ?? []
+    expect((await fetch(approve)).status).toBe(200)
+    expect((await fetch(approve, { method: 'POST' })).status).toBe(200)
+    expect((await call).body.decision.kind).toBe('allow')
+  },
+  HANG,
+)
+
+test.each([
+  [-1, 200, 'allow'],
+  [0, 409, 'block'],
+  [1, 409, 'block'],
+])('an answer %d ms after the deadline gets %d, and the call is answered %s', async (late, status, kind) => {
+  const clock = fakeClock()
+  const gateway = await running({ clock, socket: false })
+  await gateway.hook(askingHook)
+  await gateway.call('PATCH', '/v1/settings', { settings: { approval_timeout_ms: 10_000 } })
+  const ada = await person(gateway, 'ada')
+  const call = heldCall(gateway)
+  const [{ approval_id, created_at, deadline_at }] = await pendingOf(gateway)
+  expect(deadline_at - created_at).toBe(10_000)
+  clock.stall(10_000 + late)
+  expect((await ada.answer('approve', approval_id)).status).toBe(status)
+  await clock.advance(1_000)
+  expect((await call).body.decision.kind).toBe(kind)
+})
+
+test('of many people who approve, deny and cancel at once one wins, and the call gets that answer', async () => {
+  const { gateway } = await asking()
+  const people: Awaited<ReturnType<typeof person>>[] = []
+  for (let n = 0; n < 30; n++) people.push(await person(gateway, `person-${n}`))
+  const call = heldCall(gateway)
+  const [{ approval_id }] = await pendingOf(gateway)
+  const verdicts = ['approve', 'deny', 'cancel'] as const
+  const kinds = { approve: 'allow', deny: 'block', cancel: 'block' }
+  const answers = await Promise.all(
+    people.map(async (who, n) => {
+      const verdict = verdicts[n % 3] ?? 'deny'
+      const input = verdict === 'approve' ? { input: { command: `git push ${who.name}` } } : {}
+      const { status } = await who.answer(verdict, approval_id, input)
+      return { who, verdict, status, ...input }
+    }),
+  )
+  const [winner, ...others] = answers.filter(({ status }) => status === 200)
+  expect([others, answers.filter(({ status }) => status === 409).length]).toEqual([[], 29])
+  const { decision } = (await call).body
+  expect(decision.kind).toBe(kinds[winner?.verdict ?? 'deny'])
+  expect(decision.input).toEqual(winner?.input)
+  if (winner?.verdict !== 'cancel') expect(decision.reason).toContain(winner?.who.name)
+})
+
+test('a number beyond 2⁵³ is asked about, shown, edited and answered digit by digit', async () => {
+  const { gateway, ada } = await asking({
+    matcher: '^Pay$',
+    config: { source: `function handle() { return { decision: 'ask', reason: 'money' } }` },
+  })
+  const text = async (verb: string, path: string, body?: string, token = gateway.token) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${gateway.url}${path}`, { method: verb, headers, body: body ?? null })
+    return response.text()
+  }
+  const call = text(
+    'POST',
+    '/v1/dispatch',
+    `{"event":"pre_tool_use","payload":{"tool_name":"Pay","tool_input":{"account":9007199254740993}},
+      "envelope":{"session":"s1"},"within_ms":${WITHIN_MS}}`,
+  )
+  const asked = Promise.race([call, pendingOf(gateway)])
+  const [{ approval_id }] = (await asked) as Awaited<ReturnType<typeof pendingOf>>
+  expect(await text('GET', `/v1/approvals/${approval_id}`)).toContain('"input":{"account":9007199254740993}')
+  const edit = '{"input":{"account":9007199254740995}}'
+  await text('POST', `/v1/approvals/${approval_id}/approve`, edit, ada.token)
+  expect(await call).toContain('"input":{"account":9007199254740995}')
 })
 
 test('a caller that says it can wait for years waits for the answer', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
+import { failedTool, rulesOf } from '../rules/recovery.fixture.ts'
 import { running } from './running.fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -66,6 +67,57 @@ test('a cooldown that began while the clock was a year ahead lasts a minute afte
   await right.dispatch()
   expect(right.fired()).toBe(1)
 })
+
+test.each([-HOUR_MS, YEAR_MS])(
+  'the cooldown of a rule takes its minute though the wall clock is set by %d ms',
+  async (jump) => {
+    const clock = fakeClock(START)
+    const gateway = await running({ home: temporaryHome(), clock, socket: false })
+    const { switchOn, rule, audited } = rulesOf(gateway)
+    await switchOn()
+    await rule({
+      ...{ id: 'cooling', trigger: { event: 'PostToolUseFailure' } },
+      ...{ cooldownMs: 60_000, dedupWindowMs: 0, actions: [{ type: 'notify_team' }] },
+    })
+    /** What the audit log says about the rule after one more failure. */
+    const fail = async () => {
+      const { body } = await gateway.dispatch('post_tool_use_failure', failedTool)
+      const [row] = await gateway.until(
+        () => audited(body.event_id),
+        (rows) => rows.length > 0,
+      )
+      return row.metadata.reason
+    }
+    const fired = 'No team context is available for notify_team action'
+    expect(await fail()).toBe(fired)
+    clock.jump(jump)
+    expect(await fail()).toBe('rule cooldown active for 60000ms')
+    clock.stall(59_999)
+    expect(await fail()).toBe('rule cooldown active for 1ms')
+    clock.stall(1)
+    expect(await fail()).toBe(fired)
+  },
+)
+
+const onlyRunner = {
+  ...{ hostname: 'h', project_dir: '/w', executor_profile: 'p' },
+  executor: { type: 'autonomous' },
+}
+
+test.each([-HOUR_MS, YEAR_MS])(
+  'a runner is alive for one lease after it was seen though the wall clock is set by %d ms',
+  async (jump) => {
+    const clock = fakeClock(START)
+    const gateway = await running({ home: temporaryHome(), clock, socket: false, runs: { leaseMs: 9_000 } })
+    const register = async () => (await gateway.call('POST', '/runner/register', onlyRunner)).status
+    expect(await register()).toBe(200)
+    clock.jump(jump)
+    clock.stall(8_999)
+    expect(await register()).toBe(409)
+    clock.stall(1)
+    expect(await register()).toBe(200)
+  },
+)
 
 test('a webhook that waits since the clock was a year ahead is delivered within the hour', async () => {
   const home = temporaryHome()

@@ -48,6 +48,53 @@ test('a hook of a pack has its id in every command, and a change of it stays unt
   })
 })
 
+test.each([
+  ['skipped for a day', { cooldown_ms: 86_400_000 }],
+  ['expired', { expires_at: '2020-01-01T00:00:00.000Z' }],
+  ['of one agent', { scope: 'agent', agent_ids: ['codex'] }],
+  ['open if it fails', { on_error: 'allow' }],
+  ['off', { enabled: false }],
+  ['in shadow', { shadow: true }],
+])('a hook of a pack that was made %s counts as changed, and is replaced on request', async (_, updates) => {
+  await gateway().call('POST', '/v1/packs/force-push/add', { replace: true })
+  await hookhelm(gateway(), ['hooks', 'update', forced, '--data', JSON.stringify(updates)])
+  expect(await packs('force-push')).toMatchObject({ present: 3, changed: 1 })
+  const kept = await gateway().call('POST', '/v1/packs/force-push/add', {})
+  expect(kept.body).toMatchObject({ added: [], kept: [forced] })
+  const replaced = await gateway().call('POST', '/v1/packs/force-push/add', { replace: true })
+  expect(replaced.body).toMatchObject({ replaced: [forced] })
+  expect(await packs('force-push')).toMatchObject({ present: 3, changed: 0 })
+  for (let n = 0; n < 2; n++) expect(await decide('git push -f')).toMatchObject({ kind: 'block' })
+})
+
+test('no pack counts as changed when it was just added', async () => {
+  const { body } = await gateway().call('GET', '/v1/packs')
+  for (const { name } of body.packs) {
+    await gateway().call('POST', `/v1/packs/${name}/add`, { replace: true })
+    const { hooks, present, changed } = await packs(name)
+    expect([name, present, changed]).toEqual([name, hooks, 0])
+  }
+  for (const { name } of body.packs) await gateway().call('DELETE', `/v1/packs/${name}`)
+})
+
+test('a pack decides as it was added last: block, shadow, ask and back', async () => {
+  const add = (chosen: object) => gateway().call('POST', '/v1/packs/force-push/add', chosen)
+  await add({ replace: true })
+  // What a person has is not changed without `replace`, and the answer says so.
+  expect((await add({ shadow: true })).body.kept).toHaveLength(3)
+  expect(await decide('git push -f')).toMatchObject({ kind: 'block' })
+  for (const [chosen, kind] of [
+    [{ shadow: true }, 'allow'],
+    [{ decision: 'ask' }, 'ask'],
+    [{ decision: 'ask', shadow: true }, 'allow'],
+    [{ decision: 'block' }, 'block'],
+    [{}, 'block'],
+  ] as const) {
+    expect((await add({ ...chosen, replace: true })).body.replaced).not.toEqual([])
+    expect([chosen, await decide('git push -f')]).toMatchObject([chosen, { kind }])
+  }
+})
+
 test('in shadow a pack is recorded and changes nothing, and it can be removed', async () => {
   const added = await gateway().call('POST', '/v1/packs/privilege/add', { shadow: true })
   expect(added.status).toBe(200)

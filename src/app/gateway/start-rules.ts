@@ -64,7 +64,7 @@ function ruleHealth(settings: Settings, files: RuleFiles | undefined): StatusPar
   return (tenant) => {
     if (settings.of(tenant).rules_enabled !== true)
       return { name, state: 'ok', text: 'switched off: set `rules_enabled` to use them' }
-    const problems = (files?.status() ?? []).flatMap(({ file, state, problem }) =>
+    const problems = (files?.known() ?? []).flatMap(({ file, state, problem }) =>
       state === 'good' ? [] : [`${file}: ${problem ?? state}`],
     )
     const [first] = problems

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
 import type { ApprovalRow } from '../../store/stores/approval-store.ts'
 import { draftAllowingHook } from './draft-hook.ts'
 
@@ -40,6 +41,13 @@ test('what does not fit into one condition is named', () => {
   const input = { text: '\ud800', long: ['x'.repeat(3_000)], broken: ['\ud800'], large: [2 ** 60] }
   const { notes } = draftAllowingHook({ ...approval, input }, NOON)
   expect(notes).toEqual([expect.stringContaining('tool_input.broken, tool_input.large, tool_input.long')])
+})
+
+test('a number beyond 2⁵³ is named, because no condition compares its digits', () => {
+  const input = parseJson('{"account":9007199254740993,"list":[9007199254740993]}')
+  const { hook, notes } = draftAllowingHook({ ...approval, input }, NOON)
+  expect(notes).toEqual([expect.stringContaining('tool_input.account, tool_input.list')])
+  expect(JSON.stringify(hook)).not.toContain('900719925474099')
 })
 
 test('the arguments of an event that has no variable of its own are read from the payload', () => {

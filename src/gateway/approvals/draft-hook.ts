@@ -1,6 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { isoTime } from '../../engine/core/clock.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
+import { isRawNumber } from '../../safe/json.ts'
 import type { ApprovalRow } from '../../store/stores/approval-store.ts'
 
 type Scalar = string | number | boolean | null
@@ -83,6 +84,8 @@ function celRoot(key: string): string {
 }
 
 function compared(value: unknown, place: ArgumentPlace): ComparedArguments {
+  // No condition compares the digits of such a number.
+  if (isRawNumber(value)) return { ...NOTHING, left: [place.path] }
   if (!isRecord(value)) return comparedValue(value, place)
   const parts = entriesOf(value, place)
   // Without the size, a call with further arguments would match too.
@@ -113,8 +116,9 @@ function comparedInCel(value: unknown, { path, cel }: ArgumentPlace): ComparedAr
     : { ...NOTHING, terms: [{ path, cel: `${cel} == ${text}` }] }
 }
 
-/** A JSON value as CEL, which has the same literals; undefined for a text that is no Unicode. */
+/** A JSON value as CEL, which has the same literals; undefined for a text that is no Unicode, or a number beyond 2⁵³. */
 function literal(value: unknown): string | undefined {
+  if (isRawNumber(value)) return undefined
   if (typeof value === 'number')
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : JSON.stringify(value)
   if (typeof value === 'string') return value.isWellFormed() ? JSON.stringify(value) : undefined

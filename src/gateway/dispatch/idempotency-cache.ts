@@ -5,6 +5,7 @@ import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
+import { parseStoredJson } from '../../safe/json.ts'
 import type { Store } from '../../store/store.ts'
 import type { NewAnswer } from '../../store/stores/audit-store.ts'
 import type { DispatchAnswer } from './dispatcher.ts'
@@ -67,7 +68,7 @@ export function createIdempotencyCache(store: Pick<Store, 'findAnswer'>, clock: 
       const found = await store.findAnswer(what.tenant, what.key)
       if (found === undefined) return undefined
       requireSame(found.request_hash, what)
-      const { event_id, decision } = JSON.parse(found.answer)
+      const { event_id, decision } = parseStoredJson(found.answer) as { event_id: string; decision: Decision }
       return { eventId: event_id, decision, json: found.answer }
     },
   }

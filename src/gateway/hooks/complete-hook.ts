@@ -29,6 +29,14 @@ interface CompletionContext {
   readonly stored?: HookRow
 }
 
+/** What a row has where a hook says nothing. */
+export function defaultFields(event: keyof typeof catalogue) {
+  return {
+    ...{ scope: 'tenant', agent_ids: [], timeout_ms: DEFAULT_TIMEOUT_MS, priority: 0, enabled: true },
+    ...{ on_timeout: catalogue[event].onFailure, config: {} },
+  } as const
+}
+
 /** Checks a hook with the values it would send. Returns it with masks replaced by the stored values. */
 export function completeHook(given: HookInput, context: CompletionContext): CompleteHook {
   const { id, caller, parts, stored } = context
@@ -36,6 +44,7 @@ export function completeHook(given: HookInput, context: CompletionContext): Comp
   if (!written || !handler_type || !scope)
     throw serverError('gateway.request', 'handler_type, event, and scope are required')
   const event = resolveCatalogueName(written)
+  const defaults = defaultFields(event as keyof typeof catalogue)
   const known = readScope(scope)
   const tenant_id = ownerOf(known, caller)
   requireHandler(handler_type, parts)
@@ -57,10 +66,10 @@ export function completeHook(given: HookInput, context: CompletionContext): Comp
     // Only hooks with scope `agent` use the list of agents.
     agent_ids: known === 'agent' ? agent_ids.map((agent) => agentId(tenant_id, agent)) : [],
     timeout_ms: readTimeout(given.timeout_ms),
-    on_timeout: given.on_timeout ?? catalogue[event as keyof typeof catalogue].onFailure,
-    priority: given.priority ?? 0,
-    enabled: given.enabled ?? true,
-    config: unmaskConfig(given.config ?? {}, stored?.config),
+    on_timeout: given.on_timeout ?? defaults.on_timeout,
+    priority: given.priority ?? defaults.priority,
+    enabled: given.enabled ?? defaults.enabled,
+    config: unmaskConfig(given.config ?? defaults.config, stored?.config),
   }
   assertLoadable(hook, parts)
   return hook

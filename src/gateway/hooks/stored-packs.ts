@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Pack, type PackHook, packTag } from '../../config/packs/pack.ts'
+import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import type { catalogue } from '../../engine/events/catalogue.ts'
+import { hookSchema } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { HookParts } from '../parts.ts'
 import { createHook, deleteHook, updateHook } from './change-hook.ts'
+import { defaultFields } from './complete-hook.ts'
+import { gatewayOwnedFields } from './hook-input.ts'
 import { packHookId } from './pack-hook-id.ts'
 
 /** What happened to the hooks of a pack, by their ids in the pack. */
@@ -83,13 +88,16 @@ function formerHooks(pack: Pack, rows: readonly HookRow[], tenant: string): read
   return rows.filter(({ id, tags }) => tags?.includes(packTag(pack.name)) && !current.has(id))
 }
 
-/** The conditions that a person may have added and a pack may leave out. */
-const conditions = ['matcher', 'match', 'if_expr', 'shadow', 'opaque'] as const
-const cleared = Object.fromEntries(conditions.map((field) => [field, null]))
+/** Every field that a person can change: a condition, guard or scope that was added limits a hook of a pack. */
+const fieldNames = Object.keys(hookSchema.fields).filter((name) => !Object.hasOwn(gatewayOwnedFields, name))
+const cleared = {
+  ...Object.fromEntries(fieldNames.map((name) => [name, null])),
+  ...{ scope: 'tenant', enabled: true },
+}
 
-function differs({ id: _, ...hook }: PackHook, row: HookRow): boolean {
-  const fields: Readonly<Record<string, unknown>> = hook
+function differs(hook: PackHook, row: HookRow): boolean {
+  const event = resolveCatalogueName(hook.event) as keyof typeof catalogue
+  const wanted: Readonly<Record<string, unknown>> = { ...defaultFields(event), ...hook, event }
   const stored: Readonly<Record<string, unknown>> = { ...row }
-  const names = new Set([...Object.keys(fields), ...conditions])
-  return [...names].some((name) => !isDeepStrictEqual(fields[name], stored[name]))
+  return fieldNames.some((name) => !isDeepStrictEqual(wanted[name], stored[name] ?? undefined))
 }

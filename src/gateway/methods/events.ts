@@ -6,6 +6,7 @@ import type { AnalyzeShell, ShellEffects } from '../../engine/core/shell-effects
 import type { Trace } from '../../engine/core/trace.ts'
 import type { Catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { parseStoredJson } from '../../safe/json.ts'
 import type { StoredEvent } from '../../store/stores/audit-store.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { explainConditions, type KnownCondition } from '../audit/explain-conditions.ts'
@@ -157,7 +158,7 @@ async function findRecorded(eventId: string, caller: Caller, { store }: Pick<Met
 }
 
 function parseStored(json: string | undefined): unknown {
-  return json === undefined ? undefined : JSON.parse(json)
+  return json === undefined ? undefined : parseStoredJson(json)
 }
 
 function definedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -64,12 +64,12 @@ const register = defineCall({
     poll_timeout_seconds: z.number(),
     heartbeat_interval_seconds: z.number(),
   }),
-  needs: ['store', 'runs', 'clock'],
-  async run({ params, caller, parts: { store, runs, clock } }) {
+  needs: ['store', 'runs'],
+  async run({ params, caller, parts: { store, runs } }) {
     const { executor, runner_id = runnerIdOf(params, caller.tenant), ...rest } = params
     const known = { executor_type: executor?.type ?? '', tags: [], require_matching_tags: false, ...rest }
     const other = executor === undefined ? undefined : await store.findRunner(caller.tenant, runner_id)
-    if (other !== undefined && clock.now() - other.last_seen_at < runs.times.leaseMs)
+    if (other !== undefined && other.silent_ms < runs.times.leaseMs)
       throw serverError(
         'runs.duplicate_runner',
         `the runner ${runner_id} of this host, folder and profile is alive`,

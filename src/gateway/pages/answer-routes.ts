@@ -92,7 +92,7 @@ export function answerRoutes(options: AnswerRoutesOptions) {
 
   const show = async (c: AnswerContext): Promise<AnswerPage> => {
     const { link, approval, by } = await open(c)
-    const problem = whyClosed(link, approval, parts.clock.now())
+    const problem = whyClosed(link, approval)
     return problem === undefined
       ? confirmPage(approval, { ...link, recipient: by })
       : refusedPage(410, problem)
@@ -130,7 +130,8 @@ function needsSignIn({ tenant_id, approvers_needed }: ApprovalRow, { settings }:
   return approvers_needed > 1 || settings.of(tenant_id).approval_links === 'sign_in'
 }
 
-function whyClosed(link: ApprovalLink, approval: ApprovalRow, now: number): string | undefined {
+/** A link has the deadline of its question, which the store ends. */
+function whyClosed(link: ApprovalLink, approval: ApprovalRow): string | undefined {
   const { status, decided_by, input_hash, edited } = approval
   if (status !== 'pending')
     return `The question is closed: ${status}${decided_by === null ? '' : ` by ${decided_by}`}.`
@@ -138,7 +139,7 @@ function whyClosed(link: ApprovalLink, approval: ApprovalRow, now: number): stri
   if (link.verdict === 'approve' && edited !== null)
     return 'The arguments were edited since this link was sent. Answer in the web app.'
   if (link.input_hash !== input_hash) return 'The arguments have changed since this link was sent.'
-  return link.expires_at <= now ? 'The deadline of the question has passed.' : undefined
+  return undefined
 }
 
 async function messageOf(c: AnswerContext): Promise<string> {

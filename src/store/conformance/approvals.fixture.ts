@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../store.ts'
 import type { ApprovalLink, RoutedApproval } from '../stores/approval-store.ts'
 import { NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
@@ -66,6 +67,16 @@ export function approvalConformance(open: OpenStoreUnderTest): void {
       expect(await at.store.findApproval(tenant, given.approval_id)).toEqual(row)
       const [stored] = await at.database.execute(`select * from approvals where tenant_id = '${tenant}'`)
       expect(JSON.stringify(stored)).not.toContain('push')
+    })
+
+    test('numbers beyond 2⁵³ keep their digits', async () => {
+      const account = (digits: string) => parseJson(`{"account":${digits},"list":[{"x":1e999}]}`)
+      const { tenant, id, row } = await asked({ input: account('9007199254740993') })
+      expect(JSON.stringify(row.input)).toBe('{"account":9007199254740993,"list":[{"x":1e999}]}')
+      const edited = account('-9007199254740995')
+      await at.store.answerApproval(tenant, id, { ...approve, edited }, NOON)
+      const found = await at.store.findApproval(tenant, id)
+      expect(JSON.stringify([found?.input, found?.edited])).toBe(JSON.stringify([row.input, edited]))
     })
 
     test('the same call of the same session finds the pending question; other arguments, sessions and tenants do not', async () => {
@@ -356,6 +367,18 @@ export function approvalConformance(open: OpenStoreUnderTest): void {
     test('a link of another question does not count', async () => {
       const [first, second] = [await linked(), await linked()]
       expect(await first.answer({ link_id: second.link.link_id })).toMatchObject({ counted: false })
+    })
+
+    test('questions and alerts from a clock that was ahead do not count against the budget', async () => {
+      const { tenant } = await asked()
+      const ahead = NOON + 365 * 86_400_000
+      const ask = (now: number) =>
+        at.store.requestApproval(approval(tenant, { budget: { tenant: 1 }, input_hash: randomUUID() }), now)
+      expect(await ask(ahead)).toMatchObject({ isNew: true, approval: {} })
+      expect(await ask(ahead)).toMatchObject({ isNew: true, alert: { refused: 1 } })
+      expect(await ask(NOON + 3_600_000)).toMatchObject({ isNew: true, approval: {} })
+      expect(await ask(NOON + 3_600_001)).toMatchObject({ isNew: true, alert: { refused: 1 } })
+      expect(await ask(NOON + 3_600_002)).toMatchObject({ isNew: false, alert: { refused: 2 } })
     })
 
     test('over the budget a question is refused, with one alert an hour for each subject', async () => {

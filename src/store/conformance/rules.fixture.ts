@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import {
   firing,
@@ -170,6 +171,15 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect((await at.store.listDeliveries(tenant, {}, { limit: 9 })).rows).toHaveLength(1)
     })
 
+    test('numbers beyond 2⁵³ in the event of a firing keep their digits', async () => {
+      const tenant = await newTenant(at.store)
+      const content = parseJson('{"event":{"n":9007199254740993}}') as Readonly<Record<string, unknown>>
+      const given = firing(tenant, { content })
+      await at.store.fireRule(given, NOON)
+      const found = await at.store.findFiring(tenant, given.firing_id)
+      expect(JSON.stringify(found?.content)).toBe('{"event":{"n":9007199254740993}}')
+    })
+
     test('the same firing again returns what is stored, whatever its cooldown says', async () => {
       const tenant = await newTenant(at.store)
       const given = firing(tenant)
@@ -217,10 +227,25 @@ export function ruleConformance(open: OpenStoreUnderTest): void {
       expect((await at.store.listDeliveries(tenant, {}, { limit: 9 })).rows).toEqual([])
     })
 
-    test('ruling 45 a window that began while the clock was ahead lasts one window at most', async () => {
+    test('ruling 45 windows that began while the clock was ahead last one window from when they are seen', async () => {
       const tenant = await newTenant(at.store)
-      await at.store.fireRule(firing(tenant), NOON + 86_400_000)
-      expect(await at.store.fireRule(firing(tenant), NOON)).toEqual({ left_ms: 30_000 })
+      const ahead = NOON + 86_400_000
+      const fire = async (cooldownMs: number, now: number) =>
+        at.store.fireRule(firing(tenant, { cooldown: { key: 'c', windowMs: cooldownMs } }), now)
+      await fire(30_000, ahead)
+      expect(await fire(30_000, NOON)).toEqual({ left_ms: 30_000 })
+      expect(await fire(30_000, NOON + 29_999)).toEqual({ left_ms: 1 })
+      // The firings that the cooldown skipped looked at the dedup window of the action too.
+      expect(await fire(30_000, NOON + 30_000)).toMatchObject({ firing: { actions: [{ reason: null }] } })
+    })
+
+    test('a cooldown that was made shorter after the rule fired ends after its new length', async () => {
+      const tenant = await newTenant(at.store)
+      const fire = async (windowMs: number, now: number) =>
+        at.store.fireRule(firing(tenant, { cooldown: { key: 'c', windowMs } }), now)
+      await fire(3_600_000, NOON)
+      expect(await fire(1_000, NOON + 1)).toEqual({ left_ms: 1_000 })
+      expect(await fire(1_000, NOON + 1_001)).toMatchObject({ firing: { created_at: NOON + 1_001 } })
     })
 
     test('windows that go on are read without arming any', async () => {

@@ -199,7 +199,7 @@ function claims(open: OpenStoreUnderTest): void {
       const given = newRunner(tenant, { tags: ['b', 'a', '\0'], require_matching_tags: true })
       const row = await store.registerRunner(given, NOON)
       expect(row).toEqual({ ...given, registered_at: NOON, last_seen_at: NOON, is_leaving: false })
-      expect(await store.findRunner(tenant, given.runner_id)).toEqual(row)
+      expect(await store.findRunner(tenant, given.runner_id, NOON + 7)).toEqual({ ...row, silent_ms: 7 })
       expect(await store.keepRunner(tenant, given.runner_id, 5, NOON + 1)).toEqual({
         ...row,
         last_seen_at: NOON + 1,
@@ -689,6 +689,14 @@ function leases(open: OpenStoreUnderTest): void {
       expect(await runs.expire(NOON + 299)).toEqual([])
       expect(await runs.expire(NOON + 300)).toMatchObject([{ run_id: waiting.run_id }])
       expect(await runs.expire(NOON + 1_000)).toMatchObject([{ run_id: held.run_id }])
+    })
+
+    test('a runner that was seen while the clock was ahead was last seen now', async () => {
+      const runs = await openRuns(at.store)
+      await at.store.keepRunner(runs.tenant, runs.runner_id, 1_000, NOON + 365 * 86_400_000)
+      const longest = { lease_ms: 10, retry_ms: 20, answer_ms: 30, guard_ms: 40 }
+      await at.store.clampWindows(longest, NOON)
+      expect(await at.store.findRunner(runs.tenant, runs.runner_id, NOON + 5)).toMatchObject({ silent_ms: 5 })
     })
 
     test('without a time the store asks its own clock', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../safe/json.ts'
+import type { Store } from '../store.ts'
 import type { NewRun, RunFilter, RunRow } from '../stores/run-store.ts'
 import {
   coded,
@@ -87,6 +89,15 @@ export function runConformance(open: OpenStoreUnderTest): void {
       })
     })
 
+    test('numbers beyond 2⁵³ keep their digits, in parameters and in events', async () => {
+      const tenant = await newTenant(at.store)
+      const data = parseJson('{"id":9007199254740993}') as NewRun['parameters']
+      const run = await create(tenant, { parameters: data })
+      await at.store.appendRunEvents([{ ...runEvent(run), data }])
+      const [event] = await at.store.listRunEvents(tenant, run, { limit: 9 })
+      expect(JSON.stringify([run.parameters, event?.data])).toBe(JSON.stringify([data, data]))
+    })
+
     test('a key creates one run, also when many ask at once on two nodes', async () => {
       const tenant = await newTenant(at.store)
       const second = await at.database.reopen()
@@ -100,6 +111,24 @@ export function runConformance(open: OpenStoreUnderTest): void {
       expect((await at.store.listRunSessions(tenant, {}, { limit: 99 })).rows).toHaveLength(1)
       const other = await newTenant(at.store)
       expect((await create(other, { key: 'same' })).run_id).not.toBe(runs[0]?.run_id)
+    })
+
+    test('of many that resume a session at once on two nodes one does; a key that exists returns its run', async () => {
+      const tenant = await newTenant(at.store)
+      const second = await at.database.reopen()
+      const first = await create(tenant)
+      const { session_id } = first
+      const resume = (store: Store, key: string | null = null) =>
+        store.createRun(newRun(tenant, { type: 'resume_session', session_id, key }), nowhere, NOON)
+      await expect(resume(at.store)).rejects.toMatchObject(coded('gateway.conflict'))
+      await end(first)
+      const asked = Array.from({ length: 10 }, (_, n) => resume(n % 2 === 0 ? at.store : second, `k${n}`))
+      const settled = await Promise.allSettled(asked)
+      const refused = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+      expect(refused).toEqual(Array.from({ length: 9 }, () => 'gateway.conflict'))
+      const [resumed] = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+      const winner = settled.findIndex(({ status }) => status === 'fulfilled')
+      expect((await resume(second, `k${winner}`)).run_id).toBe(resumed?.run_id)
     })
 
     test('a session is resumed by a later run; one that is not there is refused, and a taken id too', async () => {

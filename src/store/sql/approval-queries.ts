@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { stableJson } from '../../engine/core/stable-json.ts'
+import { parseStoredJson } from '../../safe/json.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import { approvalPath } from '../paths.ts'
 import {
@@ -360,11 +361,11 @@ function readApproval(secrets: Secrets, row: StoredApproval): ApprovalRow {
   const answered = answers === null ? undefined : openSealed(secrets, answers, path('answers'))
   return {
     ...columns,
-    ...(opened === undefined ? unreadable : (JSON.parse(opened) as Content)),
+    ...(opened === undefined ? unreadable : (parseStoredJson(opened) as Content)),
     status: readUnion(approvalStatuses, status),
     edited: null,
     ...(answered === undefined
       ? { votes: [] }
-      : (JSON.parse(answered) as { votes: readonly ApprovalVote[]; edited: unknown })),
+      : (parseStoredJson(answered) as { votes: readonly ApprovalVote[]; edited: unknown })),
   }
 }

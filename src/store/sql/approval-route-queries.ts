@@ -165,6 +165,8 @@ export async function refuseOverBudget(
       .select('position')
       .where('tenant_id', '=', tenant_id)
       .where('created_at', '>', now - HOUR_MS)
+      // A question that was asked while the clock was ahead would count until the clock is there again.
+      .where('created_at', '<=', now)
       .$if(scope === 'session', (query) => query.where('session_id', '=', subject))
       .$if(scope === 'agent', (query) => query.where('agent', agent === null ? 'is' : '=', agent))
       .limit(questions)
@@ -189,7 +191,7 @@ async function raiseAlert(
   trx: QueryBuilder,
   { now, questions, ...key }: RaisedAlert,
 ): Promise<ApprovalAlert> {
-  const isOver = sql<boolean>`approval_alerts.since <= ${now - HOUR_MS}`
+  const isOver = sql<boolean>`approval_alerts.since not between ${now - HOUR_MS + 1} and ${now}`
   const row = await trx
     .insertInto('approval_alerts')
     .values({ ...key, questions, refused: 1, since: now, last_at: now })

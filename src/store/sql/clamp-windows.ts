@@ -46,8 +46,9 @@ export async function clampWindows(
     const answers = await clamp('idempotency', 'expires_at', now + longest.answer_ms)
     const guards = await clamp('guard_state', 'until', now + longest.guard_ms, sql`key not like 'budget|%'`)
     const runs = await clampRuns(trx, now)
+    const runners = await clamp('runners', 'last_seen_at', now)
     const finishes = await clamp('runs', 'finish_due_at', now + FINISH_WITHIN_MS, sql`finish_pending`)
-    return leases + retries + answers + guards + runs + finishes + (await clampApprovals(trx, now))
+    return leases + retries + answers + guards + runs + runners + finishes + (await clampApprovals(trx, now))
   })
 }
 

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
+import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
 import type { Keyring } from '../../safe/secret.ts'
 import { encodeBatch, summarizeBatch } from '../sql/audit/journal.ts'
 import type { Store } from '../store.ts'
@@ -89,6 +90,7 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     deleteRunSession: (tenant, session, now = steadyNow()) => store.deleteRunSession(tenant, session, now),
     removeRunner: (tenant, runner, now = steadyNow()) => store.removeRunner(tenant, runner, now),
     registerRunner: (runner, now = steadyNow()) => store.registerRunner(runner, now),
+    findRunner: (tenant, runner, now = steadyNow()) => store.findRunner(tenant, runner, now),
     keepRunner: (tenant, runner, lease_ms, now = steadyNow()) =>
       store.keepRunner(tenant, runner, lease_ms, now),
     requestApproval: (approval, now = steadyNow()) => store.requestApproval(approval, now),
@@ -102,6 +104,8 @@ function atSteadyTime(store: WorkerStore, steadyNow: () => number) {
     createApprovalLinks: (links, now = steadyNow()) => store.createApprovalLinks(links, now),
     listApprovalAlerts: (tenant, within_ms, now = steadyNow()) =>
       store.listApprovalAlerts(tenant, within_ms, now),
+    fireRule: (firing, now = steadyNow()) => store.fireRule(firing, now),
+    readWindows: (tenant, requests, now = steadyNow()) => store.readWindows(tenant, requests, now),
     expireRuns: (limits) => store.expireRuns({ now: steadyNow(), ...limits }),
   } satisfies Partial<Store>
 }
@@ -161,7 +165,7 @@ class WorkerConnection {
     pending: PendingCall,
   ): void {
     try {
-      this.#worker.postMessage(call, transfer)
+      this.#send(call, transfer)
     } catch (cause) {
       pending.reject(
         serverError('gateway.request', `${call.method}: the arguments are not plain data`, { cause }),
@@ -171,6 +175,15 @@ class WorkerConnection {
     // Only a store with pending calls keeps the process alive.
     if (this.#pending.size === 0) this.#worker.ref()
     this.#pending.set(call.id, pending)
+  }
+
+  /** Numbers that a double cannot hold are rare, so they are looked for only when a call cannot be posted. */
+  #send(call: { id: number; method: string; args: readonly unknown[] }, transfer: readonly ArrayBuffer[]) {
+    try {
+      this.#worker.postMessage(call, transfer)
+    } catch {
+      this.#worker.postMessage({ ...call, args: call.args.map(packRawNumbers), packed: true }, transfer)
+    }
   }
 
   #receive(message: WorkerMessage): void {
@@ -188,7 +201,7 @@ class WorkerConnection {
     this.#pending.delete(answer.id)
     if (this.#pending.size === 0 && this.#endReason === undefined) this.#worker.unref()
     if ('error' in answer) pending?.reject(deserializeError(answer.error))
-    else pending?.resolve(answer.value)
+    else pending?.resolve(answer.packed ? unpackRawNumbers(answer.value) : answer.value)
   }
 
   #end(why: string): void {

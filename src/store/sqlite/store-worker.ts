@@ -1,5 +1,6 @@
 /** The entry of the worker thread that runs the SQLite store. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
 import { openWorkerStore } from './sqlite-database.ts'
 import {
   serializeError,
@@ -15,11 +16,19 @@ if (port === null) throw new TypeError('the store worker runs in a worker thread
 const post = (message: WorkerMessage) => port.postMessage(message)
 const answer = (given: WorkerAnswer) => post({ kind: 'answer', answer: given })
 
-async function perform(store: WorkerStore, { id, method, args }: WorkerCall): Promise<void> {
+function answerWith(id: number, value: unknown): void {
+  try {
+    answer({ id, value })
+  } catch {
+    answer({ id, value: packRawNumbers(value), packed: true })
+  }
+}
+
+async function perform(store: WorkerStore, { id, method, args, packed }: WorkerCall): Promise<void> {
   try {
     // Only the proxy in sqlite-store.ts posts calls, typed by the same interface.
     const run = store[method] as (...args: readonly unknown[]) => Promise<unknown>
-    answer({ id, value: await run(...args) })
+    answerWith(id, await run(...(packed ? args.map(unpackRawNumbers) : args)))
   } catch (error) {
     answer({ id, error: serializeError(error) })
   }

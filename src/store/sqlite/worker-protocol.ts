@@ -19,6 +19,8 @@ export interface WorkerCall {
   readonly id: number
   readonly method: keyof WorkerStore
   readonly args: readonly unknown[]
+  /** The arguments contain numbers that are packed. */
+  readonly packed?: true
 }
 
 /** An error that can be posted to another thread. */
@@ -29,7 +31,7 @@ export interface SerializedError {
 }
 
 export type WorkerAnswer =
-  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly value: unknown; readonly packed?: true }
   | { readonly id: number; readonly error: SerializedError }
 
 /** What the worker posts: that it is ready (or why not), an answer, or a log line. */

@@ -233,7 +233,8 @@ export interface RunStore {
 
   /**
    * Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing.
-   * Rejects with `gateway.not_found` if the session to resume does not exist, and with `store.taken` if an id does.
+   * Rejects with `gateway.not_found` if the session to resume does not exist, with `gateway.conflict` if a run of it has not
+   * ended, and with `store.taken` if an id exists.
    */
   createRun(
     run: NewRun,
@@ -323,7 +324,12 @@ export interface RunStore {
     runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>,
     now?: number,
   ): Promise<RunnerRow>
-  findRunner(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
+  /** `silent_ms`: since when it was not seen, by the clock of the store. */
+  findRunner(
+    tenant: string,
+    runnerId: string,
+    now?: number,
+  ): Promise<(RunnerRow & { readonly silent_ms: number }) | undefined>
   listRunners(tenant: string): Promise<readonly RunnerRow[]>
   /**
    * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its

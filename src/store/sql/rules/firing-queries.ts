@@ -182,6 +182,7 @@ async function fireRule(
     ...firing.actions.map(({ dedup }) => windowOf('dedup', dedup)),
   ]
   const windows = await lockWindows(db, trx, { tenant, requests, now })
+  await windows.shorten()
   const cooldown = windowOf('cooldown', firing.cooldown)
   const left = windows.left(cooldown)
   if (left > 0) return { left_ms: left }
@@ -246,12 +247,30 @@ async function lockWindows(db: SqlDatabase, trx: QueryBuilder, { tenant, request
     .$if(db.dialect === 'postgres', (query) => query.forUpdate())
     .execute()
   const entries = new Map<string, GuardEntry>(rows.map(({ key, ...entry }) => [key, entry]))
+  const update = (key: string, entry: GuardEntry) =>
+    trx
+      .updateTable('guard_state')
+      .set({ ...entry })
+      .where('tenant_id', '=', tenant)
+      .where('key', '=', key)
   return {
     /** How long the window goes on; a window of 0 never does. */
     left(request: GuardWindow): number {
       const entry = entries.get(entryKey(request))
       if (entry === undefined || request.windowMs === 0) return 0
       return Math.max(0, clampGuardEntry(request, entry, now).until - now)
+    },
+    /** Stores the end of windows that are too long. Otherwise each look would find one whole window left. */
+    async shorten(): Promise<void> {
+      for (const request of requests) {
+        const key = entryKey(request)
+        const entry = entries.get(key)
+        if (entry === undefined || request.windowMs === 0) continue
+        const clamped = clampGuardEntry(request, entry, now)
+        if (clamped === entry) continue
+        entries.set(key, clamped)
+        await update(key, clamped).execute()
+      }
     },
     async arm(armed: readonly GuardWindow[]): Promise<void> {
       const wanted = new Map(
@@ -260,14 +279,8 @@ async function lockWindows(db: SqlDatabase, trx: QueryBuilder, { tenant, request
       for (const [key, request] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
         const entry = armEntry(request, undefined, now)
         if (entry === undefined) continue
-        const held = entries.has(key)
-        const update = trx
-          .updateTable('guard_state')
-          .set({ ...entry })
-          .where('tenant_id', '=', tenant)
-          .where('key', '=', key)
         const insert = trx.insertInto('guard_state').values({ tenant_id: tenant, key, ...entry })
-        await (held ? update : insert).execute()
+        await (entries.has(key) ? update(key, entry) : insert).execute()
       }
     },
   }

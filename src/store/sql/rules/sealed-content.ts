@@ -1,3 +1,4 @@
+import { parseStoredJson } from '../../../safe/json.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { openSealed } from '../audit/event-queries.ts'
 
@@ -11,5 +12,5 @@ export function sealContent(secrets: Secrets, content: SealedContent, path: Seal
 /** Null if the key that sealed it is gone. */
 export function openContent(secrets: Secrets, sealed: string, path: SealedPath): SealedContent | null {
   const text = openSealed(secrets, sealed, path)
-  return text === undefined ? null : (JSON.parse(text) as SealedContent)
+  return text === undefined ? null : (parseStoredJson(text) as SealedContent)
 }

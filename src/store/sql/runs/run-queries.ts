@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isHookError } from '../../../engine/core/error.ts'
 import { serverError } from '../../../engine/core/server-errors.ts'
 import type { NewRun, RunFilter, RunRow, RunSessionRow, RunStore } from '../../stores/run-store.ts'
 import { pageFromRows, readNumberCursor, readTextCursor } from '../page-cursor.ts'
@@ -25,10 +26,8 @@ export function runQueries(db: SqlDatabase, countSealed: CountSealed): RunQuerie
         await countSealed(1)
         return created
       } catch (error) {
-        const existing =
-          isUniqueViolation(error) && run.key !== null
-            ? await findRunByKey(run.tenant_id, run.key)
-            : undefined
+        const mayExist = isUniqueViolation(error) || (isHookError(error) && error.code === 'gateway.conflict')
+        const existing = mayExist && run.key !== null ? await findRunByKey(run.tenant_id, run.key) : undefined
         if (existing === undefined) throw error
         return existing
       }
@@ -184,19 +183,28 @@ async function insertSession(
     .execute()
 }
 
-/** A session that runs keeps its status. */
+/** A session has one run at a time: two that resume it at once must not both begin. */
 async function resumeSession({ codec }: SqlDatabase, trx: QueryBuilder, { run, now }: RunCreation) {
+  const { tenant_id, session_id } = run
   const resumed = await trx
     .updateTable('run_sessions')
-    .set({
-      last_resumed_at: codec.now(now),
-      status: sql<string>`case when status = 'running' then status else 'pending' end`,
-    })
-    .where('tenant_id', '=', run.tenant_id)
-    .where('session_id', '=', run.session_id)
+    .set({ last_resumed_at: codec.now(now), status: 'pending' })
+    .where('tenant_id', '=', tenant_id)
+    .where('session_id', '=', session_id)
+    .where('status', 'not in', ['pending', 'running'])
     .returning('session_id')
     .executeTakeFirst()
-  if (resumed === undefined) throw serverError('gateway.not_found', `there is no session ${run.session_id}`)
+  if (resumed !== undefined) return
+  const busy = await trx
+    .selectFrom('run_sessions')
+    .select('session_id')
+    .where('tenant_id', '=', tenant_id)
+    .where('session_id', '=', session_id)
+    .executeTakeFirst()
+  if (busy === undefined) throw serverError('gateway.not_found', `there is no session ${session_id}`)
+  throw serverError('gateway.conflict', `session ${session_id} is busy`, {
+    hint: 'Wait until its run has ended, or stop the run.',
+  })
 }
 
 type RunSessionQueries = Pick<RunStore, 'findRunSession' | 'listRunSessions' | 'deleteRunSession'>

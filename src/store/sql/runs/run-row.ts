@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { parseStoredJson } from '../../../safe/json.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { runEventPath, runPath } from '../../paths.ts'
 import {
@@ -114,7 +115,7 @@ export function readRunEvent(secrets: Secrets, row: Tables['run_events']): RunEv
 
 function openContent(secrets: Secrets, sealed: string | null, path: SealedPath): Content | null {
   const text = sealed === null ? undefined : openSealed(secrets, sealed, path)
-  return text === undefined ? null : (JSON.parse(text) as Content)
+  return text === undefined ? null : (parseStoredJson(text) as Content)
 }
 
 function openText(secrets: Secrets, sealed: string | null, path: SealedPath): string | null {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RunnerRow, RunStore, TakenRun } from '../../stores/run-store.ts'
-import type { Codec, QueryBuilder, SqlDatabase } from '../sql-database.ts'
+import { type Codec, type QueryBuilder, readNow, type SqlDatabase } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
 import { offerKeys } from './demand-keys.ts'
 import { readRun } from './run-row.ts'
@@ -34,15 +34,16 @@ export function runnerQueries(db: SqlDatabase): RunnerQueries {
         return readRunner(codec, row)
       }),
 
-    findRunner: (tenant, runnerId) =>
+    findRunner: (tenant, runnerId, given) =>
       db.tenant(tenant, async (trx) => {
+        const now = await readNow(trx, db, given)
         const row = await trx
           .selectFrom('runners')
           .selectAll()
           .where('tenant_id', '=', tenant)
           .where('runner_id', '=', runnerId)
           .executeTakeFirst()
-        return row && readRunner(codec, row)
+        return row && { ...readRunner(codec, row), silent_ms: now - row.last_seen_at }
       }),
 
     listRunners: (tenant) =>
