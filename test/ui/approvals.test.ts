@@ -65,6 +65,24 @@ test('a call of an agent appears without a reload, and runs when a person approv
   expect(complaints).toEqual([])
 })
 
+test('a number beyond 2⁵³ is shown, edited and run with its own digits', async () => {
+  const { page } = await openApprovals()
+  const client = openLines(gateway().socket ?? '', { hookhelm: 1, agent: 'claude-code' })
+  const call = (account: string) =>
+    `{"session_id":"n1","cwd":"/srv","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"n1","tool_input":{"command":"pay","account":${account}}}`
+  client.send(`{"id":1,"event":"PreToolUse","native":${call('9007199254740993')},"within_ms":100000}`)
+  expect(await client.next()).toHaveProperty('pending')
+  await page.getByText('9007199254740993').first().waitFor()
+  await page.keyboard.press('e')
+  const editor = page.locator('.cm-content').first()
+  await editor.click()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText('{ "command": "pay", "account": 9007199254740995 }')
+  await page.getByRole('button', { name: 'Approve the edit' }).click()
+  const { reply } = await client.next()
+  expect(String((reply as { stdout: string }).stdout)).toContain('"account":9007199254740995')
+})
+
 test('by keys: d writes a message that the model reads', async () => {
   const { page } = await openApprovals()
   const agent = await waitingCall(gateway(), 'drop table carts', 'd1')

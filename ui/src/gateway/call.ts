@@ -1,4 +1,5 @@
 import type { Methods } from '../../../src/client/index.ts'
+import { parseExactJson } from './exact-json.ts'
 
 interface Violation {
   readonly path: string
@@ -84,7 +85,8 @@ async function post(path: string, body: unknown, signal?: AbortSignal): Promise<
     throw new GatewayError(0, { message: 'the gateway does not answer', code: 'gateway.unreachable' })
   })
   if (response.status === 204) return undefined
-  const answer: unknown = await response.json().catch((cause: unknown) => {
+  const text = response.text().then(parseExactJson)
+  const answer: unknown = await text.catch((cause: unknown) => {
     if (signal?.aborted) throw cause
     if (!response.ok) return undefined
     throw new GatewayError(0, {

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
+import { parseExactJson } from '../../gateway/exact-json.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
 import { agentTitle, formatClock, plural, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
@@ -335,7 +336,7 @@ function Buttons({ onBack, children }: { readonly onBack: () => void; readonly c
 
 function parseJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
   try {
-    return { value: JSON.parse(text), problem: undefined }
+    return { value: parseExactJson(text), problem: undefined }
   } catch (error) {
     return { value: undefined, problem: error instanceof Error ? error.message : 'not JSON' }
   }

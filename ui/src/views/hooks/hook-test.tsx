@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call, callWithDraft } from '../../gateway/call.ts'
+import { parseExactJson } from '../../gateway/exact-json.ts'
 import { Terms } from '../../parts/chain.tsx'
 import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
@@ -35,7 +36,7 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
   const test = useMutation({
     mutationFn: async () => {
-      const toolInput: unknown = JSON.parse(input)
+      const toolInput = parseExactJson(input)
       const { result } = await callWithDraft('hooks.test', {
         ...(stored === undefined ? {} : { hookId: stored.id }),
         ...(stored === undefined || isEdited ? { config: { scope: 'tenant', ...toInput(draft) } } : {}),

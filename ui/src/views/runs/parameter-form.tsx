@@ -8,6 +8,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useState } from 'react'
+import { parseExactJson } from '../../gateway/exact-json.ts'
 import { plural } from '../../parts/format.ts'
 import styles from './parameter-form.module.css'
 
@@ -224,7 +225,7 @@ function problemOf({ value, problem }: ReadText): string | undefined {
 function readJson(text: string): ReadText {
   if (text.trim() === '') return { value: undefined }
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseExactJson(text) }
   } catch (error) {
     return { problem: `not JSON yet: ${error instanceof Error ? error.message : String(error)}` }
   }
