@@ -101,6 +101,7 @@ function changeFolder({ args, state, frame }: Invocation): ShellOutcome {
 }
 
 function declare({ program, args, state, frame }: Invocation): ShellOutcome {
+  const before = forkState(state)
   const texts = args.map(describeField)
   const isExport = program === 'export' || texts.some((text) => /^-\w*x/.test(text))
   const isLocal =
@@ -127,6 +128,9 @@ function declare({ program, args, state, frame }: Invocation): ShellOutcome {
     else if (isLocal) assignVariable(state, name, EMPTY_TEXT)
     if (value && isExport) runCodeVariable(name, state, frame)
   }
+  // dash has none of these, and `sh` may be dash.
+  if (frame.dialect === 'sh' && /^(?:declare|typeset|integer|float)$/.test(program))
+    return { ok: [state], fail: [state, before], stdout: EMPTY_TEXT }
   return eitherWay(state, EMPTY_TEXT)
 }
 
