@@ -41,10 +41,12 @@ test('the set-up offers starter packs, and one that is added there blocks the ne
   await offered.getByText('destructive-commands').waitFor()
   expect(await offered.getByRole('listitem').count()).toBe(4)
   const deletion = { tool_name: 'Bash', tool_input: { command: 'X="rm -rf"; $X /' } }
-  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision.kind).toBe('allow')
+  const decided = async () => (await fresh.dispatch('pre_tool_use', deletion)).body.decision.kind
+  expect(await decided()).toBe('allow')
   await page.getByRole('button', { name: 'Add destructive-commands' }).click()
   await page.locator('[data-pack=destructive-commands]').getByText('added').waitFor()
-  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision).toMatchObject({ kind: 'block' })
+  // The page follows while the hooks of the pack are made one after the other, and while they are removed.
+  await expect.poll(decided, { timeout: 60_000 }).toBe('block')
   await page.getByText('Set up: 2 of 3 steps done').waitFor()
 
   await page.goto(`${fresh.url}/ui/hooks`)
@@ -57,7 +59,7 @@ test('the set-up offers starter packs, and one that is added there blocks the ne
   await added.getByRole('button', { name: 'Remove' }).click()
   await added.getByRole('button', { name: /^Remove \d hooks of/ }).click()
   await page.getByRole('button', { name: 'Add destructive-commands' }).waitFor()
-  expect((await fresh.dispatch('pre_tool_use', deletion)).body.decision.kind).toBe('allow')
+  await expect.poll(decided, { timeout: 60_000 }).toBe('allow')
   expect(complaints).toEqual([])
 })
 
