@@ -80,7 +80,7 @@ const list = defineCall({
   needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
-    // Whoever heard of a changed setting asks before this node may have taken it into use.
+    // A client that hears of a changed setting asks at once, and this node may still use the old one.
     await parts.settings.reload(tenant)
     const rows = await parts.store.listRules(tenant)
     const groups = await groupsFor(caller, params.folder, parts)

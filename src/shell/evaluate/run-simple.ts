@@ -39,7 +39,10 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
   const fields = node.words.flatMap((word) => expandWord(word, scope))
   const redirected = applyRedirects(node.redirects, state, frame)
   const { variables: before, exported } = state
-  for (const assignment of node.assignments) assign(assignment, state, scope)
+  for (const assignment of node.assignments) {
+    assign(assignment, state, scope)
+    assignAlias(assignment, state, frame)
+  }
   const inside: ShellFrame = { ...redirected.frame, at: frame.at ?? node.at }
   for (const { name } of node.assignments) runCodeVariable(name, state, inside)
   if (fields.length === 0) {
@@ -120,11 +123,9 @@ function assign(
   const old = state.variables.get(name) ?? scope.lookUp(name)
   if ('parts' in value) {
     const text = expandWithoutSplitting(value, scope)
-    if (subscript) {
-      const key = expandWithoutSplitting(subscript, scope)
-      if (aliasTable.test(name)) defineAlias(state, knownText(key) ?? '', knownText(text) ?? '')
-      assignVariable(state, name, withElement(old, key, text))
-    } else if (!append) assignVariable(state, name, text)
+    if (subscript)
+      assignVariable(state, name, withElement(old, expandWithoutSplitting(subscript, scope), text))
+    else if (!append) assignVariable(state, name, text)
     else if (isListValue(old)) assignVariable(state, name, [...old, text])
     else assignVariable(state, name, [...(old ?? unknownText(`$${name}`)), ...text])
     return
@@ -137,6 +138,16 @@ function assign(
 
 /** The variables with which bash and zsh show and set aliases. */
 const aliasTable = /^(?:BASH_ALIASES|g?aliases)$/
+
+/** `BASH_ALIASES[name]=code` */
+function assignAlias({ name, subscript, value }: Assignment, state: ShellState, frame: ShellFrame): void {
+  if (!aliasTable.test(name)) return
+  const scope = expansionScope(state, frame)
+  const alias = subscript && knownText(expandWithoutSplitting(subscript, scope))
+  const code = 'parts' in value ? knownText(expandWithoutSplitting(value, scope)) : undefined
+  if (alias !== undefined && code !== undefined) defineAlias(state, alias, code)
+  else frame.run.record.addOpaque('code', `which alias ${name} sets is not known`, frame.at ?? 0)
+}
 
 function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
   return Array.isArray(value) && Array.isArray(value[0])

@@ -1,11 +1,11 @@
 import { certainPath } from '../evaluate/resolve-path.ts'
-import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
-import { defineAlias, forkState } from '../evaluate/shell-state.ts'
+import type { Invocation } from '../evaluate/shell-run.ts'
+import { defineAlias } from '../evaluate/shell-state.ts'
 import { describeField, exactField, knownText, type WordField } from '../expand/shell-text.ts'
-import { runCodeOf } from './code-of-program.ts'
 import { callsPrograms, commandsInCode } from './command-text.ts'
 import { optionValues, parseOptions } from './parse-options.ts'
 import { readSpec } from './program-options.ts'
+import { runCodeOf } from './run-wrapper.ts'
 
 /** Build tools and compilers that run what their files, options or macros say. */
 const buildTools: Readonly<Record<string, (invocation: Invocation, texts: readonly string[]) => void>> = {
@@ -118,13 +118,9 @@ function runWrittenSources(invocation: Invocation, texts: readonly string[]): vo
 }
 
 /** `gcc -wrapper program,argument` runs the program in front of every part of the compiler. */
-function runCompilerWrapper({ program, state, frame }: Invocation, texts: readonly string[]): void {
-  const words = texts[texts.indexOf('-wrapper') + 1]?.split(',') ?? []
-  if (texts.includes('-wrapper'))
-    frame.run.runWords(words.map(exactField), forkState(state), {
-      ...viaStep(frame, `${program} -wrapper`),
-      depth: frame.depth + 1,
-    })
+function runCompilerWrapper(invocation: Invocation, texts: readonly string[]): void {
+  const command = texts.includes('-wrapper') ? texts[texts.indexOf('-wrapper') + 1] : undefined
+  if (command !== undefined) runCodeOf(invocation, [command.replaceAll(',', ' ')])
 }
 
 /** `mvn exec:exec -Dexec.executable=program -Dexec.args='arguments'` */

@@ -61,7 +61,8 @@ export function runGitCode(invocation: Invocation, subcommand: string | undefine
   if (subcommand === 'submodule') runForeach(invocation, after)
   for (const field of operands) {
     const text = describeField(field)
-    if (text.startsWith('ext::')) runGit(invocation, 'git ext::', exactField(extCommand(text.slice(5))))
+    const command = isFieldKnown(field) ? exactField(extCommand(text.slice(5))) : sliceField(field, 5)
+    if (text.startsWith('ext::')) runGit(invocation, 'git ext::', command)
   }
 }
 

@@ -3,11 +3,10 @@ import { type Invocation, viaStep } from '../evaluate/shell-run.ts'
 import { forkState } from '../evaluate/shell-state.ts'
 import { describeField, describeText, exactField, fieldText, isFieldKnown } from '../expand/shell-text.ts'
 import { isBuildTool, runBuildTool } from './build-tools.ts'
-import { runCodeOf } from './code-of-program.ts'
 import { runScriptFile } from './interpreters.ts'
 import { hasOption, optionValues, parseOptions, sliceField } from './parse-options.ts'
 import { optionsOf, readSpec } from './program-options.ts'
-import { childState } from './run-wrapper.ts'
+import { childState, runCodeOf } from './run-wrapper.ts'
 
 /** Options of programs whose value is a command. The programs do much else, so their other options need no table. */
 const optionCode: Readonly<Record<string, string>> = {

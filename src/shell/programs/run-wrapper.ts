@@ -215,9 +215,9 @@ function wrapperFrame(
     : inside
 }
 
-/** `-v folder:/folder`, `--mount type=bind,source=folder,target=/folder` */
+/** `-v folder:/folder`, `--mount type=bind,source=folder,target=/folder`; a mount inside of another comes first. */
 function mountsOf(options: readonly ParsedOption[], { cwd }: ShellState): readonly Mount[] {
-  return optionValues(options, 'v', 'mount').flatMap((field) => {
+  const mounts = optionValues(options, 'v', 'mount').flatMap((field) => {
     const text = knownText(fieldText(field)) ?? ''
     const [, source, target] =
       /^([./~][^:]*):(\/[^:]*)/.exec(text) ??
@@ -226,6 +226,7 @@ function mountsOf(options: readonly ParsedOption[], { cwd }: ShellState): readon
     if (outside === undefined || target === undefined) return []
     return [{ outside: outside.replace(/(?<=.)\/$/, ''), inside: target.replace(/(?<=.)\/$/, '') }]
   })
+  return mounts.toSorted((a, b) => b.inside.length - a.inside.length)
 }
 
 /** Skips the operands and assignments before the command. */
@@ -291,4 +292,10 @@ export function childState(state: ShellState): ShellState {
       ? state.aliases
       : new Map([...state.aliases].filter(([name]) => name.includes(' ')))
   return { ...state, variables, functions, aliases, positional: [], locals: new Map() }
+}
+
+/** Runs code that a program gets as a text. */
+export function runCodeOf({ program, frame, state }: Invocation, code: ShellText): void {
+  const { stdin: _used, ...rest } = viaStep(frame, program)
+  frame.run.runCode(code, childState(state), { ...rest, depth: frame.depth + 1 })
 }

@@ -1,8 +1,8 @@
 import { describeField, exactField, fieldCertainty, fieldText, type WordField } from '../expand/shell-text.ts'
-import { runCodeOf } from './code-of-program.ts'
 import { copyTargets } from './copy-targets.ts'
 import type { FileCall } from './file-call.ts'
 import { hasOption, optionValues, sliceField } from './parse-options.ts'
+import { runCodeOf } from './run-wrapper.ts'
 
 export function rsync({ parsed: { options, operands }, add, invocation }: FileCall): void {
   for (const code of optionValues(options, 'e', 'rsync-path')) runCodeOf(invocation, fieldText(code))
