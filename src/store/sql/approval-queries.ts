@@ -4,6 +4,7 @@ import { parseStoredJson } from '../../safe/json.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import { approvalPath } from '../paths.ts'
 import {
+  APPROVAL_HINT_CHANNEL,
   type ApprovalAnswer,
   type ApprovalFilter,
   type ApprovalKey,
@@ -27,9 +28,6 @@ import { pageFromRows, readNumberCursor } from './page-cursor.ts'
 import type { CountSealed } from './runs/run-queries.ts'
 import { isUniqueViolation, type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 import type { Tables } from './tables.ts'
-
-/** The channel on which PostgreSQL tells nodes about approvals. */
-export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
 
 type StoredApproval = Selectable<Tables['approvals']>
 type ApprovalQueries = Omit<ApprovalStore, keyof ReturnType<typeof approvalRouteQueries>>

@@ -16,7 +16,7 @@ export interface Tables {
   /** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
   definition_versions: { tenant_id: string; version: number; stamp: number }
   /** Global hooks that the breaker disabled for one tenant. */
-  hook_trips: { tenant_id: string; hook_id: string; tripped_at: number; tripped_by: string | null }
+  hook_trips: { tenant_id: string; hook_id: string; tripped_at: number; tripped_by: string }
   events: Events
   hook_executions: HookExecutions
   sessions: Omit<SessionRow, 'sub_agents' | 'ended'> & { ended_at: number | null }

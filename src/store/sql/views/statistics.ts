@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { EventFilter, FacetCount, Facets, ViewStore } from '../../stores/view-store.ts'
+import { histogramColumns } from '../../stores/view-store.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import { examinedEvents, MAX_EXAMINED } from './event-list.ts'
-import { histogramColumns, histogramQuantile } from './latency-histogram.ts'
+import { histogramQuantile } from './latency-histogram.ts'
 
 const HOUR = 3_600_000
 /** The most values of one facet. */
