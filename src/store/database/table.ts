@@ -178,7 +178,7 @@ export function table<const Name extends string, const C extends Columns>(
 }
 
 type Flat<T> = { [K in keyof T]: T[K] }
-type ColumnsOf<T> = T extends Table<string, infer C> ? C : never
+export type ColumnsOf<T> = T extends Table<string, infer C> ? C : never
 type ValueOf<C> = C extends Column<infer Value, Presence, boolean, unknown> ? Value : never
 type ShownOf<C> = { [N in keyof C as C[N] extends { shown: true } ? N : never]: C[N] }
 type ValuesOf<C, MayBeAbsent extends Presence> = Flat<
@@ -191,14 +191,16 @@ type ValuesOf<C, MayBeAbsent extends Presence> = Flat<
 export type RowOf<T> = ValuesOf<ShownOf<ColumnsOf<T>>, 'optional'>
 /** A row with the columns that only the store knows. */
 export type WholeRowOf<T> = ValuesOf<ColumnsOf<T>, 'optional'>
+type WritableOf<C> = C extends { presence: 'optional' } ? ValueOf<C> | null : ValueOf<C>
+/** What can be written to a row. */
+export type WritableRowOf<T> = { readonly [N in keyof ColumnsOf<T>]: WritableOf<ColumnsOf<T>[N]> }
+type RequiredOf<C> = keyof { [N in keyof C as C[N] extends { presence: 'required' } ? N : never]: true }
 /** What inserting a row needs. */
-export type NewRowOf<T> = ValuesOf<ColumnsOf<T>, 'optional' | 'nullable' | 'made'>
-/** What a query sees. */
-export type StoredRowOf<T> = {
-  readonly [N in keyof ColumnsOf<T>]: ColumnsOf<T>[N] extends Column<unknown, Presence, boolean, infer Stored>
-    ? Stored
-    : never
-}
+export type NewRowOf<T> = Pick<WritableRowOf<T>, RequiredOf<ColumnsOf<T>>> &
+  Partial<Omit<WritableRowOf<T>, RequiredOf<ColumnsOf<T>>>>
+
+/** What a query sees of a column. */
+export type StoredValueOf<C> = C extends Column<unknown, Presence, boolean, infer Stored> ? Stored : never
 
 export function columnNames(of: Table): readonly string[] {
   return Object.keys(of.columns)

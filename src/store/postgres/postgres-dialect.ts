@@ -130,7 +130,6 @@ export const postgresCodec: Codec = {
   unindexed: (column) => sql.ref(column),
   now: (given) => (given === undefined ? sql.raw(DATABASE_NOW) : sql`${given}::int8`),
   stamp: sql<number>`pg_current_xact_id()::text::bigint`,
-  horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
 }
 
 /** Rows as the parameters of one `unnest`: one array per column. */

@@ -94,7 +94,6 @@ export const sqliteCodec: Codec = {
   now: (given) => sql`${given ?? systemClock.now()}`,
   // Only one process writes, so a counter is enough.
   stamp: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
-  horizon: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
 }
 
 export const sqliteSchema: SchemaDialect = {

@@ -13,10 +13,3 @@ export const agentReports = table(
   { key: ['tenant_id', 'agent'] },
 )
 export type AgentReportRow = RowOf<typeof agentReports>
-
-export interface AgentStore {
-  /** Replaces the last report of this agent. */
-  putAgentReport(report: AgentReportRow): Promise<void>
-  /** The last report of each agent, ordered by agent. */
-  listAgentReports(tenant: string): Promise<readonly AgentReportRow[]>
-}

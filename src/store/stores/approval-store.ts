@@ -11,7 +11,6 @@ import {
   tenantId,
   text,
 } from '../database/table.ts'
-import type { Page } from './audit-store.ts'
 import type { DeliveryState } from './delivery-store.ts'
 
 /** The kind of deliveries that carry a question to a route. They end when the question is decided. */
@@ -266,58 +265,4 @@ export interface ApprovalFilter {
 export interface ApprovalKey {
   readonly tenant_id: string
   readonly approval_id: string
-}
-
-/** Questions to people. Every method is atomic; times are the store's. */
-export interface ApprovalStore {
-  /**
-   * Stores a question, unless the session already has the same one: returns the pending question, the answer that a person
-   * gave meanwhile and that no call has used yet, a grant that still counts, or how the question of the same event ended.
-   * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
-   */
-  requestApproval(approval: RoutedApproval, now?: number): Promise<ApprovalRequestResult>
-  /**
-   * Counts an answer. Without `counted`, another answer, an edit, the deadline or the caller was faster. Undefined: there is
-   * none.
-   */
-  answerApproval(
-    tenant: string,
-    approvalId: string,
-    answer: ApprovalAnswer,
-    now?: number,
-  ): Promise<{ readonly approval: ApprovalRow; readonly counted: boolean } | undefined>
-  /** Ends a pending approval without an answer. False if it is not pending. */
-  endApproval(
-    tenant: string,
-    approvalId: string,
-    end: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
-    now?: number,
-  ): Promise<boolean>
-  /** Takes the answer for a call. False if another call has used it. */
-  useApproval(tenant: string, approvalId: string, now?: number): Promise<boolean>
-  findApproval(tenant: string, approvalId: string): Promise<ApprovalRow | undefined>
-  listApprovals(
-    tenant: string,
-    filter: ApprovalFilter,
-    page: { readonly cursor?: string | undefined; readonly limit: number },
-    now?: number,
-  ): Promise<Page<ApprovalRow>>
-  countPendingApprovals(tenant: string): Promise<number>
-  /** Those of the given approvals that are no longer pending, of any tenant. */
-  endedApprovals(approvalIds: readonly string[]): Promise<readonly ApprovalKey[]>
-  /** Ends approvals whose deadline has passed, of any tenant; at most `limit`. */
-  expireApprovals(limit: number, now?: number): Promise<readonly ApprovalKey[]>
-  /** Ends a grant: the next identical call is asked about again. False if none is in force. */
-  revokeGrant(tenant: string, approvalId: string, now?: number): Promise<boolean>
-  /** Stores links of pending questions of one tenant. They expire with their question. */
-  createApprovalLinks(
-    links: readonly Omit<ApprovalLink, 'created_at' | 'used_at'>[],
-    now?: number,
-  ): Promise<void>
-  /** Finds a link of any tenant: a link is the credential, and names no tenant. */
-  findApprovalLink(linkId: string): Promise<ApprovalLink | undefined>
-  /** The messages about the given questions, in the order in which they are due. */
-  listApprovalMessages(tenant: string, approvalIds: readonly string[]): Promise<readonly ApprovalMessageRow[]>
-  /** The sessions, agents and tenants whose questions were refused within that time. */
-  listApprovalAlerts(tenant: string, within_ms: number, now?: number): Promise<readonly ApprovalAlert[]>
 }

@@ -18,7 +18,6 @@ import {
   table,
   text,
 } from '../database/table.ts'
-import type { NewDelivery } from './delivery-store.ts'
 import type { RecordedSummary } from './view-store.ts'
 
 export const eventKinds = ['allow', 'ask', 'block'] as const
@@ -235,7 +234,7 @@ export const sessions = table(
     folder: merged(nullable(text()), 'oldest'),
     /** The beginning of the first prompt, redacted. */
     title: merged(nullable(text()), 'oldest'),
-    ended_at: internal(merged(nullable(number()), 'newest')),
+    ended_at: merged(nullable(number()), 'newest'),
     ...sums('tool_calls', 'blocked', 'rewritten', 'asked'),
     /** How long its events waited for hooks, in total. */
     hook_ms: merged(real(), 'sum'),
@@ -303,7 +302,7 @@ export interface TimelineRow
   readonly rewritten: boolean
 }
 
-export type SessionRow = RowOf<typeof sessions> & {
+export type SessionRow = Omit<RowOf<typeof sessions>, 'ended_at'> & {
   readonly sub_agents: number
   readonly ended: boolean
 }
@@ -342,57 +341,4 @@ export interface LongestWindows {
   readonly retry_ms: number
   readonly answer_ms: number
   readonly guard_ms: number
-}
-
-/** Without `now` a method uses the clock of the store, which all nodes share. */
-export interface AuditStore {
-  /**
-   * Records a group of dispatches with their deliveries and the answers to keep, all or nothing, and updates their sessions.
-   * Existing dedup keys stay as they are, so recording a group twice changes nothing.
-   */
-  recordEvents(
-    batch: readonly EventRecord[],
-    deliveries: readonly NewDelivery[],
-    answers: readonly NewAnswer[],
-    now?: number,
-  ): Promise<void>
-  /** Newest first, in pages. */
-  history(
-    tenant: string,
-    filter: HistoryFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<ExecutionRow>>
-  /** Executions after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
-  tail(tenant: string, cursor: string | undefined, limit: number): Promise<Page<ExecutionRow>>
-  /** The full error text of one execution, decrypted. */
-  errorDetail(tenant: string, executionId: string): Promise<string | undefined>
-  findEvent(tenant: string, eventId: string): Promise<StoredEvent | undefined>
-  /** The events of one session, oldest first, in pages. */
-  sessionEvents(
-    tenant: string,
-    session: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<TimelineRow>>
-  /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
-  eventTexts(tenant: string, eventIds: readonly string[], maxLength: number): Promise<readonly EventTexts[]>
-  /** Latest first, in pages. */
-  listSessions(
-    tenant: string,
-    filter: SessionFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<SessionRow>>
-  findSession(tenant: string, session: string): Promise<SessionRow | undefined>
-  findAnswer(tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined>
-  /** Verifies the chain of MACs over all recorded executions. */
-  verifyAudit(): Promise<AuditVerdict>
-  /** Deletes executions and done deliveries that are older, and everything that has expired, in small steps. Returns how many. */
-  prune(
-    limits: { readonly keep_executions_ms: number; readonly keep_deliveries_ms: number },
-    now?: number,
-  ): Promise<number>
-  /**
-   * Shortens windows that end later than their length allows, because the clock was ahead when they began: leases, retries,
-   * kept answers and guards. Returns how many.
-   */
-  clampWindows(longest: LongestWindows, now?: number): Promise<number>
 }

@@ -111,32 +111,10 @@ export type DeliveryEnd =
     }
   | { readonly id: string; readonly lease: string; readonly end: 'dead'; readonly error: string }
 
-/** Without `now` a method uses the clock of the store, which all nodes share. */
-export interface DeliveryStore {
-  /** Claims the oldest due deliveries of all tenants that no worker holds. An expired lease does not hold. */
-  claimDeliveries(claim: {
-    readonly kinds: readonly string[]
-    readonly limit: number
-    readonly lease_ms: number
-    readonly worker: string
-    readonly now?: number
-  }): Promise<readonly ClaimedDelivery[]>
-  /** Returns the ids that were ended; a lost lease ends nothing. A done delivery keeps its dedup key until it is pruned. */
-  endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
-  extendLeases(
-    leases: readonly { readonly id: string; readonly lease: string }[],
-    lease_ms: number,
-    now?: number,
-  ): Promise<void>
-  listDeliveries(
-    tenant: string,
-    filter: { readonly state?: DeliveryState; readonly kind?: string },
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly nextCursor: string }>
-  /** Done ones too, until they are pruned. Unknown keys are absent. */
-  findDeliveries(tenant: string, dedupKeys: readonly string[]): Promise<readonly DeliveryProgress[]>
-  /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
-  replayDeliveries(tenant: string, ids: readonly string[] | 'all', now?: number): Promise<number>
-  /** When the next delivery is due; undefined if none waits. */
-  nextDelivery(kinds: readonly string[], now: number): Promise<number | undefined>
+export interface ClaimRequest {
+  readonly kinds: readonly string[]
+  readonly limit: number
+  readonly lease_ms: number
+  readonly worker: string
+  readonly now?: number
 }

@@ -1,5 +1,6 @@
 import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { MethodsOf } from '../database/operation.ts'
 import {
   checked,
   flag,
@@ -15,6 +16,7 @@ import {
   tenantId,
   text,
 } from '../database/table.ts'
+import type { hookOperations } from '../sql/hook-operations.ts'
 
 export const hookScopes = ['global', 'tenant', 'agent'] as const
 /**
@@ -137,46 +139,4 @@ export interface HookTrip {
   readonly by: Failure
 }
 
-export interface HookStore {
-  /** The tenant's hooks and the global ones, in the order of creation. */
-  listHooks(tenant: string, filter?: HookFilter): Promise<readonly HookRow[]>
-  /** A hook of the tenant or a global one. */
-  findHook(tenant: string, id: string): Promise<HookRow | undefined>
-  createHook(hook: NewHook, now: number): Promise<HookRow>
-  /**
-   * Replaces the definition of the tenant's hook and raises its version by one. Returns 'stale', and writes nothing, if the
-   * stored version is not `version`; 'missing' if the tenant has no such hook.
-   */
-  updateHook(
-    tenant: string,
-    id: string,
-    change: { readonly version: number; readonly hook: HookDefinition },
-    now: number,
-  ): Promise<HookRow | 'stale' | 'missing'>
-  /** Enables or disables the tenant's hook and raises its version. Enabling also clears every trip of the breaker. */
-  toggleHook(
-    tenant: string,
-    id: string,
-    change: { readonly enabled: boolean; readonly reason?: string },
-    now: number,
-  ): Promise<HookRow | 'missing'>
-  /** Deletes a hook. Its executions stay, with a null hook id. */
-  deleteHook(tenant: string, id: string): Promise<boolean>
-  /**
-   * The breaker disables a hook after failures of the given kind. The tenant's hook becomes `enabled: false,
-   * disabled_reason: 'breaker'`; a global one is disabled for this tenant only. False if it was disabled already or does
-   * not exist.
-   */
-  tripHook(tenant: string, id: string, by: Failure, now: number): Promise<boolean>
-  /** All definitions of a tenant and their version, for a snapshot. `tenant` may be the master tenant. */
-  loadDefinitions(tenant: string): Promise<{
-    readonly version: number
-    readonly hooks: readonly HookRow[]
-    /** Global hooks that the breaker disabled for this tenant. */
-    readonly tripped: readonly HookTrip[]
-  }>
-  /** Without a cursor: only the current cursor. */
-  definitionChanges(cursor?: string): Promise<DefinitionChanges>
-  /** Disables every enabled hook of these types that is not builtin. Returns how many. The standard edition calls it at start. */
-  disableHandlerTypes(types: readonly string[], reason: string, now: number): Promise<number>
-}
+export type HookStore = MethodsOf<typeof hookOperations>

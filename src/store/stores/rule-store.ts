@@ -1,3 +1,4 @@
+import type { MethodsOf } from '../database/operation.ts'
 import {
   flag,
   id,
@@ -11,10 +12,12 @@ import {
   tenantId,
   text,
 } from '../database/table.ts'
-import type { Page } from './audit-store.ts'
+import type { firingOperations } from '../sql/rules/firing-operations.ts'
+import type { mailboxOperations } from '../sql/rules/mailbox-operations.ts'
+import type { environmentOperations, ruleOperations, teamOperations } from '../sql/rules/rule-operations.ts'
 import type { NewDelivery } from './delivery-store.ts'
 
-type Content = Readonly<Record<string, unknown>>
+export type Content = Readonly<Record<string, unknown>>
 
 /** A stored recovery rule. */
 export const rules = table(
@@ -184,8 +187,6 @@ export type ActionEnd = Pick<FiringAction, 'position' | 'reason' | 'detail' | 'r
   readonly status: 'executed' | 'skipped' | 'failed'
 }
 
-type PageRequest = { readonly cursor?: string; readonly limit: number }
-
 /** A window of a rule or an action. */
 export interface GuardWindow {
   readonly kind: 'cooldown' | 'dedup'
@@ -193,78 +194,15 @@ export interface GuardWindow {
   readonly windowMs: number
 }
 
-/** Recovery rules and what they need. Without `now`, the clock of the store. */
-export interface RuleStore {
-  /** In the order of creation. */
-  listRules(tenant: string): Promise<readonly RuleRow[]>
-  findRule(tenant: string, ruleId: string): Promise<RuleRow | undefined>
-  /** Undefined if the id is taken. */
-  createRule(
-    tenant: string,
-    rule: Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content },
-    now?: number,
-  ): Promise<RuleRow | undefined>
-  /** Without `version` it replaces any. */
-  updateRule(
-    tenant: string,
-    ruleId: string,
-    change: { readonly definition?: Content; readonly enabled?: boolean; readonly version?: number },
-    now?: number,
-  ): Promise<RuleRow | 'stale' | 'missing'>
-  deleteRule(tenant: string, ruleId: string): Promise<boolean>
-
-  /** Creates the team if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveTeam(tenant: string, team: NamedDefinition, isNew: boolean, now?: number): Promise<NamedRow | undefined>
-  findTeam(tenant: string, name: string): Promise<NamedRow | undefined>
-  listTeams(tenant: string): Promise<readonly NamedRow[]>
-  /** Deletes the team with the mailboxes of its members. */
-  deleteTeam(tenant: string, name: string): Promise<boolean>
-
-  saveEnvironment(
-    tenant: string,
-    environment: NamedDefinition,
-    isNew: boolean,
-    now?: number,
-  ): Promise<NamedRow | undefined>
-  findEnvironment(tenant: string, name: string): Promise<NamedRow | undefined>
-  listEnvironments(tenant: string): Promise<readonly NamedRow[]>
-  deleteEnvironment(tenant: string, name: string): Promise<boolean>
-
-  /** Stores messages and the deliveries that carry them further, all or nothing. Existing ids stay as they are. */
-  postMessages(
-    tenant: string,
-    messages: readonly NewMailboxMessage[],
-    deliveries: readonly NewDelivery[],
-    now?: number,
-  ): Promise<void>
-  /** Newest first. */
-  listMailbox(tenant: string, filter: MailboxFilter, page: PageRequest): Promise<Page<MailboxRow>>
-  findMessage(tenant: string, messageId: string): Promise<MailboxRow | undefined>
-  /** Returns how many were unread. */
-  markRead(tenant: string, messageIds: readonly string[], now?: number): Promise<number>
-  deleteMessage(tenant: string, messageId: string): Promise<boolean>
-
-  /**
-   * Checks and arms the cooldown of the rule and the dedup windows of its actions, and stores the firing with its delivery,
-   * in one transaction. A firing that exists is returned as it is, so that a repeated call fires nothing.
-   */
-  fireRule(firing: NewFiring, now?: number): Promise<FiringResult>
-  /** How long cooldowns go on, by their keys. Keys without a window are absent. Arms nothing. */
-  readWindows(
-    tenant: string,
-    windows: readonly GuardWindow[],
-    now?: number,
-  ): Promise<Readonly<Record<string, number>>>
-  findFiring(tenant: string, firingId: string): Promise<FiringRow | undefined>
-  /** Newest first. */
-  listFirings(tenant: string, filter: FiringFilter, page: PageRequest): Promise<Page<FiringRow>>
-  /** Marks a pending action as started. False if it has begun already. */
-  startAction(tenant: string, firingId: string, position: number, now?: number): Promise<boolean>
-  /** Stores how an action ended. False if its end is known already. */
-  endAction(tenant: string, firingId: string, end: ActionEnd, now?: number): Promise<boolean>
-}
-
 export interface NamedDefinition {
   readonly name: string
   readonly definition: Content
 }
+
+export type RuleStore = MethodsOf<
+  typeof ruleOperations &
+    typeof teamOperations &
+    typeof environmentOperations &
+    typeof mailboxOperations &
+    typeof firingOperations
+>

@@ -1,3 +1,4 @@
+import type { MethodsOf } from '../database/operation.ts'
 import {
   checked,
   flag,
@@ -17,6 +18,11 @@ import {
   tenantId,
   text,
 } from '../database/table.ts'
+import type { blueprintOperations, runHookOperations } from '../sql/runs/blueprint-operations.ts'
+import type { runEventOperations } from '../sql/runs/run-event-operations.ts'
+import type { runOperations, runSessionOperations } from '../sql/runs/run-operations.ts'
+import type { runStateOperations } from '../sql/runs/run-state.ts'
+import type { runnerOperations } from '../sql/runs/runner-operations.ts'
 import type { NewHook } from './hook-store.ts'
 
 /** `preparing`: the hooks before its start run. A prepared run is `pending` again until a runner claims it. */
@@ -348,7 +354,14 @@ export interface RunFilter {
   readonly hook_blocked?: boolean
 }
 
-type Page = { readonly cursor?: string; readonly limit: number }
+/** A poll of a runner. */
+export interface TakeRunRequest {
+  readonly tenant: string
+  readonly runner_id: string
+  readonly needsHooks: readonly string[]
+  readonly lease_ms: number
+  readonly now?: number
+}
 
 /** A run that a poll took. `prepare`: its start hooks must run first, under the lease. */
 export interface TakenRun {
@@ -375,163 +388,12 @@ export interface RunChange {
   readonly changed: boolean
 }
 
-/** Agents that can be started, their runs, and the runners that execute them. Without `now`, the clock of the store. */
-export interface RunStore {
-  /** Creates or replaces. With `version`, only if the stored one has it (0: only if there is none). Undefined if it does not. */
-  saveBlueprint(
-    tenant: string,
-    blueprint: NewBlueprint,
-    version?: number,
-    now?: number,
-  ): Promise<BlueprintRow | undefined>
-  findBlueprint(tenant: string, name: string): Promise<BlueprintRow | undefined>
-  listBlueprints(tenant: string): Promise<readonly BlueprintRow[]>
-  /** Deletes the blueprint and its hooks. */
-  deleteBlueprint(tenant: string, name: string): Promise<boolean>
-  /** Creates the hook if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveRunHook(
-    tenant: string,
-    hook: Pick<RunHookRow, 'name' | 'definition'>,
-    isNew: boolean,
-    now?: number,
-  ): Promise<RunHookRow | undefined>
-  findRunHook(tenant: string, name: string): Promise<RunHookRow | undefined>
-  listRunHooks(tenant: string): Promise<readonly RunHookRow[]>
-  deleteRunHook(tenant: string, name: string): Promise<boolean>
-
-  /**
-   * Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing.
-   * Rejects with `gateway.not_found` if the session to resume does not exist, with `gateway.conflict` if a run of it has not
-   * ended, and with `store.taken` if an id exists.
-   */
-  createRun(
-    run: NewRun,
-    session: Pick<RunSessionRow, 'hostname' | 'executor_profile'>,
-    now?: number,
-  ): Promise<RunRow>
-  findRun(tenant: string, runId: string): Promise<RunRow | undefined>
-  findRunByKey(tenant: string, key: string): Promise<RunRow | undefined>
-  /** The run that has not ended in the session that its executor knows by this id. */
-  findRunOfExecutor(tenant: string, executorSessionId: string): Promise<RunRow | undefined>
-  listRuns(
-    tenant: string,
-    filter: RunFilter,
-    page: Page,
-  ): Promise<{ readonly rows: readonly RunRow[]; readonly nextCursor: string }>
-  findRunSession(tenant: string, sessionId: string): Promise<RunSessionRow | undefined>
-  listRunSessions(
-    tenant: string,
-    filter: { readonly parent_session_id?: string; readonly created_by?: string },
-    page: Page,
-  ): Promise<{ readonly rows: readonly RunSessionRow[]; readonly nextCursor: string }>
-  /**
-   * Deletes the session with its runs and events, and adds `session_deleted` to the events of the tenant. False if there is
-   * none, or if a run has not ended or not confirmed its finish.
-   */
-  deleteRunSession(tenant: string, sessionId: string, now?: number): Promise<boolean>
-
-  /**
-   * Takes the oldest pending run of the tenant whose demands the runner meets. A run that is not prepared becomes
-   * `preparing`, a prepared one `claimed` by the runner. `needsHooks` names the agents whose runs have start hooks; runs of
-   * others, and runs of hooks, count as prepared. Two polls never take the same run. A run whose parameters cannot be
-   * decrypted fails, and the next one is taken.
-   */
-  takeRun(request: {
-    readonly tenant: string
-    readonly runner_id: string
-    readonly needsHooks: readonly string[]
-    readonly lease_ms: number
-    readonly now?: number
-  }): Promise<TakenRun | undefined>
-  /** Keeps a run that is being prepared. False if the lease was lost. */
-  extendPreparation(
-    tenant: string,
-    runId: string,
-    lease: string,
-    lease_ms: number,
-    now?: number,
-  ): Promise<boolean>
-  /** Ends the preparation: the run is pending again, with other parameters if given. False if the lease was lost. */
-  endPreparation(
-    tenant: string,
-    runId: string,
-    end: {
-      readonly lease: string
-      readonly parameters?: Readonly<Record<string, unknown>>
-      readonly now?: number
-    },
-  ): Promise<boolean>
-  /**
-   * Applies what a runner or the coordinator reports. `runner_id` must hold the run, unless the coordinator itself reports
-   * (null); otherwise the answer is undefined. A repeated report changes nothing and returns the run as it is. `started`
-   * begins a new lease. A run that ended is taken by
-   * `takeUnfinishedRuns` until `confirmFinish`.
-   */
-  reportRun(
-    tenant: string,
-    runId: string,
-    runner_id: string | null,
-    report: RunReport,
-    now?: number,
-  ): Promise<RunChange | undefined>
-  /**
-   * A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports, for one
-   * lease at most.
-   */
-  stopRun(tenant: string, runId: string, now?: number): Promise<RunChange | undefined>
-  /**
-   * Takes ended runs of all tenants whose finish was not confirmed, oldest first, for ten seconds: two nodes do not
-   * finish the same run at the same time. The node that ended a run has the first ten. A callback that waits for its parent
-   * session is due as soon as a run of that session has ended.
-   */
-  takeUnfinishedRuns(limit: number, now?: number): Promise<readonly RunRow[]>
-  confirmFinish(tenant: string, runId: string): Promise<void>
-
-  /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
-  registerRunner(
-    runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>,
-    now?: number,
-  ): Promise<RunnerRow>
-  /** `silent_ms`: since when it was not seen, by the clock of the store. */
-  findRunner(
-    tenant: string,
-    runnerId: string,
-    now?: number,
-  ): Promise<(RunnerRow & { readonly silent_ms: number }) | undefined>
-  listRunners(tenant: string): Promise<readonly RunnerRow[]>
-  /**
-   * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its
-   * first lease, because the answer to the poll may be lost; a stopping run must end within its own. Undefined if the runner
-   * is not registered.
-   */
-  keepRunner(tenant: string, runnerId: string, lease_ms: number, now?: number): Promise<RunnerRow | undefined>
-  /** Asks the runner to leave: it gets no more runs. Undefined if it is not registered. */
-  markRunnerLeaving(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
-  /** Removes the runner and ends the leases of its runs. */
-  removeRunner(tenant: string, runnerId: string, now?: number): Promise<boolean>
-  /** The sessions of a runner whose runs are `stopping`. */
-  stoppingSessions(tenant: string, runnerId: string): Promise<readonly string[]>
-  /**
-   * Repairs what was abandoned, in all tenants: a run whose lease ran out is pending again, or failed after
-   * `max_attempts`, or stopped if it was `stopping`; a run that no runner claimed in time fails. A run that is pending
-   * again has its whole `claim_within_ms`. Returns the changed runs, at most `limit`.
-   */
-  expireRuns(limits: {
-    readonly max_attempts: number
-    readonly limit: number
-    readonly now?: number
-  }): Promise<readonly RunRow[]>
-
-  /** Appends the events, all or nothing. Existing event ids stay as they are. Rejects if the session does not exist. */
-  appendRunEvents(events: readonly NewRunEvent[]): Promise<void>
-  listRunEvents(
-    tenant: string,
-    filter: { readonly session_id: string },
-    page: { readonly after?: string; readonly limit: number },
-  ): Promise<readonly RunEventRow[]>
-  /** Events of a tenant after a position, in the order of positions; without `after`, no rows and the position of now. */
-  tailRunEvents(
-    tenant: string,
-    page: { readonly after?: string; readonly limit: number },
-  ): Promise<{ readonly rows: readonly RunEventRow[]; readonly position: string }>
-}
+export type RunStore = MethodsOf<
+  typeof blueprintOperations &
+    typeof runHookOperations &
+    typeof runOperations &
+    typeof runSessionOperations &
+    typeof runStateOperations &
+    typeof runnerOperations &
+    typeof runEventOperations
+>

@@ -1,3 +1,4 @@
+import type { MethodsOf } from '../database/operation.ts'
 import {
   bytes,
   id,
@@ -10,6 +11,7 @@ import {
   tenantId,
   text,
 } from '../database/table.ts'
+import type { tenantOperations } from '../sql/tenant-operations.ts'
 
 /** The tenant that owns global hooks and the settings of the gateway. */
 export const MASTER_TENANT = '0193a5b0-7000-7000-8000-000000000001'
@@ -43,17 +45,4 @@ export const tokens = table(
 )
 export type TokenRow = RowOf<typeof tokens>
 
-export interface TenantStore {
-  createTenant(tenant: TenantRow): Promise<void>
-  listTenants(page: { readonly after?: string; readonly limit: number }): Promise<readonly TenantRow[]>
-  findTenant(idOrName: string): Promise<TenantRow | undefined>
-  /** Deletes a tenant with everything it has. False if it does not exist. */
-  deleteTenant(id: string): Promise<boolean>
-
-  /** `hash` is the SHA-256 of the token; the token itself is never stored. */
-  createToken(token: TokenRow & { readonly hash: Uint8Array }): Promise<void>
-  /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
-  findToken(hash: Uint8Array): Promise<TokenRow | undefined>
-  listTokens(tenant: string): Promise<readonly TokenRow[]>
-  deleteToken(tenant: string, id: string): Promise<boolean>
-}
+export type TenantStore = MethodsOf<typeof tenantOperations>

@@ -42,31 +42,3 @@ export const keyUses = table(
 export interface SealedCell extends SealedPath {
   readonly sealed: string
 }
-
-export interface VaultStore {
-  putSecret(secret: SecretRow): Promise<void>
-  listSecrets(tenant: string): Promise<readonly SecretRow[]>
-  deleteSecret(tenant: string, name: string): Promise<boolean>
-
-  /** Inserts a provider, or replaces `before`. False if another writer has changed it meanwhile. */
-  putProvider(provider: ProviderRow, before?: ProviderRow): Promise<boolean>
-  listProviders(tenant: string): Promise<readonly ProviderRow[]>
-  deleteProvider(tenant: string, name: string): Promise<boolean>
-
-  /** The settings of a tenant. The master tenant has those of the gateway. */
-  readSettings(tenant: string): Promise<Readonly<Record<string, unknown>>>
-  /** Merges changes into the stored settings, atomically. Null removes a setting. */
-  writeSettings(tenant: string, changes: Readonly<Record<string, unknown>>, now: number): Promise<void>
-
-  /** Adds to the stored counts of how often each key has encrypted. Returns the totals. */
-  addKeyUses(uses: Readonly<Record<string, number>>): Promise<Readonly<Record<string, number>>>
-  /** Whether the database holds any sealed text. */
-  holdsSealed(): Promise<boolean>
-  /**
-   * Returns a page of sealed texts that are not under this key. `after` is the last cell of the previous page, so that cells
-   * that no key opens are passed. If a run from the start finds nothing, the change of keys is complete.
-   */
-  sealedUnderOtherKeys(keyId: string, limit: number, after?: SealedCell): Promise<readonly SealedCell[]>
-  /** Replaces sealed texts. A cell that changed since it was read stays as it is. Returns how many were replaced. */
-  resealCells(cells: readonly { readonly cell: SealedCell; readonly sealed: string }[]): Promise<number>
-}

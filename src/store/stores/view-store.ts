@@ -1,3 +1,4 @@
+import type { MethodsOf } from '../database/operation.ts'
 import {
   flag,
   id,
@@ -13,7 +14,8 @@ import {
   table,
   text,
 } from '../database/table.ts'
-import type { Page } from './audit-store.ts'
+import type { eventListOperations } from '../sql/views/event-list-operations.ts'
+import type { statisticOperations } from '../sql/views/statistic-operations.ts'
 
 /** The upper limits of the buckets in milliseconds; the last bucket holds everything above. Stored rows depend on them. */
 export const histogramLimits = [
@@ -242,31 +244,4 @@ export interface RecordedRequest extends EventSummary {
   readonly request: string | undefined
 }
 
-export interface ViewStore {
-  /** Newest first. A page may be short and still have a next one: each call examines a limited number of events. */
-  listEvents(
-    tenant: string,
-    filter: EventFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<EventSummary>>
-  /** Events after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
-  tailEvents(
-    tenant: string,
-    cursor: string | undefined,
-    options: { readonly limit: number; readonly probes: boolean },
-  ): Promise<Page<EventSummary>>
-  /** One bucket per step, in order, empty ones included. Buckets begin at multiples of the step. */
-  countDecisions(
-    tenant: string,
-    span: { readonly since: number; readonly until: number; readonly step: number },
-  ): Promise<readonly DecisionBucket[]>
-  /** What each hook did since the hour of `since`. */
-  countHooks(tenant: string, since: number): Promise<readonly HookCounts[]>
-  countFacets(tenant: string, filter: EventFilter): Promise<Facets>
-  /** The latest events of one name with their requests. */
-  recentRequests(
-    tenant: string,
-    event: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<RecordedRequest>>
-}
+export type ViewStore = MethodsOf<typeof eventListOperations & typeof statisticOperations>

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { EventFilter, FacetCount, Facets, ViewStore } from '../../stores/view-store.ts'
+import { afterJournal, inTenant } from '../../database/operation.ts'
+import type { DecisionBucket, EventFilter, FacetCount, Facets, HookCounts } from '../../stores/view-store.ts'
 import { histogramColumns } from '../../stores/view-store.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
-import { examinedEvents, MAX_EXAMINED } from './event-list.ts'
+import { examinedEvents, MAX_EXAMINED } from './event-list-operations.ts'
 import { histogramQuantile } from './latency-histogram.ts'
 
 const HOUR = 3_600_000
@@ -14,52 +15,58 @@ const hookCounts = ['matched', 'block', 'ask', 'rewrite', 'failed'] as const
 
 type Sums = Readonly<Record<string, unknown>>
 
-export function statisticQueries(
-  db: SqlDatabase,
-): Pick<ViewStore, 'countDecisions' | 'countHooks' | 'countFacets'> {
-  return {
-    countDecisions: (tenant, { since, until, step }) =>
-      db.tenant(tenant, async (trx) => {
-        const from = since - (since % step)
-        const { rows } = await sql<Sums>`
+export const statisticOperations = {
+  /** One bucket per step, in order, empty ones included. Buckets begin at multiples of the step. */
+  countDecisions: inTenant(
+    async ({ trx }, tenant: string, { since, until, step }: Span): Promise<readonly DecisionBucket[]> => {
+      const from = since - (since % step)
+      const { rows } = await sql<Sums>`
           select minute - minute % cast(${step} as bigint) as at, ${sumsOf([...outcomes, ...histogramColumns])}
           from ${sql.table(step % HOUR === 0 ? 'decision_hours' : 'decision_minutes')}
           where tenant_id = ${tenant} and minute >= ${from} and minute < ${until}
           group by 1`.execute(trx)
-        const found = new Map(rows.map((row) => [Number(row.at), row]))
-        const count = Math.max(0, Math.ceil((until - from) / step))
-        return Array.from({ length: count }, (_, index) => {
-          const at = from + index * step
-          const row = found.get(at) ?? {}
-          return {
-            at,
-            ...countsOf(row, outcomes),
-            p50_ms: histogramQuantile(row, 0.5),
-            p95_ms: histogramQuantile(row, 0.95),
-          }
-        })
-      }),
+      const found = new Map(rows.map((row) => [Number(row.at), row]))
+      const count = Math.max(0, Math.ceil((until - from) / step))
+      return Array.from({ length: count }, (_, index) => {
+        const at = from + index * step
+        const row = found.get(at) ?? {}
+        return {
+          at,
+          ...countsOf(row, outcomes),
+          p50_ms: histogramQuantile(row, 0.5),
+          p95_ms: histogramQuantile(row, 0.95),
+        }
+      })
+    },
+    afterJournal,
+  ),
 
-    countHooks: (tenant, since) =>
-      db.tenant(tenant, async (trx) => {
-        const { rows } = await sql<Sums>`
+  /** What each hook did since the hour of `since`. */
+  countHooks: inTenant(async ({ trx }, tenant: string, since: number): Promise<readonly HookCounts[]> => {
+    const { rows } = await sql<Sums>`
           select hook_id, max(hook_name) as hook_name, max(last_at) as last_at, ${sumsOf([...hookCounts, ...histogramColumns])}
           from hook_hours where tenant_id = ${tenant} and hour >= ${since - (since % HOUR)}
           group by hook_id order by hook_id`.execute(trx)
-        return rows.map((row) => ({
-          hook_id: String(row.hook_id),
-          hook_name: textOrNull(row.hook_name),
-          ...countsOf(row, hookCounts),
-          p95_ms: histogramQuantile(row, 0.95),
-          last_at: Number(row.last_at),
-        }))
-      }),
+    return rows.map((row) => ({
+      hook_id: String(row.hook_id),
+      hook_name: textOrNull(row.hook_name),
+      ...countsOf(row, hookCounts),
+      p95_ms: histogramQuantile(row, 0.95),
+      last_at: Number(row.last_at),
+    }))
+  }, afterJournal),
 
-    countFacets: (tenant, filter) =>
-      db.tenant(tenant, async (trx) =>
-        facetsOf(await countCombinations(db, trx, { tenant, filter }), filter),
-      ),
-  }
+  countFacets: inTenant(
+    async ({ db, trx }, tenant: string, filter: EventFilter) =>
+      facetsOf(await countCombinations(db, trx, { tenant, filter }), filter),
+    afterJournal,
+  ),
+}
+
+interface Span {
+  readonly since: number
+  readonly until: number
+  readonly step: number
 }
 
 function sumsOf(columns: readonly string[]) {

@@ -1,39 +1,26 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ChangeMarks, ChangeStore } from '../stores/change-store.ts'
+import { inSystem } from '../database/operation.ts'
+import { type ChangeMarks, storedKinds } from '../stores/change-store.ts'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import { isUuid } from './column-values.ts'
-import type { SqlDatabase } from './sql-database.ts'
 
 /** Counting everything that a busy tenant has would take too long. */
 const LATEST = 200
 
-const none: ChangeMarks = {
-  hooks: '',
-  deliveries: '',
-  tokens: '',
-  secrets: '',
-  providers: '',
-  settings: '',
-  budget: '',
-  agents: '',
-  tenants: '',
-  approvals: '',
-  rules: '',
-  firings: '',
-  teams: '',
-  mailbox: '',
-  environments: '',
-}
+// `fromEntries` forgets the keys.
+const none = Object.fromEntries(storedKinds.map((kind) => [kind, ''])) as ChangeMarks
 
-export function changeQueries(db: SqlDatabase): ChangeStore {
-  return {
-    readChangeMarks: (tenant) =>
-      db.system(async (trx) => {
-        if (!isUuid(tenant)) return none
-        const { rows } = await selectMarks(tenant).execute(trx)
-        return rows[0] ?? none
-      }),
-  }
+export const changeOperations = {
+  /**
+   * The marks of what the tenant has, and of what the gateway has for all tenants: global hooks, its settings, and the list
+   * of tenants. They are counts, times and versions, and no content. A mark considers the
+   * latest 200 deliveries, messages and firings.
+   */
+  readChangeMarks: inSystem(async ({ trx }, tenant: string): Promise<ChangeMarks> => {
+    if (!isUuid(tenant)) return none
+    const { rows } = await selectMarks(tenant).execute(trx)
+    return rows[0] ?? none
+  }),
 }
 
 /** One statement, because every open browser reads it once a second. */

@@ -1,10 +1,13 @@
 /** Finds and replaces sealed texts, for a change of keys. */
 import { sql } from 'kysely'
 import { isEncrypted } from '../../safe/secret.ts'
+import { afterWholeJournal, inSystem, type Tx } from '../database/operation.ts'
+import { columnNames, keyOf, type Table } from '../database/table.ts'
 import { hookConfigPath } from '../paths.ts'
-import type { SealedCell, VaultStore } from '../stores/vault-store.ts'
+import type { SealedCell } from '../stores/vault-store.ts'
+import { tables } from '../tables.ts'
 import { isUuid } from './column-values.ts'
-import { bumpDefinitionVersions } from './hook-queries.ts'
+import { bumpDefinitionVersions } from './hook-operations.ts'
 import type { QueryBuilder, SqlDatabase } from './sql-database.ts'
 
 const SEALED = 'aes-gcm:'
@@ -18,28 +21,11 @@ interface SealedColumn {
 }
 
 /** All sealed columns except hook configs, whose sealed texts are nested. */
-const sealedColumns: readonly SealedColumn[] = [
-  { table: 'secrets', id: 'tenant_id', name: 'name', column: 'sealed' },
-  { table: 'providers', id: 'tenant_id', name: 'name', column: 'sealed_key' },
-  { table: 'audit_chains', id: 'chain', column: 'sealed_key' },
-  { table: 'events', id: 'tenant_id', name: 'event_id', column: 'request' },
-  { table: 'events', id: 'tenant_id', name: 'event_id', column: 'answer' },
-  { table: 'idempotency', id: 'tenant_id', name: 'key', column: 'answer' },
-  { table: 'deliveries', id: 'id', column: 'payload' },
-  { table: 'hook_executions', id: 'id', column: 'error_detail' },
-  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'parameters' },
-  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'original_parameters' },
-  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'error' },
-  { table: 'runs', id: 'tenant_id', name: 'run_id', column: 'block_reason' },
-  { table: 'run_events', id: 'tenant_id', name: 'event_id', column: 'data' },
-  { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'content' },
-  { table: 'approvals', id: 'tenant_id', name: 'approval_id', column: 'answers' },
-  { table: 'rules', id: 'tenant_id', name: 'rule_id', column: 'definition' },
-  { table: 'teams', id: 'tenant_id', name: 'name', column: 'definition' },
-  { table: 'environments', id: 'tenant_id', name: 'name', column: 'definition' },
-  { table: 'mailbox_messages', id: 'tenant_id', name: 'message_id', column: 'content' },
-  { table: 'rule_firings', id: 'tenant_id', name: 'firing_id', column: 'content' },
-]
+const sealedColumns: readonly SealedColumn[] = tables.flatMap((table: Table) => {
+  const [id = '', name] = table.identity ?? keyOf(table)
+  const sealed = columnNames(table).filter((column) => table.columns[column]?.sealed !== undefined)
+  return sealed.map((column) => ({ table: table.name, column, id, ...(name === undefined ? {} : { name }) }))
+})
 
 /** Which cells a page reads. */
 interface CellQuery {
@@ -49,47 +35,47 @@ interface CellQuery {
   readonly limit: number
 }
 
-type ResealQueries = Pick<VaultStore, 'holdsSealed' | 'sealedUnderOtherKeys' | 'resealCells'>
+export const resealOperations = {
+  /** Whether the database holds any sealed text. */
+  holdsSealed: inSystem(async ({ db, trx }) => {
+    for (const column of sealedColumns) if (await holdsSealed(trx, column)) return true
+    return (await configCells(db, trx, { otherThan: '', after: undefined, limit: 1 })).length > 0
+  }, afterWholeJournal),
 
-export function resealQueries(db: SqlDatabase): ResealQueries {
-  return {
-    holdsSealed: () =>
-      db.system(async (trx) => {
-        for (const column of sealedColumns) if (await holdsSealed(trx, column)) return true
-        return (await configCells(db, trx, { otherThan: '', after: undefined, limit: 1 })).length > 0
-      }),
+  /**
+   * Returns a page of sealed texts that are not under this key. `after` is the last cell of the previous page, so that cells
+   * that no key opens are passed. If a run from the start finds nothing, the change of keys is complete.
+   */
+  sealedUnderOtherKeys: inSystem(async ({ db, trx }, keyId: string, limit: number, after?: SealedCell) => {
+    const otherThan = `${SEALED}${keyId}:`
+    const from = sealedColumns.findIndex((column) => isCellOf(column, after))
+    const cells: SealedCell[] = []
+    // Cells of hook configs come last.
+    const columns = after?.table === 'agent_hooks' ? [] : sealedColumns.slice(Math.max(from, 0))
+    for (const column of columns) {
+      const left = limit - cells.length
+      if (left <= 0) return cells
+      cells.push(...(await columnCells(trx, column, { otherThan, after, limit: left })))
+    }
+    const left = limit - cells.length
+    if (left > 0) cells.push(...(await configCells(db, trx, { otherThan, after, limit: left })))
+    return cells
+  }, afterWholeJournal),
 
-    sealedUnderOtherKeys: (keyId, limit, after) =>
-      db.system(async (trx) => {
-        const otherThan = `${SEALED}${keyId}:`
-        const from = sealedColumns.findIndex((column) => isCellOf(column, after))
-        const cells: SealedCell[] = []
-        // Cells of hook configs come last.
-        const columns = after?.table === 'agent_hooks' ? [] : sealedColumns.slice(Math.max(from, 0))
-        for (const column of columns) {
-          const left = limit - cells.length
-          if (left <= 0) return cells
-          cells.push(...(await columnCells(trx, column, { otherThan, after, limit: left })))
-        }
-        const left = limit - cells.length
-        if (left > 0) cells.push(...(await configCells(db, trx, { otherThan, after, limit: left })))
-        return cells
-      }),
-
-    resealCells: (cells) =>
-      db.system(async (trx) => {
-        let count = 0
-        for (const { cell, sealed } of cells) {
-          const column = sealedColumns.find((candidate) => isCellOf(candidate, cell))
-          const done =
-            column === undefined
-              ? await resealConfig(db, trx, { cell, sealed })
-              : await resealColumn(trx, column, { cell, sealed })
-          if (done) count++
-        }
-        return count
-      }),
-  }
+  /** Replaces sealed texts. A cell that changed since it was read stays as it is. Returns how many were replaced. */
+  resealCells: inSystem(async (tx, cells: readonly Resealed[]) => {
+    const { trx } = tx
+    let count = 0
+    for (const { cell, sealed } of cells) {
+      const column = sealedColumns.find((candidate) => isCellOf(candidate, cell))
+      const done =
+        column === undefined
+          ? await resealConfig(tx, { cell, sealed })
+          : await resealColumn(trx, column, { cell, sealed })
+      if (done) count++
+    }
+    return count
+  }, afterWholeJournal),
 }
 
 interface Resealed {
@@ -177,11 +163,8 @@ async function configCells(
 }
 
 /** Nodes reload the hook as after any change. Its version stays, because it does the same as before. */
-async function resealConfig(
-  db: SqlDatabase,
-  trx: QueryBuilder,
-  { cell, sealed }: Resealed,
-): Promise<boolean> {
+async function resealConfig(tx: Tx, { cell, sealed }: Resealed): Promise<boolean> {
+  const { db, trx } = tx
   if (cell.table !== 'agent_hooks' || !isUuid(cell.row)) return false
   const hook = await trx
     .selectFrom('agent_hooks')
@@ -201,7 +184,7 @@ async function resealConfig(
     .returning('id')
     .executeTakeFirst()
   if (updated === undefined) return false
-  await bumpDefinitionVersions(trx, db.codec, [hook.tenant_id])
+  await bumpDefinitionVersions(tx, [hook.tenant_id])
   return true
 }
 

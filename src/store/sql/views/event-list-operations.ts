@@ -1,98 +1,93 @@
-import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { afterJournal, inTenant, operation, type Tx } from '../../database/operation.ts'
+import { openSealed } from '../../database/row-codec.ts'
+import { type PageRequest, readRows } from '../../database/rows.ts'
+import { columnNames, type WholeRowOf } from '../../database/table.ts'
 import { eventPath } from '../../paths.ts'
-import type { EventFilter, EventSummary, ViewStore } from '../../stores/view-store.ts'
-import { openSealed } from '../audit/event-queries.ts'
-import { readUnion } from '../column-values.ts'
+import {
+  type EventFilter,
+  type EventSummary,
+  type RecordedRequest,
+  summaries,
+} from '../../stores/view-store.ts'
 import { encodeCursor, type Keyset, pageFromRows, readNumberCursor } from '../page-cursor.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
-
-/** The columns of a summary that readers get. */
-export const summaryColumns = [
-  ...([
-    'position',
-    'event_id',
-    'event',
-    'session_id',
-    'agent_id',
-    'agent',
-    'folder',
-    'lane',
-    'tool',
-  ] as const),
-  ...(['what', 'kind', 'rewritten', 'opened', 'failed', 'shadow', 'by_hook', 'hook_name', 'reason'] as const),
-  ...(['code', 'duration_ms', 'created_at', 'probe'] as const),
-] as const
-
-export type SummaryColumns = Pick<Selectable<Tables['event_summaries']>, (typeof summaryColumns)[number]>
-
-const kinds = ['allow', 'ask', 'block'] as const
-
-export function readSummary({ position: _, ...row }: SummaryColumns): EventSummary {
-  return {
-    ...row,
-    kind: readUnion(kinds, row.kind),
-    rewritten: Boolean(row.rewritten),
-    probe: Boolean(row.probe),
-  }
-}
 
 /** How many events one call examines if an index does not answer every filter. */
 export const MAX_EXAMINED = 10_000
 /** A larger sealed request is not read for trying conditions. */
 const MAX_TRIED_BYTES = 262_144
 
-export function eventListQueries(db: SqlDatabase): Pick<ViewStore, 'listEvents' | 'recentRequests'> {
-  return {
-    listEvents: (tenant, filter, { cursor, limit }) =>
-      db.tenant(tenant, async (trx) => {
-        const before = cursor ? readNumberCursor(cursor) : undefined
-        const examined = await examinedEvents(db, trx, { tenant, filter, before })
-        const rows = await examined.events
-          .select(summaryColumns)
-          .orderBy('created_at', 'desc')
-          .orderBy('position', 'desc')
-          .limit(limit + 1)
-          .execute()
-        const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
-        const { last } = examined
-        const rest = last === undefined ? '' : encodeCursor([last.time, last.key])
-        return { rows: page.rows.map(readSummary), nextCursor: page.nextCursor || rest }
-      }),
+// The declaration names the columns of the table.
+const listed = columnNames(summaries) as readonly (keyof Tables['event_summaries'])[]
 
-    recentRequests: (tenant, event, { cursor, limit }) =>
-      db.tenant(tenant, async (trx) => {
-        const before = cursor ? readNumberCursor(cursor) : undefined
-        const rows = await newestFirst(trx, { tenant, filter: { event }, before })
-          .where(equals('probe', db.codec.flag(false)))
-          .where('event', '=', event)
-          .select(summaryColumns)
-          .select((eb) =>
-            eb
-              .selectFrom('events')
-              .whereRef('events.tenant_id', '=', 'event_summaries.tenant_id')
-              .whereRef('events.event_id', '=', 'event_summaries.event_id')
-              .where(sql<boolean>`octet_length(request) <= ${sql.lit(MAX_TRIED_BYTES)}`)
-              .select('request')
-              .as('request'),
-          )
-          .orderBy('created_at', 'desc')
-          .orderBy('position', 'desc')
-          .limit(limit + 1)
-          .execute()
-        const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
-        return {
-          ...page,
-          rows: page.rows.map(({ request, ...row }) => ({
-            ...readSummary(row),
-            request:
-              request === null
-                ? undefined
-                : openSealed(db.secrets, request, eventPath(tenant, row.event_id, 'request')),
-          })),
-        }
-      }),
-  }
+function readSummaries(tx: Tx, rows: readonly object[]): readonly EventSummary[] {
+  const whole = readRows<typeof summaries, WholeRowOf<typeof summaries>>(tx, summaries, rows)
+  return whole.map(({ position: _, tenant_id: __, ...summary }) => summary)
+}
+
+export const eventListOperations = {
+  /** Newest first. A page may be short and still have a next one: each call examines a limited number of events. */
+  listEvents: inTenant(async (tx, tenant: string, filter: EventFilter, { cursor, limit }: PageRequest) => {
+    const { db, trx } = tx
+    const before = cursor ? readNumberCursor(cursor) : undefined
+    const examined = await examinedEvents(db, trx, { tenant, filter, before })
+    const rows = await examined.events
+      .select(listed)
+      .orderBy('created_at', 'desc')
+      .orderBy('position', 'desc')
+      .limit(limit + 1)
+      .execute()
+    const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
+    const { last } = examined
+    const rest = last === undefined ? '' : encodeCursor([last.time, last.key])
+    return { rows: readSummaries(tx, page.rows), nextCursor: page.nextCursor || rest }
+  }, afterJournal),
+
+  /** Events after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
+  tailEvents: operation(
+    afterJournal,
+    (
+      { db },
+      tenant: string,
+      cursor: string | undefined,
+      options: { readonly limit: number; readonly probes: boolean },
+    ) => db.statements.tailEvents(tenant, cursor, options),
+  ),
+
+  /** The latest events of one name with their requests. */
+  recentRequests: inTenant(async (tx, tenant: string, event: string, { cursor, limit }: PageRequest) => {
+    const { db, trx } = tx
+    const before = cursor ? readNumberCursor(cursor) : undefined
+    const found = await newestFirst(trx, { tenant, filter: { event }, before })
+      .where(equals('probe', db.codec.flag(false)))
+      .where('event', '=', event)
+      .select(listed)
+      .select((eb) =>
+        eb
+          .selectFrom('events')
+          .whereRef('events.tenant_id', '=', 'event_summaries.tenant_id')
+          .whereRef('events.event_id', '=', 'event_summaries.event_id')
+          .where(sql<boolean>`octet_length(request) <= ${sql.lit(MAX_TRIED_BYTES)}`)
+          .select('request')
+          .as('request'),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('position', 'desc')
+      .limit(limit + 1)
+      .execute()
+    const page = pageFromRows(found, limit, (row) => ({ time: row.created_at, key: row.position }))
+    const requests = page.rows.map(({ event_id, request }) =>
+      request === null ? undefined : openSealed(db.secrets, request, eventPath(tenant, event_id, 'request')),
+    )
+    const summarized = readSummaries(
+      tx,
+      page.rows.map(({ request: _, ...row }) => row),
+    )
+    const rows = summarized.map((row, index): RecordedRequest => ({ ...row, request: requests[index] }))
+    return { ...page, rows }
+  }, afterJournal),
 }
 
 interface EventSpan {
