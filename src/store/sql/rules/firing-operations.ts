@@ -133,7 +133,6 @@ async function fireRule(tx: Tx, firing: NewFiring, given: number | undefined): P
     const reason = open > 0 ? `dedup window active for ${open}ms` : enabled ? null : 'action disabled'
     const status = reason === null ? ('pending' as const) : ('skipped' as const)
     return {
-      ...key,
       position,
       action_id,
       action_type,
@@ -146,7 +145,7 @@ async function fireRule(tx: Tx, firing: NewFiring, given: number | undefined): P
   })
   await windows.arm(armed)
   await insert(tx, ruleFirings, { ...row, created_at: now })
-  for (const action of actions) await insert(tx, ruleActions, action)
+  for (const action of actions) await insert(tx, ruleActions, { ...key, ...action })
   if (actions.some(({ status }) => status === 'pending')) await insertDelivery(tx, delivery, now)
   // What a second call would find.
   return { firing: { ...row, created_at: now, actions } }
