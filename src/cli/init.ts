@@ -69,7 +69,7 @@ async function offerPacks(): Promise<readonly string[]> {
 }
 
 const nextSteps = `  hookhelm list
-  hookhelm explain pre_tool_use --tool Bash --input '{"command":"cd / && rm -rf tmp"}'
+  hookhelm explain pre_tool_use --tool Bash --input '{"command":"cd app && git push --force"}'
   hookhelm explain pre_tool_use --tool Bash --input '{"command":"echo x | tee app/.env"}'`
 
 /** A test runs every hook of this file. */
@@ -79,18 +79,20 @@ const exampleFile = `# yaml-language-server: $schema=${SCHEMA_URL}
 version: 1
 hooks:
   # 1. Block a command by what it does, however it is spelled. \`decision: ask\` lets a person decide.
-  - id: no-recursive-delete
+  - id: no-force-push
     event: pre_tool_use
-    matcher: Bash(rm -rf*)
+    matcher: Bash(git push --force*)
     handler_type: answer
     config:
       decision: block
-      reason: rm -rf is not allowed here; move things to a trash folder instead
+      reason: a forced push can delete the work of others; push without --force
 
   # 2. Keep agents from changing files with secrets, with a tool or in a shell: echo x >> .env, sed -i, cp, mv, rm.
+  #    \`!Write(**)\` leaves out what names no such file and only may touch one: \`git checkout .\`, \`tar -xzf a.tgz\`.
   - id: no-secrets
     event: pre_tool_use
-    matcher: Write(*.env)
+    match:
+      names: [Write(*.env), "!Write(**)"]
     handler_type: answer
     config:
       decision: block
