@@ -69,7 +69,7 @@ export interface SedEffects {
 }
 
 /** Finds the commands of a sed script that write files or run programs. */
-export function readSedScript(script: string): SedEffects {
+function readSedScript(script: string): SedEffects {
   const writes: string[] = []
   const reads: string[] = []
   const commands: string[] = []
@@ -162,7 +162,7 @@ const called = new RegExp(`\\bsystem\\s*\\(\\s*${text}\\s*\\)`, 'g')
 const written = new RegExp(`(\\bprintf?\\b[^;}\\n>]*)>{1,2}\\s*${text}`, 'g')
 
 /** Finds the commands and files that are texts of an awk program. */
-export function readAwkProgram(program: string): AwkEffects {
+function readAwkProgram(program: string): AwkEffects {
   const commands: string[] = []
   const writes: string[] = []
   let isCertain = true
