@@ -17,6 +17,7 @@ const guides = {
   'Add a handler': ['src/handlers/deny.ts', 'src/handlers/handlers.ts'],
   'Add a method': ['src/cli/commands.ts', 'src/gateway/methods/hooks.ts'],
   'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
+  'Add a shell program': ['src/shell/programs/databases.ts', 'test/shell/cases/network.yaml'],
   'Add an agent': ['src/agents/acme-cli/profile.ts', 'src/agents/table.ts'],
 } as const
 type Title = keyof typeof guides
@@ -117,6 +118,11 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
     expect(completion.stdout).toMatch(/1:\*\) words='.*\bdescribe\b/)
     expect(JSON.parse(json.stdout)).toMatchObject({ name: 'stop', mode: 'gate' })
     expect(unknown).toMatchObject({ exit: 1, stderr: expect.stringContaining('did you mean stop?') })
+  })
+
+  test('Add a shell program: the command line has its effects', async () => {
+    const { stdout } = await copyWith('Add a shell program').hookhelm('shell', '--json', 'sqlcmd -S db.test')
+    expect(JSON.parse(stdout)).toMatchObject({ hosts: [{ host: 'db.test', by: 'sqlcmd' }] })
   })
 
   test('Add an agent: it can be connected, its hooks imported, and validate knows its limits', async () => {
