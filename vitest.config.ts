@@ -11,7 +11,9 @@ const releaseTests = '{src,test}/**/*.release.test.ts'
 const differential = 'test/shell/differential.test.ts'
 
 /** What `vitest run --mode=<suite>` runs; CONTRIBUTING.md says which test belongs where. */
-const suites: Readonly<Record<string, { include: string[]; exclude?: string[]; env?: Record<string, string> }>> = {
+const suites: Readonly<
+  Record<string, { include: string[]; exclude?: string[]; env?: Record<string, string> }>
+> = {
   test: { include: [tests], exclude: [longTests, releaseTests] },
   long: { include: [longTests] },
   release: { include: [releaseTests, differential], env: { SHELL_LINES: '20000' } },

@@ -45,7 +45,9 @@ interface Report {
 export function readTestRun(): TestRun | undefined {
   const reports = RESULT_SUITES.map(readReport).filter((report) => report !== undefined)
   if (reports.length < RESULT_SUITES.length) return undefined
-  const suites = reports.flatMap((report) => report.testResults).map((suite) => ({ ...suite, file: relative('.', suite.name) }))
+  const suites = reports
+    .flatMap((report) => report.testResults)
+    .map((suite) => ({ ...suite, file: relative('.', suite.name) }))
   const tests = suites.flatMap((suite) =>
     suite.assertionResults.map((test) => ({
       file: suite.file,

@@ -113,38 +113,42 @@ export function killLoops(kills: number): void {
       rmSync(home, { recursive: true, force: true })
     })
 
-    test('4.9 #119 the gateway outlives it and forgets nothing it has answered', async () => {
-      let gateway = await childGateway({ home, database: db.url })
-      const promises = new Promises(gateway, to)
-      try {
-        await promises.prepare()
-        for (let round = 1; round <= kills; round++) {
-          promises.start(gateway)
-          await sleep(100 + Math.random() * 200)
-          await server.stop('immediate')
-          await sleep(Math.random() * 300)
-          await server.start()
-          const health = async () => (await gateway.call('GET', '/healthz')).status
-          await expect.poll(health, { timeout: 60_000, interval: 50 }).toBe(200)
-          await promises.stop()
-          const waiting = async () => {
-            const { body } = await gateway.call('GET', '/healthz')
-            return body.status.find(({ name }: { name: string }) => name === 'audit').details.waiting
+    test(
+      '4.9 #119 the gateway outlives it and forgets nothing it has answered',
+      async () => {
+        let gateway = await childGateway({ home, database: db.url })
+        const promises = new Promises(gateway, to)
+        try {
+          await promises.prepare()
+          for (let round = 1; round <= kills; round++) {
+            promises.start(gateway)
+            await sleep(100 + Math.random() * 200)
+            await server.stop('immediate')
+            await sleep(Math.random() * 300)
+            await server.start()
+            const health = async () => (await gateway.call('GET', '/healthz')).status
+            await expect.poll(health, { timeout: 60_000, interval: 50 }).toBe(200)
+            await promises.stop()
+            const waiting = async () => {
+              const { body } = await gateway.call('GET', '/healthz')
+              return body.status.find(({ name }: { name: string }) => name === 'audit').details.waiting
+            }
+            await expect.poll(waiting, { timeout: 60_000, interval: 20 }).toBe(0)
+            await promises.look(gateway)
           }
-          await expect.poll(waiting, { timeout: 60_000, interval: 20 }).toBe(0)
+          await gateway.end()
+          await expireLeases(db)
+          gateway = await childGateway({ home, database: db.url })
           await promises.look(gateway)
+          await promises.lookAtDeliveries()
+        } finally {
+          await promises.stop()
+          await gateway.end()
         }
-        await gateway.end()
-        await expireLeases(db)
-        gateway = await childGateway({ home, database: db.url })
-        await promises.look(gateway)
-        await promises.lookAtDeliveries()
-      } finally {
-        await promises.stop()
-        await gateway.end()
-      }
-      for (const sql of DUPLICATES) expect(await db.query(sql)).toEqual([])
-      process.stderr.write(`${kills} kills of the server: ${JSON.stringify(promises.counted)}\n`)
-    }, 120_000 + kills * 30_000)
+        for (const sql of DUPLICATES) expect(await db.query(sql)).toEqual([])
+        process.stderr.write(`${kills} kills of the server: ${JSON.stringify(promises.counted)}\n`)
+      },
+      120_000 + kills * 30_000,
+    )
   })
 }
