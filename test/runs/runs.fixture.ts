@@ -54,7 +54,14 @@ async function spawnRunner(
   ...args: readonly string[]
 ): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [main, 'runner', ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: process.env.HOME,
+      HOOKHELM_URL: url,
+      HOOKHELM_TOKEN: token,
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(child, 'exit')
