@@ -18,7 +18,11 @@ const guides = {
   'Add a method': ['src/cli/commands.ts', 'src/gateway/methods/hooks.ts'],
   'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
   'Add a shell program': ['src/shell/programs/databases.ts', 'test/shell/cases/network.yaml'],
-  'Add an agent': ['src/agents/acme-cli/profile.ts', 'src/agents/table.ts'],
+  'Add an agent': [
+    'src/agents/acme-cli/profile.ts',
+    'src/agents/table.ts',
+    'src/engine/core/coding-agents.ts',
+  ],
 } as const
 type Title = keyof typeof guides
 const titles = Object.keys(guides) as Title[]

@@ -3,16 +3,14 @@ import { definedFields } from '../../engine/core/defined-fields.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type ShapeSource } from '../translate/shaped-event.ts'
-import { claudeCodeEvents } from './events.ts'
+import { claudeCodeAdapter } from './adapter.ts'
 
 /** Fields of our payload that Claude Code does not have. */
 const ours = new Set(['native_tool_name', 'tool_input', 'tool_response'])
 
 /** Our payloads have Claude Code's names, so only what the envelope carries is added. */
 export const claudeCodePayloadShape = definePayloadShape({
-  agent: 'claude-code',
-  events: claudeCodeEvents,
-  tools: { tools: {} },
+  adapter: claudeCodeAdapter,
   afterToolBlock: 'context',
   readsFailedOutput: true,
   build: (source, nativeEvent) => ({

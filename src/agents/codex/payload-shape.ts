@@ -5,19 +5,14 @@ import { readPatch } from '../translate/apply-patch.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type NativeToolCall } from '../translate/shaped-event.ts'
-import { codexEvents } from './events.ts'
-import { codexTools } from './tools.ts'
+import { codexAdapter } from './adapter.ts'
 
 /** Codex's hooks: Claude Code's fields, its own tools, and a patch for every change of a file. */
 export const codexPayloadShape = definePayloadShape({
-  agent: 'codex',
-  events: codexEvents,
-  tools: {
-    tools: codexTools,
-    preferred: { Agent: 'spawn_agent', Read: 'read_file' },
-    convert: asPatch,
-    revert: readChangedPatch,
-  },
+  adapter: codexAdapter,
+  preferred: { Agent: 'spawn_agent', Read: 'read_file' },
+  convert: asPatch,
+  revert: readChangedPatch,
   afterToolBlock: 'output',
   build: (source, nativeEvent) => {
     const { payload, envelope, raw } = source
@@ -33,7 +28,6 @@ export const codexPayloadShape = definePayloadShape({
         : { tool_response: source.tool.name === 'Bash' ? outputText(response) : response }),
     }
   },
-  variables: () => ({}),
 })
 
 /** Codex changes files with patches only, so that its guards look for paths in the text of a patch. */

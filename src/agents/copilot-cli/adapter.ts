@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
@@ -17,8 +18,7 @@ type Fields = Readonly<Record<string, unknown>>
  * names and arguments that a rewrite needs.
  */
 export const copilotCliAdapter: CommandAgentAdapter = {
-  name: 'copilot-cli',
-  title: 'Copilot CLI',
+  ...codingAgent('copilot-cli'),
   checked: '1.0.102',
   proof: 'run',
   transport: 'command',

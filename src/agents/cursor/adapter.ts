@@ -1,3 +1,4 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter } from '../agent-adapter.ts'
 import { textField } from '../translate/read-fields.ts'
@@ -8,8 +9,7 @@ import { cursorTools } from './tools.ts'
 
 /** Cursor: command hooks in its own format. Written from its documentation, not checked by running it. */
 export const cursorAdapter: CommandAgentAdapter = {
-  name: 'cursor',
-  title: 'Cursor',
+  ...codingAgent('cursor'),
   checked: 'documentation of 2026',
   proof: 'documentation',
   transport: 'command',

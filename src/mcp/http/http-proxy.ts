@@ -6,7 +6,14 @@ import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
 import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
 import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
-import { deliverAnswer, type Exchange, failExchange, headersForServer, readOwnResponse } from './exchange.ts'
+import {
+  deliverAnswer,
+  type Exchange,
+  failExchange,
+  headersForServer,
+  readBytes,
+  readOwnResponse,
+} from './exchange.ts'
 import { HttpReply } from './http-reply.ts'
 import { ProxySessions } from './proxy-sessions.ts'
 import { checkRequestHeaders, headersForMethod, principalOf, withHeaderChanges } from './request-headers.ts'
@@ -187,20 +194,10 @@ function acceptsEvents({ headers }: IncomingMessage): boolean {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
+  const tooLarge = () => new HookError('input.too_large', `a message has more than ${MAX_BODY} bytes`)
   // Refuse before reading: the client may read the response only then.
   if (Number(request.headers['content-length']) > MAX_BODY) throw tooLarge()
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > MAX_BODY) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-function tooLarge(): HookError {
-  return new HookError('input.too_large', `a message has more than ${MAX_BODY} bytes`)
+  return readBytes(request, MAX_BODY, tooLarge)
 }
 
 function bind(
