@@ -14,8 +14,8 @@ const differential = 'test/shell/differential.test.ts'
 const suites: Readonly<
   Record<string, { include: string[]; exclude?: string[]; env?: Record<string, string> }>
 > = {
-  test: { include: [tests], exclude: [longTests, releaseTests] },
-  long: { include: [longTests] },
+  test: { include: [tests], exclude: [longTests, releaseTests], env: { SHELL_LINES: '100' } },
+  long: { include: [longTests, differential], env: { SHELL_LINES: '500' } },
   release: { include: [releaseTests, differential], env: { SHELL_LINES: '20000' } },
   quick: {
     include: ['src/**/*.test.ts'],
