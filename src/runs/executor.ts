@@ -1,10 +1,10 @@
+import { runnableAgents } from '../engine/core/coding-agents.ts'
 import { type Edition, runsCommands } from '../engine/core/edition.ts'
 import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
 import { type SchemaType, schema } from '../engine/core/schema.ts'
 import { pinnedFilesSchema } from '../handlers/command/command-config.ts'
 import { assertPassableVariables } from '../safe/process/child-environment.ts'
-import { cliAgents } from './executor-names.ts'
 
 const MAX_RUN_SECONDS = 86_400
 const MAX_STEPS = 1_000
@@ -36,7 +36,7 @@ export const executorSchema = schema.object({
   permission_first: schema.boolean(
     'model: ask `permission_request` before `pre_tool_use`; false if omitted.',
   ),
-  agent: schema.choice(cliAgents, 'cli: the coding agent to start.'),
+  agent: schema.choice(runnableAgents, 'cli: the coding agent to start.'),
   args: schema.list(schema.text(), 'cli: further arguments, in front of ours.'),
   allowed_env_vars: schema.list(
     schema.text(),
@@ -120,7 +120,7 @@ export function checkExecutor(executor: ExecutorSettings): void {
   if (type === 'command' && command === undefined)
     throw executorProblem('command', 'is required: name a command, a profile, or another type')
   if (type === 'cli' && agent === undefined)
-    throw executorProblem('agent', `is required: one of ${cliAgents.join(', ')}`)
+    throw executorProblem('agent', `is required: one of ${runnableAgents.join(', ')}`)
   assertPassableVariables(names, 'executor.allowed_env_vars')
 }
 

@@ -7,6 +7,7 @@ import {
   translateWith,
 } from '../../config/formats/import-format.ts'
 import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { SchemaPath } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
@@ -333,7 +334,7 @@ function commandFields(
   const folder = made.config.cwd ?? options.folder?.(file)
   return {
     handler_type: 'command',
-    config: { ...inherited, ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+    config: { ...inherited, ...made.config, ...definedFields({ cwd: folder }), ...payload },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Methods, Subscriptions } from '../../../src/client/index.ts'
+import { codingAgentNames } from '../../../src/engine/core/coding-agents.ts'
 import { type Outcome, outcomeOf } from './decision.tsx'
 
 export type EventSummary = Subscriptions['events.tail']['item']
@@ -22,10 +23,7 @@ export const filterFields: Readonly<
 > = {
   decision: { about: 'the decision', values: ['block', 'ask', 'allow'] },
   is: { about: 'a mark of the event', values: ['rewritten', 'opened', 'failed'] },
-  agent: {
-    about: 'the coding agent',
-    values: ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw'],
-  },
+  agent: { about: 'the coding agent', values: codingAgentNames },
   tool: { about: 'the tool', values: ['Bash', 'Write', 'Edit', 'Read', 'WebFetch', 'Agent'] },
   event: {
     about: 'the event',

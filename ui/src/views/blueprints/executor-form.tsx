@@ -1,5 +1,5 @@
 import { NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { cliAgents } from '../../../../src/runs/executor-names.ts'
+import { runnableAgents } from '../../../../src/engine/core/coding-agents.ts'
 import { useCaller } from '../../frame/caller.ts'
 import { Panel } from '../../parts/layout.tsx'
 import { type Fields, fieldsOf, textsOf, withField } from '../runs/parameter-form.tsx'
@@ -181,7 +181,7 @@ function CodingAgentFields({ executor, set, isReadOnly }: ExecutorFieldsProps) {
       <Select
         label="Coding agent"
         description="Started without a terminal. Its tool calls reach the hooks through hookhelm connect."
-        data={[...cliAgents]}
+        data={[...runnableAgents]}
         value={typeof executor.agent === 'string' ? executor.agent : null}
         disabled={isReadOnly}
         onChange={(agent) => set('agent', agent ?? undefined)}

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Methods } from '../../../../src/client/index.ts'
+import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
 import { Decision } from '../../parts/decision.tsx'
@@ -19,8 +20,6 @@ const route = getRouteApi('/hooks')
 type Effective = Methods['hooks.effective']['result']
 type EffectiveHook = Effective['hooks'][number]
 type HookCounts = Methods['stats.hooks']['result']['hooks'][number]
-
-const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
 
 /** The hooks that are really in force, in the order in which they run. */
 export function HooksPage() {
@@ -80,7 +79,7 @@ export function HooksPage() {
         <Select
           aria-label="Agent"
           placeholder="every agent"
-          data={agents}
+          data={codingAgentNames}
           value={agent === '' ? null : agent}
           onChange={(value) => choose({ agent: value ?? '' })}
           clearable
