@@ -6,7 +6,9 @@ import { runCodeOf } from './run-code.ts'
 
 /** Records the files that a program reads, writes and deletes. */
 export function recordFiles(call: ProgramCall): void {
-  const { program, state, frame, at } = call
+  const { program, state, frame, at, levels } = call
+  if (!levels.some(({ record: { files, reads, writes, deletes } }) => files ?? reads ?? writes ?? deletes))
+    return
   // What the program writes into a folder of its own is known afterwards.
   const inFolder = { ...state, cwd: folderOf(call) }
   const record = recordFile(inFolder, frame)

@@ -1,7 +1,7 @@
 import { describeField, hasPattern, isFieldKnown, type WordField } from '../expand/shell-text.ts'
 import type { Program } from '../programs/program.ts'
 import { findRecord, programNamed } from '../programs/programs.ts'
-import { NO_OPTIONS, type OptionSpec, optionSpec, type ParsedOptions, parseOptions } from './parse-options.ts'
+import { NO_OPTIONS, type OptionSpec, optionSpec, parseOptions } from './parse-options.ts'
 import type { Level } from './program-call.ts'
 
 const noRecord: Program = {}
@@ -32,15 +32,5 @@ function createLevel(
   inherited: OptionSpec,
 ): Level {
   const spec = record.options === undefined ? inherited : optionSpec(record.options)
-  let parsed: ParsedOptions | undefined
-  return {
-    name,
-    record,
-    spec,
-    args,
-    get parsed() {
-      parsed ??= parseOptions(args, spec)
-      return parsed
-    },
-  }
+  return { name, record, spec, args, parsed: parseOptions(args, spec) }
 }

@@ -71,7 +71,7 @@ const builtinWrappers = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorr
 
 /** An option that the record lacks may take a value, and then the subcommand is a later word. */
 function markHiddenSubcommand({ program, levels: [{ record, spec, args }], frame, at }: ProgramCall): void {
-  if (record.subcommands === undefined) return
+  if (record.subcommands === undefined || !describeField(args[0] ?? []).startsWith('-')) return
   const { options, operands } = parseOptions(args, { ...spec, stops: true })
   const unknown = options.find(({ name, value }) => !spec.names.has(name) && value === undefined)
   const word = operands[1] && knownText(fieldText(operands[1]))

@@ -1,6 +1,6 @@
 import { exactField, knownText, type ShellText } from '../expand/shell-text.ts'
 import { type ShellFrame, viaStep } from './shell-run.ts'
-import { forkState, type ShellState, type VariableValue } from './shell-state.ts'
+import { forkState, isListValue, type ShellState } from './shell-state.ts'
 
 /** Variables that make programs load code from a file which the analyser does not read. */
 const loadingVariables: ReadonlySet<string> = new Set([
@@ -67,10 +67,6 @@ function namesFile([first]: ShellText): boolean {
 /** `GIT_PAGER=cat`, `CI_SSH=true`: nothing but a switch or a plain program. */
 function isWordOnly(text: string | undefined): boolean {
   return text !== undefined && /^(?:|\d+|true|false|yes|no|on|off)$/i.test(text)
-}
-
-function isListValue(value: VariableValue): value is readonly ShellText[] {
-  return Array.isArray(value) && Array.isArray(value[0])
 }
 
 /** A shell defines the functions that it inherits; which program they replace is in the name. */

@@ -26,6 +26,7 @@ import {
   eitherWay,
   exportVariable,
   forkState,
+  isListValue,
   joinStates,
   restoreVariable,
   type ShellOutcome,
@@ -147,10 +148,6 @@ function assignAlias({ name, subscript, value }: Assignment, state: ShellState, 
   const code = 'parts' in value ? knownText(expandWithoutSplitting(value, scope)) : undefined
   if (alias !== undefined && code !== undefined) defineAlias(state, alias, code)
   else frame.run.record.addOpaque('code', `which alias ${name} sets is not known`, frame.at ?? 0)
-}
-
-function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
-  return Array.isArray(value) && Array.isArray(value[0])
 }
 
 function withElement(old: VariableValue | undefined, index: ShellText, text: ShellText): VariableValue {
