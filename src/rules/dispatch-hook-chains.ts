@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../engine/core/clock.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { HookChainEvent } from './compile-rules.ts'
 import { type ActionOutcome, runHookChainAction, skipped } from './hook-chain-actions.ts'
 import type { HookChainsRuntime } from './hook-chains-runtime.ts'
@@ -65,8 +66,7 @@ export function createHookChains(parts: LoaderParts = {}): HookChains {
     },
     async dispatchHookChainsForEvent({ event, runtime = {}, configPathOverride, forceReloadConfig }) {
       const loaded = loader.load({
-        ...(configPathOverride === undefined ? {} : { pathOverride: configPathOverride }),
-        ...(forceReloadConfig === undefined ? {} : { forceReload: forceReloadConfig }),
+        ...definedFields({ pathOverride: configPathOverride, forceReload: forceReloadConfig }),
       })
       return dispatch({ loaded, guards, clock, event, runtime })
     },
@@ -128,7 +128,7 @@ async function fireRule(call: Dispatch, rule: HookChainRule, now: number): Promi
   const results: HookChainActionResult[] = []
   const add = (action: HookChainAction, outcome: ActionOutcome) => {
     const { type: actionType, id } = action
-    const result = { ruleId: rule.id, actionType, ...(id === undefined ? {} : { actionId: id }), ...outcome }
+    const result = { ruleId: rule.id, actionType, ...definedFields({ actionId: id }), ...outcome }
     results.push(result)
     reportAction(call, result)
   }

@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../engine/core/clock.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { errorText } from '../engine/core/error.ts'
 import { firstText } from './compile-rules.ts'
 import type { HookChainsRuntime, NotifyTeamRequest } from './hook-chains-runtime.ts'
@@ -49,7 +50,7 @@ export function runHookChainAction(
 type ActionOf<Type extends HookChainAction['type']> = Extract<HookChainAction, { type: Type }>
 
 function signalOf({ signal }: HookChainsRuntime): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal }
+  return definedFields({ signal })
 }
 
 async function spawnFallback(
@@ -66,8 +67,7 @@ async function spawnFallback(
       description: description ?? defaultFallbackDescription(event),
       prompt:
         promptTemplate === undefined ? defaultFallbackPrompt(event) : fillTemplate(promptTemplate, event),
-      ...(agentType === undefined ? {} : { agentType }),
-      ...(model === undefined ? {} : { model }),
+      ...definedFields({ agentType, model }),
       ...signalOf(runtime),
     })
     if (!launched) return failed(reason ?? 'Fallback launcher declined to start an agent')
@@ -148,7 +148,7 @@ async function sendToTeam(
       return failed(`notify_team callback failed: ${errorText(thrown)}`)
     }
   }
-  const color = runtime.hostColor === undefined ? {} : { color: runtime.hostColor }
+  const color = definedFields({ color: runtime.hostColor })
   for (const recipient of recipients) {
     const message = { from, text, summary, ...color, timestamp: isoTime(clock.now()) }
     await runtime.writeToMailbox?.(recipient, message, teamName)

@@ -1,5 +1,6 @@
 import type { DeliverWork } from '../delivery/delivery-worker.ts'
 import { isRecord } from '../engine/core/check.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { runsCommands } from '../engine/core/edition.ts'
 import { parseJson } from '../safe/json.ts'
 import { redact } from '../safe/redact.ts'
@@ -90,7 +91,7 @@ async function recordAction(
     ...{ ruleId, source, actionType: stored.action_type, actionId: stored.action_id, firingId, outcome },
     key: `rule:${firingId}:${stored.position}`,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
-    ...(runId === undefined ? {} : { runId }),
+    ...definedFields({ runId }),
   }
   await parts.record([actionRecord({ ...content, tenant }, [report])])
 }

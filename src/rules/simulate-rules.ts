@@ -1,3 +1,4 @@
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { RuleStore } from '../store/stores/rule-store.ts'
 import { type HookChainEvent, type UnmetCondition, unmetCondition } from './compile-rules.ts'
 import { actionIdOf, cooldownKey, cooldownSkip, depthSkip, firingActions } from './fire-rules.ts'
@@ -67,9 +68,9 @@ async function simulateRule(
       (action.enabled === false ? 'action disabled' : undefined)
     const id = actionIdOf(rule, position)
     const would = describeAction(action, { ...event, ruleId: rule.id })
-    return { id, type: action.type, would, ...(skipped === undefined ? {} : { skipped }) }
+    return { id, type: action.type, would, ...definedFields({ skipped }) }
   })
-  return { ...about, ...(guard === undefined ? {} : { guard }), actions }
+  return { ...about, ...definedFields({ guard }), actions }
 }
 
 function describeAction(action: RecoveryAction, event: FiringEvent): string {

@@ -1,6 +1,7 @@
 import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
 import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
 import { deliverDecision } from '../agents/translate/outcome.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import {
   type AgentHooks,
@@ -107,13 +108,12 @@ function envelopeOf(
 ): HookCallOptions['envelope'] & object {
   const { session, turn, agent, depth = 0 } = options
   return {
-    ...(session === undefined ? {} : { session }),
-    ...(turn === undefined ? {} : { turn }),
+    ...definedFields({ session, turn }),
     ...(typeof agent_id === 'string'
       ? {
           depth: depth + 1,
           ...(typeof agent_type === 'string' ? { agent: agent_type } : {}),
-          ...(agent === undefined ? {} : { parentAgent: agent }),
+          ...definedFields({ parentAgent: agent }),
         }
       : {}),
   }

@@ -51,12 +51,16 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
 
   test('the commands of the README work', () => {
     expect(run('init')).toMatchObject({ code: 0 })
-    expect(run('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no-recursive-delete') })
+    expect(run('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no-force-push') })
     expect(run('validate')).toMatchObject({ code: 0, stderr: expect.stringContaining('1 of 1') })
-    const deleting = run('explain', 'pre_tool_use', ...call('Bash', { command: 'cd / && rm -rf tmp' }))
+    const deleting = run(
+      'explain',
+      'pre_tool_use',
+      ...call('Bash', { command: 'cd app && git push --force' }),
+    )
     expect(deleting).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('BLOCK by no-recursive-delete'),
+      stdout: expect.stringContaining('BLOCK by no-force-push'),
     })
     const secret = run('dispatch', 'pre_tool_use', ...call('Write', { file_path: 'app/.env' }))
     expect(JSON.parse(secret.stdout)).toMatchObject({ kind: 'block', by: 'no-secrets' })

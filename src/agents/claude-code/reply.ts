@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { blockingReply, jsonReply, silentReply } from '../translate/process-reply.ts'
 import { lookUp } from '../translate/tool-names.ts'
@@ -17,8 +18,7 @@ const preToolUse: Reply = ({ kind, message, input, context: additionalContext })
   const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
   const output = {
     ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
-    ...(input === undefined ? {} : { updatedInput: input }),
-    ...(additionalContext === undefined ? {} : { additionalContext }),
+    ...definedFields({ updatedInput: input, additionalContext }),
   }
   if (Object.keys(output).length === 0) return silentReply
   return jsonReply({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
@@ -34,7 +34,7 @@ const permissionRequest: Reply = ({ kind, message, input }) => {
 
 const postToolUse: Reply = ({ input, context: additionalContext }, native) => {
   const output = {
-    ...(additionalContext === undefined ? {} : { additionalContext }),
+    ...definedFields({ additionalContext }),
     ...(input === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, input) }),
   }
   if (Object.keys(output).length === 0) return silentReply

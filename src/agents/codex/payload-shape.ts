@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { claudeFields } from '../claude-code/payload-shape.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { outputText } from '../translate/process-reply.ts'
@@ -25,7 +26,7 @@ export const codexPayloadShape = definePayloadShape({
       ...raw,
       ...claudeFields(source, nativeEvent),
       ...(raw.transcript_path === undefined ? { transcript_path: null } : {}),
-      ...(envelope.turn === undefined ? {} : { turn_id: envelope.turn }),
+      ...definedFields({ turn_id: envelope.turn }),
       model: raw.model ?? payload.model ?? '',
       ...(response === undefined
         ? {}

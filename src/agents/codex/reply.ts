@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { patchText } from '../translate/apply-patch.ts'
 import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
@@ -29,7 +30,7 @@ const preToolUse: Reply = (outcome, native) => {
       hookEventName: 'PreToolUse',
       permissionDecision: 'allow',
       updatedInput,
-      ...(additionalContext === undefined ? {} : { additionalContext }),
+      ...definedFields({ additionalContext }),
     },
   })
 }

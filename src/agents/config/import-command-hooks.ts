@@ -6,6 +6,7 @@ import {
   translateWith,
 } from '../../config/formats/import-format.ts'
 import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { looseObject, nonEmpty, numeric, openObject } from '../../engine/core/more-schemas.ts'
 import { readChecked, readIfValid } from '../../engine/core/read-checked.ts'
 import { type SchemaPath, type SchemaType, schema } from '../../engine/core/schema.ts'
@@ -327,7 +328,7 @@ function commandFields(
   const folder = made.config.cwd ?? options.folder?.(file)
   return {
     handler_type: 'command',
-    config: { ...inherited, ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+    config: { ...inherited, ...made.config, ...definedFields({ cwd: folder }), ...payload },
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { textField } from '../translate/read-fields.ts'
@@ -34,7 +35,7 @@ export const copilotCliAdapter: CommandAgentAdapter = {
       payload: { ...read.payload, ...patchCall(native), ...lookUp(views, kindOf(event))?.(snake) },
       // A sub-agent has its own session, with its own name as the id.
       envelope: lane === undefined || lane === envelope.session ? envelope : { ...envelope, lane },
-      ...(parent === undefined ? {} : { parentSession: parent }),
+      ...definedFields({ parentSession: parent }),
     }
   },
   reply: copilotCliReply,

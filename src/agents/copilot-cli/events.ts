@@ -1,3 +1,4 @@
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import { lookUp } from '../translate/tool-names.ts'
 
@@ -70,7 +71,7 @@ const observedTwins = [
 function twin(key: string, name: EventWithTwin): NativeEvent {
   const row: NativeEvent = camel[name]
   return {
-    ...(row.event === undefined ? {} : { event: row.event }),
+    ...definedFields({ event: row.event }),
     ...(row.honours === undefined || !observedTwins.includes(key) ? {} : { honours: row.honours }),
     chatty: true,
     note: `the same as \`${name}\`, from the settings of Claude Code: connect one of both`,

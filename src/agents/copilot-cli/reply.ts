@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
 import { lookUp, toNative } from '../translate/tool-names.ts'
@@ -13,8 +14,7 @@ function unlessEmpty(output: object): ProcessReply {
   return Object.keys(output).length === 0 ? silentReply : jsonReply(output)
 }
 
-const added = (context: string | undefined) =>
-  unlessEmpty(context === undefined ? {} : { additionalContext: context })
+const added = (context: string | undefined) => unlessEmpty(definedFields({ additionalContext: context }))
 
 /** Both formats honour a top-level decision. Under a camelCase key, Copilot CLI ignores Claude Code's wrapper. */
 const preToolUse: Reply = ({ kind, message, input }, native) => {
@@ -27,7 +27,7 @@ const preToolUse: Reply = ({ kind, message, input }, native) => {
     })
   return unlessEmpty({
     ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
-    ...(changed === undefined ? {} : { modifiedArgs: changed }),
+    ...definedFields({ modifiedArgs: changed }),
   })
 }
 
@@ -51,7 +51,7 @@ const postToolUse: Reply = ({ input, context }) =>
     ...(input === undefined
       ? {}
       : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(input) } }),
-    ...(context === undefined ? {} : { additionalContext: context }),
+    ...definedFields({ additionalContext: context }),
   })
 
 const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
@@ -61,8 +61,7 @@ const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
   if (input !== undefined && (typeof input !== 'string' || input === ''))
     return block(`a hook left nothing of this prompt: ${message}`)
   return unlessEmpty({
-    ...(input === undefined ? {} : { modifiedPrompt: input }),
-    ...(context === undefined ? {} : { additionalContext: context }),
+    ...definedFields({ modifiedPrompt: input, additionalContext: context }),
   })
 }
 

@@ -1,5 +1,6 @@
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter } from '../agent-adapter.ts'
-import { definedFields, textField } from '../translate/read-fields.ts'
+import { textField } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'

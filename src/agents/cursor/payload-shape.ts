@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
 import {
   definePayloadShape,
@@ -73,7 +74,7 @@ const mcp: ShapeView = ({ tool, payload }) => {
   return {
     tool_name: inner ?? tool.name.replace(/^MCP:/, ''),
     tool_input: JSON.stringify(tool.input),
-    ...(server === undefined ? {} : { mcp_server_name: server }),
+    ...definedFields({ mcp_server_name: server }),
     ...pickFields(payload, 'mcp_server_name', 'url'),
   }
 }

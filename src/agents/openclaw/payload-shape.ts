@@ -1,9 +1,5 @@
-import {
-  definePayloadShape,
-  type ShapeSource,
-  type ShapeView,
-  withoutUndefined,
-} from '../translate/shaped-event.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definePayloadShape, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
 import { lookUp } from '../translate/tool-names.ts'
 import { openclawEvents } from './events.ts'
 import { openclawTools } from './tools.ts'
@@ -29,7 +25,7 @@ export const openclawPayloadShape = definePayloadShape({
 })
 
 const call: ShapeView = ({ tool, envelope }) =>
-  withoutUndefined({
+  definedFields({
     toolName: tool.name,
     params: tool.input,
     runId: envelope.turn,
@@ -39,7 +35,7 @@ const call: ShapeView = ({ tool, envelope }) =>
 function context({ raw, envelope, cwd, tool }: ShapeSource): unknown {
   return (
     raw.ctx ??
-    withoutUndefined({
+    definedFields({
       toolName: tool.name === '' ? undefined : tool.name,
       agentId: envelope.agent,
       sessionId: envelope.session,
@@ -53,7 +49,7 @@ function context({ raw, envelope, cwd, tool }: ShapeSource): unknown {
 const views: Readonly<Record<string, ShapeView>> = {
   before_tool_call: call,
   after_tool_call: (source) =>
-    withoutUndefined({
+    definedFields({
       ...call(source),
       result: source.payload.tool_response,
       error: source.payload.error,

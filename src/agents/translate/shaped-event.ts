@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { PayloadShape, ShapedContext, ShapedEvent } from '../../engine/core/payload-shape.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import type { PayloadRecord } from './read-fields.ts'
@@ -62,7 +63,7 @@ export function definePayloadShape(spec: ShapeSpec): PayloadShape {
       const source = createSource(agent, tools, payload, context)
       const nativeEvent = given ?? lookUp(usual, context.event) ?? findNativeEvent(events, context.event)
       return {
-        payload: withoutUndefined(build(source, nativeEvent ?? context.event)),
+        payload: definedFields(build(source, nativeEvent ?? context.event)),
         env: variables(source),
         readInput: (changed) => readChangedInput(tools, source, changed),
       }
@@ -138,11 +139,6 @@ function readChangedInput(shape: ShapeTools, { tool, payload }: ShapeSource, cha
     if (!Object.hasOwn(read, ours) || isNew(key)) read[ours] = value
   }
   return read
-}
-
-/** Leaves out fields without a value. `null` is a value. */
-export function withoutUndefined(fields: PayloadRecord): PayloadRecord {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** Copies the named fields that the record has. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
@@ -104,7 +105,7 @@ class HttpProxyServer {
       signal: reply.closed,
       principal: principalOf(request.headers),
       sendToServer: (text: string) => void this.#askServer(request, text, { session, reply }),
-      ...(send === undefined ? {} : { send }),
+      ...definedFields({ send }),
     }
     const admitted = await session.admit(packet, channel)
     const exchange = { session, reply, packet, admitted }

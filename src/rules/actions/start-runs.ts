@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { findDefinition, GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
 import type { RunRow } from '../../store/stores/run-store.ts'
@@ -59,7 +60,7 @@ export async function retryRun(
   if (retries >= maxRetries) return skipped(`retry limit reached (${retries}/${maxRetries})`)
   return startRun(call, parts, {
     ...{ run, agent_name: run.agent_name, parameters, done: 'Run repeated' },
-    ...(run.overrides === undefined ? {} : { overrides: run.overrides }),
+    ...definedFields({ overrides: run.overrides }),
     ...(run.project_dir === null ? {} : { project_dir: run.project_dir }),
   })
 }
@@ -95,7 +96,7 @@ async function startRun(
     const started = await runs().start(
       {
         ...{ tenant, agent_name, parameters, created_by, execution_mode: 'async_poll' },
-        ...(project_dir === undefined ? {} : { project_dir }),
+        ...definedFields({ project_dir }),
         ...(run === undefined ? {} : { parent_session_id: run.session_id }),
         ...(action.type === 'retry_run' && run !== undefined ? { demands: run.demands } : {}),
       },
@@ -103,7 +104,7 @@ async function startRun(
         key: actionKey(call),
         depth: (envelope.depth ?? 0) + 1,
         parent_run_id: run?.run_id ?? null,
-        ...(overrides === undefined ? {} : { overrides }),
+        ...definedFields({ overrides }),
       },
     )
     return { ...executed(`${done}: ${started.run_id}`), runId: started.run_id }
