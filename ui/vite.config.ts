@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type ProxyOptions } from 'vite'
+import { agentAdapters } from '../src/agents/table.ts'
 
 /** `npm run dev:ui` passes requests for data on to this gateway. */
 const gateway = process.env.HOOKHELM_URL ?? 'http://127.0.0.1:4665'
@@ -21,6 +22,8 @@ const toGateway: ProxyOptions = {
 export default defineConfig({
   base: '/ui/',
   plugins: [react()],
+  // The web app needs no more of the agents than their names.
+  define: { AGENT_TITLES: Object.fromEntries(agentAdapters.map(({ name, title }) => [name, title])) },
   build: {
     target: 'es2024',
     // The gateway forbids data: addresses for scripts and fonts.

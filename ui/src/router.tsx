@@ -10,19 +10,14 @@ const root = createRootRoute({
   ),
 })
 
-const text = (value: unknown) => (typeof value === 'string' ? value : '')
-/** The filter of a list stands in the address, so that it can be sent to somebody. */
-const withFilter = (search: Record<string, unknown>): { filter?: string } =>
-  search.filter === undefined || search.filter === '' ? {} : { filter: text(search.filter) }
-const withTab = (search: Record<string, unknown>): { tab?: string } =>
-  search.tab === undefined ? {} : { tab: text(search.tab) }
-
-interface ApprovalSearch {
-  tab?: string
-  status?: string
-  agent?: string
-  hook?: string
-  session?: string
+/** The texts that the address of a view may name, so that what it shows can be sent to somebody. */
+function texts<Name extends string>(...names: readonly Name[]) {
+  return (search: Readonly<Record<string, unknown>>): { readonly [N in Name]?: string | undefined } => {
+    const given = names.map((name) => [name, search[name]] as const)
+    const filled = given.filter(([, value]) => typeof value === 'string' && value !== '')
+    // Only texts are left, under their names.
+    return Object.fromEntries(filled) as { readonly [N in Name]?: string }
+  }
 }
 
 const home = createRoute({
@@ -35,10 +30,7 @@ const live = createRoute({
   getParentRoute: () => root,
   path: '/live',
   // `event` is the one that is open beside the list.
-  validateSearch: (search: Record<string, unknown>): { filter?: string; event?: string } => ({
-    ...withFilter(search),
-    ...(search.event === undefined ? {} : { event: text(search.event) }),
-  }),
+  validateSearch: texts('filter', 'event'),
   component: lazyRouteComponent(() => import('./views/live/live-page.tsx'), 'LivePage'),
 })
 
@@ -63,10 +55,7 @@ const session = createRoute({
 const hooks = createRoute({
   getParentRoute: () => root,
   path: '/hooks',
-  validateSearch: (search: Record<string, unknown>): { event?: string; agent?: string } => ({
-    ...(search.event === undefined ? {} : { event: text(search.event) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-  }),
+  validateSearch: texts('event', 'agent'),
   component: lazyRouteComponent(() => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
 })
 
@@ -75,22 +64,14 @@ const hook = createRoute({
   path: '/hooks/$hookId',
   // `from` is a recorded event: a sample for the test, or the call that a new hook is about. `draft` is an approval whose
   // calls the new hook allows.
-  validateSearch: (search: Record<string, unknown>): { tab?: string; from?: string; draft?: string } => ({
-    ...withTab(search),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-    ...(search.draft === undefined ? {} : { draft: text(search.draft) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
+  validateSearch: texts('tab', 'from', 'draft'),
+  component: lazyRouteComponent(() => import('./views/hook/hook-page.tsx'), 'HookPage'),
 })
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: (search: Record<string, unknown>): { hooks?: string; status?: string; agent?: string } => ({
-    ...(search.hooks === undefined ? {} : { hooks: text(search.hooks) }),
-    ...(search.status === undefined ? {} : { status: text(search.status) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-  }),
+  validateSearch: texts('hooks', 'status', 'agent'),
   component: lazyRouteComponent(() => import('./views/runs/runs-page.tsx'), 'RunsPage'),
 })
 
@@ -103,27 +84,21 @@ const run = createRoute({
 const blueprint = createRoute({
   getParentRoute: () => root,
   path: '/agents/$name',
-  validateSearch: withTab,
+  validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
 })
 
 const approvals = createRoute({
   getParentRoute: () => root,
   path: '/approvals',
-  validateSearch: (search: Record<string, unknown>): ApprovalSearch => ({
-    ...withTab(search),
-    ...(search.status === undefined ? {} : { status: text(search.status) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-    ...(search.hook === undefined ? {} : { hook: text(search.hook) }),
-    ...(search.session === undefined ? {} : { session: text(search.session) }),
-  }),
+  validateSearch: texts('tab', 'status', 'agent', 'hook', 'session'),
   component: lazyRouteComponent(() => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
-  validateSearch: withTab,
+  validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
 })
 
@@ -131,14 +106,7 @@ const recovery = createRoute({
   getParentRoute: () => root,
   path: '/recovery',
   // `from` is the recorded event that is simulated, `team` and `message` what the mailbox shows.
-  validateSearch: (
-    search: Record<string, unknown>,
-  ): { tab?: string; from?: string; team?: string; message?: string } => ({
-    ...withTab(search),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-    ...(search.team === undefined ? {} : { team: text(search.team) }),
-    ...(search.message === undefined ? {} : { message: text(search.message) }),
-  }),
+  validateSearch: texts('tab', 'from', 'team', 'message'),
   component: lazyRouteComponent(() => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
 })
 
@@ -146,11 +114,8 @@ const recoveryRule = createRoute({
   getParentRoute: () => root,
   path: '/recovery/rules/$ruleId',
   // `source` is the file of the rule.
-  validateSearch: (search: Record<string, unknown>): { source?: string; from?: string } => ({
-    ...(search.source === undefined ? {} : { source: text(search.source) }),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/recovery/rule-page.tsx'), 'RulePage'),
+  validateSearch: texts('source', 'from'),
+  component: lazyRouteComponent(() => import('./views/rules/rule-page.tsx'), 'RulePage'),
 })
 
 const firing = createRoute({
@@ -162,21 +127,21 @@ const firing = createRoute({
 const guards = createRoute({
   getParentRoute: () => root,
   path: '/guards',
-  validateSearch: withTab,
+  validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: withFilter,
+  validateSearch: texts('filter'),
   component: lazyRouteComponent(() => import('./views/audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  validateSearch: withTab,
+  validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
 })
 

@@ -11,7 +11,7 @@ export function NoSuchPage() {
   )
 }
 
-export function PageFailed({ error, reset }: { readonly error: Error; readonly reset: () => void }) {
+export function PageFailed({ error, reset }: Readonly<{ error: Error; reset: () => void }>) {
   return (
     <Page title="This view failed">
       <Failed error={error} onRetry={reset} />

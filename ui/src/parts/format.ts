@@ -48,11 +48,6 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
-/** The fields of a value that may be anything. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 /** Writes out characters that reorder or hide text, so that a command reads as it runs. */
 export function showControls(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
@@ -66,17 +61,14 @@ export function shortenId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-4)}`
 }
 
-const agentNames: Readonly<Record<string, string>> = {
-  'claude-code': 'Claude Code',
-  codex: 'Codex',
-  'gemini-cli': 'Gemini CLI',
-  'copilot-cli': 'Copilot CLI',
-  cursor: 'Cursor',
-  opencode: 'OpenCode',
-  openclaw: 'OpenClaw',
-}
+/** The names of the coding agents, and what people call them. The build takes them from `src/agents/table.ts`. */
+declare const AGENT_TITLES: Readonly<Record<string, string>>
+
+const agentTitles = AGENT_TITLES
+
+export const agentNames: readonly string[] = Object.keys(agentTitles)
 
 /** The name that people know a coding agent by. */
 export function agentTitle(agent: string | null | undefined): string {
-  return agent === null || agent === undefined ? 'An agent' : (agentNames[agent] ?? showControls(agent))
+  return agent === null || agent === undefined ? 'An agent' : (agentTitles[agent] ?? showControls(agent))
 }
