@@ -85,6 +85,11 @@ function RoutesForm(before: RoutesFormProps) {
   const [needsSignIn, setNeedsSignIn] = useState(before.needsSignIn)
   const [minutes, setMinutes] = useState(before.minutes)
   const save = useAction('settings.set')
+  const settings = {
+    approval_routes: routes.map(toRoute),
+    approval_links: needsSignIn ? 'sign_in' : null,
+    approval_timeout_ms: Math.round(minutes * 60_000),
+  }
   const change = (key: number, more: Partial<RouteDraft>) =>
     setRoutes(routes.map((route) => (route.key === key ? { ...route, ...more } : route)))
   return (
@@ -92,24 +97,13 @@ function RoutesForm(before: RoutesFormProps) {
       className={styles.routeForm}
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate({
-          settings: {
-            approval_routes: routes.map(toRoute),
-            approval_links: needsSignIn ? 'sign_in' : null,
-            approval_timeout_ms: Math.round(minutes * 60_000),
-          },
-        })
+        save.mutate({ settings })
       }}
     >
       <p className={styles.muted}>
         The web app and <code>hookhelm approvals watch</code> always show every question.
       </p>
-      {routes.length === 0 ? (
-        <Empty title="No further route">
-          Add a chat, a mailbox, a program or a team. Each message has links that open a page to approve or
-          deny.
-        </Empty>
-      ) : null}
+      {routes.length === 0 ? <NoRoute /> : null}
       {routes.map((route, index) => (
         <RouteFields
           key={route.key}
@@ -145,6 +139,14 @@ function RoutesForm(before: RoutesFormProps) {
         </Button>
       </div>
     </form>
+  )
+}
+
+function NoRoute() {
+  return (
+    <Empty title="No further route">
+      Add a chat, a mailbox, a program or a team. Each message has links that open a page to approve or deny.
+    </Empty>
   )
 }
 

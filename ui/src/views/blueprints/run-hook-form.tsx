@@ -52,27 +52,7 @@ export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
           required
         />
       )}
-      <div className={styles.pair}>
-        <div>
-          <span className={styles.label}>If it fails</span>
-          <SegmentedControl
-            size="xs"
-            fullWidth
-            aria-label="If it fails"
-            data={['block', 'continue', 'ignore']}
-            value={textOf(entry.on_error) || 'block'}
-            onChange={(policy) => draft.set('on_error', policy)}
-          />
-        </div>
-        <NumberField
-          draft={draft}
-          name="timeout_seconds"
-          label="Timeout in seconds"
-          placeholder="300"
-          min={1}
-          max={600}
-        />
-      </div>
+      <FailureFields draft={draft} />
       <SwitchField
         draft={draft}
         name="mode"
@@ -82,6 +62,33 @@ export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
         disabled={whyAwaited !== undefined && entry.mode !== 'async'}
       />
     </>
+  )
+}
+
+/** What a failure means, and how long the hook may take. */
+function FailureFields({ draft }: Readonly<{ draft: Draft }>) {
+  return (
+    <div className={styles.pair}>
+      <div>
+        <span className={styles.label}>If it fails</span>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="If it fails"
+          data={['block', 'continue', 'ignore']}
+          value={textOf(draft.value.on_error) || 'block'}
+          onChange={(policy) => draft.set('on_error', policy)}
+        />
+      </div>
+      <NumberField
+        draft={draft}
+        name="timeout_seconds"
+        label="Timeout in seconds"
+        placeholder="300"
+        min={1}
+        max={600}
+      />
+    </div>
   )
 }
 

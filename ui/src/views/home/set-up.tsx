@@ -8,7 +8,7 @@ import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
-import { Packs } from '../hooks/packs.tsx'
+import { PackList } from '../hooks/pack-list.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
 
@@ -80,7 +80,7 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
             </Link>
           </>
         ) : null}
-        <Packs isShort />
+        <PackList isShort />
         Or write them to a file of the repository:
         <Command text="hookhelm init" />
       </Step>,

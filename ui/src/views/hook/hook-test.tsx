@@ -33,17 +33,17 @@ interface HookTestProps {
 /** Fires the hook at a sample. It really runs; nothing is recorded. */
 export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const mayTest = useMay('operator')
-  const sample = useRecordedSample(from)
+  const recorded = useRecordedSample(from)
   const [typed, setTyped] = useState<Partial<Sample>>({})
-  const { tool, input, prompt } = { ...builtInSample, ...textsOf(sample), ...typed }
+  const sample: Sample = { ...builtInSample, ...textsOf(recorded), ...typed }
   const test = useAction('hooks.test')
-  const { value: toolInput, problem } = readJson(input)
+  const { value: toolInput, problem } = readJson(sample.input)
   const fire = () =>
     test.mutate(
       unchecked({
         hookId: stored?.id,
         config: stored === undefined || isEdited ? { scope: 'tenant', ...toInput(draft) } : undefined,
-        sampleEvent: { toolName: tool, toolInput, rawInput: prompt || undefined },
+        sampleEvent: { toolName: sample.tool, toolInput, rawInput: sample.prompt || undefined },
       }),
     )
   return (
@@ -52,23 +52,7 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
         <Panel title="Sample event" aside="it really runs; nothing is recorded">
           <div className={styles.form}>
             <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
-            <TextInput
-              label="Tool"
-              value={tool}
-              onChange={({ currentTarget }) => setTyped({ ...typed, tool: currentTarget.value })}
-            />
-            <CodeEditor
-              label="Tool input"
-              language="json"
-              problem={problem === undefined ? undefined : 'This is not JSON'}
-              value={input}
-              onChange={(text) => setTyped({ ...typed, input: text })}
-            />
-            <Textarea
-              label="Prompt, for events that have one"
-              value={prompt}
-              onChange={({ currentTarget }) => setTyped({ ...typed, prompt: currentTarget.value })}
-            />
+            <SampleFields sample={sample} onChange={(part) => setTyped({ ...typed, ...part })} />
             {mayTest ? (
               <Button
                 className={styles.fire ?? ''}
@@ -116,6 +100,35 @@ const builtInSample: Sample = {
 function textsOf(sample: RecordedSample | undefined): Partial<Sample> {
   if (sample === undefined) return {}
   return { tool: sample.tool ?? '', input: printJson(sample.input), prompt: sample.prompt ?? '' }
+}
+
+interface SampleFieldsProps {
+  readonly sample: Sample
+  readonly onChange: (part: Partial<Sample>) => void
+}
+
+function SampleFields({ sample: { tool, input, prompt }, onChange }: SampleFieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="Tool"
+        value={tool}
+        onChange={({ currentTarget }) => onChange({ tool: currentTarget.value })}
+      />
+      <CodeEditor
+        label="Tool input"
+        language="json"
+        problem={readJson(input).problem === undefined ? undefined : 'This is not JSON'}
+        value={input}
+        onChange={(text) => onChange({ input: text })}
+      />
+      <Textarea
+        label="Prompt, for events that have one"
+        value={prompt}
+        onChange={({ currentTarget }) => onChange({ prompt: currentTarget.value })}
+      />
+    </>
+  )
 }
 
 interface RecordedEventsProps {

@@ -22,7 +22,7 @@ export function SimulateTab({ from }: Readonly<{ from: string | undefined }>) {
   const [isWritten, setWritten] = useState(!mayUseRecorded)
   const [event, setEvent] = useState('post_tool_use_failure')
   const [text, setText] = useState('{\n  "tool_name": "Edit",\n  "error": "permission denied"\n}')
-  const { value: payload, problem } = readFields(text)
+  const { value: payload } = readFields(text)
   const written = payload && { event, payload }
   const recorded = from === undefined ? undefined : { event_id: from }
   const params = isWritten ? written : recorded
@@ -53,24 +53,7 @@ export function SimulateTab({ from }: Readonly<{ from: string | undefined }>) {
       >
         <div className={styles.form}>
           {isWritten ? (
-            <>
-              <Select
-                label="Event"
-                data={['hook_failure', ...eventNames]}
-                value={event}
-                allowDeselect={false}
-                onChange={(value) => setEvent(value ?? event)}
-                searchable
-              />
-              <CodeEditor
-                label="Payload"
-                language="json"
-                minLines={8}
-                value={text}
-                problem={problem}
-                onChange={setText}
-              />
-            </>
+            <WrittenEvent event={event} onEvent={setEvent} text={text} onText={setText} />
           ) : (
             <EventPicker
               from={from}
@@ -91,6 +74,36 @@ export function SimulateTab({ from }: Readonly<{ from: string | undefined }>) {
         </div>
       </Panel>
     </div>
+  )
+}
+
+interface WrittenEventProps {
+  readonly event: string
+  readonly onEvent: (event: string) => void
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+function WrittenEvent({ event, onEvent, text, onText }: WrittenEventProps) {
+  return (
+    <>
+      <Select
+        label="Event"
+        data={['hook_failure', ...eventNames]}
+        value={event}
+        allowDeselect={false}
+        onChange={(value) => onEvent(value ?? event)}
+        searchable
+      />
+      <CodeEditor
+        label="Payload"
+        language="json"
+        minLines={8}
+        value={text}
+        problem={readFields(text).problem}
+        onChange={onText}
+      />
+    </>
   )
 }
 
