@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { AppFrame } from './frame/app-frame.tsx'
 import { NoSuchPage, PageFailed } from './frame/page-states.tsx'
 
@@ -20,136 +21,99 @@ function texts<Name extends string>(...names: readonly Name[]) {
   }
 }
 
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  component: lazyRouteComponent(() => import('./views/home/home-page.tsx'), 'HomePage'),
-})
+/** A view at an address. Its code loads when it is opened first. */
+function view<const Path extends string, const Name extends string>(
+  path: Path,
+  load: () => Promise<Readonly<Record<NoInfer<Name>, () => ReactNode>>>,
+  name: Name,
+) {
+  return { getParentRoute: () => root, path, component: lazyRouteComponent(load, name) }
+}
+
+const home = createRoute(view('/', () => import('./views/home/home-page.tsx'), 'HomePage'))
 
 const live = createRoute({
-  getParentRoute: () => root,
-  path: '/live',
+  ...view('/live', () => import('./views/live/live-page.tsx'), 'LivePage'),
   // `event` is the one that is open beside the list.
   validateSearch: texts('filter', 'event'),
-  component: lazyRouteComponent(() => import('./views/live/live-page.tsx'), 'LivePage'),
 })
 
-const event = createRoute({
-  getParentRoute: () => root,
-  path: '/events/$eventId',
-  component: lazyRouteComponent(() => import('./views/event/event-page.tsx'), 'EventPage'),
-})
+const event = createRoute(view('/events/$eventId', () => import('./views/event/event-page.tsx'), 'EventPage'))
 
-const sessions = createRoute({
-  getParentRoute: () => root,
-  path: '/sessions',
-  component: lazyRouteComponent(() => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
-})
+const sessions = createRoute(
+  view('/sessions', () => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
+)
 
-const session = createRoute({
-  getParentRoute: () => root,
-  path: '/sessions/$sessionId',
-  component: lazyRouteComponent(() => import('./views/sessions/session-page.tsx'), 'SessionPage'),
-})
+const session = createRoute(
+  view('/sessions/$sessionId', () => import('./views/sessions/session-page.tsx'), 'SessionPage'),
+)
 
 const hooks = createRoute({
-  getParentRoute: () => root,
-  path: '/hooks',
+  ...view('/hooks', () => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
   validateSearch: texts('event', 'agent'),
-  component: lazyRouteComponent(() => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
 })
 
 const hook = createRoute({
-  getParentRoute: () => root,
-  path: '/hooks/$hookId',
+  ...view('/hooks/$hookId', () => import('./views/hook/hook-page.tsx'), 'HookPage'),
   // `from` is a recorded event: a sample for the test, or the call that a new hook is about. `draft` is an approval whose
   // calls the new hook allows.
   validateSearch: texts('tab', 'from', 'draft'),
-  component: lazyRouteComponent(() => import('./views/hook/hook-page.tsx'), 'HookPage'),
 })
 
 const runs = createRoute({
-  getParentRoute: () => root,
-  path: '/runs',
+  ...view('/runs', () => import('./views/runs/runs-page.tsx'), 'RunsPage'),
   validateSearch: texts('hooks', 'status', 'agent'),
-  component: lazyRouteComponent(() => import('./views/runs/runs-page.tsx'), 'RunsPage'),
 })
 
-const run = createRoute({
-  getParentRoute: () => root,
-  path: '/runs/$runId',
-  component: lazyRouteComponent(() => import('./views/runs/run-page.tsx'), 'RunPage'),
-})
+const run = createRoute(view('/runs/$runId', () => import('./views/runs/run-page.tsx'), 'RunPage'))
 
 const blueprint = createRoute({
-  getParentRoute: () => root,
-  path: '/agents/$name',
+  ...view('/agents/$name', () => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
 })
 
 const approvals = createRoute({
-  getParentRoute: () => root,
-  path: '/approvals',
+  ...view('/approvals', () => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
   validateSearch: texts('tab', 'status', 'agent', 'hook', 'session'),
-  component: lazyRouteComponent(() => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 const agents = createRoute({
-  getParentRoute: () => root,
-  path: '/agents',
+  ...view('/agents', () => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
 })
 
 const recovery = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery',
+  ...view('/recovery', () => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
   // `from` is the recorded event that is simulated, `team` and `message` what the mailbox shows.
   validateSearch: texts('tab', 'from', 'team', 'message'),
-  component: lazyRouteComponent(() => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
 })
 
 const recoveryRule = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery/rules/$ruleId',
+  ...view('/recovery/rules/$ruleId', () => import('./views/rules/rule-page.tsx'), 'RulePage'),
   // `source` is the file of the rule.
   validateSearch: texts('source', 'from'),
-  component: lazyRouteComponent(() => import('./views/rules/rule-page.tsx'), 'RulePage'),
 })
 
-const firing = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery/firings/$firingId',
-  component: lazyRouteComponent(() => import('./views/recovery/firing-page.tsx'), 'FiringPage'),
-})
+const firing = createRoute(
+  view('/recovery/firings/$firingId', () => import('./views/recovery/firing-page.tsx'), 'FiringPage'),
+)
 
 const guards = createRoute({
-  getParentRoute: () => root,
-  path: '/guards',
+  ...view('/guards', () => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
 })
 
 const audit = createRoute({
-  getParentRoute: () => root,
-  path: '/audit',
+  ...view('/audit', () => import('./views/audit/audit-page.tsx'), 'AuditPage'),
   validateSearch: texts('filter'),
-  component: lazyRouteComponent(() => import('./views/audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const settings = createRoute({
-  getParentRoute: () => root,
-  path: '/settings',
+  ...view('/settings', () => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
 })
 
-const api = createRoute({
-  getParentRoute: () => root,
-  path: '/api',
-  component: lazyRouteComponent(() => import('./views/api/api-page.tsx'), 'ApiPage'),
-})
+const api = createRoute(view('/api', () => import('./views/api/api-page.tsx'), 'ApiPage'))
 
 export const router = createRouter({
   routeTree: root.addChildren([

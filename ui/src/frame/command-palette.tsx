@@ -57,7 +57,7 @@ function Palette({ onClose }: Readonly<{ onClose: () => void }>) {
         onKeyDown={onKeyDown}
       />
       <div className={styles.entries}>
-        {entries.length === 0 ? <p className={styles.none}>Nothing has this name.</p> : null}
+        {entries.length === 0 ? <p className={styles.none}>Nothing matches.</p> : null}
         {entries.map((entry, index) => (
           <button
             key={`${entry.title} ${entry.detail}`}

@@ -4,7 +4,7 @@ import { Empty, Failed, Page } from '../parts/layout.tsx'
 export function NoSuchPage() {
   return (
     <Page title="There is no such page">
-      <Empty title="Nothing is at this address" action={<Link to="/">Go to Home</Link>}>
+      <Empty title="There is nothing at this address" action={<Link to="/">Go to Home</Link>}>
         The link may be from another version, or what it showed was deleted.
       </Empty>
     </Page>

@@ -145,7 +145,7 @@ interface Surroundings {
   readonly isAfterBlock: boolean
 }
 
-/** Whether a hook was skipped because the call hides a part that may be what it looks for. */
+/** Whether a hook was skipped because a part of the call is not known and may be what the hook looks for. */
 export function isUncertain({ executions }: Pick<ExplainedHook, 'executions'>): boolean {
   const last = executions.at(-1)
   return last?.decision === 'skipped' && last.facts?.opaque !== undefined

@@ -51,13 +51,13 @@ export function ExecutorForm({ draft }: Readonly<{ draft: Draft }>) {
           draft={executor}
           disabled={isReadOnly || kind === 'any'}
           name="timeout_seconds"
-          label="Longest run in seconds"
+          label="Maximum run time in seconds"
           placeholder="3600"
           min={1}
           max={86_400}
         />
         {others.length === 0 ? null : (
-          <p className={styles.empty}>{`More of it in JSON: ${others.join(', ')}`}</p>
+          <p className={styles.empty}>{`Further fields, to be changed as JSON: ${others.join(', ')}`}</p>
         )}
         <TextsField draft={demands} name="tags" label="Tags that a runner must have" />
       </div>
@@ -191,7 +191,7 @@ function ModelFields({ executor, isProcedural }: Omit<KindFieldsProps, 'kind'>) 
         <NumberField
           draft={executor}
           name="compact_at_tokens"
-          label="Compact at tokens"
+          label="Compact the context at (tokens)"
           placeholder="100000"
           min={1_000}
           max={10_000_000}
@@ -224,20 +224,20 @@ function CodingAgentFields({ executor }: Readonly<{ executor: Draft }>) {
         draft={executor}
         name="args"
         label="Further arguments"
-        description="In front of ours, in this order."
+        description="Placed in this order before the arguments that Hookhelm adds."
         allowDuplicates
       />
       <TextsField
         draft={executor}
         name="allowed_env_vars"
         label="Variables that it gets"
-        description="Of the runner, for example ANTHROPIC_API_KEY."
+        description="Taken from the environment of the runner, for example ANTHROPIC_API_KEY."
       />
       <TextsField
         draft={executor}
         name="command"
         label="Program"
-        description="In place of the usual one, with its first arguments."
+        description="Replaces the usual program, and may have first arguments."
         allowDuplicates
       />
       <SwitchField

@@ -75,7 +75,9 @@ function HookPoint({ text, named, entries, onChange, isReadOnly }: HookPointProp
             entry={entry}
             position={index}
             count={entries.length}
-            whyAwaited={mayBeAsync ? undefined : 'Not here: this hook decides, so the run waits.'}
+            whyAwaited={
+              mayBeAsync ? undefined : 'Not possible here: this hook decides, so the run waits for it.'
+            }
             named={named}
             isReadOnly={isReadOnly}
             onChange={(changed) => onChange(entries.map((old, at) => (at === index ? changed : old)))}

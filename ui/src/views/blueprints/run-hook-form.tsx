@@ -57,7 +57,7 @@ export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
         draft={draft}
         name="mode"
         on="async"
-        label="Nothing waits for it (async)"
+        label="Run in the background (async)"
         description={whyAwaited}
         disabled={whyAwaited !== undefined && entry.mode !== 'async'}
       />

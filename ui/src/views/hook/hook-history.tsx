@@ -31,7 +31,7 @@ export function HookHistory({ hookId }: Readonly<{ hookId: string }>) {
         query={query}
         rows={8}
         of={({ pages }) => pages.flatMap(({ executions }) => executions)}
-        empty={<Empty title="It did not run yet" />}
+        empty={<Empty title="It has not run yet" />}
       >
         {(row) => (
           <Link

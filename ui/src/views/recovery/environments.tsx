@@ -68,7 +68,7 @@ function Permission() {
       <span className={styles.muted}>
         {isAllowed
           ? 'The setting allow_remote_sessions is on.'
-          : 'Otherwise the action is skipped, and says so.'}
+          : 'While it is off, the action is skipped and the skip is recorded.'}
       </span>
       <Failed error={change.error} />
     </div>
@@ -211,7 +211,9 @@ function DefinitionFields({ draft, onChange, problems }: DefinitionFieldsProps) 
           key={String(draft.type)}
           label="Config"
           description={
-            draft.type === 'http' ? 'That of an http hook: {"url": "https://…"}' : 'That of a command hook.'
+            draft.type === 'http'
+              ? 'The config of an http hook: {"url": "https://…"}'
+              : 'The config of a command hook.'
           }
           rows={4}
           value={fieldsOf(draft.config)}

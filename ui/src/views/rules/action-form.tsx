@@ -75,7 +75,12 @@ export function ActionForm(props: ActionFormProps) {
       <ActionFields draft={draft} />
       <div className={styles.two}>
         <TextField draft={draft} name="id" label="Id of the action" />
-        <NumberField draft={draft} name="dedupWindowMs" label="Own dedup window in ms" clampBehavior="none" />
+        <NumberField
+          draft={draft}
+          name="dedupWindowMs"
+          label="Dedup window of the action in ms"
+          clampBehavior="none"
+        />
       </div>
     </fieldset>
   )
@@ -108,7 +113,7 @@ function ActionFields({ draft }: Readonly<{ draft: Draft }>) {
         <NumberField
           draft={draft}
           name="maxRetries"
-          label="At most so often"
+          label="Maximum repeats"
           placeholder="1"
           clampBehavior="none"
         />
@@ -136,7 +141,7 @@ function Template({
       draft={draft}
       name={name}
       label={label}
-      description="Knows $EVENT_NAME $OUTCOME $RULE_ID $TASK_SUBJECT $TASK_DESCRIPTION $TASK_ID $ERROR $PAYLOAD_JSON."
+      description="Variables: $EVENT_NAME $OUTCOME $RULE_ID $TASK_SUBJECT $TASK_DESCRIPTION $TASK_ID $ERROR $PAYLOAD_JSON."
       minRows={2}
       maxRows={12}
       spellCheck={false}
@@ -161,7 +166,7 @@ function FallbackFields({ draft }: Readonly<{ draft: Draft }>) {
           draft={draft}
           name="model"
           label="Model"
-          placeholder="that of the agent"
+          placeholder="the model of the agent"
           data={['haiku', 'sonnet', 'opus']}
         />
       </div>
@@ -182,7 +187,7 @@ function NotifyFields({ draft }: Readonly<{ draft: Draft }>) {
           draft={draft}
           name="teamName"
           label="Team"
-          placeholder="that of the event, or the default"
+          placeholder="the team of the event, or the default"
           data={teams.map(({ name }) => name)}
         />
         <TextsField
@@ -206,8 +211,8 @@ function HandlerFields({ draft }: Readonly<{ draft: Draft }>) {
         label="Config"
         description={
           draft.value.type === 'run_command'
-            ? 'That of a command hook: {"exec": ["program", "argument"]}'
-            : 'That of an http hook: {"url": "https://…"}'
+            ? 'The config of a command hook: {"exec": ["program", "argument"]}'
+            : 'The config of an http hook: {"url": "https://…"}'
         }
         rows={3}
         value={fieldsOf(draft.value.config)}

@@ -29,7 +29,7 @@ export function EventPicker({ from, onPick }: EventPickerProps) {
   return (
     <Select
       label="Recorded event"
-      description="The rules are asked what they would do if it happened now."
+      description="Shows what each rule would do if this event happened now."
       placeholder={query.isPending ? 'loading' : events.length === 0 ? 'none recorded yet' : 'choose one'}
       data={isOlder ? [{ value: from, label: `event ${shortenId(from)}` }, ...listed] : listed}
       value={from ?? null}
@@ -45,7 +45,7 @@ export function EventPicker({ from, onPick }: EventPickerProps) {
 export function SimulatedRules({ simulation }: Readonly<{ simulation: Simulation }>) {
   const { rules, event, outcome, enabled } = simulation
   if (rules.length === 0)
-    return <Empty title="No rule to ask">A rule that you save appears here with its answer.</Empty>
+    return <Empty title="No rule yet">A rule that you save appears here with its answer.</Empty>
   const rank = ({ enabled: isOn, matches }: SimulatedRule) => (matches ? (isOn ? 0 : 1) : 2)
   const sorted = rules.toSorted((left, right) => rank(left) - rank(right))
   const matching = rules.filter((rule) => rank(rule) === 0).length
