@@ -50,11 +50,6 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
-/** The fields of a value that may be anything. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 /** Writes out characters that reorder or hide text, so that a command reads as it runs. */
 export function showControls(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
