@@ -3,7 +3,7 @@ import type { HookError } from '../../engine/core/error.ts'
 import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { AgentEventRequest, AgentReply } from '../agents/agent-door.ts'
-import type { DispatchRequest } from '../dispatch/dispatcher.ts'
+import type { DispatchRequest } from '../dispatch/call.ts'
 import { isApprovalId, readDispatchRequest } from '../dispatch-request.ts'
 
 const VERSION = 1
