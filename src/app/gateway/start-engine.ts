@@ -123,8 +123,8 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     dispatcher,
     agents: createAgentDoor({
       ...{ dispatcher, sessionFolders, clock, log },
-      runOfCodingAgent: runs.runOfCodingAgent,
-      runOfTrigger: async (tenant, _agent, session) =>
+      runs: runs.ofCodingAgents,
+      runOfTrigger: async (tenant, session) =>
         rules.triggers.isEnabled(tenant)
           ? store.findRunOfExecutor(tenant, session).catch((thrown: unknown) => {
               // The event is decided without it.

@@ -147,7 +147,15 @@ const poll = defineCall({
   }),
   result: z.object({
     run: runDetail
-      .extend({ blueprint: z.record(z.string(), z.unknown()).readonly().describe('What to execute.') })
+      .extend({
+        blueprint: z.record(z.string(), z.unknown()).readonly().describe('What to execute.'),
+        proof: z
+          .string()
+          .describe(
+            '`HOOKHELM_RUN` for the coding agent that the runner starts: its calls belong to this run.',
+          )
+          .exactOptional(),
+      })
       .exactOptional(),
     stop_sessions: readonlyList(z.string()).exactOptional(),
     deregistered: z.literal(true).exactOptional(),
@@ -160,8 +168,11 @@ const poll = defineCall({
     if (!('run' in answer)) return answer
     const { run } = answer
     const definition = await findDefinition(store, { tenant: caller.tenant, name: run.agent_name ?? '' })
-    if (definition !== undefined)
-      return { run: { ...toRunDetail(run), blueprint: { ...definition, ...run.overrides } } }
+    if (definition !== undefined) {
+      const proof = await runs.ofCodingAgents.proofFor(run)
+      const blueprint = { ...definition, ...run.overrides }
+      return { run: { ...toRunDetail(run), blueprint, ...(proof === undefined ? {} : { proof }) } }
+    }
     const error = `agent ${run.agent_name} was deleted before its run started`
     const report = { report: 'ended', status: 'failed', error } as const
     await runs.report({ tenant: caller.tenant, runner_id, run_id: run.run_id, report })

@@ -1,3 +1,5 @@
+import { programName } from '../commands/program-name.ts'
+import { runProgram } from '../commands/run-program.ts'
 import type { ExpansionScope } from '../expand/expand-parameter.ts'
 import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
@@ -13,10 +15,8 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
-import { runCodeVariable } from '../programs/code-variables.ts'
-import { programName } from '../programs/program-name.ts'
-import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
+import { runCodeVariable } from './code-variables.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { findHiddenCharacters } from './hidden-characters.ts'
 import { type ShellFrame, type ShellRun, viaStep } from './shell-run.ts'
