@@ -145,9 +145,7 @@ function unreachedTools(checked: readonly CheckedHook[], { agent, events }: Conn
 
 /** Whatever else a hook checks depends on the call. */
 function nameConditions({ matcher, match }: HookDefinition): HookConditions {
-  return {
-    ...definedFields({ matcher, match }),
-  }
+  return definedFields({ matcher, match })
 }
 
 function rowsOf({ agent, events }: ConnectedEvents, event: string): readonly [string, NativeEvent][] {

@@ -3,7 +3,7 @@ import type { Decider } from '../client/decider.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
-import type { Decision } from '../engine/core/decision.ts'
+import type { Decision, Kind } from '../engine/core/decision.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { scanJson } from '../safe/json-scan.ts'
 import { redact } from '../safe/redact.ts'
@@ -20,7 +20,7 @@ import {
 
 /** The decision about a call that the server has not seen yet. */
 export interface CallDecision {
-  readonly kind: 'allow' | 'ask' | 'block'
+  readonly kind: Kind
   /** The reason, for the model and the person. */
   readonly text: string
   /** Replaces the arguments. */

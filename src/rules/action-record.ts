@@ -2,7 +2,7 @@ import { definedFields } from '../engine/core/defined-fields.ts'
 import { redact } from '../safe/redact.ts'
 import type { EventRecord, ExecutionRecord } from '../store/stores/audit-store.ts'
 import type { HookChainEvent } from './compile-rules.ts'
-import type { ActionOutcome } from './hook-chain-actions.ts'
+import type { ActionOutcome } from './run-action.ts'
 import type { TriggerEnvelope } from './trigger-rules.ts'
 
 /** What happened to one action of a rule. */

@@ -107,16 +107,9 @@ function envelopeOf(
   options: AgentHooksOptions,
 ): HookCallOptions['envelope'] & object {
   const { session, turn, agent, depth = 0 } = options
-  return {
-    ...definedFields({ session, turn }),
-    ...(typeof agent_id === 'string'
-      ? {
-          depth: depth + 1,
-          ...(typeof agent_type === 'string' ? { agent: agent_type } : {}),
-          ...definedFields({ parentAgent: agent }),
-        }
-      : {}),
-  }
+  if (typeof agent_id !== 'string') return definedFields({ session, turn })
+  const named = typeof agent_type === 'string' ? agent_type : undefined
+  return { depth: depth + 1, ...definedFields({ session, turn, agent: named, parentAgent: agent }) }
 }
 
 /** Translates the reply of a command hook to that of a callback. */

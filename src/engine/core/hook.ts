@@ -5,9 +5,9 @@ export const outcomes = ['success', 'failed', 'timeout', 'unknown'] as const
 /** How an agent's step ended. */
 export type Outcome = (typeof outcomes)[number]
 
-const scopes = ['global', 'tenant', 'agent'] as const
+export const hookScopes = ['global', 'tenant', 'agent'] as const
 /** Which events a stored hook applies to: those of every tenant, of its tenant, or of some agents of its tenant. */
-export type Scope = (typeof scopes)[number]
+export type Scope = (typeof hookScopes)[number]
 
 const outcome = schema.choice(outcomes)
 
@@ -72,7 +72,7 @@ export const baseHookFields = {
     name: schema.text('A short title for people.'),
     description: schema.text('What the hook is for.'),
     tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of OWASP.'),
-    scope: schema.choice(scopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
+    scope: schema.choice(hookScopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
     agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
     matcher: schema.text(
       'An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)` or `Write(./.env)`.',

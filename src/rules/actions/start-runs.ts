@@ -3,24 +3,16 @@ import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { findDefinition, GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
 import type { RunRow } from '../../store/stores/run-store.ts'
-import { executed, failed, skipped } from '../hook-chain-actions.ts'
-import { defaultFallbackDescription, defaultFallbackPrompt, fillTemplate } from '../rule-templates.ts'
-import {
-  actionKey,
-  firingEventOf,
-  type RuleActionCall,
-  type RuleActionParts,
-  type RuleActionResult,
-} from './rule-action.ts'
+import { executed, type FallbackAgent, failed, skipped } from '../run-action.ts'
+import { actionKey, type RuleActionCall, type RuleActionParts, type RuleActionResult } from './rule-action.ts'
 
 /** Starts an agent that takes over: a run of its own, one level deeper, with no more tools than the failed one had. */
 export async function startFallback(
-  call: RuleActionCall<'spawn_fallback_agent'>,
+  call: RuleActionCall,
   parts: RuleActionParts,
+  { agentType: agent_name = GENERAL_PURPOSE, model, ...parameters }: FallbackAgent,
 ): Promise<RuleActionResult> {
-  const { action, tenant, envelope } = call
-  const event = firingEventOf(call)
-  const { agentType: agent_name = GENERAL_PURPOSE, promptTemplate, model, description } = action
+  const { tenant, envelope } = call
   const definition = await findDefinition(parts.store, { tenant, name: agent_name })
   if (definition === undefined)
     return failed(`There is no agent ${JSON.stringify(agent_name)} that can be started`)
@@ -30,16 +22,8 @@ export async function startFallback(
   const wanted = model === undefined ? {} : { model: modelAliases[model] ?? model }
   const project_dir = run?.project_dir ?? envelope.cwd
   return startRun(call, parts, {
-    run,
-    agent_name,
-    parameters: {
-      prompt:
-        promptTemplate === undefined ? defaultFallbackPrompt(event) : fillTemplate(promptTemplate, event),
-      description: description ?? defaultFallbackDescription(event),
-    },
-    overrides: { tools, ...wanted },
-    ...(project_dir === undefined || project_dir === null ? {} : { project_dir }),
-    done: 'Fallback agent launched',
+    ...{ run, agent_name, parameters, overrides: { tools, ...wanted }, done: 'Fallback agent launched' },
+    ...definedFields({ project_dir }),
   })
 }
 

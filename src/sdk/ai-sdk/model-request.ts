@@ -59,10 +59,7 @@ export function createModelRequests(
       Request,
       'abortSignal' | 'headers'
     >
-    return {
-      ...changed,
-      ...definedFields({ abortSignal, headers }),
-    }
+    return { ...changed, ...definedFields({ abortSignal, headers }) }
   }
 
   return {

@@ -1,4 +1,5 @@
 import { asSchema, type ToolSet } from 'ai'
+import type { Kind } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { type AgentHooks, messageOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
@@ -20,7 +21,7 @@ export interface AiToolCall {
 
 /** The decision about one tool call, with the input that the tool gets. */
 export interface AiToolDecision {
-  readonly kind: 'allow' | 'ask' | 'block'
+  readonly kind: Kind
   readonly grant: boolean
   readonly message: string
   readonly input: unknown

@@ -1,5 +1,6 @@
 import type { Methods, Subscriptions } from '../../../../src/client/index.ts'
 import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
+import { decisionKinds } from '../../../../src/engine/core/decision.ts'
 
 export type EventSummary = Subscriptions['events.tail']['item']
 export type EventFilter = Methods['events.list']['params']
@@ -20,9 +21,9 @@ const WORD = /(?:[^\s"]+:)?"[^"]*"?|\S+/g
 export const filterFields: Readonly<
   Record<string, { readonly about: string; readonly values: readonly string[] }>
 > = {
-  decision: { about: 'the decision', values: ['block', 'ask', 'allow'] },
+  decision: { about: 'the decision', values: decisionKinds.toReversed() },
   is: { about: 'a mark of the event', values: ['rewritten', 'opened', 'failed'] },
-  agent: { about: 'the coding agent', values: agentNames },
+  agent: { about: 'the coding agent', values: codingAgentNames },
   tool: { about: 'the tool', values: ['Bash', 'Write', 'Edit', 'Read', 'WebFetch', 'Agent'] },
   event: {
     about: 'the event',
