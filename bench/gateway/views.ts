@@ -144,9 +144,10 @@ function copyStatements(copies: number, span: number): readonly string[] {
   const hours = (column: string) => `${column} - n * ${Math.floor(span / (60 * MINUTE)) * 60 * MINUTE}`
   return [
     copySummaries(copies, span),
-    `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events, agent, folder, title)
+    `insert into sessions (tenant_id, session_id, agent_id, first_at, last_at, events, agent, folder, title,
+       tool_calls, blocked, rewritten, asked, hook_ms)
      select tenant_id, session_id || '-' || n, agent_id, first_at - n * ${span}, last_at - n * ${span}, events, agent, folder,
-       title from sessions, ${numbers}`,
+       title, tool_calls, blocked, rewritten, asked, hook_ms from sessions, ${numbers}`,
     `insert into decision_minutes (tenant_id, minute, allow, rewrite, ask, block, opened, failed, ${histogram})
      select tenant_id, ${minutes}, allow, rewrite, ask, block, opened, failed, ${histogram}
      from decision_minutes, ${numbers} where true on conflict do nothing`,

@@ -15,6 +15,9 @@ export const serverErrors = {
   'store.corrupt': 'Restore it from a backup, or move it away to start afresh.',
   /** The database was written by a newer version. */
   'store.newer': 'Start the newer version again; there is no way back for its data.',
+  /** The database was made by an older development version, before the first release. */
+  'store.older':
+    'Move the database away and start afresh, or start the version that made it and export what you need.',
   /** The database role can see the rows of every tenant, so row-level security would not apply. */
   'store.role':
     'Connect as a role that is neither superuser, nor BYPASSRLS, nor the owner of the tables in use.',

@@ -46,6 +46,7 @@ const rows: Readonly<
   'store.unavailable': { status: 503, seed: 'UNAVAILABLE', retryable: true },
   'store.corrupt': broken,
   'store.newer': broken,
+  'store.older': broken,
   'store.role': broken,
   'store.taken': { status: 409, seed: 'ALREADY_EXISTS' },
 

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
-import {
-  blueprintHook,
-  hook,
-  NOON,
-  newTenant,
-  type OpenStoreUnderTest,
-  undoRunTables,
-} from './samples.fixture.ts'
+import { blueprintHook, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
 export function blueprintConformance(open: OpenStoreUnderTest): void {
@@ -103,31 +95,6 @@ export function blueprintConformance(open: OpenStoreUnderTest): void {
       })
       expect(await store.listBlueprints(tenant)).toEqual([])
       expect((await store.loadDefinitions(tenant)).hooks).toHaveLength(1)
-    })
-
-    test('after an upgrade hooks and trips of the older version are there, and blueprints can have hooks', async () => {
-      const database = await open()
-      try {
-        const { store, execute } = database
-        const tenant = await newTenant(store)
-        const own = await store.createHook(hook(tenant), NOON)
-        const global = await store.createHook(hook(MASTER_TENANT, { scope: 'global' }), NOON)
-        await store.tripHook(tenant, global.id, 'timeout', NOON)
-        // `execute` looks for sealed texts and stops at the first, before the tables that are dropped.
-        await store.putSecret({ tenant_id: tenant, name: 'n', sealed: 'aes-gcm:k1:x', updated_at: 1 })
-        await undoRunTables(execute)
-        await execute(`update agent_hooks set source = 'builtin' where id = '${global.id}'`)
-        const upgraded = await database.reopen()
-        expect(await upgraded.findHook(tenant, own.id)).toEqual(own)
-        expect(await upgraded.findHook(tenant, global.id)).toEqual({ ...global, source: 'builtin' })
-        expect((await upgraded.loadDefinitions(tenant)).tripped).toEqual([
-          { hookId: global.id, by: 'timeout' },
-        ])
-        await upgraded.saveBlueprint(tenant, { ...blueprint(), hooks: [blueprintHook()] })
-        expect((await upgraded.loadDefinitions(tenant)).hooks).toHaveLength(2)
-      } finally {
-        await database.dispose()
-      }
     })
 
     test('AO-60 a named hook is created once, replaced, found, listed and deleted', async () => {

@@ -210,37 +210,3 @@ export function message(fields: Partial<NewMailboxMessage> = {}): NewMailboxMess
     ...fields,
   }
 }
-
-async function undoRuleTables(execute: StoreUnderTest['execute']): Promise<void> {
-  const tables = ['rule_actions', 'rule_firings', 'mailbox_messages', 'environments', 'teams', 'rules']
-  for (const table of tables) await execute(`drop table ${table}`)
-  await execute("delete from kysely_migration where name = '016-rules'")
-}
-
-/** Brings the database back to what it was before `013-runs`. */
-export async function undoRunTables(execute: StoreUnderTest['execute']): Promise<void> {
-  await undoRuleTables(execute)
-  const tables = [
-    'approval_links',
-    'approval_alerts',
-    'approvals',
-    'deleted_run_sessions',
-    'run_events',
-    'run_event_positions',
-    'runs',
-    'run_sessions',
-    'runners',
-    'run_hooks',
-    'blueprints',
-  ]
-  for (const table of tables) await execute(`drop table ${table}`)
-  await execute('drop index deliveries_of_approval')
-  await execute('alter table deliveries drop column approval_id')
-  for (const change of [
-    "add column old_source text not null default 'user' check (old_source in ('builtin', 'user'))",
-    'drop column source',
-    'rename column old_source to source',
-  ])
-    await execute(`alter table agent_hooks ${change}`)
-  await execute("delete from kysely_migration where name >= '013-runs'")
-}

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EventRecord } from '../stores/audit-store.ts'
 import type { EventFilter, RecordedSummary } from '../stores/view-store.ts'
-import {
-  event,
-  execution,
-  NOON,
-  newTenant,
-  type OpenStoreUnderTest,
-  undoRunTables,
-} from './samples.fixture.ts'
+import { event, execution, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 
 const MINUTE = 60_000
@@ -475,45 +468,6 @@ export function viewConformance(open: OpenStoreUnderTest): void {
         await store.prune(KEEP_NOTHING, NOON + 2 * HOUR)
         expect(await store.countFacets(tenant, {})).toMatchObject({ total: 1 })
         for (const table of viewTables) expect(await execute(`select 1 as n from ${table}`)).toHaveLength(1)
-      } finally {
-        await database.dispose()
-      }
-    })
-
-    test('after an upgrade the events of the older version are listed and counted', async () => {
-      const database = await open()
-      try {
-        const { store, execute } = database
-        const tenant = await newTenant(store)
-        const moment = { agent: 'codex', tool: 'Bash', lane: 'l' }
-        await store.recordEvents(
-          [
-            event(tenant, { event_id: 'a', session_id: 's', moment, kind: 'block', duration_ms: 30 }),
-            event(tenant, { event_id: 'b', session_id: 's', moment: { tool: 'a\u0000\ud800"b' } }),
-          ],
-          [],
-          [],
-        )
-        await undoRunTables(execute)
-        for (const table of viewTables) await execute(`drop table ${table}`)
-        for (const column of ['agent', 'folder', 'title', 'ended_at', 'tool_calls', 'blocked'])
-          await execute(`alter table sessions drop column ${column}`)
-        for (const column of ['rewritten', 'asked', 'hook_ms'])
-          await execute(`alter table sessions drop column ${column}`)
-        await execute(`delete from kysely_migration where name = '012-views'`)
-        const upgraded = await database.reopen()
-        expect((await upgraded.listEvents(tenant, { tool: 'Bash' }, { limit: 9 })).rows).toMatchObject([
-          { event_id: 'a', kind: 'block', agent: 'codex', what: null },
-        ])
-        expect(await upgraded.countFacets(tenant, {})).toMatchObject({ total: 2 })
-        const span = { since: NOON, until: NOON + MINUTE, step: MINUTE }
-        expect(await upgraded.countDecisions(tenant, span)).toMatchObject([{ allow: 1, block: 1 }])
-        expect(await upgraded.findSession(tenant, 's')).toMatchObject({
-          tool_calls: 2,
-          blocked: 1,
-          hook_ms: 32.5,
-          sub_agents: 1,
-        })
       } finally {
         await database.dispose()
       }

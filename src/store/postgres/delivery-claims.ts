@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../engine/core/error.ts'
 import type { Secrets } from '../../safe/secret.ts'
 import { deliveryPayloadPath } from '../paths.ts'
-import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../stores/delivery-store.ts'
+import type { DialectStatements } from '../sql/sql-database.ts'
+import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from '../stores/delivery-store.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { columnArrays, nowOr } from './postgres-dialect.ts'
 
@@ -39,12 +40,10 @@ const MARK_DEAD = `update deliveries set state = 'dead', attempts = attempts - 1
     last_error = 'secret.unreadable', updated_at = ${nowOr('$3')}
   where id = any($1::uuid[]) and lease = $2`
 
-type Claim = Parameters<DeliveryStore['claimDeliveries']>[0]
-
 export function deliveryClaims(
   pool: ConnectionPool,
   secrets: Secrets,
-): Pick<DeliveryStore, 'claimDeliveries' | 'endDeliveries'> {
+): Pick<DialectStatements, 'claimDeliveries' | 'endDeliveries'> {
   return {
     async claimDeliveries(claim) {
       const claimed: ClaimedDelivery[] = []
@@ -65,7 +64,7 @@ export function deliveryClaims(
   }
 }
 
-async function claimRows(pool: ConnectionPool, claim: Claim): Promise<readonly ClaimedDelivery[]> {
+async function claimRows(pool: ConnectionPool, claim: ClaimRequest): Promise<readonly ClaimedDelivery[]> {
   const { kinds, limit, now, lease_ms, worker } = claim
   const values = [kinds, now, limit, lease_ms, `${worker}/${randomUUID()}`]
   const { rows } = await pool.query({ text: CLAIM, values })

@@ -1,12 +1,11 @@
 import pg from 'pg'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import { APPROVAL_HINT_CHANNEL } from '../sql/approval-queries.ts'
 import type { Store } from '../store.ts'
+import { APPROVAL_HINT_CHANNEL } from '../stores/approval-store.ts'
+import { HINT_CHANNEL } from '../stores/hook-store.ts'
+import { RUN_HINT_CHANNEL } from '../stores/run-store.ts'
 import { connectionConfig } from './connection-pool.ts'
-
-export const HINT_CHANNEL = 'hookhelm_definitions'
-export const RUN_HINT_CHANNEL = 'hookhelm_runs'
 
 const MIN_DELAY_MS = 100
 const MAX_DELAY_MS = 5_000

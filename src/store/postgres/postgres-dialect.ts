@@ -10,7 +10,8 @@ import {
   sql,
 } from 'kysely'
 import type pg from 'pg'
-import type { ColumnTypes } from '../migrations/migration-step.ts'
+import type { SchemaDialect } from '../database/schema-statements.ts'
+import type { Notice } from '../database/table.ts'
 import type { Codec, QueryBuilder } from '../sql/sql-database.ts'
 import type { Tables } from '../sql/tables.ts'
 import { postgresStoreError } from './postgres-error.ts'
@@ -73,18 +74,41 @@ export function toParameter(value: unknown): unknown {
   return Array.isArray(value) ? value.map(toParameter) : value
 }
 
-export const postgresColumnTypes: ColumnTypes = {
-  id: 'uuid',
-  // Ids of agents, which may be names.
-  ids: 'text[]',
-  number: 'bigint',
-  real: 'double precision',
-  json: 'jsonb',
-  bytes: 'bytea',
-  flag: 'boolean',
+export const postgresSchema: SchemaDialect = {
+  types: {
+    ...{
+      id: 'uuid',
+      text: 'text',
+      number: 'bigint',
+      real: 'double precision',
+      flag: 'boolean',
+      json: 'jsonb',
+    },
+    ...{ list: 'text[]', bytes: 'bytea', position: 'bigint generated always as identity primary key' },
+  },
   true: 'true',
   keyed: '',
-  position: 'bigint generated always as identity primary key',
+  more: ({ name, byWriter, notice }) => [
+    ...(byWriter === undefined
+      ? []
+      : [
+          `alter table ${name} add column written_by xid8 not null default pg_current_xact_id()`,
+          `create index ${byWriter} on ${name} (tenant_id, written_by, position)`,
+        ]),
+    ...(notice === undefined ? [] : announce(name, notice)),
+  ],
+}
+
+/** The function and the trigger that tell other nodes about a row. */
+export function announce(table: string, { name, channel, payload, on, when }: Notice): readonly string[] {
+  const condition = when === undefined ? '' : ` when (${when})`
+  return [
+    `create or replace function ${name}() returns trigger language plpgsql as $$ begin
+       perform pg_notify('${channel}', ${payload});
+       return null;
+     end $$`,
+    `create or replace trigger ${name} after ${on} on ${table} for each row${condition} execute function ${name}()`,
+  ]
 }
 
 /** The clock of the database in milliseconds. Stable within a statement, so that an index serves a comparison with it. */
@@ -106,7 +130,6 @@ export const postgresCodec: Codec = {
   unindexed: (column) => sql.ref(column),
   now: (given) => (given === undefined ? sql.raw(DATABASE_NOW) : sql`${given}::int8`),
   stamp: sql<number>`pg_current_xact_id()::text::bigint`,
-  horizon: sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
 }
 
 /** Rows as the parameters of one `unnest`: one array per column. */

@@ -6,14 +6,13 @@ import { clampGuardEntry } from '../sql/clamp-windows.ts'
 import { readUnion } from '../sql/column-values.ts'
 import { takeInBatches } from '../sql/runs/take-batches.ts'
 import { type DialectStatements, isUniqueViolation } from '../sql/sql-database.ts'
-import type { GuardStore } from '../stores/guard-store.ts'
-import { roles, type TenantStore } from '../stores/tenant-store.ts'
+import { roles } from '../stores/tenant-store.ts'
 import { appendGroup, writeGroup } from './audit-writes.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { deliveryClaims } from './delivery-claims.ts'
 import { nowOr, toParameter } from './postgres-dialect.ts'
 import { isConflict, retryOnConflict } from './postgres-error.ts'
-import { tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
+import { readDefinitionChanges, tailBySnapshot, tailEventsBySnapshot } from './snapshot-cursors.ts'
 import { takeRunsLocked } from './take-run.ts'
 
 /** The plain SQL statements of the PostgreSQL store. */
@@ -22,8 +21,9 @@ export function postgresStatements(
   secrets: Secrets,
 ): DialectStatements {
   return {
-    tail: tailBySnapshot(pools.app),
-    tailEvents: tailEventsBySnapshot(pools.app),
+    tail: tailBySnapshot(pools.app, secrets),
+    tailEvents: tailEventsBySnapshot(pools.app, secrets),
+    definitionChanges: readDefinitionChanges(pools.system),
     takeGuards: takeGuards(pools.app),
     findToken: findToken(pools.system),
     takeRun: takeInBatches(takeRunsLocked(pools.app), { size: 16, width: 2 }),
@@ -34,7 +34,7 @@ export function postgresStatements(
 }
 
 /** Every request starts with this query, so it is prepared by name. */
-function findToken(pool: ConnectionPool): TenantStore['findToken'] {
+function findToken(pool: ConnectionPool): DialectStatements['findToken'] {
   return async (hash) => {
     const { rows } = await pool.query({
       name: 'find_token',
@@ -64,7 +64,7 @@ const ARM_GUARDS = `with changed as (
   order by e.key`
 
 /** The rules of `memoryGuardState` over a table. */
-function takeGuards(pool: ConnectionPool): GuardStore['takeGuards'] {
+function takeGuards(pool: ConnectionPool): DialectStatements['takeGuards'] {
   return async (tenant, requests, now) => {
     if (requests.length === 0) return []
     const attempt = () =>

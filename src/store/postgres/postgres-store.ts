@@ -3,7 +3,7 @@ import type { Log } from '../../engine/core/sink.ts'
 import type { Keyring, Secrets } from '../../safe/secret.ts'
 import { loadSecrets } from '../sql/key-uses.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import { createSqlStore } from '../sql/sql-store.ts'
+import { createSqlStore, methodsOf, operationNames } from '../sql/sql-store.ts'
 import type { Store } from '../store.ts'
 import { type ConnectionPool, openPool, urlForRole } from './connection-pool.ts'
 import { listenForHints } from './hints.ts'
@@ -12,7 +12,6 @@ import { retryOnConflict } from './postgres-error.ts'
 import { postgresStatements } from './postgres-statements.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import { checkConnectionRole } from './roles.ts'
-import { readDefinitionChanges } from './snapshot-cursors.ts'
 import { openSystemPool } from './system-role.ts'
 
 const POOL_SIZE = 10
@@ -52,14 +51,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await pool.transaction('begin read only', (client) => checkConnectionRole(client, edition, log))
     }
     await renewStamps(system)
-    const secrets = await loadSecrets(crossTenant(system), keyring, log)
-    const { flush, ...store } = await createSqlStore(createPostgresDatabase({ app, system }, secrets))
+    const counted = await loadSecrets(crossTenant(system), keyring, log)
+    const database = createPostgresDatabase({ app, system }, counted.secrets)
+    const { perform, flush } = await createSqlStore(database, counted)
     let closed = false
     const hints = listenForHints(urlForRole(url, roles.app), log)
     return {
-      ...store,
+      ...methodsOf(operationNames, perform),
       dialect: 'postgres',
-      definitionChanges: readDefinitionChanges(system),
       // Both pools, because each has its own connections.
       ping: async () => {
         await Promise.all([app.query({ text: 'select 1' }), system.query({ text: 'select 1' })])
@@ -84,7 +83,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 function createPostgresDatabase(
   pools: { app: ConnectionPool; system: ConnectionPool },
   secrets: Secrets,
-): SqlDatabase {
+): Omit<SqlDatabase, 'rows'> {
   return {
     dialect: 'postgres',
     codec: postgresCodec,

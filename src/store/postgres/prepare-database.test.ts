@@ -49,6 +49,15 @@ test('4.9 #132 a database of a newer version is refused and left as it is', asyn
   ).toEqual([{ forced: false }])
 })
 
+test('a database of an older development version is refused, and named as such', async () => {
+  await prepare()
+  await db.query("update kysely_migration set name = '020-recovery-view'")
+  await expect(prepare()).rejects.toMatchObject({
+    code: 'store.older',
+    message: expect.stringContaining('020-recovery-view'),
+  })
+})
+
 test('a start that finds everything in order changes nothing, and waits for nobody', async () => {
   await prepare()
   const other = new pg.Client(db.superUrl)

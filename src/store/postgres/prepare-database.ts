@@ -3,10 +3,9 @@ import type { Edition } from '../../engine/core/edition.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { assertKnownSteps, migrate, stepNames } from '../migrations/migrate.ts'
-import { APPROVAL_HINT_CHANNEL } from '../sql/approval-queries.ts'
+import { tables } from '../tables.ts'
 import { connectionConfig } from './connection-pool.ts'
-import { HINT_CHANNEL, RUN_HINT_CHANNEL } from './hints.ts'
-import { postgresColumnTypes, queryBuilderOn } from './postgres-dialect.ts'
+import { announce, postgresSchema, queryBuilderOn } from './postgres-dialect.ts'
 import { postgresStoreError } from './postgres-error.ts'
 import { checkLoginRole, type DatabaseRoles, ensureRoles, rolesOfDatabase } from './roles.ts'
 import { exemptOwner, secureRows } from './row-security.ts'
@@ -67,9 +66,9 @@ async function migrateAndSecure(owner: pg.Client, roles: DatabaseRoles): Promise
   await ensureRoles(owner, roles)
   if (stepNames.some((name) => !ran.includes(name))) {
     await exemptOwner(owner)
-    await migrate(queryBuilderOn(owner), postgresColumnTypes)
+    await migrate(queryBuilderOn(owner), postgresSchema, { ran })
   }
-  await ensurePostgresSchema(owner)
+  await ensureNotices(owner)
   await secureRows(owner, roles)
 }
 
@@ -79,69 +78,14 @@ async function readStepsRun(owner: pg.Client): Promise<readonly string[]> {
   return (await owner.query('select name from kysely_migration')).rows.map((row) => row.name)
 }
 
-/**
- * Schema that only PostgreSQL needs: `written_by`, because rows become visible in another order than their positions, and a
- * triggers that announce new definition versions (tenant and version only) and runs that someone waits for (tenant only).
- */
-const postgresSchema: readonly (readonly [exists: string, create: string])[] = [
-  [
-    "select from pg_attribute where attrelid = 'hook_executions'::regclass and attname = 'written_by'",
-    'alter table hook_executions add column written_by xid8 not null default pg_current_xact_id()',
-  ],
-  [
-    "select from pg_class where relname = 'executions_by_writer' and relnamespace = current_schema()::regnamespace",
-    'create index executions_by_writer on hook_executions (tenant_id, written_by, position)',
-  ],
-  [
-    "select from pg_attribute where attrelid = 'event_summaries'::regclass and attname = 'written_by'",
-    'alter table event_summaries add column written_by xid8 not null default pg_current_xact_id()',
-  ],
-  [
-    "select from pg_class where relname = 'summaries_by_writer' and relnamespace = current_schema()::regnamespace",
-    'create index summaries_by_writer on event_summaries (tenant_id, written_by, position)',
-  ],
-  [
-    "select from pg_proc where proname = 'hint_definitions' and pronamespace = current_schema()::regnamespace",
-    `create function hint_definitions() returns trigger language plpgsql as $$ begin
-       perform pg_notify('${HINT_CHANNEL}', new.tenant_id || ' ' || new.version);
-       return null;
-     end $$`,
-  ],
-  [
-    "select from pg_trigger where tgrelid = 'definition_versions'::regclass and tgname = 'hint_definitions'",
-    `create trigger hint_definitions after insert or update on definition_versions
-       for each row execute function hint_definitions()`,
-  ],
-  [
-    "select from pg_proc where proname = 'hint_runs' and pronamespace = current_schema()::regnamespace",
-    `create function hint_runs() returns trigger language plpgsql as $$ begin
-       perform pg_notify('${RUN_HINT_CHANNEL}', new.tenant_id::text);
-       return null;
-     end $$`,
-  ],
-  [
-    "select from pg_trigger where tgrelid = 'runs'::regclass and tgname = 'hint_runs'",
-    `create trigger hint_runs after insert or update of status on runs
-       for each row when (new.status not in ('preparing', 'claimed', 'running')) execute function hint_runs()`,
-  ],
-  [
-    "select from pg_proc where proname = 'hint_approvals' and pronamespace = current_schema()::regnamespace",
-    `create function hint_approvals() returns trigger language plpgsql as $$ begin
-       perform pg_notify('${APPROVAL_HINT_CHANNEL}', new.approval_id);
-       return null;
-     end $$`,
-  ],
-  [
-    "select from pg_trigger where tgrelid = 'approvals'::regclass and tgname = 'hint_approvals'",
-    `create trigger hint_approvals after update of status on approvals
-       for each row when (new.status <> 'pending') execute function hint_approvals()`,
-  ],
-]
-
-/** Creates only what is missing, because each schema change blocks other nodes. */
-async function ensurePostgresSchema(owner: pg.ClientBase): Promise<void> {
-  for (const [exists, create] of postgresSchema) {
-    const { rows } = await owner.query(`select exists (${exists}) as exists`)
-    if (!rows[0].exists) await owner.query(create)
+/** Restores what tells other nodes of changes. Creates only what is missing, because each schema change blocks other nodes. */
+async function ensureNotices(owner: pg.ClientBase): Promise<void> {
+  for (const { name, notice } of tables) {
+    if (notice === undefined) continue
+    const { rows } = await owner.query(
+      'select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = $2) as exists',
+      [name, notice.name],
+    )
+    if (!rows[0].exists) for (const statement of announce(name, notice)) await owner.query(statement)
   }
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { tables } from '../tables.ts'
 import type { DatabaseRoles } from './roles.ts'
 
-/** Every tenant may read the master tenant's rows in these tables: global hooks and their version. */
-const READ_BY_ALL = new Set(['agent_hooks', 'definition_versions'])
-/** The master tenant may write every tenant's rows in these tables, because a global hook concerns all of them. */
-const WRITTEN_BY_MASTER = new Set(['hook_trips', 'definition_versions'])
+const readByAll = new Set<string>(tables.filter((table) => table.readByAll).map(({ name }) => name))
+const writtenByMaster = new Set<string>(
+  tables.filter((table) => table.writtenByMaster).map(({ name }) => name),
+)
 /** Only the owner accesses the bookkeeping of migrations. */
 const OWNER_ONLY = /^kysely_/
 
@@ -70,12 +71,12 @@ function policiesOf(table: SecuredTable, roles: DatabaseRoles): readonly Policy[
   if (table.tenant === null) return []
   const current = `(${CURRENT_TENANT})::${table.tenant}`
   const master = `'${MASTER_TENANT}'::${table.tenant}`
-  const own = `tenant_id = ${current}${WRITTEN_BY_MASTER.has(table.name) ? ` or ${current} = ${master}` : ''}`
+  const own = `tenant_id = ${current}${writtenByMaster.has(table.name) ? ` or ${current} = ${master}` : ''}`
   const policies = [
     namedPolicy('own', `for all to ${roles.app} using (${own}) with check (${own})`),
     namedPolicy('system', `for all to ${roles.system} using (true) with check (true)`),
   ]
-  if (!READ_BY_ALL.has(table.name)) return policies
+  if (!readByAll.has(table.name)) return policies
   return [...policies, namedPolicy('global', `for select to ${roles.app} using (tenant_id = ${master})`)]
 }
 

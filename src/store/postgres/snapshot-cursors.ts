@@ -2,13 +2,13 @@
  * Transactions commit in another order than they begin, so no number in the rows tells which rows are new. A cursor is
  * therefore a snapshot in PostgreSQL's notation: rows of transactions that it could not see are new.
  */
-import { executionColumns, readExecution } from '../sql/audit/history-queries.ts'
+import type { Secrets } from '../../safe/secret.ts'
+import { type RowCodec, rowCodec } from '../database/row-codec.ts'
 import { isUuid } from '../sql/column-values.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../sql/page-cursor.ts'
-import { readSummary, summaryColumns } from '../sql/views/event-list.ts'
-import type { AuditStore } from '../stores/audit-store.ts'
-import type { HookStore } from '../stores/hook-store.ts'
-import type { ViewStore } from '../stores/view-store.ts'
+import type { DialectStatements } from '../sql/sql-database.ts'
+import { type ExecutionRow, executions, type Page } from '../stores/audit-store.ts'
+import { type EventSummary, summaries } from '../stores/view-store.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { postgresCodec } from './postgres-dialect.ts'
 
@@ -22,7 +22,7 @@ const CHANGES = `select tenant_id as tenant, version, now.cursor
     on stamp >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
     and not pg_visible_in_snapshot(stamp::text::xid8, $1::pg_snapshot)`
 
-export function readDefinitionChanges(pool: ConnectionPool): HookStore['definitionChanges'] {
+export function readDefinitionChanges(pool: ConnectionPool): DialectStatements['definitionChanges'] {
   return async (cursor) => {
     if (cursor !== undefined && !isSnapshot(cursor)) throw invalidCursor()
     if (cursor === undefined) {
@@ -45,14 +45,13 @@ interface TailRange {
 
 interface TailedTable {
   readonly table: string
-  readonly columns: readonly string[]
   readonly and?: string
 }
 
-function tailText({ table, columns, and = 'true' }: TailedTable): string {
+function tailText(columns: readonly string[], { table, and = 'true' }: TailedTable): string {
   return `with w as (select coalesce($3::pg_snapshot, pg_current_snapshot()) as upto)
   select w.upto::text as upto, h.* from w left join lateral (
-    select ${columns.join(', ')}, written_by from ${table}
+    select position, ${columns.join(', ')}, written_by from ${table}
     where tenant_id = $1
       and written_by < pg_snapshot_xmax(w.upto)
       and not pg_visible_in_snapshot(written_by, $2::pg_snapshot) and pg_visible_in_snapshot(written_by, w.upto)
@@ -60,27 +59,23 @@ function tailText({ table, columns, and = 'true' }: TailedTable): string {
     order by written_by, position limit $6) h on true`
 }
 
-export function tailBySnapshot(pool: ConnectionPool): AuditStore['tail'] {
-  const read = tailOf(pool, { table: 'hook_executions', columns: executionColumns })
-  return async (tenant, cursor, limit) => {
-    const { rows, nextCursor } = await read(tenant, cursor, limit)
-    return { rows: rows.map((row) => readExecution(postgresCodec, row)), nextCursor }
-  }
+export function tailBySnapshot(pool: ConnectionPool, secrets: Secrets): DialectStatements['tail'] {
+  return tailOf<ExecutionRow>(pool, rowCodec(executions, postgresCodec, secrets), { table: executions.name })
 }
 
-export function tailEventsBySnapshot(pool: ConnectionPool): ViewStore['tailEvents'] {
-  const tailed = { table: 'event_summaries', columns: summaryColumns }
-  const all = tailOf(pool, tailed)
-  const withoutProbes = tailOf(pool, { ...tailed, and: 'not probe' })
-  return async (tenant, cursor, { limit, probes }) => {
-    const { rows, nextCursor } = await (probes ? all : withoutProbes)(tenant, cursor, limit)
-    return { rows: rows.map(readSummary), nextCursor }
-  }
+export function tailEventsBySnapshot(
+  pool: ConnectionPool,
+  secrets: Secrets,
+): DialectStatements['tailEvents'] {
+  const codec = rowCodec(summaries, postgresCodec, secrets)
+  const all = tailOf<EventSummary>(pool, codec, { table: summaries.name })
+  const withoutProbes = tailOf<EventSummary>(pool, codec, { table: summaries.name, and: 'not probe' })
+  return (tenant, cursor, { limit, probes }) => (probes ? all : withoutProbes)(tenant, cursor, limit)
 }
 
-function tailOf(pool: ConnectionPool, tailed: TailedTable) {
-  const text = tailText(tailed)
-  return async (tenant: string, cursor: string | undefined, limit: number) => {
+function tailOf<Row>(pool: ConnectionPool, codec: RowCodec, tailed: TailedTable) {
+  const text = tailText(codec.shown, tailed)
+  return async (tenant: string, cursor: string | undefined, limit: number): Promise<Page<Row>> => {
     const range = cursor ? readRange(cursor) : undefined
     if (!isUuid(tenant)) return { rows: [], nextCursor: cursor ?? '' }
     return pool.tenantTransaction(tenant, async (client) => {
@@ -97,7 +92,7 @@ function tailOf(pool: ConnectionPool, tailed: TailedTable) {
       const last = found.at(-1)
       const next = found.length < limit ? [reached] : [from, reached, last.written_by, last.position]
       return {
-        rows: found.map(({ upto: _, written_by: __, ...row }) => row),
+        rows: found.map(({ upto: _, written_by: __, position: ___, ...row }) => codec.read(row) as Row),
         nextCursor: encodeCursor(next),
       }
     })

@@ -1,14 +1,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { isHookError } from '../../engine/core/error.ts'
+import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
 import type { Secrets } from '../../safe/secret.ts'
-import type { AuditStore } from '../stores/audit-store.ts'
-import type { DeliveryStore } from '../stores/delivery-store.ts'
-import type { GuardStore } from '../stores/guard-store.ts'
-import type { RunStore } from '../stores/run-store.ts'
-import type { TenantStore } from '../stores/tenant-store.ts'
-import type { ViewStore } from '../stores/view-store.ts'
+import type { RowCodec, StoredRow, ValueCodec } from '../database/row-codec.ts'
+import type { Table } from '../database/table.ts'
+import type { ExecutionRow, Page } from '../stores/audit-store.ts'
+import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from '../stores/delivery-store.ts'
+import type { DefinitionChanges } from '../stores/hook-store.ts'
+import type { TakeRunRequest } from '../stores/run-store.ts'
+import type { TokenRow } from '../stores/tenant-store.ts'
+import type { EventSummary } from '../stores/view-store.ts'
 import type { AppendedGroup, AuditGroup } from './audit/audit-group.ts'
-import type { StoredRun } from './runs/run-row.ts'
 import type { Tables } from './tables.ts'
 
 export type QueryBuilder = Kysely<Tables>
@@ -19,38 +21,37 @@ export interface SqlDatabase {
   readonly codec: Codec
   readonly secrets: Secrets
   readonly statements: DialectStatements
+  /** How the rows of a table are written and read. */
+  rows(table: Table): RowCodec
   /** Runs one transaction of one tenant. Statements filter by tenant; on PostgreSQL row-level security enforces it too. */
   tenant<T>(tenantId: string, work: (trx: QueryBuilder) => Promise<T>): Promise<T>
   /** Runs one transaction across tenants: token lookup, snapshots, deliveries, recording, retention, verification. */
   system<T>(work: (trx: QueryBuilder) => Promise<T>): Promise<T>
 }
 
-/** How a dialect writes and reads column values. Flags need no reading: `Boolean` reads both dialects. */
-export interface Codec {
-  /** Converts a value of a JSON column to a parameter. */
-  json(value: unknown): unknown
-  readJson(stored: unknown): unknown
-  flag(value: boolean): unknown
-  /** Converts agent ids to a parameter: an array on PostgreSQL, JSON on SQLite. */
-  list(ids: readonly string[]): unknown
-  readList(stored: unknown): readonly string[]
+/** How a dialect writes values and the expressions that it has for times. */
+export interface Codec extends ValueCodec {
   /** A column in a filter that must not choose the index: SQLite has no statistics to choose by. */
   unindexed(column: string): RawBuilder<unknown>
   /** The given time, or the clock of the store. */
   now(given: number | undefined): RawBuilder<number>
   /** The stamp of a definition change in this transaction. */
   readonly stamp: RawBuilder<number>
-  /** All changes with a lower stamp are visible now, and no later change gets a lower one. */
-  readonly horizon: RawBuilder<number>
 }
 
 /** The statements that run with every dispatch or need their own locking. Each dialect writes them in plain SQL. */
-export interface DialectStatements
-  extends Pick<AuditStore, 'tail'>,
-    Pick<ViewStore, 'tailEvents'>,
-    Pick<DeliveryStore, 'claimDeliveries' | 'endDeliveries'>,
-    Pick<GuardStore, 'takeGuards'>,
-    Pick<TenantStore, 'findToken'> {
+export interface DialectStatements {
+  tail(tenant: string, cursor: string | undefined, limit: number): Promise<Page<ExecutionRow>>
+  tailEvents(
+    tenant: string,
+    cursor: string | undefined,
+    options: { readonly limit: number; readonly probes: boolean },
+  ): Promise<Page<EventSummary>>
+  claimDeliveries(claim: ClaimRequest): Promise<readonly ClaimedDelivery[]>
+  endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
+  takeGuards(tenant: string, requests: readonly GuardRequest[], now?: number): Promise<readonly Pass[]>
+  findToken(hash: Uint8Array): Promise<TokenRow | undefined>
+  definitionChanges(cursor?: string): Promise<DefinitionChanges>
   /**
    * Writes the rows of a group in one transaction. Existing keys stay as they are, and only inserted executions join
    * `group.chain`. Calls never overlap.
@@ -58,10 +59,8 @@ export interface DialectStatements
   writeGroup(group: AuditGroup): Promise<void>
   /** Appends a journal entry with its deliveries and answers, in one transaction. */
   appendGroup(group: AppendedGroup): Promise<void>
-  /** Takes the oldest fitting run, as `RunStore.takeRun` describes. */
-  takeRun(
-    request: Parameters<RunStore['takeRun']>[0] & { readonly lease: string },
-  ): Promise<StoredRun | undefined>
+  /** Takes the oldest fitting run, as the operation `takeRun` describes. */
+  takeRun(request: TakeRunRequest & { readonly lease: string }): Promise<StoredRow | undefined>
 }
 
 /** The given time, or the clock of the store, in milliseconds since 1970. */

@@ -49,6 +49,22 @@ test('4.9 #132 a database that is newer than the code is refused and left as it 
   expect(readFileSync(file).equals(before)).toBe(true)
 })
 
+test('a database of an older development version is refused, named as such, and left as it is', async () => {
+  const file = databasePath()
+  const store = await openSqliteStore({ file, keyring })
+  await store.close()
+  const database = new DatabaseSync(file)
+  database.exec(`update kysely_migration set name = '020-recovery-view'`)
+  database.close()
+  const before = readFileSync(file)
+  await expect(openSqliteStore({ file, keyring })).rejects.toMatchObject({
+    code: 'store.older',
+    message: expect.stringContaining('020-recovery-view'),
+    hint: expect.stringContaining('Move the database away'),
+  })
+  expect(readFileSync(file).equals(before)).toBe(true)
+})
+
 test('a database that is opened again has everything', async () => {
   const file = databasePath()
   const first = await openSqliteStore({ file, keyring })

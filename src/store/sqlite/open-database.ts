@@ -5,7 +5,7 @@ import { errorText, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { assertKnownSteps, migrate } from '../migrations/migrate.ts'
 import type { Tables } from '../sql/tables.ts'
-import { sqliteColumnTypes, sqliteDialect } from './sqlite-dialect.ts'
+import { sqliteDialect, sqliteSchema } from './sqlite-dialect.ts'
 import { extendedResultCode, sqliteStoreError } from './sqlite-error.ts'
 import { assertWalPresent, ensurePrivateFile, writeWalMarker } from './wal-marker.ts'
 
@@ -33,11 +33,12 @@ export async function openDatabase(
     assertWalPresent(file)
     ensurePrivateFile(file)
     database = new DatabaseSync(file, { timeout: BUSY_MS, enableForeignKeyConstraints: true })
-    assertOwnDatabase(database, file)
+    const ran = readStepsRun(database, file)
+    assertKnownSteps(ran)
     assertUndamaged(database, file)
     enableWal(database)
     const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) })
-    await migrate(kysely, sqliteColumnTypes, afterStatement)
+    await migrate(kysely, sqliteSchema, { ran, afterStatement })
     writeWalMarker(file)
     return { database, kysely }
   } catch (error) {
@@ -46,13 +47,15 @@ export async function openDatabase(
   }
 }
 
-function assertOwnDatabase(database: DatabaseSync, file: string): void {
+function readStepsRun(database: DatabaseSync, file: string): readonly string[] {
   const tables = database.prepare(`select name from sqlite_master where type = 'table'`).all()
-  const names = new Set(tables.map((row) => row.name))
-  if (names.has('kysely_migration')) {
-    const ran = database.prepare('select name from kysely_migration').all()
-    assertKnownSteps(ran.map((row) => String(row.name)))
-  } else if (names.size > 0) throw serverError('store.corrupt', `${file} is a database, but not of Hookhelm`)
+  if (tables.some(({ name }) => name === 'kysely_migration'))
+    return database
+      .prepare('select name from kysely_migration')
+      .all()
+      .map(({ name }) => String(name))
+  if (tables.length > 0) throw serverError('store.corrupt', `${file} is a database, but not of Hookhelm`)
+  return []
 }
 
 function assertUndamaged(database: DatabaseSync, file: string): void {

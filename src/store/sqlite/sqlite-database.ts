@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Log } from '../../engine/core/sink.ts'
 import { loadSecrets } from '../sql/key-uses.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import { createSqlStore } from '../sql/sql-store.ts'
+import { createSqlStore, type SqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
 import { createMutex, type Mutex } from './mutex.ts'
 import { openDatabase } from './open-database.ts'
@@ -10,37 +10,45 @@ import { prepareStatements } from './prepared/sqlite-statements.ts'
 import { sqliteCodec } from './sqlite-dialect.ts'
 import { sqliteStoreError } from './sqlite-error.ts'
 import { removeWalMarker } from './wal-marker.ts'
-import type { WorkerStart, WorkerStore } from './worker-protocol.ts'
+import type { WorkerStart } from './worker-protocol.ts'
+
+/** What the worker performs: the operations, `ping` and `close`. */
+export type WorkerStore = Pick<SqlStore, 'perform'>
 
 /** Opens the store inside the worker thread. */
 export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log): Promise<WorkerStore> {
   const { database, kysely } = await openDatabase(file)
   const mutex = createMutex()
   const system = lockedTransactions(kysely, mutex)
-  const secrets = await loadSecrets(system, keyring, log)
-  const { flush, ...methods } = await createSqlStore({
-    dialect: 'sqlite',
-    codec: sqliteCodec,
-    secrets,
-    statements: prepareStatements(database, secrets, mutex),
-    // Statements filter by tenant; SQLite has no row-level security.
-    tenant: (_tenant, work) => system(work),
-    system,
-  })
-  const ping = database.prepare('select 1')
-  return {
-    ...methods,
-    async ping() {
-      ping.get()
+  const counted = await loadSecrets(system, keyring, log)
+  const { secrets } = counted
+  const { perform, flush } = await createSqlStore(
+    {
+      dialect: 'sqlite',
+      codec: sqliteCodec,
+      secrets,
+      statements: prepareStatements(database, secrets, mutex),
+      // Statements filter by tenant; SQLite has no row-level security.
+      tenant: (_tenant, work) => system(work),
+      system,
     },
-    async close() {
-      // A failure here loses only counts of key uses; the journal keeps the rest.
-      await flush().catch(() => {})
-      // Waits for the current transaction.
-      await mutex.runSync(() => {
-        removeWalMarker(file)
-        database.close()
-      })
+    counted,
+  )
+  const ping = database.prepare('select 1')
+  const close = async () => {
+    // A failure here loses only counts of key uses; the journal keeps the rest.
+    await flush().catch(() => {})
+    // Waits for the current transaction.
+    await mutex.runSync(() => {
+      removeWalMarker(file)
+      database.close()
+    })
+  }
+  return {
+    async perform(name, args, sentAt) {
+      if (name === 'close') return close()
+      if (name === 'ping') return void ping.get()
+      return perform(name, args, sentAt)
     },
   }
 }

@@ -11,7 +11,7 @@ import {
   sql,
 } from 'kysely'
 import { systemClock } from '../../engine/core/clock.ts'
-import type { ColumnTypes } from '../migrations/migration-step.ts'
+import type { SchemaDialect } from '../database/schema-statements.ts'
 import type { Codec } from '../sql/sql-database.ts'
 
 /** How many prepared statements to keep; the store has few distinct ones. */
@@ -94,18 +94,14 @@ export const sqliteCodec: Codec = {
   now: (given) => sql`${given ?? systemClock.now()}`,
   // Only one process writes, so a counter is enough.
   stamp: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
-  horizon: sql`(select coalesce(max(stamp), 0) + 1 from definition_versions)`,
 }
 
-export const sqliteColumnTypes: ColumnTypes = {
-  id: 'text',
-  ids: 'text',
-  number: 'integer',
-  real: 'real',
-  json: 'text',
-  bytes: 'blob',
-  flag: 'integer',
+export const sqliteSchema: SchemaDialect = {
+  types: {
+    ...{ id: 'text', text: 'text', number: 'integer', real: 'real', flag: 'integer', json: 'text' },
+    ...{ list: 'text', bytes: 'blob', position: 'integer primary key autoincrement' },
+  },
   true: '1',
   keyed: 'without rowid',
-  position: 'integer primary key autoincrement',
+  more: () => [],
 }

@@ -2,6 +2,7 @@
 import { appendFileSync, statSync, writeSync } from 'node:fs'
 import { isHookError } from '../../engine/core/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
+import { methodsOf, operationNames } from '../sql/sql-store.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './open-database.ts'
 import { openWorkerStore } from './sqlite-database.ts'
@@ -9,13 +10,18 @@ import { removeWalMarker } from './wal-marker.ts'
 
 const [what = '', file = '', argument = ''] = process.argv.slice(2)
 const say = (text: string) => writeSync(1, `${text}\n`)
-const open = async (): Promise<Store> => ({
-  ...(await openWorkerStore({ file, keyring }, () => {})),
-  dialect: 'sqlite',
-  onHint: () => () => {},
-  onRunHint: () => () => {},
-  onApprovalHint: () => () => {},
-})
+const open = async (): Promise<Store> => {
+  const { perform } = await openWorkerStore({ file, keyring }, () => {})
+  return {
+    ...methodsOf(operationNames, perform),
+    ping: async () => void (await perform('ping', [])),
+    close: async () => void (await perform('close', [])),
+    dialect: 'sqlite',
+    onHint: () => () => {},
+    onRunHint: () => () => {},
+    onApprovalHint: () => () => {},
+  }
+}
 // Like sqlite-store.ts: SQLite closes the file even if the process ends without `close`.
 process.once('exit', () => removeWalMarker(file))
 

@@ -1,14 +1,14 @@
 /** The entry of the worker thread that runs the SQLite store. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
-import { openWorkerStore } from './sqlite-database.ts'
+import { operationNames } from '../sql/sql-store.ts'
+import { openWorkerStore, type WorkerStore } from './sqlite-database.ts'
 import {
   serializeError,
   type WorkerAnswer,
   type WorkerCall,
   type WorkerMessage,
   type WorkerStart,
-  type WorkerStore,
 } from './worker-protocol.ts'
 
 const port = parentPort
@@ -24,11 +24,9 @@ function answerWith(id: number, value: unknown): void {
   }
 }
 
-async function perform(store: WorkerStore, { id, method, args, packed }: WorkerCall): Promise<void> {
+async function perform(store: WorkerStore, { id, method, args, sentAt, packed }: WorkerCall): Promise<void> {
   try {
-    // Only the proxy in sqlite-store.ts posts calls, typed by the same interface.
-    const run = store[method] as (...args: readonly unknown[]) => Promise<unknown>
-    answerWith(id, await run(...(packed ? args.map(unpackRawNumbers) : args)))
+    answerWith(id, await store.perform(method, packed ? args.map(unpackRawNumbers) : args, sentAt))
   } catch (error) {
     answer({ id, error: serializeError(error) })
   }
@@ -43,7 +41,7 @@ try {
       if (call.method === 'close') port.close()
     })
   })
-  post({ kind: 'ready' })
+  post({ kind: 'ready', operations: operationNames })
 } catch (error) {
   post({ kind: 'ready', error: serializeError(error) })
   port.close()

@@ -1,15 +1,15 @@
-/** The last result of `hookhelm doctor` for one coding agent. */
-export interface AgentReportRow {
-  readonly tenant_id: string
-  readonly agent: string
-  /** JSON as the caller gave it. */
-  readonly report: unknown
-  readonly reported_at: number
-}
+import { json, number, type RowOf, table, tenantId, text } from '../database/table.ts'
 
-export interface AgentStore {
-  /** Replaces the last report of this agent. */
-  putAgentReport(report: AgentReportRow): Promise<void>
-  /** The last report of each agent, ordered by agent. */
-  listAgentReports(tenant: string): Promise<readonly AgentReportRow[]>
-}
+/** The last result of `hookhelm doctor` for one coding agent. */
+export const agentReports = table(
+  'agent_reports',
+  {
+    tenant_id: tenantId(),
+    agent: text(),
+    /** JSON as the caller gave it. */
+    report: json<unknown>(),
+    reported_at: number(),
+  },
+  { key: ['tenant_id', 'agent'] },
+)
+export type AgentReportRow = RowOf<typeof agentReports>

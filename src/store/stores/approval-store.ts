@@ -1,4 +1,16 @@
-import type { Page } from './audit-store.ts'
+import {
+  id,
+  internal,
+  nullable,
+  number,
+  oneOf,
+  position,
+  type RowOf,
+  sealedJson,
+  table,
+  tenantId,
+  text,
+} from '../database/table.ts'
 import type { DeliveryState } from './delivery-store.ts'
 
 /** The kind of deliveries that carry a question to a route. They end when the question is decided. */
@@ -25,30 +37,110 @@ export interface ApprovalVote {
   readonly message?: string
 }
 
-/** A question to a person about exactly one call. */
-export interface NewApproval {
-  readonly approval_id: string
-  readonly tenant_id: string
-  readonly event: string
-  readonly event_id: string
-  readonly hook_id: string | null
-  readonly hook_name: string | null
-  readonly agent: string | null
-  readonly session_id: string | null
-  readonly run_id: string | null
-  readonly folder: string | null
-  readonly tool: string | null
-  /** What the call does, in one line. */
+/** The channel on which PostgreSQL tells nodes about approvals. */
+export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
+
+/** What the call does, why a person is asked, and the final arguments. */
+interface ApprovalContent {
+  /** In one line. */
   readonly what: string | null
-  /** Why a person is asked. */
   readonly reason: string
   /** The final arguments, after every rewrite. */
   readonly input: unknown
-  /** The hash of event, tool, final arguments, agent, folder and approvers. An answer counts for calls with this hash alone. */
-  readonly input_hash: string
-  /** The name of the token that sent the call. */
-  readonly requested_by: string
-  readonly approvers_needed: number
+}
+
+/** The votes, and the input that a person wrote in place of that of the call. */
+interface ApprovalAnswers {
+  readonly votes: readonly ApprovalVote[]
+  readonly edited: unknown
+}
+
+export const approvals = table(
+  'approvals',
+  {
+    /** The order of creation. */
+    position: internal(position()),
+    tenant_id: tenantId(),
+    approval_id: text(),
+    event: text(),
+    event_id: text(),
+    hook_id: nullable(text()),
+    hook_name: nullable(text()),
+    agent: nullable(text()),
+    session_id: nullable(text()),
+    run_id: nullable(text()),
+    folder: nullable(text()),
+    tool: nullable(text()),
+    content: internal(sealedJson<ApprovalContent>()),
+    /** The hash of event, tool, final arguments, agent, folder and approvers. An answer counts for calls with this hash alone. */
+    input_hash: text(),
+    /** The name of the token that sent the call. */
+    requested_by: text(),
+    approvers_needed: number(),
+    status: oneOf(approvalStatuses),
+    answers: internal(nullable(sealedJson<ApprovalAnswers>())),
+    created_at: number(),
+    deadline_at: number(),
+    decided_at: nullable(number()),
+    decided_by: nullable(text()),
+    /** When a call used the answer. An answer counts for one call. */
+    used_at: nullable(number()),
+    /** Until then identical calls of the session need no new answer. */
+    granted_until: nullable(number()),
+  },
+  {
+    unique: [['tenant_id', 'approval_id']],
+    identity: ['tenant_id', 'approval_id'],
+    indexes: [
+      // One pending question per call of a session: two identical calls at the same time ask once.
+      "unique approvals_pending (tenant_id, coalesce(session_id, ''), input_hash) where status = 'pending'",
+      "approvals_due (deadline_at) where status = 'pending'",
+      'approvals_by_time (tenant_id, created_at, position)',
+      'approvals_by_call (tenant_id, input_hash, position)',
+      'approvals_by_id (approval_id)',
+      // The questions of the last hour are counted before each new one.
+      'approvals_of_session (tenant_id, session_id, created_at)',
+      'approvals_of_agent (tenant_id, agent, created_at)',
+      'approvals_granted (tenant_id, granted_until) where granted_until is not null',
+    ],
+    notice: {
+      name: 'hint_approvals',
+      channel: APPROVAL_HINT_CHANNEL,
+      payload: 'new.approval_id',
+      on: 'update of status',
+      when: "new.status <> 'pending'",
+    },
+    // Ended questions go with the history, and with them their links; a grant that counts stays.
+    expiry: [
+      {
+        where: "status <> 'pending' and decided_at < :before and coalesce(granted_until, 0) < :before",
+        keep: 'history',
+      },
+    ],
+    windows: [
+      { ends: 'deadline_at', began: 'created_at', where: "status = 'pending'" },
+      { ends: 'granted_until', began: 'decided_at', where: 'granted_until is not null' },
+    ],
+  },
+)
+
+/** A question to a person about exactly one call. */
+export interface NewApproval
+  extends ApprovalContent,
+    Pick<
+      RowOf<typeof approvals>,
+      | (
+          | 'approval_id'
+          | 'tenant_id'
+          | 'event'
+          | 'event_id'
+          | 'hook_id'
+          | 'hook_name'
+          | 'agent'
+          | 'session_id'
+        )
+      | ('run_id' | 'folder' | 'tool' | 'input_hash' | 'requested_by' | 'approvers_needed')
+    > {
   /** How long people may take. After that the approval expires. */
   readonly within_ms: number
 }
@@ -77,17 +169,26 @@ export interface RoutedApproval extends NewApproval {
 }
 
 /** A session, agent or tenant that has asked too often. */
-export interface ApprovalAlert {
-  readonly scope: BudgetScope
-  /** The id of the session, the name of the agent, or empty for the tenant. */
-  readonly subject: string
-  /** The budget: so many questions an hour. */
-  readonly questions: number
-  /** How many further questions were refused since the alert began. */
-  readonly refused: number
-  readonly since: number
-  readonly last_at: number
-}
+export const approvalAlerts = table(
+  'approval_alerts',
+  {
+    tenant_id: internal(tenantId()),
+    scope: oneOf(budgetScopes),
+    /** The id of the session, the name of the agent, or empty for the tenant. */
+    subject: text(),
+    /** The budget: so many questions an hour. */
+    questions: number(),
+    /** How many further questions were refused since the alert began. */
+    refused: number(),
+    since: number(),
+    last_at: number(),
+  },
+  {
+    key: ['tenant_id', 'scope', 'subject'],
+    expiry: [{ where: 'last_at < :before', keep: 'history' }],
+  },
+)
+export type ApprovalAlert = RowOf<typeof approvalAlerts>
 
 export type ApprovalRequestResult =
   /** `expired`: earlier questions about the same call whose deadline had passed, and which this one ended. */
@@ -96,22 +197,31 @@ export type ApprovalRequestResult =
   | { readonly approval: undefined; readonly isNew: boolean; readonly alert: ApprovalAlert }
 
 /** A link that answers one question with one verdict, once. */
-export interface ApprovalLink {
-  /** Public; names the row. */
-  readonly link_id: string
-  readonly tenant_id: string
-  readonly approval_id: string
-  readonly verdict: 'approve' | 'deny'
-  readonly route: string
-  /** Who gets the link. */
-  readonly recipient: string
-  readonly input_hash: string
-  /** The hash of the secret part of the link and of everything that it is bound to. The secret itself is not stored. */
-  readonly digest: string
-  readonly created_at: number
-  readonly expires_at: number
-  readonly used_at: number | null
-}
+export const approvalLinks = table(
+  'approval_links',
+  {
+    /** Public; names the row. */
+    link_id: text(),
+    tenant_id: id(),
+    approval_id: text(),
+    verdict: oneOf(['approve', 'deny']),
+    route: text(),
+    /** Who gets the link. */
+    recipient: text(),
+    input_hash: text(),
+    /** The hash of the secret part of the link and of everything that it is bound to. The secret itself is not stored. */
+    digest: text(),
+    created_at: number(),
+    expires_at: number(),
+    used_at: nullable(number()),
+  },
+  {
+    key: ['link_id'],
+    foreignKeys: ['(tenant_id, approval_id) references approvals (tenant_id, approval_id) on delete cascade'],
+    indexes: ['links_of_approval (tenant_id, approval_id)'],
+  },
+)
+export type ApprovalLink = RowOf<typeof approvalLinks>
 
 /** How far a message has come. */
 export interface ApprovalMessageRow {
@@ -125,20 +235,7 @@ export interface ApprovalMessageRow {
   readonly updated_at: number
 }
 
-export interface ApprovalRow extends Omit<NewApproval, 'within_ms'> {
-  readonly status: ApprovalStatus
-  readonly votes: readonly ApprovalVote[]
-  /** The input that a person wrote in place of `input`. */
-  readonly edited: unknown
-  readonly created_at: number
-  readonly deadline_at: number
-  readonly decided_at: number | null
-  readonly decided_by: string | null
-  /** When a call used the answer. An answer counts for one call. */
-  readonly used_at: number | null
-  /** Until then identical calls of the session need no new answer. */
-  readonly granted_until: number | null
-}
+export type ApprovalRow = RowOf<typeof approvals> & ApprovalContent & ApprovalAnswers
 
 export interface ApprovalAnswer {
   readonly verdict: 'approve' | 'deny'
@@ -168,58 +265,4 @@ export interface ApprovalFilter {
 export interface ApprovalKey {
   readonly tenant_id: string
   readonly approval_id: string
-}
-
-/** Questions to people. Every method is atomic; times are the store's. */
-export interface ApprovalStore {
-  /**
-   * Stores a question, unless the session already has the same one: returns the pending question, the answer that a person
-   * gave meanwhile and that no call has used yet, a grant that still counts, or how the question of the same event ended.
-   * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
-   */
-  requestApproval(approval: RoutedApproval, now?: number): Promise<ApprovalRequestResult>
-  /**
-   * Counts an answer. Without `counted`, another answer, an edit, the deadline or the caller was faster. Undefined: there is
-   * none.
-   */
-  answerApproval(
-    tenant: string,
-    approvalId: string,
-    answer: ApprovalAnswer,
-    now?: number,
-  ): Promise<{ readonly approval: ApprovalRow; readonly counted: boolean } | undefined>
-  /** Ends a pending approval without an answer. False if it is not pending. */
-  endApproval(
-    tenant: string,
-    approvalId: string,
-    end: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
-    now?: number,
-  ): Promise<boolean>
-  /** Takes the answer for a call. False if another call has used it. */
-  useApproval(tenant: string, approvalId: string, now?: number): Promise<boolean>
-  findApproval(tenant: string, approvalId: string): Promise<ApprovalRow | undefined>
-  listApprovals(
-    tenant: string,
-    filter: ApprovalFilter,
-    page: { readonly cursor?: string | undefined; readonly limit: number },
-    now?: number,
-  ): Promise<Page<ApprovalRow>>
-  countPendingApprovals(tenant: string): Promise<number>
-  /** Those of the given approvals that are no longer pending, of any tenant. */
-  endedApprovals(approvalIds: readonly string[]): Promise<readonly ApprovalKey[]>
-  /** Ends approvals whose deadline has passed, of any tenant; at most `limit`. */
-  expireApprovals(limit: number, now?: number): Promise<readonly ApprovalKey[]>
-  /** Ends a grant: the next identical call is asked about again. False if none is in force. */
-  revokeGrant(tenant: string, approvalId: string, now?: number): Promise<boolean>
-  /** Stores links of pending questions of one tenant. They expire with their question. */
-  createApprovalLinks(
-    links: readonly Omit<ApprovalLink, 'created_at' | 'used_at'>[],
-    now?: number,
-  ): Promise<void>
-  /** Finds a link of any tenant: a link is the credential, and names no tenant. */
-  findApprovalLink(linkId: string): Promise<ApprovalLink | undefined>
-  /** The messages about the given questions, in the order in which they are due. */
-  listApprovalMessages(tenant: string, approvalIds: readonly string[]): Promise<readonly ApprovalMessageRow[]>
-  /** The sessions, agents and tenants whose questions were refused within that time. */
-  listApprovalAlerts(tenant: string, within_ms: number, now?: number): Promise<readonly ApprovalAlert[]>
 }

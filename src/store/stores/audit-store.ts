@@ -1,5 +1,27 @@
-import type { NewDelivery } from './delivery-store.ts'
+import {
+  bytes,
+  flag,
+  id,
+  internal,
+  json,
+  jsonText,
+  merged,
+  nullable,
+  number,
+  oneOf,
+  position,
+  type RowOf,
+  real,
+  references,
+  sealedByHand,
+  sums,
+  table,
+  text,
+} from '../database/table.ts'
 import type { RecordedSummary } from './view-store.ts'
+
+export const eventKinds = ['allow', 'ask', 'block'] as const
+const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
 
 /** One dispatch to record. The store seals the texts that may hold secrets. */
 export interface EventRecord {
@@ -11,7 +33,7 @@ export interface EventRecord {
   readonly agent_id: string | null
   /** Its position in the session; absent in records of older versions. */
   readonly moment?: SessionPosition
-  readonly kind: 'allow' | 'ask' | 'block'
+  readonly kind: (typeof eventKinds)[number]
   readonly by_hook: string | null
   readonly code: string | null
   readonly duration_ms: number
@@ -42,7 +64,7 @@ export interface SessionPosition {
 export interface ExecutionRecord {
   readonly hook_id: string
   readonly handler_type: string
-  readonly decision: 'allow' | 'ask' | 'block' | 'error' | 'timeout' | 'skipped' | 'late' | 'aborted'
+  readonly decision: (typeof decisions)[number]
   readonly duration_ms: number
   readonly retry: number
   /** Unique for ever: `<hook id>:<event id>`, plus the attempt or `recheck` if there are several. */
@@ -65,18 +87,176 @@ export interface ExecutionTally {
   readonly repeated?: boolean
 }
 
+/** Who decided an event, and how long it took. No foreign key to tenants: events of a tenant that was just deleted must not fail their whole group. */
+export const events = table(
+  'events',
+  {
+    tenant_id: id(),
+    event_id: text(),
+    event: text(),
+    session_id: nullable(text()),
+    agent_id: nullable(text()),
+    kind: oneOf(eventKinds),
+    by_hook: nullable(text()),
+    code: nullable(text()),
+    duration_ms: real(),
+    created_at: number(),
+    request: sealedByHand(),
+    answer: sealedByHand(),
+    /** Its position in the session. */
+    moment: internal(nullable(jsonText<SessionPosition>())),
+  },
+  {
+    key: ['tenant_id', 'event_id'],
+    indexes: [
+      'events_by_time (created_at)',
+      'events_by_session (tenant_id, session_id, created_at, event_id) where session_id is not null',
+    ],
+  },
+)
+
+export const executions = table(
+  'hook_executions',
+  {
+    position: internal(position()),
+    id: id(),
+    tenant_id: id(),
+    hook_id: nullable(references(id(), 'agent_hooks (id) on delete set null')),
+    event_id: text(),
+    event: text(),
+    handler_type: text(),
+    session_id: nullable(text()),
+    agent_id: nullable(text()),
+    input_hash: text(),
+    decision: oneOf(decisions),
+    duration_ms: real(),
+    retry: number(),
+    dedup_key: text(),
+    code: nullable(text()),
+    error: nullable(text()),
+    error_detail: internal(nullable(sealedByHand())),
+    shadow: flag(),
+    metadata: json<Readonly<Record<string, unknown>>>(),
+    created_at: number(),
+    chain: internal(id()),
+    seq: internal(number()),
+    mac: internal(bytes()),
+  },
+  {
+    unique: [['id'], ['tenant_id', 'dedup_key'], ['chain', 'seq']],
+    identity: ['id'],
+    // Each filter of the history reads its index backwards. The executions of one event share its time, so the first index
+    // serves them too. The second also serves deleting a hook. Filters by decision often include a hook.
+    indexes: [
+      'executions_by_time (tenant_id, created_at, position)',
+      'executions_by_hook (hook_id, tenant_id, created_at, position)',
+      'executions_by_event (tenant_id, event, created_at, position)',
+      'executions_by_decision (tenant_id, decision, created_at, position, hook_id)',
+      'executions_by_session (tenant_id, session_id, created_at, position) where session_id is not null',
+      'executions_by_agent (tenant_id, agent_id, created_at, position) where agent_id is not null',
+      'executions_in_shadow (tenant_id, created_at, position) where shadow = :true',
+    ],
+    byWriter: 'executions_by_writer',
+    // They leave gaps in their chains, which are recorded step by step.
+    outlivesTenant: true,
+  },
+)
+
 /** A stored execution. */
-export interface ExecutionRow extends Omit<ExecutionRecord, 'hook_id' | 'error_detail' | 'tally'> {
-  readonly id: string
-  readonly tenant_id: string
-  readonly hook_id: string | null
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly input_hash: string
-  readonly created_at: number
-}
+export type ExecutionRow = RowOf<typeof executions>
+
+/** Recorded dispatches that are not in rows yet: one entry per group, across tenants. */
+export const journal = table('audit_journal', {
+  position: position(),
+  id: id(),
+  events: number(),
+  sealed: text(),
+  created_at: number(),
+})
+
+/** One chain per opened store. Rows up to `base_seq` are pruned. Pruning writes the base columns, recording the head. */
+export const chains = table(
+  'audit_chains',
+  {
+    chain: id(),
+    /** Numbers the chains without gaps, so that a missing chain is noticed. */
+    ordinal: number(),
+    sealed_key: sealedByHand(),
+    base_seq: number(),
+    base_link: bytes(),
+    base_mac: bytes(),
+    head_seq: number(),
+    head_link: bytes(),
+    head_mac: bytes(),
+  },
+  { key: ['chain'], unique: [['ordinal']] },
+)
+
+/** Rows that were deleted with their tenant, and the link with which the chain continues. */
+export const gaps = table(
+  'audit_gaps',
+  { chain: id(), from_seq: number(), to_seq: number(), link: bytes(), mac: bytes() },
+  { key: ['chain', 'from_seq'], isKeyed: true },
+)
+
+/** The answers that idempotency keys received. */
+export const keptAnswers = table(
+  'idempotency',
+  {
+    tenant_id: id(),
+    key: text(),
+    /** Tells a repeated request from a different one. */
+    request_hash: text(),
+    answer: sealedByHand(),
+    expires_at: number(),
+  },
+  {
+    key: ['tenant_id', 'key'],
+    isKeyed: true,
+    indexes: ['answers_by_end (expires_at)'],
+    expiry: [{ where: 'expires_at < :before', keep: 'none' }],
+    windows: [{ ends: 'expires_at', within: 'answer_ms' }],
+  },
+)
+
+/** What the events of a session add up to. */
+export const sessions = table(
+  'sessions',
+  {
+    tenant_id: id(),
+    session_id: text(),
+    agent_id: merged(nullable(text()), 'newest'),
+    first_at: merged(number(), 'min'),
+    last_at: merged(number(), 'max'),
+    ...sums('events'),
+    /** The name of the agent. */
+    agent: merged(nullable(text()), 'newest'),
+    folder: merged(nullable(text()), 'oldest'),
+    /** The beginning of the first prompt, redacted. */
+    title: merged(nullable(text()), 'oldest'),
+    ended_at: merged(nullable(number()), 'newest'),
+    ...sums('tool_calls', 'blocked', 'rewritten', 'asked'),
+    /** How long its events waited for hooks, in total. */
+    hook_ms: merged(real(), 'sum'),
+  },
+  {
+    key: ['tenant_id', 'session_id'],
+    isKeyed: true,
+    indexes: ['sessions_by_time (tenant_id, last_at, session_id)'],
+    expiry: [{ where: 'last_at < :before', keep: 'history' }],
+  },
+)
+
+/** The sub-agents of a session. */
+export const sessionLanes = table(
+  'session_lanes',
+  { tenant_id: id(), session_id: text(), lane: text(), created_at: merged(number(), 'min') },
+  {
+    key: ['tenant_id', 'session_id', 'lane'],
+    isKeyed: true,
+    expiry: [{ where: 'created_at < :before', keep: 'history' }],
+  },
+)
 
 export interface HistoryFilter {
   readonly hook_id?: string
@@ -106,19 +286,8 @@ export interface Page<Row> {
   readonly nextCursor: string
 }
 
-/** A stored event. */
-export interface StoredEvent {
-  readonly tenant_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly kind: 'allow' | 'ask' | 'block'
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-  /** Decrypted; undefined if the key is gone. */
+/** A stored event. The texts are decrypted; undefined if the key is gone. */
+export type StoredEvent = Omit<RowOf<typeof events>, 'request' | 'answer'> & {
   readonly request: string | undefined
   readonly answer: string | undefined
 }
@@ -133,24 +302,7 @@ export interface TimelineRow
   readonly rewritten: boolean
 }
 
-export interface SessionRow {
-  readonly tenant_id: string
-  readonly session_id: string
-  readonly agent_id: string | null
-  readonly first_at: number
-  readonly last_at: number
-  readonly events: number
-  /** The name of the agent. */
-  readonly agent: string | null
-  readonly folder: string | null
-  /** The beginning of the first prompt, redacted. */
-  readonly title: string | null
-  readonly tool_calls: number
-  readonly blocked: number
-  readonly rewritten: number
-  readonly asked: number
-  /** How long its events waited for hooks, in total. */
-  readonly hook_ms: number
+export type SessionRow = Omit<RowOf<typeof sessions>, 'ended_at'> & {
   readonly sub_agents: number
   readonly ended: boolean
 }
@@ -189,57 +341,4 @@ export interface LongestWindows {
   readonly retry_ms: number
   readonly answer_ms: number
   readonly guard_ms: number
-}
-
-/** Without `now` a method uses the clock of the store, which all nodes share. */
-export interface AuditStore {
-  /**
-   * Records a group of dispatches with their deliveries and the answers to keep, all or nothing, and updates their sessions.
-   * Existing dedup keys stay as they are, so recording a group twice changes nothing.
-   */
-  recordEvents(
-    batch: readonly EventRecord[],
-    deliveries: readonly NewDelivery[],
-    answers: readonly NewAnswer[],
-    now?: number,
-  ): Promise<void>
-  /** Newest first, in pages. */
-  history(
-    tenant: string,
-    filter: HistoryFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<ExecutionRow>>
-  /** Executions after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
-  tail(tenant: string, cursor: string | undefined, limit: number): Promise<Page<ExecutionRow>>
-  /** The full error text of one execution, decrypted. */
-  errorDetail(tenant: string, executionId: string): Promise<string | undefined>
-  findEvent(tenant: string, eventId: string): Promise<StoredEvent | undefined>
-  /** The events of one session, oldest first, in pages. */
-  sessionEvents(
-    tenant: string,
-    session: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<TimelineRow>>
-  /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
-  eventTexts(tenant: string, eventIds: readonly string[], maxLength: number): Promise<readonly EventTexts[]>
-  /** Latest first, in pages. */
-  listSessions(
-    tenant: string,
-    filter: SessionFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<SessionRow>>
-  findSession(tenant: string, session: string): Promise<SessionRow | undefined>
-  findAnswer(tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined>
-  /** Verifies the chain of MACs over all recorded executions. */
-  verifyAudit(): Promise<AuditVerdict>
-  /** Deletes executions and done deliveries that are older, and everything that has expired, in small steps. Returns how many. */
-  prune(
-    limits: { readonly keep_executions_ms: number; readonly keep_deliveries_ms: number },
-    now?: number,
-  ): Promise<number>
-  /**
-   * Shortens windows that end later than their length allows, because the clock was ahead when they began: leases, retries,
-   * kept answers and guards. Returns how many.
-   */
-  clampWindows(longest: LongestWindows, now?: number): Promise<number>
 }

@@ -1,3 +1,17 @@
+import {
+  checked,
+  id,
+  internal,
+  nullable,
+  number,
+  oneOf,
+  type RowOf,
+  sealedByHand,
+  table,
+  text,
+} from '../database/table.ts'
+import { APPROVAL_MESSAGE } from './approval-store.ts'
+
 /** Work to do after the answer, recorded with the event that caused it. */
 export interface NewDelivery {
   readonly id: string
@@ -28,7 +42,51 @@ export interface ClaimedDelivery {
   readonly created_at: number
 }
 
-export type DeliveryState = 'waiting' | 'leased' | 'dead'
+export const deliveryStates = ['waiting', 'leased', 'dead', 'done'] as const
+export type DeliveryState = Exclude<(typeof deliveryStates)[number], 'done'>
+
+export const deliveries = table(
+  'deliveries',
+  {
+    id: id(),
+    tenant_id: id(),
+    kind: text(),
+    dedup_key: text(),
+    payload: internal(sealedByHand()),
+    /** A `done` row only keeps its dedup key. */
+    state: checked(oneOf(deliveryStates)),
+    attempts: number(),
+    /** When a worker may claim it; for a leased row, when its lease ends. */
+    due_at: number(),
+    lease: internal(nullable(text())),
+    last_error: nullable(text()),
+    /** The question that it is about, with which it ends. */
+    approval_id: internal(nullable(text())),
+    created_at: number(),
+    updated_at: internal(number()),
+  },
+  {
+    key: ['id'],
+    unique: [['tenant_id', 'dedup_key']],
+    indexes: [
+      // Only open deliveries are searched by time, so done ones cost nothing.
+      "deliveries_due (kind, due_at, id) where state in ('waiting', 'leased')",
+      "deliveries_listed (tenant_id, created_at, id) where state <> 'done'",
+      "deliveries_ended (state, updated_at) where state in ('done', 'dead')",
+      'deliveries_of_approval (tenant_id, approval_id) where approval_id is not null',
+    ],
+    // Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key.
+    expiry: [
+      { where: "state = 'done' and updated_at < :before", order: 'updated_at', keep: 'done deliveries' },
+      { where: "state = 'dead' and updated_at < :before", order: 'updated_at', keep: 'history' },
+    ],
+    windows: [
+      { ends: 'due_at', within: 'lease_ms', where: "state = 'leased'" },
+      { ends: 'due_at', within: 'retry_ms', where: `state = 'waiting' and kind <> '${APPROVAL_MESSAGE}'` },
+      { ends: 'due_at', began: 'created_at', where: `kind = '${APPROVAL_MESSAGE}' and state = 'waiting'` },
+    ],
+  },
+)
 
 /** How far a delivery has come, for those who know its dedup key. */
 export interface DeliveryProgress {
@@ -38,17 +96,7 @@ export interface DeliveryProgress {
   readonly last_error: string | null
 }
 
-export interface DeliveryRow {
-  readonly id: string
-  readonly tenant_id: string
-  readonly kind: string
-  readonly dedup_key: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  readonly due_at: number
-  readonly last_error: string | null
-  readonly created_at: number
-}
+export type DeliveryRow = Omit<RowOf<typeof deliveries>, 'state'> & { readonly state: DeliveryState }
 
 /** How one attempt ended. */
 export type DeliveryEnd =
@@ -63,32 +111,10 @@ export type DeliveryEnd =
     }
   | { readonly id: string; readonly lease: string; readonly end: 'dead'; readonly error: string }
 
-/** Without `now` a method uses the clock of the store, which all nodes share. */
-export interface DeliveryStore {
-  /** Claims the oldest due deliveries of all tenants that no worker holds. An expired lease does not hold. */
-  claimDeliveries(claim: {
-    readonly kinds: readonly string[]
-    readonly limit: number
-    readonly lease_ms: number
-    readonly worker: string
-    readonly now?: number
-  }): Promise<readonly ClaimedDelivery[]>
-  /** Returns the ids that were ended; a lost lease ends nothing. A done delivery keeps its dedup key until it is pruned. */
-  endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
-  extendLeases(
-    leases: readonly { readonly id: string; readonly lease: string }[],
-    lease_ms: number,
-    now?: number,
-  ): Promise<void>
-  listDeliveries(
-    tenant: string,
-    filter: { readonly state?: DeliveryState; readonly kind?: string },
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly nextCursor: string }>
-  /** Done ones too, until they are pruned. Unknown keys are absent. */
-  findDeliveries(tenant: string, dedupKeys: readonly string[]): Promise<readonly DeliveryProgress[]>
-  /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
-  replayDeliveries(tenant: string, ids: readonly string[] | 'all', now?: number): Promise<number>
-  /** When the next delivery is due; undefined if none waits. */
-  nextDelivery(kinds: readonly string[], now: number): Promise<number | undefined>
+export interface ClaimRequest {
+  readonly kinds: readonly string[]
+  readonly limit: number
+  readonly lease_ms: number
+  readonly worker: string
+  readonly now?: number
 }

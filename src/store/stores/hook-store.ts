@@ -1,11 +1,105 @@
 import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import type { MethodsOf } from '../database/operation.ts'
+import {
+  checked,
+  flag,
+  id,
+  json,
+  list,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  references,
+  table,
+  tenantId,
+  text,
+} from '../database/table.ts'
+import type { hookOperations } from '../sql/hook-operations.ts'
 
+export const hookScopes = ['global', 'tenant', 'agent'] as const
 /**
  * The origin of a hook. `builtin` hooks come with the product, `blueprint` hooks with the blueprint of an agent; of both,
  * only `enabled` can change.
  */
-export type HookSource = 'builtin' | 'user' | 'blueprint'
+export const hookSources = ['builtin', 'user', 'blueprint'] as const
+export type HookSource = (typeof hookSources)[number]
+const failures = ['error', 'timeout', 'invalid'] as const satisfies readonly Failure[]
+
+export const agentHooks = table(
+  'agent_hooks',
+  {
+    id: id(),
+    tenant_id: tenantId(),
+    name: optional(text()),
+    description: optional(text()),
+    agent_ids: list(),
+    event: text(),
+    handler_type: text(),
+    scope: checked(oneOf(hookScopes)),
+    /** Its sealed texts are inside, at any depth. */
+    config: json<unknown>(),
+    matcher: optional(text()),
+    if_expr: optional(text()),
+    timeout_ms: optional(number()),
+    on_timeout: optional(checked(oneOf(['block', 'allow']))),
+    priority: number(),
+    enabled: flag(),
+    disabled_reason: optional(text()),
+    /** The kind of failure that tripped it, whose policy keeps applying. */
+    tripped_by: optional(oneOf(failures)),
+    version: number(),
+    source: checked(oneOf(hookSources)),
+    /** Every field of a definition without its own column, so that a new field needs no new column. */
+    options: json<Readonly<Record<string, unknown>>>(),
+    created_by: nullable(text()),
+    created_at: number(),
+    updated_at: number(),
+  },
+  { key: ['id'], indexes: ['hooks_of_tenant (tenant_id, created_at, id)'], readByAll: true },
+)
+
+/** The channel on which PostgreSQL tells nodes about definitions. */
+export const HINT_CHANNEL = 'hookhelm_definitions'
+
+/** `stamp` orders changes by visibility, which on PostgreSQL differs from the order of writing. */
+export const definitionVersions = table(
+  'definition_versions',
+  { tenant_id: id(), version: number(), stamp: number() },
+  {
+    key: ['tenant_id'],
+    isKeyed: true,
+    indexes: ['definition_changes (stamp)'],
+    notice: {
+      name: 'hint_definitions',
+      channel: HINT_CHANNEL,
+      payload: "new.tenant_id || ' ' || new.version",
+      on: 'insert or update',
+    },
+    readByAll: true,
+    writtenByMaster: true,
+    // The version of a deleted tenant tells other nodes that it is gone.
+    outlivesTenant: true,
+  },
+)
+
+/** Global hooks that the breaker disabled for one tenant. */
+export const hookTrips = table(
+  'hook_trips',
+  {
+    tenant_id: tenantId(),
+    hook_id: references(id(), 'agent_hooks (id) on delete cascade'),
+    tripped_at: number(),
+    tripped_by: oneOf(failures),
+  },
+  {
+    key: ['tenant_id', 'hook_id'],
+    isKeyed: true,
+    indexes: ['trips_of_hook (hook_id)'],
+    writtenByMaster: true,
+  },
+)
 
 /** A stored hook: the complete definition, and what the store adds. */
 export interface HookRow extends HookDefinition {
@@ -45,46 +139,4 @@ export interface HookTrip {
   readonly by: Failure
 }
 
-export interface HookStore {
-  /** The tenant's hooks and the global ones, in the order of creation. */
-  listHooks(tenant: string, filter?: HookFilter): Promise<readonly HookRow[]>
-  /** A hook of the tenant or a global one. */
-  findHook(tenant: string, id: string): Promise<HookRow | undefined>
-  createHook(hook: NewHook, now: number): Promise<HookRow>
-  /**
-   * Replaces the definition of the tenant's hook and raises its version by one. Returns 'stale', and writes nothing, if the
-   * stored version is not `version`; 'missing' if the tenant has no such hook.
-   */
-  updateHook(
-    tenant: string,
-    id: string,
-    change: { readonly version: number; readonly hook: HookDefinition },
-    now: number,
-  ): Promise<HookRow | 'stale' | 'missing'>
-  /** Enables or disables the tenant's hook and raises its version. Enabling also clears every trip of the breaker. */
-  toggleHook(
-    tenant: string,
-    id: string,
-    change: { readonly enabled: boolean; readonly reason?: string },
-    now: number,
-  ): Promise<HookRow | 'missing'>
-  /** Deletes a hook. Its executions stay, with a null hook id. */
-  deleteHook(tenant: string, id: string): Promise<boolean>
-  /**
-   * The breaker disables a hook after failures of the given kind. The tenant's hook becomes `enabled: false,
-   * disabled_reason: 'breaker'`; a global one is disabled for this tenant only. False if it was disabled already or does
-   * not exist.
-   */
-  tripHook(tenant: string, id: string, by: Failure, now: number): Promise<boolean>
-  /** All definitions of a tenant and their version, for a snapshot. `tenant` may be the master tenant. */
-  loadDefinitions(tenant: string): Promise<{
-    readonly version: number
-    readonly hooks: readonly HookRow[]
-    /** Global hooks that the breaker disabled for this tenant. */
-    readonly tripped: readonly HookTrip[]
-  }>
-  /** Without a cursor: only the current cursor. */
-  definitionChanges(cursor?: string): Promise<DefinitionChanges>
-  /** Disables every enabled hook of these types that is not builtin. Returns how many. The standard edition calls it at start. */
-  disableHandlerTypes(types: readonly string[], reason: string, now: number): Promise<number>
-}
+export type HookStore = MethodsOf<typeof hookOperations>

@@ -1,47 +1,87 @@
-import type { Page } from './audit-store.ts'
+import type { MethodsOf } from '../database/operation.ts'
+import {
+  flag,
+  id,
+  internal,
+  nullable,
+  number,
+  oneOf,
+  type RowOf,
+  sealedJson,
+  table,
+  tenantId,
+  text,
+} from '../database/table.ts'
+import type { firingOperations } from '../sql/rules/firing-operations.ts'
+import type { mailboxOperations } from '../sql/rules/mailbox-operations.ts'
+import type { environmentOperations, ruleOperations, teamOperations } from '../sql/rules/rule-operations.ts'
 import type { NewDelivery } from './delivery-store.ts'
 
-type Content = Readonly<Record<string, unknown>>
+export type Content = Readonly<Record<string, unknown>>
 
 /** A stored recovery rule. */
-export interface RuleRow {
-  readonly tenant_id: string
-  /** The id that its author gave it, unique in the tenant. */
-  readonly rule_id: string
-  /** The rule as it was saved, without `id` and `enabled`. Sealed when stored. Null if the key is gone. */
-  readonly definition: Content | null
-  readonly enabled: boolean
-  readonly version: number
-  readonly created_by: string | null
-  readonly created_at: number
-  readonly updated_at: number
-}
+export const rules = table(
+  'rules',
+  {
+    tenant_id: tenantId(),
+    /** The id that its author gave it, unique in the tenant. */
+    rule_id: text(),
+    /** The rule as it was saved, without `id` and `enabled`. */
+    definition: sealedJson(),
+    enabled: flag(),
+    version: number(),
+    created_by: nullable(text()),
+    created_at: number(),
+    updated_at: number(),
+  },
+  { key: ['tenant_id', 'rule_id'] },
+)
+export type RuleRow = RowOf<typeof rules>
 
-/** A team or an environment. The definition is sealed when stored, and null if the key is gone. */
-export interface NamedRow {
-  readonly tenant_id: string
-  readonly name: string
-  readonly definition: Content | null
-  readonly created_at: number
-  readonly updated_at: number
+/** Definitions are sealed: they may hold headers, and addresses that are secrets. */
+const named = {
+  tenant_id: tenantId(),
+  name: text(),
+  definition: sealedJson(),
+  created_at: number(),
+  updated_at: number(),
 }
+export const teams = table('teams', named, { key: ['tenant_id', 'name'] })
+export const environments = table('environments', named, { key: ['tenant_id', 'name'] })
+/** A team or an environment. */
+export type NamedRow = RowOf<typeof teams>
 
 /** A message in the mailbox of a member of a team. */
-export interface NewMailboxMessage {
-  /** A second message with the same id is not stored. */
-  readonly message_id: string
-  readonly team: string
-  readonly member: string
-  readonly firing_id: string | null
-  /** Sender, summary and text. Sealed when stored. */
-  readonly content: Content
-}
+export const mailboxMessages = table(
+  'mailbox_messages',
+  {
+    tenant_id: tenantId(),
+    message_id: text(),
+    team: text(),
+    member: text(),
+    firing_id: nullable(text()),
+    /** Sender, summary and text. */
+    content: sealedJson(),
+    created_at: number(),
+    read_at: nullable(number()),
+  },
+  {
+    key: ['tenant_id', 'message_id'],
+    indexes: [
+      'mailbox_by_time (tenant_id, created_at, message_id)',
+      'mailbox_of_member (tenant_id, team, member, created_at, message_id)',
+      'mailbox_to_prune (created_at)',
+      // The messages and the cause of a firing are looked up whenever the firing is shown.
+      'mailbox_of_firing (tenant_id, firing_id, created_at, message_id) where firing_id is not null',
+    ],
+    expiry: [{ where: 'created_at < :before', order: 'created_at', keep: 'history' }],
+  },
+)
+export type MailboxRow = RowOf<typeof mailboxMessages>
 
-export interface MailboxRow extends Omit<NewMailboxMessage, 'content'> {
-  readonly tenant_id: string
-  readonly content: Content | null
-  readonly created_at: number
-  readonly read_at: number | null
+/** A second message with the same id is not stored. */
+export type NewMailboxMessage = Omit<MailboxRow, 'tenant_id' | 'content' | 'created_at' | 'read_at'> & {
+  readonly content: Content
 }
 
 export interface MailboxFilter {
@@ -64,21 +104,40 @@ export interface NewFiringAction {
   readonly dedup: { readonly key: string; readonly windowMs: number }
 }
 
+export const ruleFirings = table(
+  'rule_firings',
+  {
+    tenant_id: tenantId(),
+    /** Follows from the event and the rule, so that the same cause fires once. */
+    firing_id: text(),
+    rule_id: text(),
+    /** `stored`, or the path of the file of the rule. */
+    source: text(),
+    event_id: text(),
+    event: text(),
+    outcome: text(),
+    session_id: nullable(text()),
+    run_id: nullable(text()),
+    depth: number(),
+    /** The rule and the event as they were. */
+    content: sealedJson(),
+    created_at: number(),
+  },
+  {
+    key: ['tenant_id', 'firing_id'],
+    indexes: [
+      'firings_by_time (tenant_id, created_at, firing_id)',
+      'firings_of_rule (tenant_id, rule_id, created_at, firing_id)',
+      'firings_of_run (tenant_id, run_id, created_at, firing_id) where run_id is not null',
+      'firings_to_prune (created_at)',
+      'firings_of_event (tenant_id, event_id, created_at, firing_id)',
+    ],
+    expiry: [{ where: 'created_at < :before', order: 'created_at', keep: 'history' }],
+  },
+)
+
 /** A rule that matches an event. */
-export interface NewFiring {
-  /** Follows from the event and the rule, so that the same cause fires once. */
-  readonly firing_id: string
-  readonly tenant_id: string
-  readonly rule_id: string
-  /** `stored`, or the path of the file of the rule. */
-  readonly source: string
-  readonly event_id: string
-  readonly event: string
-  readonly outcome: string
-  readonly session_id: string | null
-  readonly run_id: string | null
-  readonly depth: number
-  /** The rule and the event as they were. Sealed when stored. */
+export type NewFiring = Omit<RowOf<typeof ruleFirings>, 'content' | 'created_at'> & {
   readonly content: Content
   /** 0 is no window. */
   readonly cooldown: { readonly key: string; readonly windowMs: number }
@@ -87,23 +146,30 @@ export interface NewFiring {
   readonly delivery: NewDelivery
 }
 
-export interface FiringAction {
-  readonly position: number
-  readonly action_id: string
-  readonly action_type: string
-  readonly status: ActionStatus
-  readonly reason: string | null
-  readonly detail: string | null
-  /** The run that the action started. */
-  readonly run_id: string | null
-  readonly updated_at: number
-}
+export const ruleActions = table(
+  'rule_actions',
+  {
+    tenant_id: internal(id()),
+    firing_id: internal(text()),
+    position: number(),
+    action_id: text(),
+    action_type: text(),
+    status: oneOf(actionStatuses),
+    reason: nullable(text()),
+    detail: nullable(text()),
+    /** The run that the action started. */
+    run_id: nullable(text()),
+    updated_at: number(),
+  },
+  {
+    key: ['tenant_id', 'firing_id', 'position'],
+    foreignKeys: ['(tenant_id, firing_id) references rule_firings (tenant_id, firing_id) on delete cascade'],
+    indexes: ['actions_of_run (tenant_id, run_id) where run_id is not null'],
+  },
+)
+export type FiringAction = RowOf<typeof ruleActions>
 
-export interface FiringRow extends Omit<NewFiring, 'content' | 'cooldown' | 'actions' | 'delivery'> {
-  readonly content: Content | null
-  readonly created_at: number
-  readonly actions: readonly FiringAction[]
-}
+export type FiringRow = RowOf<typeof ruleFirings> & { readonly actions: readonly FiringAction[] }
 
 /** `left_ms`: the cooldown of the rule goes on for so long, and nothing was stored. */
 export type FiringResult = { readonly firing: FiringRow } | { readonly left_ms: number }
@@ -121,8 +187,6 @@ export type ActionEnd = Pick<FiringAction, 'position' | 'reason' | 'detail' | 'r
   readonly status: 'executed' | 'skipped' | 'failed'
 }
 
-type PageRequest = { readonly cursor?: string; readonly limit: number }
-
 /** A window of a rule or an action. */
 export interface GuardWindow {
   readonly kind: 'cooldown' | 'dedup'
@@ -130,78 +194,15 @@ export interface GuardWindow {
   readonly windowMs: number
 }
 
-/** Recovery rules and what they need. Without `now`, the clock of the store. */
-export interface RuleStore {
-  /** In the order of creation. */
-  listRules(tenant: string): Promise<readonly RuleRow[]>
-  findRule(tenant: string, ruleId: string): Promise<RuleRow | undefined>
-  /** Undefined if the id is taken. */
-  createRule(
-    tenant: string,
-    rule: Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content },
-    now?: number,
-  ): Promise<RuleRow | undefined>
-  /** Without `version` it replaces any. */
-  updateRule(
-    tenant: string,
-    ruleId: string,
-    change: { readonly definition?: Content; readonly enabled?: boolean; readonly version?: number },
-    now?: number,
-  ): Promise<RuleRow | 'stale' | 'missing'>
-  deleteRule(tenant: string, ruleId: string): Promise<boolean>
-
-  /** Creates the team if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveTeam(tenant: string, team: NamedDefinition, isNew: boolean, now?: number): Promise<NamedRow | undefined>
-  findTeam(tenant: string, name: string): Promise<NamedRow | undefined>
-  listTeams(tenant: string): Promise<readonly NamedRow[]>
-  /** Deletes the team with the mailboxes of its members. */
-  deleteTeam(tenant: string, name: string): Promise<boolean>
-
-  saveEnvironment(
-    tenant: string,
-    environment: NamedDefinition,
-    isNew: boolean,
-    now?: number,
-  ): Promise<NamedRow | undefined>
-  findEnvironment(tenant: string, name: string): Promise<NamedRow | undefined>
-  listEnvironments(tenant: string): Promise<readonly NamedRow[]>
-  deleteEnvironment(tenant: string, name: string): Promise<boolean>
-
-  /** Stores messages and the deliveries that carry them further, all or nothing. Existing ids stay as they are. */
-  postMessages(
-    tenant: string,
-    messages: readonly NewMailboxMessage[],
-    deliveries: readonly NewDelivery[],
-    now?: number,
-  ): Promise<void>
-  /** Newest first. */
-  listMailbox(tenant: string, filter: MailboxFilter, page: PageRequest): Promise<Page<MailboxRow>>
-  findMessage(tenant: string, messageId: string): Promise<MailboxRow | undefined>
-  /** Returns how many were unread. */
-  markRead(tenant: string, messageIds: readonly string[], now?: number): Promise<number>
-  deleteMessage(tenant: string, messageId: string): Promise<boolean>
-
-  /**
-   * Checks and arms the cooldown of the rule and the dedup windows of its actions, and stores the firing with its delivery,
-   * in one transaction. A firing that exists is returned as it is, so that a repeated call fires nothing.
-   */
-  fireRule(firing: NewFiring, now?: number): Promise<FiringResult>
-  /** How long cooldowns go on, by their keys. Keys without a window are absent. Arms nothing. */
-  readWindows(
-    tenant: string,
-    windows: readonly GuardWindow[],
-    now?: number,
-  ): Promise<Readonly<Record<string, number>>>
-  findFiring(tenant: string, firingId: string): Promise<FiringRow | undefined>
-  /** Newest first. */
-  listFirings(tenant: string, filter: FiringFilter, page: PageRequest): Promise<Page<FiringRow>>
-  /** Marks a pending action as started. False if it has begun already. */
-  startAction(tenant: string, firingId: string, position: number, now?: number): Promise<boolean>
-  /** Stores how an action ended. False if its end is known already. */
-  endAction(tenant: string, firingId: string, end: ActionEnd, now?: number): Promise<boolean>
-}
-
 export interface NamedDefinition {
   readonly name: string
   readonly definition: Content
 }
+
+export type RuleStore = MethodsOf<
+  typeof ruleOperations &
+    typeof teamOperations &
+    typeof environmentOperations &
+    typeof mailboxOperations &
+    typeof firingOperations
+>

@@ -1,33 +1,58 @@
+import type { MethodsOf } from '../database/operation.ts'
+import {
+  checked,
+  flag,
+  id,
+  internal,
+  jsonText,
+  list,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  position,
+  type RowOf,
+  sealedJson,
+  sealedText,
+  table,
+  tenantId,
+  text,
+} from '../database/table.ts'
+import type { blueprintOperations, runHookOperations } from '../sql/runs/blueprint-operations.ts'
+import type { runEventOperations } from '../sql/runs/run-event-operations.ts'
+import type { runOperations, runSessionOperations } from '../sql/runs/run-operations.ts'
+import type { runStateOperations } from '../sql/runs/run-state.ts'
+import type { runnerOperations } from '../sql/runs/runner-operations.ts'
 import type { NewHook } from './hook-store.ts'
 
 /** `preparing`: the hooks before its start run. A prepared run is `pending` again until a runner claims it. */
 export const runStatuses = [
-  ...['pending', 'preparing', 'claimed', 'running', 'stopping'],
-  ...['completed', 'failed', 'stopped'],
+  ...(['pending', 'preparing', 'claimed', 'running', 'stopping'] as const),
+  ...(['completed', 'failed', 'stopped'] as const),
 ] as const
 
-export type RunStatus =
-  | 'pending'
-  | 'preparing'
-  | 'claimed'
-  | 'running'
-  | 'stopping'
-  | 'completed'
-  | 'failed'
-  | 'stopped'
+export type RunStatus = (typeof runStatuses)[number]
 export type RunEnd = 'completed' | 'failed' | 'stopped'
 
-export interface BlueprintRow {
-  readonly tenant_id: string
-  readonly name: string
-  /** `file` rows follow `agent.json` files and cannot be changed over the API. */
-  readonly source: 'stored' | 'file'
-  /** The blueprint as it was saved, unknown keys included. */
-  readonly definition: Readonly<Record<string, unknown>>
-  readonly version: number
-  readonly created_at: number
-  readonly updated_at: number
-}
+type Content = Readonly<Record<string, unknown>>
+const LOST = 'The text cannot be read: the key that sealed it is gone.'
+
+export const blueprints = table(
+  'blueprints',
+  {
+    tenant_id: tenantId(),
+    name: text(),
+    /** `file` rows follow `agent.json` files and cannot be changed over the API. */
+    source: checked(oneOf(['stored', 'file'])),
+    /** The blueprint as it was saved, unknown keys included. */
+    definition: jsonText<Content>(),
+    version: number(),
+    created_at: number(),
+    updated_at: number(),
+  },
+  { key: ['tenant_id', 'name'] },
+)
+export type BlueprintRow = RowOf<typeof blueprints>
 
 /** A hook of a blueprint. It applies to the agent with the blueprint's name. */
 export type BlueprintHook = Omit<NewHook, 'tenant_id' | 'source' | 'scope' | 'agent_ids'>
@@ -38,13 +63,18 @@ export interface NewBlueprint extends Pick<BlueprintRow, 'name' | 'source' | 'de
 }
 
 /** A named hook that blueprints refer to with `$ref`. */
-export interface RunHookRow {
-  readonly tenant_id: string
-  readonly name: string
-  readonly definition: Readonly<Record<string, unknown>>
-  readonly created_at: number
-  readonly updated_at: number
-}
+export const runHooks = table(
+  'run_hooks',
+  {
+    tenant_id: tenantId(),
+    name: text(),
+    definition: jsonText<Content>(),
+    created_at: number(),
+    updated_at: number(),
+  },
+  { key: ['tenant_id', 'name'] },
+)
+export type RunHookRow = RowOf<typeof runHooks>
 
 /** What a runner must offer. An absent or empty field accepts every runner. */
 export interface RunDemands {
@@ -67,35 +97,68 @@ export interface RunnerOffer {
   readonly require_matching_tags: boolean
 }
 
-export interface RunnerRow extends RunnerOffer {
-  readonly runner_id: string
-  readonly tenant_id: string
-  /** The name of the token that registered it. */
-  readonly registered_by: string
-  readonly registered_at: number
-  readonly last_seen_at: number
-  /** A runner that was asked to leave gets no more runs. */
-  readonly is_leaving: boolean
-}
+export const runners = table(
+  'runners',
+  {
+    tenant_id: tenantId(),
+    runner_id: text(),
+    hostname: text(),
+    project_dir: text(),
+    executor_profile: text(),
+    executor_type: text(),
+    tags: list(),
+    require_matching_tags: flag(),
+    /** What `offerKeys` returns for its offer. */
+    demand_keys: internal(text()),
+    tag_keys: internal(text()),
+    /** The name of the token that registered it. */
+    registered_by: text(),
+    registered_at: number(),
+    last_seen_at: number(),
+    /** A runner that was asked to leave gets no more runs. */
+    is_leaving: flag(),
+  },
+  {
+    key: ['tenant_id', 'runner_id'],
+    expiry: [{ where: 'last_seen_at < :before', keep: 'history' }],
+    windows: [{ ends: 'last_seen_at', within: 0 }],
+  },
+)
+export type RunnerRow = RowOf<typeof runners>
 
-export type RunSessionStatus = 'pending' | 'running' | 'idle' | 'finished' | 'failed' | 'stopped'
+export const runSessionStatuses = ['pending', 'running', 'idle', 'finished', 'failed', 'stopped'] as const
+export type RunSessionStatus = (typeof runSessionStatuses)[number]
 
 /** A conversation of one agent. Its first run starts it, later runs resume it. */
-export interface RunSessionRow {
-  readonly session_id: string
-  readonly tenant_id: string
-  readonly status: RunSessionStatus
-  readonly agent_name: string | null
-  readonly project_dir: string | null
-  readonly parent_session_id: string | null
-  /** How the executor knows the session, for resuming it. */
-  readonly executor_session_id: string | null
-  readonly executor_profile: string | null
-  readonly hostname: string | null
-  readonly created_by: string
-  readonly created_at: number
-  readonly last_resumed_at: number | null
-}
+export const runSessions = table(
+  'run_sessions',
+  {
+    tenant_id: tenantId(),
+    session_id: text(),
+    status: oneOf(runSessionStatuses),
+    agent_name: nullable(text()),
+    project_dir: nullable(text()),
+    parent_session_id: nullable(text()),
+    /** How the executor knows the session, for resuming it. */
+    executor_session_id: nullable(text()),
+    executor_profile: nullable(text()),
+    hostname: nullable(text()),
+    created_by: text(),
+    created_at: number(),
+    last_resumed_at: nullable(number()),
+  },
+  {
+    key: ['tenant_id', 'session_id'],
+    indexes: [
+      'sessions_of_runs (tenant_id, created_at, session_id)',
+      'sessions_of_runs_by_creator (tenant_id, created_by, created_at, session_id)',
+      'sessions_of_runs_by_parent (tenant_id, parent_session_id, created_at, session_id) where parent_session_id is not null',
+      'sessions_of_runs_to_prune (created_at)',
+      'sessions_of_runs_by_executor (tenant_id, executor_session_id) where executor_session_id is not null',
+    ],
+  },
+)
+export type RunSessionRow = RowOf<typeof runSessions>
 
 /** What a run has in place of its blueprint. */
 export interface RunOverrides {
@@ -103,72 +166,183 @@ export interface RunOverrides {
   readonly model?: string
 }
 
-export interface NewRun {
-  readonly run_id: string
-  readonly tenant_id: string
-  readonly session_id: string
-  readonly type: 'start_session' | 'resume_session'
-  readonly agent_name: string | null
-  /** Sealed when stored, like every content of a run. */
-  readonly parameters: Readonly<Record<string, unknown>>
-  readonly project_dir: string | null
-  readonly parent_session_id: string | null
-  /** The run whose hook or rule started this one. */
-  readonly parent_run_id: string | null
-  readonly execution_mode: 'sync' | 'async_poll' | 'async_callback'
-  readonly demands: RunDemands
-  /** The point of the run hook that this run serves. Such a run fires no run hooks itself. */
-  readonly hook_point: string | null
-  readonly depth: number
+export interface NewRun
+  extends Pick<
+    RowOf<typeof runs>,
+    | ('run_id' | 'tenant_id' | 'session_id' | 'type' | 'agent_name' | 'project_dir' | 'parent_session_id')
+    | ('parent_run_id' | 'execution_mode' | 'demands' | 'hook_point' | 'depth' | 'created_by' | 'overrides')
+  > {
+  readonly parameters: Content
   /** Unique within the tenant: a second run with the same key is not created. */
   readonly key: string | null
-  readonly created_by: string
   /** Without a runner by then, the run fails. */
   readonly claim_within_ms: number
-  readonly overrides?: RunOverrides
 }
 
-export interface RunRow extends Omit<NewRun, 'key' | 'claim_within_ms' | 'parameters'> {
-  /** Null if the key that sealed them is gone. */
-  readonly parameters: Readonly<Record<string, unknown>> | null
-  readonly status: RunStatus
-  /** Its start hooks have run. */
-  readonly is_prepared: boolean
-  /** What the caller sent, if a hook changed `parameters`. */
-  readonly original_parameters: Readonly<Record<string, unknown>> | null
-  readonly runner_id: string | null
-  /** How often a runner claimed it. */
-  readonly attempts: number
-  readonly error: string | null
-  /** The reason of the hook that blocked it. */
-  readonly block_reason: string | null
-  /** It failed because it took too long. */
-  readonly timed_out: boolean
-  /** How many `hook_start` events it has. */
-  readonly hooks: number
-  readonly created_at: number
-  readonly claimed_at: number | null
-  readonly started_at: number | null
-  readonly completed_at: number | null
-}
+/** A node has this long to finish a run before another node tries. */
+export const FINISH_WITHIN_MS = 10_000
+
+/** The channel on which PostgreSQL tells nodes about runs that someone waits for. */
+export const RUN_HINT_CHANNEL = 'hookhelm_runs'
+
+export const runs = table(
+  'runs',
+  {
+    /** The order of creation. */
+    position: internal(position()),
+    tenant_id: id(),
+    run_id: text(),
+    session_id: text(),
+    type: oneOf(['start_session', 'resume_session']),
+    agent_name: nullable(text()),
+    parameters: sealedJson(),
+    /** What the caller sent, if a hook changed `parameters`. */
+    original_parameters: nullable(sealedJson()),
+    project_dir: nullable(text()),
+    parent_session_id: nullable(text()),
+    /** The run whose hook or rule started this one. */
+    parent_run_id: nullable(text()),
+    execution_mode: oneOf(['sync', 'async_poll', 'async_callback']),
+    demands: jsonText<RunDemands>(),
+    /** What `demandKeys` returns for its demands. */
+    demand_key: internal(text()),
+    tag_keys: internal(text()),
+    /** The point of the run hook that this run serves. Such a run fires no run hooks itself. */
+    hook_point: nullable(text()),
+    depth: number(),
+    key: internal(nullable(text())),
+    created_by: text(),
+    claim_within_ms: internal(number()),
+    status: oneOf(runStatuses),
+    /** Its start hooks have run. */
+    is_prepared: flag(),
+    runner_id: nullable(text()),
+    /** How often a runner claimed it. */
+    attempts: number(),
+    /** How often a coordinator began to prepare it. */
+    preparations: internal(number()),
+    lease: internal(nullable(text())),
+    lease_ms: internal(nullable(number())),
+    /** When its lease ends, or until when a runner must claim it; null after its end. */
+    due_at: internal(nullable(number())),
+    error: nullable(sealedText(LOST)),
+    /** The reason of the hook that blocked it. */
+    block_reason: nullable(sealedText(LOST)),
+    /** It failed because it took too long. */
+    timed_out: flag(),
+    /** How many `hook_start` events it has. */
+    hooks: number(),
+    finish_pending: internal(flag()),
+    /** When another node may finish it; null before its end. */
+    finish_due_at: internal(nullable(number())),
+    created_at: number(),
+    claimed_at: nullable(number()),
+    started_at: nullable(number()),
+    completed_at: nullable(number()),
+    overrides: optional(jsonText<RunOverrides>()),
+  },
+  {
+    unique: [
+      ['tenant_id', 'run_id'],
+      ['tenant_id', 'key'],
+    ],
+    identity: ['tenant_id', 'run_id'],
+    foreignKeys: [
+      '(tenant_id, session_id) references run_sessions (tenant_id, session_id) on delete cascade',
+    ],
+    indexes: [
+      'runs_by_time (tenant_id, created_at, position)',
+      'runs_by_agent (tenant_id, agent_name, created_at, position)',
+      'runs_by_session (tenant_id, session_id, created_at, position)',
+      'runs_by_parent (tenant_id, parent_session_id, created_at, position) where parent_session_id is not null',
+      // Most runs are completed, so those are found by time.
+      "runs_by_status (tenant_id, status, created_at, position) where status <> 'completed'",
+      'runs_with_hooks (tenant_id, created_at, position) where hooks > 0',
+      'runs_blocked (tenant_id, created_at, position) where block_reason is not null',
+      // Each distinct set of demands is one range, so that a runner skips what it cannot execute.
+      "runs_to_take (tenant_id, demand_key, tag_keys, position) where status = 'pending'",
+      'runs_due (due_at) where due_at is not null',
+      'runs_to_finish (finish_due_at) where finish_pending = :true',
+      'runs_ended (completed_at) where completed_at is not null',
+      "runs_of_runner (tenant_id, runner_id) where status in ('claimed', 'running', 'stopping')",
+    ],
+    notice: {
+      name: 'hint_runs',
+      channel: RUN_HINT_CHANNEL,
+      payload: 'new.tenant_id::text',
+      on: 'insert or update of status',
+      when: "new.status not in ('preparing', 'claimed', 'running')",
+    },
+    windows: [
+      {
+        ends: 'due_at',
+        within: {
+          sql: "case when status = 'pending' then claim_within_ms else coalesce(lease_ms, 0) end",
+        },
+      },
+      { ends: 'finish_due_at', within: FINISH_WITHIN_MS, where: 'finish_pending' },
+    ],
+  },
+)
+export type RunRow = RowOf<typeof runs>
 
 /** One line of a session: progress, messages, tool calls, results, and what run hooks did. */
-export interface NewRunEvent {
-  readonly event_id: string
-  readonly tenant_id: string
-  readonly session_id: string
-  readonly run_id: string | null
-  readonly event_type: string
-  readonly created_at: number
-  /** Sealed when stored. */
-  readonly data: Readonly<Record<string, unknown>>
-}
+export const runEvents = table(
+  'run_events',
+  {
+    tenant_id: id(),
+    position: number(),
+    event_id: text(),
+    session_id: text(),
+    run_id: nullable(text()),
+    event_type: text(),
+    created_at: number(),
+    data: sealedJson(),
+  },
+  {
+    key: ['tenant_id', 'position'],
+    unique: [['tenant_id', 'event_id']],
+    identity: ['tenant_id', 'event_id'],
+    foreignKeys: [
+      '(tenant_id, session_id) references run_sessions (tenant_id, session_id) on delete cascade',
+    ],
+    indexes: [
+      'run_events_by_session (tenant_id, session_id, position)',
+      'run_events_by_run (tenant_id, run_id) where run_id is not null',
+    ],
+  },
+)
 
-export interface RunEventRow extends Omit<NewRunEvent, 'data'> {
+/** The last position of each tenant. Its row lock orders the writers, so positions become visible in their order. */
+export const runEventPositions = table(
+  'run_event_positions',
+  { tenant_id: tenantId(), position: number() },
+  { key: ['tenant_id'], isKeyed: true },
+)
+
+/** The sessions that people deleted, for readers of the event stream. Not events, which go with their session. */
+export const deletedRunSessions = table(
+  'deleted_run_sessions',
+  {
+    tenant_id: tenantId(),
+    /** Of the same order as the positions of events. */
+    position: number(),
+    session_id: text(),
+    created_by: text(),
+    deleted_at: number(),
+  },
+  {
+    key: ['tenant_id', 'position'],
+    indexes: ['deleted_run_sessions_to_prune (deleted_at)'],
+    expiry: [{ where: 'deleted_at < :before', order: 'deleted_at', keep: 'history' }],
+  },
+)
+
+export type NewRunEvent = Omit<RowOf<typeof runEvents>, 'position' | 'data'> & { readonly data: Content }
+
+export type RunEventRow = Omit<RowOf<typeof runEvents>, 'position'> & {
   /** A number that grows with every event of the tenant. A reader that sees an event has seen all lower ones. */
   readonly position: string
-  /** Null if the key that sealed them is gone. */
-  readonly data: Readonly<Record<string, unknown>> | null
 }
 
 export interface RunFilter {
@@ -180,7 +354,14 @@ export interface RunFilter {
   readonly hook_blocked?: boolean
 }
 
-type Page = { readonly cursor?: string; readonly limit: number }
+/** A poll of a runner. */
+export interface TakeRunRequest {
+  readonly tenant: string
+  readonly runner_id: string
+  readonly needsHooks: readonly string[]
+  readonly lease_ms: number
+  readonly now?: number
+}
 
 /** A run that a poll took. `prepare`: its start hooks must run first, under the lease. */
 export interface TakenRun {
@@ -207,163 +388,12 @@ export interface RunChange {
   readonly changed: boolean
 }
 
-/** Agents that can be started, their runs, and the runners that execute them. Without `now`, the clock of the store. */
-export interface RunStore {
-  /** Creates or replaces. With `version`, only if the stored one has it (0: only if there is none). Undefined if it does not. */
-  saveBlueprint(
-    tenant: string,
-    blueprint: NewBlueprint,
-    version?: number,
-    now?: number,
-  ): Promise<BlueprintRow | undefined>
-  findBlueprint(tenant: string, name: string): Promise<BlueprintRow | undefined>
-  listBlueprints(tenant: string): Promise<readonly BlueprintRow[]>
-  /** Deletes the blueprint and its hooks. */
-  deleteBlueprint(tenant: string, name: string): Promise<boolean>
-  /** Creates the hook if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveRunHook(
-    tenant: string,
-    hook: Pick<RunHookRow, 'name' | 'definition'>,
-    isNew: boolean,
-    now?: number,
-  ): Promise<RunHookRow | undefined>
-  findRunHook(tenant: string, name: string): Promise<RunHookRow | undefined>
-  listRunHooks(tenant: string): Promise<readonly RunHookRow[]>
-  deleteRunHook(tenant: string, name: string): Promise<boolean>
-
-  /**
-   * Creates the run and, for `start_session`, its session. With a key that exists it returns that run and creates nothing.
-   * Rejects with `gateway.not_found` if the session to resume does not exist, with `gateway.conflict` if a run of it has not
-   * ended, and with `store.taken` if an id exists.
-   */
-  createRun(
-    run: NewRun,
-    session: Pick<RunSessionRow, 'hostname' | 'executor_profile'>,
-    now?: number,
-  ): Promise<RunRow>
-  findRun(tenant: string, runId: string): Promise<RunRow | undefined>
-  findRunByKey(tenant: string, key: string): Promise<RunRow | undefined>
-  /** The run that has not ended in the session that its executor knows by this id. */
-  findRunOfExecutor(tenant: string, executorSessionId: string): Promise<RunRow | undefined>
-  listRuns(
-    tenant: string,
-    filter: RunFilter,
-    page: Page,
-  ): Promise<{ readonly rows: readonly RunRow[]; readonly nextCursor: string }>
-  findRunSession(tenant: string, sessionId: string): Promise<RunSessionRow | undefined>
-  listRunSessions(
-    tenant: string,
-    filter: { readonly parent_session_id?: string; readonly created_by?: string },
-    page: Page,
-  ): Promise<{ readonly rows: readonly RunSessionRow[]; readonly nextCursor: string }>
-  /**
-   * Deletes the session with its runs and events, and adds `session_deleted` to the events of the tenant. False if there is
-   * none, or if a run has not ended or not confirmed its finish.
-   */
-  deleteRunSession(tenant: string, sessionId: string, now?: number): Promise<boolean>
-
-  /**
-   * Takes the oldest pending run of the tenant whose demands the runner meets. A run that is not prepared becomes
-   * `preparing`, a prepared one `claimed` by the runner. `needsHooks` names the agents whose runs have start hooks; runs of
-   * others, and runs of hooks, count as prepared. Two polls never take the same run. A run whose parameters cannot be
-   * decrypted fails, and the next one is taken.
-   */
-  takeRun(request: {
-    readonly tenant: string
-    readonly runner_id: string
-    readonly needsHooks: readonly string[]
-    readonly lease_ms: number
-    readonly now?: number
-  }): Promise<TakenRun | undefined>
-  /** Keeps a run that is being prepared. False if the lease was lost. */
-  extendPreparation(
-    tenant: string,
-    runId: string,
-    lease: string,
-    lease_ms: number,
-    now?: number,
-  ): Promise<boolean>
-  /** Ends the preparation: the run is pending again, with other parameters if given. False if the lease was lost. */
-  endPreparation(
-    tenant: string,
-    runId: string,
-    end: {
-      readonly lease: string
-      readonly parameters?: Readonly<Record<string, unknown>>
-      readonly now?: number
-    },
-  ): Promise<boolean>
-  /**
-   * Applies what a runner or the coordinator reports. `runner_id` must hold the run, unless the coordinator itself reports
-   * (null); otherwise the answer is undefined. A repeated report changes nothing and returns the run as it is. `started`
-   * begins a new lease. A run that ended is taken by
-   * `takeUnfinishedRuns` until `confirmFinish`.
-   */
-  reportRun(
-    tenant: string,
-    runId: string,
-    runner_id: string | null,
-    report: RunReport,
-    now?: number,
-  ): Promise<RunChange | undefined>
-  /**
-   * A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports, for one
-   * lease at most.
-   */
-  stopRun(tenant: string, runId: string, now?: number): Promise<RunChange | undefined>
-  /**
-   * Takes ended runs of all tenants whose finish was not confirmed, oldest first, for ten seconds: two nodes do not
-   * finish the same run at the same time. The node that ended a run has the first ten. A callback that waits for its parent
-   * session is due as soon as a run of that session has ended.
-   */
-  takeUnfinishedRuns(limit: number, now?: number): Promise<readonly RunRow[]>
-  confirmFinish(tenant: string, runId: string): Promise<void>
-
-  /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
-  registerRunner(
-    runner: Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>,
-    now?: number,
-  ): Promise<RunnerRow>
-  /** `silent_ms`: since when it was not seen, by the clock of the store. */
-  findRunner(
-    tenant: string,
-    runnerId: string,
-    now?: number,
-  ): Promise<(RunnerRow & { readonly silent_ms: number }) | undefined>
-  listRunners(tenant: string): Promise<readonly RunnerRow[]>
-  /**
-   * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its
-   * first lease, because the answer to the poll may be lost; a stopping run must end within its own. Undefined if the runner
-   * is not registered.
-   */
-  keepRunner(tenant: string, runnerId: string, lease_ms: number, now?: number): Promise<RunnerRow | undefined>
-  /** Asks the runner to leave: it gets no more runs. Undefined if it is not registered. */
-  markRunnerLeaving(tenant: string, runnerId: string): Promise<RunnerRow | undefined>
-  /** Removes the runner and ends the leases of its runs. */
-  removeRunner(tenant: string, runnerId: string, now?: number): Promise<boolean>
-  /** The sessions of a runner whose runs are `stopping`. */
-  stoppingSessions(tenant: string, runnerId: string): Promise<readonly string[]>
-  /**
-   * Repairs what was abandoned, in all tenants: a run whose lease ran out is pending again, or failed after
-   * `max_attempts`, or stopped if it was `stopping`; a run that no runner claimed in time fails. A run that is pending
-   * again has its whole `claim_within_ms`. Returns the changed runs, at most `limit`.
-   */
-  expireRuns(limits: {
-    readonly max_attempts: number
-    readonly limit: number
-    readonly now?: number
-  }): Promise<readonly RunRow[]>
-
-  /** Appends the events, all or nothing. Existing event ids stay as they are. Rejects if the session does not exist. */
-  appendRunEvents(events: readonly NewRunEvent[]): Promise<void>
-  listRunEvents(
-    tenant: string,
-    filter: { readonly session_id: string },
-    page: { readonly after?: string; readonly limit: number },
-  ): Promise<readonly RunEventRow[]>
-  /** Events of a tenant after a position, in the order of positions; without `after`, no rows and the position of now. */
-  tailRunEvents(
-    tenant: string,
-    page: { readonly after?: string; readonly limit: number },
-  ): Promise<{ readonly rows: readonly RunEventRow[]; readonly position: string }>
-}
+export type RunStore = MethodsOf<
+  typeof blueprintOperations &
+    typeof runHookOperations &
+    typeof runOperations &
+    typeof runSessionOperations &
+    typeof runStateOperations &
+    typeof runnerOperations &
+    typeof runEventOperations
+>

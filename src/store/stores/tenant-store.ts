@@ -1,38 +1,48 @@
+import type { MethodsOf } from '../database/operation.ts'
+import {
+  bytes,
+  id,
+  internal,
+  nullable,
+  number,
+  oneOf,
+  type RowOf,
+  table,
+  tenantId,
+  text,
+} from '../database/table.ts'
+import type { tenantOperations } from '../sql/tenant-operations.ts'
+
 /** The tenant that owns global hooks and the settings of the gateway. */
 export const MASTER_TENANT = '0193a5b0-7000-7000-8000-000000000001'
 
-export interface TenantRow {
-  readonly id: string
-  readonly name: string
-  readonly created_at: number
-}
+export const tenants = table(
+  'tenants',
+  { id: id(), name: text(), created_at: number() },
+  { key: ['id'], unique: [['name']] },
+)
+export type TenantRow = RowOf<typeof tenants>
 
 /** From the fewest rights to the most. `agent` may only dispatch; `approver` answers requests for approval. */
 export const roles = ['agent', 'viewer', 'approver', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-export interface TokenRow {
-  readonly id: string
-  readonly tenant_id: string
-  readonly name: string
-  readonly role: Role
-  /** An agent token may be bound to one agent. */
-  readonly agent_id: string | null
-  readonly created_at: number
-  readonly expires_at: number | null
-}
+export const tokens = table(
+  'tokens',
+  {
+    id: id(),
+    tenant_id: tenantId(),
+    name: text(),
+    role: oneOf(roles),
+    /** An agent token may be bound to one agent. */
+    agent_id: nullable(text()),
+    /** The SHA-256 of the token; the token itself is never stored. */
+    hash: internal(bytes()),
+    created_at: number(),
+    expires_at: nullable(number()),
+  },
+  { key: ['id'], unique: [['hash']], indexes: ['tokens_of_tenant (tenant_id, created_at)'] },
+)
+export type TokenRow = RowOf<typeof tokens>
 
-export interface TenantStore {
-  createTenant(tenant: TenantRow): Promise<void>
-  listTenants(page: { readonly after?: string; readonly limit: number }): Promise<readonly TenantRow[]>
-  findTenant(idOrName: string): Promise<TenantRow | undefined>
-  /** Deletes a tenant with everything it has. False if it does not exist. */
-  deleteTenant(id: string): Promise<boolean>
-
-  /** `hash` is the SHA-256 of the token; the token itself is never stored. */
-  createToken(token: TokenRow & { readonly hash: Uint8Array }): Promise<void>
-  /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
-  findToken(hash: Uint8Array): Promise<TokenRow | undefined>
-  listTokens(tenant: string): Promise<readonly TokenRow[]>
-  deleteToken(tenant: string, id: string): Promise<boolean>
-}
+export type TenantStore = MethodsOf<typeof tenantOperations>

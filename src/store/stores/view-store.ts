@@ -1,29 +1,154 @@
-import type { Page } from './audit-store.ts'
+import type { MethodsOf } from '../database/operation.ts'
+import {
+  flag,
+  id,
+  internal,
+  merged,
+  nullable,
+  number,
+  oneOf,
+  position,
+  type RowOf,
+  real,
+  sums,
+  table,
+  text,
+} from '../database/table.ts'
+import type { eventListOperations } from '../sql/views/event-list-operations.ts'
+import type { statisticOperations } from '../sql/views/statistic-operations.ts'
+
+/** The upper limits of the buckets in milliseconds; the last bucket holds everything above. Stored rows depend on them. */
+export const histogramLimits = [
+  ...[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1_000, 2_000, 5_000, 10_000],
+] as const
+
+/** One column per bucket, so that the database can add histograms up. */
+export const histogramColumns = Array.from(
+  { length: histogramLimits.length + 1 },
+  (_, bucket) => `d${bucket}` as const,
+)
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 /** What lists show of an event, in clear: every text is redacted, one line, and clipped. */
-export interface EventSummaryFields {
-  /** The name of the agent. */
-  readonly agent: string | null
-  /** The folder in which the agent works. */
-  readonly folder: string | null
-  /** The sub-agent. */
-  readonly lane: string | null
-  readonly tool: string | null
-  /** The argument that tells most: a command, a path, an address. */
-  readonly what: string | null
-  readonly rewritten: boolean
-  /** The policies that let the event pass although a hook failed. */
-  readonly opened: string | null
-  /** How many hooks failed. */
-  readonly failed: number
-  /** How many shadow hooks would have made the decision stricter. */
-  readonly shadow: number
-  readonly by_hook: string | null
-  readonly hook_name: string | null
-  readonly reason: string | null
-  /** The event is a probe of `hookhelm doctor`. */
-  readonly probe: boolean
+export const summaries = table(
+  'event_summaries',
+  {
+    /** The order of writing. */
+    position: internal(position()),
+    tenant_id: internal(id()),
+    event_id: text(),
+    event: text(),
+    session_id: nullable(text()),
+    agent_id: nullable(text()),
+    /** The name of the agent. */
+    agent: nullable(text()),
+    /** The folder in which the agent works. */
+    folder: nullable(text()),
+    /** The sub-agent. */
+    lane: nullable(text()),
+    tool: nullable(text()),
+    /** The argument that tells most: a command, a path, an address. */
+    what: nullable(text()),
+    kind: oneOf(['allow', 'ask', 'block']),
+    rewritten: flag(),
+    /** The policies that let the event pass although a hook failed. */
+    opened: nullable(text()),
+    /** How many hooks failed. */
+    failed: number(),
+    /** How many shadow hooks would have made the decision stricter. */
+    shadow: number(),
+    by_hook: nullable(text()),
+    hook_name: nullable(text()),
+    reason: nullable(text()),
+    code: nullable(text()),
+    duration_ms: real(),
+    created_at: number(),
+    /** The event is a probe of `hookhelm doctor`. */
+    probe: flag(),
+  },
+  {
+    indexes: [
+      'summaries_by_time (tenant_id, created_at, position)',
+      'summaries_by_event (tenant_id, event, created_at, position)',
+      'summaries_by_tool (tenant_id, tool, created_at, position) where tool is not null',
+      'summaries_by_session (tenant_id, session_id, created_at, position) where session_id is not null',
+      // Few events have these, so they cost little.
+      "summaries_by_kind (tenant_id, kind, created_at, position) where kind <> 'allow'",
+      'summaries_by_hook (tenant_id, by_hook, created_at, position) where by_hook is not null',
+      'summaries_rewritten (tenant_id, created_at, position) where rewritten = :true',
+      'summaries_opened (tenant_id, created_at, position) where opened is not null',
+      'summaries_failed (tenant_id, created_at, position) where failed > 0',
+    ],
+    byWriter: 'summaries_by_writer',
+  },
+)
+
+const decisionColumns = {
+  tenant_id: id(),
+  minute: number(),
+  ...sums('allow', 'rewrite', 'ask', 'block', 'opened', 'failed'),
+  ...sums(...histogramColumns),
 }
+export const decisionMinutes = table('decision_minutes', decisionColumns, {
+  key: ['tenant_id', 'minute'],
+  isKeyed: true,
+  expiry: [{ where: 'minute < :before', keep: 'history', span: MINUTE }],
+})
+/** The same per hour, for longer spans; `minute` is the first of the hour. */
+export const decisionHours = table('decision_hours', decisionColumns, {
+  key: ['tenant_id', 'minute'],
+  isKeyed: true,
+  expiry: [{ where: 'minute < :before', keep: 'history', span: HOUR }],
+})
+
+/** How many events of an hour have the same values. An empty text means none, because a key takes no null; flags are 0 or 1. */
+export const eventHours = table(
+  'event_hours',
+  {
+    tenant_id: id(),
+    hour: number(),
+    event: text(),
+    agent_id: text(),
+    tool: text(),
+    kind: text(),
+    by_hook: text(),
+    rewritten: number(),
+    opened: number(),
+    failed: number(),
+    agent: merged(nullable(text()), 'newest'),
+    hook_name: merged(nullable(text()), 'newest'),
+    ...sums('events'),
+  },
+  {
+    key: [
+      ...(['tenant_id', 'hour', 'event', 'agent_id', 'tool'] as const),
+      ...(['kind', 'by_hook', 'rewritten', 'opened', 'failed'] as const),
+    ],
+    isKeyed: true,
+    expiry: [{ where: 'hour < :before', keep: 'history', span: HOUR }],
+  },
+)
+
+export const hookHours = table(
+  'hook_hours',
+  {
+    tenant_id: id(),
+    hour: number(),
+    hook_id: text(),
+    hook_name: merged(nullable(text()), 'newest'),
+    ...sums('matched', 'block', 'ask', 'rewrite', 'failed'),
+    last_at: merged(number(), 'max'),
+    ...sums(...histogramColumns),
+  },
+  {
+    key: ['tenant_id', 'hour', 'hook_id'],
+    isKeyed: true,
+    expiry: [{ where: 'hour < :before', keep: 'history', span: HOUR }],
+  },
+)
 
 /**
  * What a record tells lists, as it came: the store redacts it before it writes it in clear. Absent fields are none, so
@@ -48,16 +173,7 @@ export interface RecordedSummary {
 }
 
 /** An event in a list. */
-export interface EventSummary extends EventSummaryFields {
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly agent_id: string | null
-  readonly kind: 'allow' | 'ask' | 'block'
-  readonly code: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-}
+export type EventSummary = RowOf<typeof summaries>
 
 export interface EventFilter {
   readonly event?: string
@@ -128,31 +244,4 @@ export interface RecordedRequest extends EventSummary {
   readonly request: string | undefined
 }
 
-export interface ViewStore {
-  /** Newest first. A page may be short and still have a next one: each call examines a limited number of events. */
-  listEvents(
-    tenant: string,
-    filter: EventFilter,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<EventSummary>>
-  /** Events after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
-  tailEvents(
-    tenant: string,
-    cursor: string | undefined,
-    options: { readonly limit: number; readonly probes: boolean },
-  ): Promise<Page<EventSummary>>
-  /** One bucket per step, in order, empty ones included. Buckets begin at multiples of the step. */
-  countDecisions(
-    tenant: string,
-    span: { readonly since: number; readonly until: number; readonly step: number },
-  ): Promise<readonly DecisionBucket[]>
-  /** What each hook did since the hour of `since`. */
-  countHooks(tenant: string, since: number): Promise<readonly HookCounts[]>
-  countFacets(tenant: string, filter: EventFilter): Promise<Facets>
-  /** The latest events of one name with their requests. */
-  recentRequests(
-    tenant: string,
-    event: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<Page<RecordedRequest>>
-}
+export type ViewStore = MethodsOf<typeof eventListOperations & typeof statisticOperations>

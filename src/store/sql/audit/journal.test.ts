@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EventRecord } from '../../stores/audit-store.ts'
-import { decodeBatch, encodeBatch } from './journal.ts'
+import { decodeBatch, encodeBatch } from './recording.ts'
 
 test('a group reads back as it was, whatever its requests are', () => {
   const text = fc.string({ unit: 'binary' }).map((raw) => raw.toWellFormed())

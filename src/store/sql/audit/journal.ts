@@ -4,58 +4,56 @@
  */
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../../engine/core/error.ts'
+import { afterWholeJournal, type Call, operation, timed } from '../../database/operation.ts'
 import { journalEntryPath } from '../../paths.ts'
-import type { AuditStore, EventRecord, NewAnswer } from '../../stores/audit-store.ts'
+import type { AuditVerdict, EventRecord, NewAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { type NewJournalEntry, sealAnswer, sealDelivery } from './audit-group.ts'
-import type { Projector } from './projector.ts'
+import { type BatchSummary, decodeBatch, type Recording, recordingOf } from './recording.ts'
+import { verifyChains } from './verify-audit.ts'
 
-interface BatchSummary {
-  readonly events: number
-  /** The time of the latest event. */
-  readonly latest: number
-}
-
-export interface RecordMethods extends Pick<AuditStore, 'recordEvents'> {
-  /** Like `recordEvents`, with the events as bytes, which move to another thread without a copy. */
-  recordBytes(
-    bytes: Uint8Array,
-    summary: BatchSummary,
-    deliveries: readonly NewDelivery[],
-    answers: readonly NewAnswer[],
-    now?: number,
-  ): Promise<void>
-}
-
-/** Deliveries and kept answers are written with the journal entry, because other nodes must find them at once. */
-export function recordMethods(
-  db: SqlDatabase,
-  projector: Projector,
-  countSealed: (texts: number) => Promise<void>,
-): RecordMethods {
+async function recordBytes(
+  { db, sentAt, journal }: Call,
+  { bytes, summary, deliveries, answers, now }: Recording,
+): Promise<void> {
   const { secrets } = db
-  const recordBytes: RecordMethods['recordBytes'] = async (bytes, summary, deliveries, answers, now) => {
-    const { events } = summary
-    await db.statements.appendGroup({
-      entry: events === 0 ? undefined : sealJournalEntry(db, bytes, summary),
-      deliveries: deliveries.map((delivery) => sealDelivery(secrets, delivery)),
-      answers: answers.map((answer) => sealAnswer(secrets, answer)),
-      now,
-    })
-    // The group is written. If this fails, the next call stores the count.
-    await countSealed(1 + deliveries.length + answers.length).catch(() => {})
-    await projector.appended(events)
-  }
-  return {
-    recordBytes,
-    recordEvents: (batch, deliveries, answers, now) =>
-      recordBytes(encodeBatch(batch), summarizeBatch(batch), deliveries, answers, now),
-  }
+  const { events } = summary
+  // Deliveries and kept answers are written with the journal entry, because other nodes must find them at once.
+  await db.statements.appendGroup({
+    entry: events === 0 ? undefined : sealJournalEntry(db, bytes, summary),
+    deliveries: deliveries.map((delivery) => sealDelivery(secrets, delivery)),
+    answers: answers.map((answer) => sealAnswer(secrets, answer)),
+    now: now ?? sentAt,
+  })
+  await journal.appended(events)
 }
 
-export function summarizeBatch(batch: readonly EventRecord[]): BatchSummary {
-  return { events: batch.length, latest: batch.reduce((latest, { time }) => Math.max(latest, time), 0) }
+export const recordOperations = {
+  recordBytes: operation(timed, recordBytes),
+
+  /**
+   * Records a group of dispatches with their deliveries and the answers to keep, all or nothing, and updates their sessions.
+   * Existing dedup keys stay as they are, so recording a group twice changes nothing.
+   */
+  recordEvents: operation(
+    timed,
+    (
+      call,
+      batch: readonly EventRecord[],
+      deliveries: readonly NewDelivery[],
+      answers: readonly NewAnswer[],
+      now?: number,
+    ): Promise<void> => recordBytes(call, recordingOf(batch, deliveries, answers, now)),
+  ),
+
+  /** Verifies the chain of MACs over all recorded executions, and the journal. An entry that cannot become rows counts as changed. */
+  verifyAudit: operation(afterWholeJournal, async ({ db, journal }): Promise<AuditVerdict> => {
+    const verdict = await verifyChains(db)
+    const unreadable = verdict.broken === undefined ? await journal.firstUnreadable() : undefined
+    if (unreadable === undefined) return verdict
+    return { ...verdict, broken: { chain: 'journal', seq: unreadable, why: 'the entry cannot be read' } }
+  }),
 }
 
 /** An entry that the projector has not written yet. */
@@ -124,35 +122,4 @@ export async function countWaitingEvents(db: SqlDatabase): Promise<number> {
       .executeTakeFirstOrThrow(),
   )
   return Number(row.events ?? 0)
-}
-
-const encoder = new TextEncoder()
-
-/**
- * Encodes a group as bytes. Requests are JSON already and the largest part, so they follow the rest unchanged: inside
- * another JSON text every quote would be escaped and parsed again.
- */
-export function encodeBatch(batch: readonly EventRecord[]): Uint8Array<ArrayBuffer> {
-  const requests = batch.map(({ request }) => request)
-  const rest = JSON.stringify({
-    events: batch.map((event) => ({ ...event, request: undefined })),
-    lengths: requests.map((request) => request.length),
-  })
-  // The encoder replaces a lone surrogate with one character, so all lengths stay valid.
-  return encoder.encode(`${rest.length} ${rest}${requests.join('')}`)
-}
-
-export function decodeBatch(text: string): readonly EventRecord[] {
-  const space = text.indexOf(' ')
-  const start = space + 1
-  let at = start + Number(text.slice(0, space))
-  const { events, lengths } = JSON.parse(text.slice(start, at)) as {
-    events: readonly Omit<EventRecord, 'request'>[]
-    lengths: readonly number[]
-  }
-  return events.map((event, index) => {
-    const from = at
-    at += lengths[index] ?? 0
-    return { ...event, request: text.slice(from, at) }
-  })
 }

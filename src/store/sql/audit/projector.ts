@@ -25,7 +25,7 @@ const MAX_FAILURES = 5
 
 export async function createProjector(
   db: SqlDatabase,
-  countSealed: (texts: number) => Promise<void>,
+  countKeyUses: () => Promise<void>,
 ): Promise<Projector> {
   const clock = systemClock
   let waiting = await countWaitingEvents(db)
@@ -64,7 +64,7 @@ export async function createProjector(
       throw thrown
     }
     waiting = Math.max(0, waiting - events)
-    await countSealed(2 * events).catch(() => {})
+    await countKeyUses()
     return true
   }
   /** Entries are written one after the other: each continues the chain of the one before. */

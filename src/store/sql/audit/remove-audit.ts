@@ -1,33 +1,45 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../../../engine/core/clock.ts'
-import type { AuditStore } from '../../stores/audit-store.ts'
-import { type QueryBuilder, readNow, type SqlDatabase } from '../sql-database.ts'
+import { afterWholeJournal, inSystemOf, operation, timed } from '../../database/operation.ts'
+import { type Expiry, keyOf, type Table } from '../../database/table.ts'
+import { tables } from '../../tables.ts'
+import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from './audit-chain.ts'
 
 const STEP = 1_000
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 
-interface PruneTimes {
-  readonly now: number
-  readonly executions_before: number
-  readonly deliveries_before: number
-}
-
-/** Deletes rows older than the limits in many short transactions. Returns how many. */
-export async function pruneAudit(
-  db: SqlDatabase,
-  { keep_executions_ms, keep_deliveries_ms }: Parameters<AuditStore['prune']>[0],
-  given: number | undefined,
-): Promise<number> {
-  const now = await db.system((trx) => readNow(trx, db, given))
-  const before = now - keep_executions_ms
-  const times = { now, executions_before: before, deliveries_before: now - keep_deliveries_ms }
-  let count = 0
-  for (const { chain } of await db.system(listChains))
-    count += await repeat(() => db.system((trx) => pruneChain(db, trx, { chain, before })))
-  for (const prune of pruneSteps) count += await repeat(() => db.system((trx) => prune(trx, times)))
-  return count
+export const retentionOperations = {
+  /** Deletes executions and done deliveries that are older, and everything that has expired, in small steps. Returns how many. */
+  prune: operation(
+    { ...timed, ...afterWholeJournal },
+    async (
+      call,
+      limits: { readonly keep_executions_ms: number; readonly keep_deliveries_ms: number },
+      given?: number,
+    ) => {
+      const { db } = call
+      const now = await inSystemOf(call, (tx) => tx.time(given))
+      const before = {
+        history: now - limits.keep_executions_ms,
+        'done deliveries': now - limits.keep_deliveries_ms,
+        none: now,
+      }
+      let count = 0
+      for (const { chain } of await db.system(listChains))
+        count += await repeat(() =>
+          db.system((trx) => pruneChain(db, trx, { chain, before: before.history })),
+        )
+      for (const prune of [pruneEvents, pruneRunEvents, pruneRuns, pruneRunSessions])
+        count += await repeat(() => db.system((trx) => prune(trx, before.history)))
+      for (const { table, expiry } of expiring)
+        count += await repeat(() =>
+          db.system((trx) =>
+            pruneRows(trx, table, { ...expiry, before: before[expiry.keep] - (expiry.span ?? 0) }),
+          ),
+        )
+      return count
+    },
+  ),
 }
 
 /** Repeats a step until it deletes nothing. */
@@ -80,70 +92,19 @@ async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow):
     .execute()
 }
 
-/** Dead deliveries stay as long as the executions that caused them; done ones only keep their dedup key. */
-const pruneSteps: readonly ((trx: QueryBuilder, times: PruneTimes) => Promise<number>)[] = [
-  (trx, { executions_before: before }) => pruneEvents(trx, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'sessions', key: 'session_id', time: 'last_at' }, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'session_folders', key: 'session', time: 'last_at', isIndexed: true }, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'session_lanes', key: 'session_id', time: 'created_at' }, before),
-  // Whole spans only: the rest of a span still belongs to events that are kept.
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'decision_minutes', key: 'minute', time: 'minute' }, before - MINUTE),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'decision_hours', key: 'minute', time: 'minute' }, before - HOUR),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'event_hours', key: 'hour', time: 'hour' }, before - HOUR),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'hook_hours', key: 'hour', time: 'hour' }, before - HOUR),
-  (trx, { now }) => pruneRows(trx, { table: 'idempotency', key: 'key', time: 'expires_at' }, now),
-  (trx, { now }) => pruneRows(trx, { table: 'guard_state', key: 'key', time: 'until' }, now),
-  (trx, { deliveries_before: before }) => pruneDeliveries(trx, 'done', before),
-  (trx, { executions_before: before }) => pruneDeliveries(trx, 'dead', before),
-  (trx, { executions_before: before }) => pruneRunEvents(trx, before),
-  (trx, { executions_before: before }) => pruneRuns(trx, before),
-  (trx, { executions_before: before }) => pruneRunSessions(trx, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(
-      trx,
-      { table: 'deleted_run_sessions', key: 'position', time: 'deleted_at', isIndexed: true },
-      before,
-    ),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'runners', key: 'runner_id', time: 'last_seen_at' }, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'rule_firings', key: 'firing_id', time: 'created_at', isIndexed: true }, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(
-      trx,
-      { table: 'mailbox_messages', key: 'message_id', time: 'created_at', isIndexed: true },
-      before,
-    ),
-  (trx, { executions_before: before }) => pruneApprovals(trx, before),
-  (trx, { executions_before: before }) =>
-    pruneRows(trx, { table: 'approval_alerts', key: 'subject', time: 'last_at' }, before),
-]
-
-interface PrunedTable {
-  readonly table: string
-  readonly key: string
-  readonly time: string
-  /** An index over the time alone finds the oldest rows first; without one a sort would read the whole table. */
-  readonly isIndexed?: boolean
-}
+const expiring = tables.flatMap((table: Table) => (table.expiry ?? []).map((expiry) => ({ table, expiry })))
 
 async function pruneRows(
   trx: QueryBuilder,
-  { table, key, time, isIndexed = false }: PrunedTable,
-  before: number,
+  table: Table,
+  { where, order, before }: Expiry & { readonly before: number },
 ): Promise<number> {
-  const [from, name, at] = [sql.table(table), sql.ref(key), sql.ref(time)]
-  const order = isIndexed ? sql`order by ${at}` : sql``
+  const [from, key] = [sql.table(table.name), sql.join(keyOf(table).map((name) => sql.ref(name)))]
+  const condition = sql.raw(where.replaceAll(':before', String(before)))
   const { numAffectedRows } = await sql`
-    delete from ${from} where (tenant_id, ${name}) in (
-      select tenant_id, ${name} from ${from} where ${at} < ${before} ${order} limit ${STEP})`.execute(trx)
+    delete from ${from} where (${key}) in (
+      select ${key} from ${from} where ${condition}
+      ${order === undefined ? sql`` : sql`order by ${sql.ref(order)}`} limit ${STEP})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }
 
@@ -162,30 +123,6 @@ async function pruneEvents(trx: QueryBuilder, before: number): Promise<number> {
     delete from events where (tenant_id, event_id) in (select tenant_id, event_id from (${oldest}) e)`.execute(
     trx,
   )
-  return Number(numAffectedRows ?? 0)
-}
-
-async function pruneDeliveries(trx: QueryBuilder, state: 'done' | 'dead', before: number): Promise<number> {
-  const old = trx
-    .selectFrom('deliveries')
-    .select('id')
-    .where(sql<boolean>`state = ${sql.lit(state)}`)
-    .where('updated_at', '<', before)
-    .orderBy('updated_at')
-    .limit(STEP)
-  const { numDeletedRows } = await trx
-    .deleteFrom('deliveries')
-    .where('id', 'in', old)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
-}
-
-/** Ended questions go with the history, and with them their links; a grant that counts stays. */
-async function pruneApprovals(trx: QueryBuilder, before: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from approvals where position in (
-      select position from approvals where status <> 'pending' and decided_at < ${before}
-        and coalesce(granted_until, 0) < ${before} limit ${STEP})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }
 

@@ -1,25 +1,9 @@
-/** The upper limits of the buckets in milliseconds; the last bucket holds everything above. Stored rows depend on them. */
-const limits = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000] as const
-
-/** One column per bucket, so that the database can add histograms up. */
-export const histogramColumns: readonly string[] = Array.from(
-  { length: limits.length + 1 },
-  (_, bucket) => `d${bucket}`,
-)
+import { histogramColumns, histogramLimits as limits } from '../../stores/view-store.ts'
 
 /** The column that counts a duration. */
 export function histogramColumn(ms: number): string {
   const bucket = limits.findIndex((limit) => ms <= limit)
   return `d${bucket < 0 ? limits.length : bucket}`
-}
-
-/** A condition in SQL for each column, for counting rows that exist already. */
-export function histogramConditions(duration: string): readonly string[] {
-  return histogramColumns.map((_, bucket) => {
-    const above = bucket === 0 ? [] : [`${duration} > ${limits[bucket - 1]}`]
-    const upto = bucket === limits.length ? [] : [`${duration} <= ${limits[bucket]}`]
-    return [...above, ...upto].join(' and ')
-  })
 }
 
 /** Estimates a quantile, interpolated within its bucket; null without any value. */

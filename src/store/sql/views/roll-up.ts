@@ -3,8 +3,9 @@
  * database then merges them into the stored rows by the same rules.
  */
 import type { ExecutionTally } from '../../stores/audit-store.ts'
+import { histogramColumns } from '../../stores/view-store.ts'
 import type { SealedExecution, SealedSummary } from '../audit/audit-group.ts'
-import { histogramColumn, histogramColumns } from './latency-histogram.ts'
+import { histogramColumn } from './latency-histogram.ts'
 
 /** `newest` and `oldest` keep a value over none. */
 type MergeBy = 'key' | 'sum' | 'min' | 'max' | 'newest' | 'oldest'

@@ -4,10 +4,10 @@ import { systemClock } from '../../../engine/core/clock.ts'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { Secrets } from '../../../safe/secret.ts'
 import { deliveryPayloadPath } from '../../paths.ts'
-import type { ClaimedDelivery, DeliveryEnd, DeliveryStore } from '../../stores/delivery-store.ts'
+import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from '../../stores/delivery-store.ts'
 import { numberColumn, prepareTransaction, type SqliteRow, textColumn } from './prepared-statement.ts'
 
-type Claim = Required<Parameters<DeliveryStore['claimDeliveries']>[0]>
+type Claim = Required<ClaimRequest>
 
 export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) {
   const transaction = prepareTransaction(database)
@@ -70,7 +70,7 @@ export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) 
     return changes === 1
   }
   return {
-    claim: (given: Parameters<DeliveryStore['claimDeliveries']>[0]): readonly ClaimedDelivery[] =>
+    claim: (given: ClaimRequest): readonly ClaimedDelivery[] =>
       transaction(() => {
         const claim = { now: systemClock.now(), ...given }
         const held = `${claim.worker}/${randomUUID()}`

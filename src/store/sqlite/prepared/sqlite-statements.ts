@@ -4,14 +4,15 @@ import { systemClock } from '../../../engine/core/clock.ts'
 import type { GuardRequest } from '../../../engine/core/guard-state.ts'
 import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../../engine/guard/guard-entry.ts'
 import type { Secrets } from '../../../safe/secret.ts'
-import { type ExecutionColumns, executionColumns, readExecution } from '../../sql/audit/history-queries.ts'
+import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
 import { clampGuardEntry } from '../../sql/clamp-windows.ts'
 import { readUnion } from '../../sql/column-values.ts'
 import { invalidCursor } from '../../sql/page-cursor.ts'
 import { takeInBatches } from '../../sql/runs/take-batches.ts'
 import type { DialectStatements } from '../../sql/sql-database.ts'
-import { readSummary, type SummaryColumns, summaryColumns } from '../../sql/views/event-list.ts'
+import { type ExecutionRow, executions, type Page } from '../../stores/audit-store.ts'
 import { roles } from '../../stores/tenant-store.ts'
+import { type EventSummary, summaries } from '../../stores/view-store.ts'
 import type { Mutex } from '../mutex.ts'
 import { sqliteCodec } from '../sqlite-dialect.ts'
 import { sqliteStoreError } from '../sqlite-error.ts'
@@ -49,8 +50,9 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     endDeliveries: locked(deliveries.end),
     takeGuards: locked(prepareTakeGuards(database)),
     findToken: locked(prepareFindToken(database)),
-    tail: locked(prepareTail(database)),
-    tailEvents: locked(prepareTailEvents(database)),
+    definitionChanges: locked(prepareDefinitionChanges(database)),
+    tail: locked(prepareTail(database, secrets)),
+    tailEvents: locked(prepareTailEvents(database, secrets)),
     takeRun: takeInBatches(locked(prepareTakeRuns(database)), { size: 16, width: 1 }),
   }
 }
@@ -109,50 +111,62 @@ function prepareFindToken(database: DatabaseSync): SyncStatement<'findToken'> {
   }
 }
 
-/** Rows become visible in the order of their positions, so a cursor is a position. */
-function prepareTail(database: DatabaseSync): SyncStatement<'tail'> {
-  const read = prepareTailOf(database, { table: 'hook_executions', columns: executionColumns })
-  return (tenant, cursor, limit) => {
-    const { rows, nextCursor } = read<ExecutionColumns>(tenant, cursor, limit)
-    return { rows: rows.map((row) => readExecution(sqliteCodec, row)), nextCursor }
+/** Only one process writes, so every change up to the highest stamp is visible. */
+function prepareDefinitionChanges(database: DatabaseSync): SyncStatement<'definitionChanges'> {
+  const last = database.prepare('select coalesce(max(stamp), 0) + 1 as next from definition_versions')
+  const since = database.prepare('select tenant_id, version from definition_versions where stamp >= ?')
+  return (cursor) => {
+    const next = String(numberColumn(last.get()?.next))
+    const changed = cursor === undefined ? [] : since.all(Number(cursor))
+    return {
+      cursor: next,
+      changed: changed.map((row) => ({
+        tenant: textColumn(row.tenant_id),
+        version: numberColumn(row.version),
+      })),
+    }
   }
 }
 
-function prepareTailEvents(database: DatabaseSync): SyncStatement<'tailEvents'> {
-  const tailed = { table: 'event_summaries', columns: summaryColumns }
-  const all = prepareTailOf(database, tailed)
-  const withoutProbes = prepareTailOf(database, { ...tailed, and: 'probe = 0' })
-  return (tenant, cursor, { limit, probes }) => {
-    const read = probes ? all : withoutProbes
-    const { rows, nextCursor } = read<SummaryColumns>(tenant, cursor, limit)
-    return { rows: rows.map(readSummary), nextCursor }
-  }
+/** Rows become visible in the order of their positions, so a cursor is a position. */
+function prepareTail(database: DatabaseSync, secrets: Secrets): SyncStatement<'tail'> {
+  return prepareTailOf<ExecutionRow>(database, rowCodec(executions, sqliteCodec, secrets), {
+    table: executions.name,
+  })
+}
+
+function prepareTailEvents(database: DatabaseSync, secrets: Secrets): SyncStatement<'tailEvents'> {
+  const codec = rowCodec(summaries, sqliteCodec, secrets)
+  const all = prepareTailOf<EventSummary>(database, codec, { table: summaries.name })
+  const withoutProbes = prepareTailOf<EventSummary>(database, codec, {
+    table: summaries.name,
+    and: 'probe = 0',
+  })
+  return (tenant, cursor, { limit, probes }) => (probes ? all : withoutProbes)(tenant, cursor, limit)
 }
 
 interface TailedTable {
   readonly table: string
-  readonly columns: readonly string[]
   readonly and?: string
 }
 
-function prepareTailOf(database: DatabaseSync, { table, columns, and = '1' }: TailedTable) {
+function prepareTailOf<Row>(database: DatabaseSync, codec: RowCodec, { table, and = '1' }: TailedTable) {
   // By the primary key: there are few rows after a cursor, whatever their tenant.
   const select = database.prepare(
-    `select ${columns.join(', ')} from ${table}
+    `select position, ${codec.shown.join(', ')} from ${table}
      where position > ? and position <= ? and +tenant_id = ? and ${and} order by position limit ?`,
   )
   const last = database.prepare(`select coalesce(max(position), 0) as position from ${table}`)
-  return <Row extends { readonly position: number }>(
-    tenant: string,
-    cursor: string | undefined,
-    limit: number,
-  ): { readonly rows: readonly Row[]; readonly nextCursor: string } => {
+  return (tenant: string, cursor: string | undefined, limit: number): Page<Row> => {
     const end = numberColumn(last.get()?.position)
     if (!cursor) return { rows: [], nextCursor: String(end) }
     if (!/^\d{1,15}$/.test(cursor)) throw invalidCursor()
-    // The columns and their types are those that the caller named.
-    const rows = select.all(Number(cursor), end, tenant, limit) as unknown as readonly Row[]
+    const rows = select.all(Number(cursor), end, tenant, limit)
     const reached = rows.length === limit ? rows.at(-1)?.position : Math.max(end, Number(cursor))
-    return { rows, nextCursor: String(reached ?? cursor) }
+    return {
+      // The columns and their types are those of the table.
+      rows: rows.map(({ position: _, ...row }) => codec.read(row) as Row),
+      nextCursor: String(reached ?? cursor),
+    }
   }
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../../engine/core/clock.ts'
-import type { StoredRun } from '../../sql/runs/run-row.ts'
 import type { TakeBatch } from '../../sql/runs/take-batches.ts'
 import { prepareTransaction } from './prepared-statement.ts'
 
@@ -50,8 +49,7 @@ export function prepareTakeRuns(
   const takeOne = (request: Parameters<TakeBatch>[0][number]) => {
     const { tenant, runner_id, needsHooks, lease, lease_ms, now = systemClock.now() } = request
     const names = { tenant, runner: runner_id, needs_hooks: JSON.stringify(needsHooks), lease, lease_ms, now }
-    // The columns are those of the table.
-    const [row] = take.all(names) as unknown as readonly StoredRun[]
+    const [row] = take.all(names)
     return row
   }
   return (requests) => transaction(() => requests.map(takeOne))
