@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Failure } from '../../engine/core/decision.ts'
+import { hookScopes } from '../../engine/core/hook.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow, NewHook } from '../stores/hook-store.ts'
 import { readUnion } from './column-values.ts'
@@ -18,7 +19,6 @@ const columns = new Set([
   ...['tripped_by', 'version', 'source', 'created_by', 'created_at', 'updated_at'],
 ])
 
-const scopes = ['global', 'tenant', 'agent'] as const
 const policies = ['block', 'allow'] as const
 const sources = ['builtin', 'user', 'blueprint'] as const
 const failures = ['error', 'timeout', 'invalid'] as const
@@ -87,7 +87,7 @@ export function readHook(codec: Codec, row: StoredHook): HookRow {
     agent_ids: codec.readList(row.agent_ids),
     event: row.event,
     handler_type: row.handler_type,
-    scope: readUnion(scopes, row.scope),
+    scope: readUnion(hookScopes, row.scope),
     config: codec.readJson(row.config),
     ...(row.matcher === null ? {} : { matcher: row.matcher }),
     ...(row.if_expr === null ? {} : { if_expr: row.if_expr }),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { decisionKinds } from '../../../engine/core/decision.ts'
 import { isHookError } from '../../../engine/core/error.ts'
 import type { SealedPath, Secrets } from '../../../safe/secret.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
@@ -7,8 +8,6 @@ import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readTextCursor } from '../page-cursor.ts'
 import type { QueryBuilder, SqlDatabase } from '../sql-database.ts'
 import type { Tables } from '../tables.ts'
-
-const kinds = ['allow', 'ask', 'block'] as const
 
 type EventQueries = Pick<
   AuditStore,
@@ -51,7 +50,7 @@ export function eventQueries(db: SqlDatabase): EventQueries {
         const { moment: _, ...rest } = row
         return {
           ...rest,
-          kind: readUnion(kinds, row.kind),
+          kind: readUnion(decisionKinds, row.kind),
           request: open(row.request, eventPath(tenant, eventId, 'request')),
           answer: open(row.answer, eventPath(tenant, eventId, 'answer')),
         }
@@ -242,7 +241,7 @@ function readTimelineRow({
 }: StoredTimelineRow): Omit<TimelineRow, keyof TimelineSummary> {
   return {
     ...row,
-    kind: readUnion(kinds, kind),
+    kind: readUnion(decisionKinds, kind),
     moment: moment === null ? {} : readPosition(moment),
   }
 }

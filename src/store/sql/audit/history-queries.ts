@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { executionDecisions } from '../../../engine/core/sink.ts'
 import type { AuditStore, ExecutionRow, HistoryFilter } from '../../stores/audit-store.ts'
 import { isUuid, readUnion } from '../column-values.ts'
 import { pageFromRows, readNumberCursor } from '../page-cursor.ts'
@@ -12,15 +13,13 @@ export const executionColumns = [
   ...(['shadow', 'metadata', 'created_at'] as const),
 ] as const
 
-const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
-
 export type ExecutionColumns = Pick<Selectable<Tables['hook_executions']>, (typeof executionColumns)[number]>
 
 export function readExecution(codec: Codec, { position: _, ...row }: ExecutionColumns): ExecutionRow {
   const metadata = codec.readJson(row.metadata)
   return {
     ...row,
-    decision: readUnion(decisions, row.decision),
+    decision: readUnion(executionDecisions, row.decision),
     shadow: Boolean(row.shadow),
     metadata: typeof metadata === 'object' ? { ...metadata } : {},
   }

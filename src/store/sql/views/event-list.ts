@@ -1,4 +1,5 @@
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import { decisionKinds } from '../../../engine/core/decision.ts'
 import { eventPath } from '../../paths.ts'
 import type { EventFilter, EventSummary, ViewStore } from '../../stores/view-store.ts'
 import { openSealed } from '../audit/event-queries.ts'
@@ -26,12 +27,10 @@ export const summaryColumns = [
 
 export type SummaryColumns = Pick<Selectable<Tables['event_summaries']>, (typeof summaryColumns)[number]>
 
-const kinds = ['allow', 'ask', 'block'] as const
-
 export function readSummary({ position: _, ...row }: SummaryColumns): EventSummary {
   return {
     ...row,
-    kind: readUnion(kinds, row.kind),
+    kind: readUnion(decisionKinds, row.kind),
     rewritten: Boolean(row.rewritten),
     probe: Boolean(row.probe),
   }
