@@ -1,32 +1,66 @@
 import { defineConfig } from 'vitest/config'
-import { resultsFile } from './scripts/test-results.ts'
+import { isResultSuite, resultsFile } from './scripts/test-results.ts'
 import { AVOID_WASM_CRASH } from './src/safe/avoid-wasm-crash.ts'
+import { bundledThreads } from './test/threads/bundled-threads.ts'
 
 const compileCache = new URL('node_modules/.cache/hookhelm/compile', import.meta.url).pathname
 
-// Only a whole run may leave results: the conformance page would lose its proofs to `vitest run some-file`.
-const whole = process.argv.slice(2).every((word) => word === 'run' || word.startsWith('--'))
+const tests = '{src,test}/**/*.test.ts'
+const longTests = '{src,test}/**/*.long.test.ts'
+const releaseTests = '{src,test}/**/*.release.test.ts'
+const differential = 'test/shell/differential.test.ts'
 
-export default defineConfig({
-  test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/postgres/global-setup.ts', 'test/ui/global-setup.ts', 'test/shell/global-setup.ts'],
-    maxWorkers: 2,
-    // From source every thread strips types with WebAssembly.
-    execArgv: [AVOID_WASM_CRASH],
-    // A limit guards against hanging; it measures nothing, so that a busy machine fails no test.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
-    // Child processes start in less than half the CPU time: Node keeps compiled modules here.
-    env: { NODE_COMPILE_CACHE: compileCache },
-    reporters: whole ? ['default', 'json'] : ['default'],
-    outputFile: { json: resultsFile },
-    typecheck: {
-      enabled: true,
-      include: ['src/**/*.test-d.ts', 'test/**/*.test-d.ts'],
-      // Errors outside of type tests are the business of `npm run types`.
-      ignoreSourceErrors: true,
-    },
+/** What `vitest run --mode=<suite>` runs; CONTRIBUTING.md says which test belongs where. */
+const suites: Readonly<
+  Record<string, { include: string[]; exclude?: string[]; env?: Record<string, string> }>
+> = {
+  test: { include: [tests], exclude: [longTests, releaseTests], env: { SHELL_LINES: '100' } },
+  long: { include: [longTests, differential], env: { SHELL_LINES: '500' } },
+  release: { include: [releaseTests, differential], env: { SHELL_LINES: '20000' } },
+  quick: {
+    include: ['src/**/*.test.ts'],
+    exclude: [longTests, releaseTests, 'src/store/**', 'src/safe/process/**'],
   },
+}
+
+const words = process.argv.slice(2).filter((word) => word !== 'run')
+const isWhole = words.every((word) => word.startsWith('--'))
+
+export default defineConfig(({ mode }) => {
+  // Files that are named run wherever they belong.
+  const { include, exclude = [], env } = (isWhole && suites[mode]) || { include: [tests] }
+  // Only a whole run may leave results: the conformance page would lose its proofs to `vitest run some-file`.
+  const leavesResults = isWhole && isResultSuite(mode)
+  return {
+    plugins: [bundledThreads],
+    test: {
+      include,
+      exclude: ['**/node_modules/**', ...exclude],
+      globalSetup: [
+        'test/threads/global-setup.ts',
+        'test/postgres/global-setup.ts',
+        ...(mode === 'quick' ? [] : ['test/ui/global-setup.ts', 'test/shell/global-setup.ts']),
+      ],
+      // Many tests wait for a process or a database while others compute.
+      maxWorkers: 3,
+      // Modules stay loaded from one file to the next; a test that needs a fresh one starts a process.
+      isolate: false,
+      // From source every thread strips types with WebAssembly.
+      execArgv: [AVOID_WASM_CRASH],
+      // A limit guards against hanging; it measures nothing, so that a busy machine fails no test.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
+      // Child processes start in less than half the CPU time: Node keeps compiled modules here.
+      env: { NODE_COMPILE_CACHE: compileCache, ...env },
+      reporters: leavesResults ? ['default', 'json'] : ['default'],
+      ...(leavesResults ? { outputFile: { json: resultsFile(mode) } } : {}),
+      typecheck: {
+        enabled: mode === 'long',
+        include: ['src/**/*.test-d.ts', 'test/**/*.test-d.ts'],
+        // Errors outside of type tests are the business of `npm run types`.
+        ignoreSourceErrors: true,
+      },
+    },
+  }
 })

@@ -443,7 +443,7 @@ static bool make_room(struct bytes *bytes, size_t most) {
 /* ---- The payload ---- */
 
 /* The head of the request goes into the room before the payload, so that one write sends both. */
-#define HEAD_ROOM 512
+#define HEAD_ROOM 1024
 
 static byte first_room[HEAD_ROOM + (32u << 10)];
 static struct bytes payload = {first_room, HEAD_ROOM, sizeof first_room - TAIL_LENGTH};
@@ -536,6 +536,9 @@ static bool write_spooled(int directory, const struct text *head) {
   return false;
 }
 
+/* Set if the gateway did not listen or ended the connection. The spool says so in a code. */
+static volatile sig_atomic_t is_down;
+
 /* Returns why the event is not spooled, or NULL. `mark` is its outcome as JSON members. */
 static const char *spool(const struct text *why, const char *mark) {
   if (!options.spool || !options.agent || !options.event) return "there is no --spool";
@@ -558,7 +561,7 @@ static const char *spool(const struct text *why, const char *mark) {
   put(&head, "", 1);
   say(&head, ",\"why\":\"");
   say_quoted(&head, why);
-  say(&head, "\",");
+  say(&head, is_down ? "\",\"code\":\"gateway.unreachable\"," : "\",");
   say(&head, mark);
   say(&head, "\"native\":");
   return write_spooled(directory, &head) ? NULL : "the spool cannot be written";
@@ -849,6 +852,7 @@ static _Noreturn void end_unreachable(const char *before, const char *after) {
 static int reach_first(void) {
   const char *before, *after;
   int connection = reach_gateway(&before, &after);
+  is_down = connection == -1;
   if (connection < 0) end_unreachable(before, after);
   return connection;
 }
@@ -871,6 +875,23 @@ static uint64_t gateway_ms(void) {
   return left - spare > 0 ? left - spare : 1;
 }
 
+/* What proves the run that the agent works for: a runner puts it into the environment. NULL for agents of people. */
+static const char *run_proof;
+
+#define MAX_PROOF 512
+
+static void read_environment(char **environment) {
+  static const char name[] = "HOOKHELM_RUN=";
+  const size_t length = sizeof name - 1;
+  for (; *environment; environment++)
+    if (strnlen(*environment, length) == length && memcmp(*environment, name, length) == 0)
+      run_proof = (*environment)[length] ? *environment + length : NULL;
+  /* It must need no escaping in JSON. */
+  for (const char *at = run_proof; at && *at; at++)
+    if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\' || at - run_proof >= MAX_PROOF)
+      no_answer("HOOKHELM_RUN cannot be read");
+}
+
 /* A gateway that closes the connection may have sent a reason, so a failed write is left to the reader. */
 static void send_request(int connection) {
   TEXT(head, HEAD_ROOM);
@@ -883,6 +904,11 @@ static void send_request(int connection) {
   if (approval[0]) {
     say(&head, ",\"approval_id\":\"");
     say(&head, approval);
+    say(&head, "\"");
+  }
+  if (run_proof) {
+    say(&head, ",\"run\":\"");
+    say(&head, run_proof);
     say(&head, "\"");
   }
   say(&head, ",\"native\":");
@@ -1010,7 +1036,8 @@ static void await_answer(int connection) {
     if (!make_room(&answer, MAX_LINE)) no_answer(answer.room >= MAX_LINE ? UNREADABLE : "out of memory");
     ssize_t count = read_some(connection, answer.at + answer.length, answer.room - answer.length);
     if (count <= 0 && approval[0]) return;
-    if (count <= 0) no_answer("the gateway ended the connection without an answer");
+    is_down = count <= 0;
+    if (is_down) no_answer("the gateway ended the connection without an answer");
     answer.length += (size_t)count;
     byte *end;
     while ((end = memchr(answer.at + searched, '\n', answer.length - searched))) {
@@ -1023,7 +1050,7 @@ static void await_answer(int connection) {
   }
 }
 
-int main(int count, char **words) {
+int main(int count, char **words, char **environment) {
   started_ms = read_clock(CLOCK_MONOTONIC);
   trap_signals();
   fill_standard_ends();
@@ -1032,6 +1059,7 @@ int main(int count, char **words) {
   const char *wrong = read_payload();
   if (wrong) no_answer(wrong);
   too_late = "the gateway did not answer within ";
+  read_environment(environment);
   for (int connection = reach_first();; connection = reach_again()) {
     send_request(connection);
     await_answer(connection);

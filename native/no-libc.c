@@ -32,7 +32,7 @@
 
 /* ---- Start and end ---- */
 
-int main(int count, char **words);
+int main(int count, char **words, char **environment);
 
 /* The stack protector's canary. */
 uintptr_t __stack_chk_guard;
@@ -56,12 +56,12 @@ static void tell_addresses(void) {
 __attribute__((used, noreturn)) void start(uintptr_t *stack) {
   tell_addresses();
   uintptr_t count = stack[0];
-  uintptr_t *at = stack + 1 + count + 1;
-  while (*at != 0) at++; /* the environment */
+  uintptr_t *environment = stack + 1 + count + 1, *at = environment;
+  while (*at != 0) at++;
   /* The auxiliary vector follows. One entry points at random bytes. */
   for (at++; at[0] != AT_NULL; at += 2)
     if (at[0] == AT_RANDOM) __stack_chk_guard = *(uintptr_t *)at[1];
-  _exit(main((int)count, (char **)(stack + 1)));
+  _exit(main((int)count, (char **)(stack + 1), (char **)environment));
 }
 
 __asm__(

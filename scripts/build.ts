@@ -49,7 +49,7 @@ await bundleSource({
   external: Object.keys({ ...dependencies, ...peerDependencies }),
   group: {
     file: 'cli/local-commands.ts',
-    modules: ['./dispatch.ts', './list.ts', './test.ts', './trust.ts', './validate.ts'],
+    modules: ['dispatch', 'list', 'test', 'trust', 'validate'].map((name) => `./hooks/${name}.ts`),
   },
 })
 writeDeclarations({ doors, outdir })

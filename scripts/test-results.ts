@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** Where a whole test run leaves its results; a run of some tests only leaves none. */
-export const resultsFile = 'node_modules/.cache/hookhelm/test-results.json'
+/** The suites of which a whole run leaves results: `npm test` and `npm run test:long`. */
+const RESULT_SUITES = ['test', 'long'] as const
+type ResultSuite = (typeof RESULT_SUITES)[number]
+
+export function isResultSuite(mode: string): mode is ResultSuite {
+  return (RESULT_SUITES as readonly string[]).includes(mode)
+}
+
+/** Where a whole run leaves its results; a run of some tests only leaves none. */
+export function resultsFile(suite: ResultSuite): string {
+  return `node_modules/.cache/hookhelm/results-of-${suite}.json`
+}
 
 export interface TestResult {
   readonly file: string
@@ -31,11 +41,13 @@ interface Report {
   }[]
 }
 
-/** The results of the last whole test run, or nothing when there was none. */
+/** The results of the last whole run of each suite, or nothing when one of them is missing. */
 export function readTestRun(): TestRun | undefined {
-  const report = readReport()
-  if (report === undefined) return undefined
-  const suites = report.testResults.map((suite) => ({ ...suite, file: relative('.', suite.name) }))
+  const reports = RESULT_SUITES.map(readReport).filter((report) => report !== undefined)
+  if (reports.length < RESULT_SUITES.length) return undefined
+  const suites = reports
+    .flatMap((report) => report.testResults)
+    .map((suite) => ({ ...suite, file: relative('.', suite.name) }))
   const tests = suites.flatMap((suite) =>
     suite.assertionResults.map((test) => ({
       file: suite.file,
@@ -51,14 +63,18 @@ export function readTestRun(): TestRun | undefined {
   return {
     files: [...new Set(suites.map((suite) => suite.file))].sort(),
     tests,
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
+    passed: sum(reports.map((report) => report.numPassedTests)),
+    failed: sum(reports.map((report) => report.numFailedTests)) + broken.length,
   }
 }
 
-function readReport(): Report | undefined {
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function readReport(suite: ResultSuite): Report | undefined {
   try {
-    return JSON.parse(readFileSync(resultsFile, 'utf8'))
+    return JSON.parse(readFileSync(resultsFile(suite), 'utf8'))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

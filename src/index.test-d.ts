@@ -183,11 +183,11 @@ describe('events of one’s own', () => {
       expectTypeOf(payload.stage).toEqualTypeOf<'eu' | 'us' | undefined>()
       return { kind: 'allow', input: { region: 'eu' }, window: 5 }
     })
-    own.on('deploy', () => ({ window: 3, how: 'slow' }))
+    own.on('deploy', () => ({ kind: 'allow', window: 3, how: 'slow' }))
     // @ts-expect-error: the window is a number
-    own.on('deploy', () => ({ window: 'night' }))
+    own.on('deploy', () => ({ kind: 'allow', window: 'night' }))
     // @ts-expect-error: there is no other way
-    own.on('deploy', () => ({ how: 'sideways' }))
+    own.on('deploy', () => ({ kind: 'allow', how: 'sideways' }))
     const decision = own.dispatch('deploy', { service: 'api', args: {} })
     expectTypeOf(decision)
       .resolves.toHaveProperty('fields')
@@ -216,6 +216,24 @@ describe('events of one’s own', () => {
     expectTypeOf(decision.fields?.window).toEqualTypeOf<number | undefined>()
     // @ts-expect-error: the service is text
     void inline.dispatch('release', { service: 5, args: {} })
+  })
+
+  test('a gate takes fields without a kind only if it derives a verdict from them', () => {
+    const reviewed = { about: 'x', mode: 'gate', payload: check.shape({}) } as const
+    const fields = { reviewer: field(check.text, merge.last) }
+    const plain = createHooks({ events: { release: defineEvent({ ...reviewed, fields }) } })
+    // @ts-expect-error: without a kind the gate would block
+    plain.on('release', () => ({ reviewer: 'ada' }))
+    // @ts-expect-error: an empty object has no kind either
+    plain.on('release', () => ({}))
+    plain.on('release', () => ({ kind: 'allow', reviewer: 'ada' }))
+    plain.on('release', async () => ({ ...allow(), reviewer: 'ada' }))
+    plain.on('release', () => ({ kind: 'block', reason: 'no', reviewer: 'ada' }))
+    const verdict = () => undefined
+    const derived = createHooks({ events: { release: defineEvent({ ...reviewed, fields, verdict }) } })
+    derived.on('release', () => ({ reviewer: 'ada' }))
+    const transform = { about: 'x', mode: 'transform', payload: check.shape({}), fields } as const
+    createHooks({ events: { release: defineEvent(transform) } }).on('release', () => ({ reviewer: 'ada' }))
   })
 
   test('are unknown to a set of hooks without them', () => {

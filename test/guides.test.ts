@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { handlerErrors } from '../src/engine/core/handler-errors.ts'
 import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
@@ -17,7 +17,12 @@ const guides = {
   'Add a handler': ['src/handlers/deny.ts', 'src/handlers/handlers.ts'],
   'Add a method': ['src/cli/commands.ts', 'src/gateway/methods/hooks.ts'],
   'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
-  'Add an agent': ['src/agents/acme-cli/profile.ts', 'src/agents/table.ts'],
+  'Add a shell program': ['src/shell/programs/databases.ts', 'test/shell/cases/network.yaml'],
+  'Add an agent': [
+    'src/agents/acme-cli/profile.ts',
+    'src/agents/table.ts',
+    'src/engine/core/coding-agents.ts',
+  ],
 } as const
 type Title = keyof typeof guides
 const titles = Object.keys(guides) as Title[]
@@ -119,6 +124,11 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
     expect(unknown).toMatchObject({ exit: 1, stderr: expect.stringContaining('did you mean stop?') })
   })
 
+  test('Add a shell program: the command line has its effects', async () => {
+    const { stdout } = await copyWith('Add a shell program').hookhelm('shell', '--json', 'sqlcmd -S db.test')
+    expect(JSON.parse(stdout)).toMatchObject({ hosts: [{ host: 'db.test', by: 'sqlcmd' }] })
+  })
+
   test('Add an agent: it can be connected, its hooks imported, and validate knows its limits', async () => {
     const scratch = copyWith('Add an agent')
     scratch.write('home/.acme/hooks.json', JSON.stringify({ hooks: { BeforeTool: [{ command: 'check' }] } }))
@@ -131,64 +141,6 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
     expect(connected.stdout).toMatch(/acme-cli BeforeTool .*--socket/)
     expect(imported.stdout).toMatch(/event: pre_tool_use\n(.*\n)*.*command: check/)
     expect(validated.stderr).toContain('user_prompt_submit never comes from Acme CLI')
-  })
-})
-
-describe('all guides of CONTRIBUTING.md together', () => {
-  let scratch: Scratch
-  beforeAll(() => {
-    scratch = new Scratch()
-    for (const [index, title] of titles.entries()) {
-      const guide = readGuide(contributing, title)
-      scratch.follow(guide)
-      const program = guide.files.get('try.ts')
-      if (program !== undefined) scratch.write(`try-${index}.ts`, program)
-    }
-  })
-  afterAll(() => scratch[Symbol.dispose]())
-
-  test('compile, and a wrong use of what they add is a type error', async () => {
-    scratch.write(
-      'wrong.ts',
-      `import { createHooks } from 'hookhelm'
-      import { createClient } from './src/client/client.ts'
-      const hooks = createHooks()
-      // @ts-expect-error: the branch is a text
-      await hooks.dispatch('branch_merge', { branch: 1, into: 'main' })
-      // @ts-expect-error: the cooldown is a number
-      hooks.on('stop', { session_cooldown_ms: '1 m' }, () => {})
-      // @ts-expect-error: there is no such scope
-      await createClient({}).call('hooks.count', { scope: 'everybody' })`,
-    )
-    expect(await scratch.typeErrors(['src', '*.ts'])).toBe('')
-  })
-
-  test('are in the generated docs and JSON Schema', async () => {
-    await scratch.printed('scripts/docs.ts')
-    const rows = (page: string) => scratch.read(page).split('\n')
-    const { hooks } = JSON.parse(scratch.read('schema/hooks.schema.json')).properties
-    const fields = JSON.stringify(hooks)
-    expect(rows('docs/events.md')).toContainEqual(
-      expect.stringMatching(/`branch_merge`.*Before a branch is merged/),
-    )
-    expect(fields).toContain('"branch_merge"')
-    expect(rows('docs/hook-files.md')).toContainEqual(
-      expect.stringMatching(/`session_cooldown_ms`.*86 400 000/),
-    )
-    expect(fields).toContain('"session_cooldown_ms"')
-    expect(rows('docs/handlers/deny.md')).toContainEqual(
-      expect.stringMatching(/`reason`.*required.*Why the call is blocked/),
-    )
-    expect(rows('docs/handlers/README.md')).toContainEqual(
-      expect.stringMatching(/`deny`.*Blocks with a fixed reason/),
-    )
-    expect(fields).toContain('"Why the call is blocked."')
-    expect(rows('docs/cli.md')).toContainEqual(expect.stringMatching(/hookhelm hooks .*history\\\|count`/))
-    expect(rows('docs/cli.md')).toContainEqual(
-      expect.stringMatching(/`hookhelm describe <event>`.*Describe an event/),
-    )
-    expect(rows('docs/agents.md')).toContainEqual(expect.stringMatching(/Acme CLI \(`acme-cli`\).*blocked/))
-    expect(rows('docs/agents.md')).toContain('### Acme CLI')
   })
 })
 

@@ -102,6 +102,7 @@ async function pollClaimer(store: Store): Promise<Claimer> {
     needsHooks: async () => [],
     hasHooks: async () => false,
     toolCallAgents: async () => [],
+    proofs: { of: () => '', read: () => '' },
     budget: memoryTokenBudget({ clock: systemClock }),
   })
   const runners = Array.from({ length: RUNNERS }, (_, index) => `lnch_${index}`)

@@ -19,7 +19,7 @@ interface BundleOptions {
 interface ModuleGroup {
   /** The file, such as `cli/local-commands.ts`; it need not exist. */
   readonly file: string
-  /** Its modules, next to it, such as `./list.ts`. They are imported with `import()` only. */
+  /** Its modules, below its folder, such as `./hooks/list.ts`. They are imported with `import()` only. */
   readonly modules: readonly string[]
 }
 

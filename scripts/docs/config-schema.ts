@@ -1,15 +1,13 @@
-import { z } from 'zod'
 import { configFileSchema } from '../../src/app/gateway/config-file.ts'
+import { toJsonSchema } from '../../src/config/schema/json-schema.ts'
 import type { Page } from '../page.ts'
 
 /** What editors check config.yaml of a gateway with. */
 export function configSchema(): Page {
-  const schema = {
+  const json = {
     title: 'Hookhelm gateway',
-    ...z.toJSONSchema(configFileSchema, {
-      io: 'input',
-      override: ({ jsonSchema }) => void delete jsonSchema.readOnly,
-    }),
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...toJsonSchema(configFileSchema),
   }
-  return { path: 'schema/config.schema.json', text: `${JSON.stringify(schema, undefined, 2)}\n` }
+  return { path: 'schema/config.schema.json', text: `${JSON.stringify(json, undefined, 2)}\n` }
 }

@@ -64,6 +64,8 @@ function typeText(schema: Schema): string {
       return schema.isUrl ? 'URL' : 'text'
     case 'integer':
       return 'whole number'
+    case 'number':
+      return 'number'
     case 'boolean':
       return '`true` or `false`'
     case 'scalar':
@@ -75,6 +77,10 @@ function typeText(schema: Schema): string {
     case 'map':
       return `object of ${typeText(schema.value)}`
     case 'object':
+      return 'object'
+    case 'nullable':
+      return `${typeText(schema.value)} or \`null\``
+    case 'tagged':
       return 'object'
     case 'union':
       return schema.options.map(typeText).join(' or ')

@@ -36,6 +36,8 @@ function valueText(field: Schema): string {
       return field.maxLength === undefined ? 'text' : `text, at most ${field.maxLength} characters`
     case 'integer':
       return rangeText(field.min, field.max)
+    case 'number':
+      return 'number'
     case 'boolean':
       return '`true` or `false`'
     case 'scalar':
@@ -52,6 +54,10 @@ function valueText(field: Schema): string {
     case 'map':
       return `object: each value ${valueText(field.value)}`
     case 'object':
+      return 'object'
+    case 'nullable':
+      return `${valueText(field.value)} or \`null\``
+    case 'tagged':
       return 'object'
     case 'union':
       return field.options.map(valueText).join(', or ')

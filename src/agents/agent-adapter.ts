@@ -1,5 +1,6 @@
 import type { Envelope } from '../engine/core/context.ts'
 import type { Catalogue } from '../engine/events/catalogue.ts'
+import type { FieldMap } from './translate/field-map.ts'
 import type { ToolNames } from './translate/tool-names.ts'
 
 /** What an agent can do with the reply to one of its events. On `stop`, a block makes the agent continue. */
@@ -11,6 +12,8 @@ export interface NativeEvent {
   readonly event?: keyof Catalogue
   /** A second event of ours, if the payload decides which of the two it is. */
   readonly also?: keyof Catalogue
+  /** The plain fields of its payload: reading them and building them both follow from this. */
+  readonly fields?: FieldMap
   /** Effects that the agent honours, as observed. */
   readonly honours?: readonly Effect[]
   /** The agent accepts a changed input only together with a permission, so a rewrite also grants. */

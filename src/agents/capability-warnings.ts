@@ -1,3 +1,4 @@
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { HookConditions } from '../engine/core/hook.ts'
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
@@ -144,10 +145,7 @@ function unreachedTools(checked: readonly CheckedHook[], { agent, events }: Conn
 
 /** Whatever else a hook checks depends on the call. */
 function nameConditions({ matcher, match }: HookDefinition): HookConditions {
-  return {
-    ...(matcher === undefined ? {} : { matcher }),
-    ...(match === undefined ? {} : { match }),
-  }
+  return definedFields({ matcher, match })
 }
 
 function rowsOf({ agent, events }: ConnectedEvents, event: string): readonly [string, NativeEvent][] {
@@ -160,5 +158,5 @@ function isAbout(row: NativeEvent, event: string): boolean {
 
 function subject({ index, hook, event }: CheckedHook): Pick<AgentWarning, 'index' | 'hook' | 'event'> {
   const name = hook.id ?? hook.name
-  return { index, event, ...(name === undefined ? {} : { hook: name }) }
+  return { index, event, ...definedFields({ hook: name }) }
 }

@@ -1,3 +1,4 @@
+import { type CodingAgent, codingAgentNames } from '../engine/core/coding-agents.ts'
 import type { PayloadShape } from '../engine/core/payload-shape.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
 import type { AgentHost } from './agent-host.ts'
@@ -10,16 +11,18 @@ import { geminiCli } from './gemini-cli/profile.ts'
 import { openclaw } from './openclaw/profile.ts'
 import { opencode } from './opencode/profile.ts'
 
-/** Every coding agent that Hookhelm can connect. To add one, add its folder and list its profile here. */
-export const agentProfiles: readonly AgentProfile[] = [
-  claudeCode,
+const profiles: Readonly<Record<CodingAgent, AgentProfile>> = {
+  'claude-code': claudeCode,
   codex,
-  geminiCli,
-  copilotCli,
+  'gemini-cli': geminiCli,
+  'copilot-cli': copilotCli,
   cursor,
   opencode,
   openclaw,
-]
+}
+
+/** Every coding agent that Hookhelm can connect, in the order of `coding-agents.ts`. */
+export const agentProfiles: readonly AgentProfile[] = codingAgentNames.map((name) => profiles[name])
 
 export const agentAdapters: readonly AgentAdapter[] = agentProfiles.map(({ adapter }) => adapter)
 

@@ -3,6 +3,7 @@ import type { CommandHost, ConfigEdit, ConfiguredHook } from '../agents/agent-ho
 import { stringsAtPath, valueAtPath } from '../agents/config/host-settings.ts'
 import { nodeValue, parseConfig, splitByteOrderMark, unusableConfig } from '../agents/config/read-config.ts'
 import { isRecord } from '../engine/core/check.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import {
   addHooks,
   foreignContent,
@@ -44,8 +45,7 @@ function hookConfigFile({ layout, preamble, notEvents }: CommandHost, path: stri
   return {
     path,
     layout,
-    ...(preamble === undefined ? {} : { preamble }),
-    ...(notEvents === undefined ? {} : { notEvents }),
+    ...definedFields({ preamble, notEvents }),
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import type { PluginSettings } from '../agents/plugin/plugin-files.ts'
 import { lineDiff } from '../config/line-diff.ts'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import {
   backupFolder,
@@ -290,7 +291,7 @@ export function planConnection(request: ConnectRequest): AgentConnection {
     config,
     targets,
     dataFolder,
-    ...(request.flags === undefined ? {} : { flags: request.flags }),
+    ...definedFields({ flags: request.flags }),
   }
 }
 

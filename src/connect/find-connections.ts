@@ -14,6 +14,7 @@ import {
   splitByteOrderMark,
 } from '../agents/config/read-config.ts'
 import { agentProfiles } from '../agents/table.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { isHookError } from '../engine/core/error.ts'
 import { hooksTarget, isOwnFile, listOwnHooks } from './config-target.ts'
 import { disconnectTargets } from './connection.ts'
@@ -90,7 +91,7 @@ export function readConnection(
       ...base,
       hooks,
       commands: hooks.flatMap((hook) => parseHookCommand(host, hook) ?? []),
-      ...(unreadable === undefined ? {} : { unreadable }),
+      ...definedFields({ unreadable }),
     }
   }
   const plugin = join(host.pluginFolder(config, dataFolder), host.entryFile)

@@ -2,6 +2,7 @@ import { isRecord } from './core/check.ts'
 import { errorText, HookError } from './core/error.ts'
 import type { Handler } from './core/handler.ts'
 import { baseHookFields } from './core/hook.ts'
+import { readChecked, schemaError } from './core/read-checked.ts'
 import { type FieldsType, readSchema, type SchemaProblem, schema } from './core/schema.ts'
 import { readExpiry } from './guard/expiry.ts'
 import { guardFields } from './guard/guards.ts'
@@ -10,10 +11,10 @@ import { guardFields } from './guard/guards.ts'
 const hookFields = { ...baseHookFields, ...guardFields }
 
 /** The one declaration of a hook. */
-export const hookSchema = schema.object(hookFields, ['event', 'handler_type'])
+export const hookSchema = schema.object(hookFields)
 
 /** A hook as data. `docs/hook-files.md` describes every field. */
-export interface HookDefinition extends FieldsType<typeof hookFields, 'event' | 'handler_type'> {}
+export interface HookDefinition extends FieldsType<typeof hookFields> {}
 
 /** Everything about a hook except its event and its handler: the options of `hooks.on`. */
 export interface HookOptions extends Omit<HookDefinition, 'event' | 'handler_type' | 'config'> {}
@@ -65,14 +66,5 @@ function read(given: object): ReturnType<typeof checkHookDefinition> {
 export function readHandlerConfig(handler: Handler, hook: HookDefinition): unknown {
   const { schema } = handler
   if (schema === undefined) return handler.read(hook.config, hook)
-  const { value, problems } = readSchema(schema, hook.config ?? {})
-  const [first] = problems
-  if (first !== undefined) throw schemaError(first, 'config')
-  return handler.read(value, hook)
-}
-
-/** A problem of a value as a coded error; `base` is the path of the value itself. */
-function schemaError({ code, message, path, hint }: SchemaProblem, base = ''): HookError {
-  const at = [...(base === '' ? [] : [base]), ...path].join('.')
-  return new HookError(code, message, { at, ...(hint === undefined ? {} : { hint }) })
+  return handler.read(readChecked(schema, hook.config ?? {}, 'config'), hook)
 }

@@ -1,5 +1,6 @@
-import { checkWithZod } from '../config/schema/check-with-zod.ts'
 import { nearest } from '../engine/core/nearest.ts'
+import { schemaError } from '../engine/core/read-checked.ts'
+import { readSchema } from '../engine/core/schema.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import { type Caller, reaches } from './auth/caller.ts'
 import type { Method, MethodCall, MethodRow, PartName } from './methods/method.ts'
@@ -60,19 +61,17 @@ function selectParts<Part extends PartName>(
 }
 
 function readParams<Params>(
-  row: Pick<MethodRow<string, Params, unknown, never>, 'name' | 'params'>,
+  { params }: Pick<MethodRow<string, Params, unknown, never>, 'params'>,
   given: unknown,
 ): Params {
-  const read = row.params.safeParse(given ?? {})
-  if (read.success) return read.data
-  const [first] = checkWithZod(row.params, given ?? {})
-  if (first === undefined)
-    throw serverError('gateway.request', `the parameters of ${row.name} cannot be read`)
-  const { error, path, part } = first
+  const { value, problems } = readSchema<Params>(params, given ?? {})
+  const [first] = problems
+  if (first === undefined) return value
+  const { code, message, path, part, hint } = first
   // A schema with an error code of its own gives the more precise error.
-  if (error.code !== 'config.field') throw error
-  throw serverError('gateway.request', error.message.replace(/^the file/, 'params'), {
+  if (code !== 'config.field') throw schemaError(first)
+  throw serverError('gateway.request', message.replace(/^the value/, 'params'), {
     at: path.join('.'),
-    ...(part === 'key' ? { hint: error.hint } : {}),
+    ...(part === 'key' && hint !== undefined ? { hint } : {}),
   })
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../engine/core/check.ts'
 import { nearest } from '../engine/core/nearest.ts'
 import { serverError } from '../engine/core/server-errors.ts'
-import type { DispatchRequest } from './dispatch/dispatcher.ts'
+import type { DispatchRequest } from './dispatch/call.ts'
 
 type Test = (value: unknown) => boolean
 

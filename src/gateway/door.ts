@@ -4,7 +4,7 @@ import type { AgentDoor } from './agents/agent-door.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { MethodTable } from './call-method.ts'
 import type { Capacity } from './capacity.ts'
-import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Dispatcher } from './dispatch/dispatch.ts'
 import type { MethodParts } from './parts.ts'
 
 /** What the HTTP server and the unix socket share. */

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { z } from 'zod'
 import type { Clock } from '../engine/core/clock.ts'
 import { systemClock } from '../engine/core/clock.ts'
+import { nonEmpty, numeric } from '../engine/core/more-schemas.ts'
+import { schema } from '../engine/core/schema.ts'
 import { createHooks } from '../engine/dispatch/hooks.ts'
 import { hashToken, newToken } from '../safe/token.ts'
 import type { Store } from '../store/store.ts'
@@ -13,7 +14,7 @@ import { createAgentDoor } from './agents/agent-door.ts'
 import { createTokens } from './auth/tokens.ts'
 import { methodTable } from './call-method.ts'
 import { createCapacity } from './capacity.ts'
-import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Dispatcher } from './dispatch/dispatch.ts'
 import type { Door } from './door.ts'
 import { executionMethods } from './methods/executions.ts'
 import { defineCall, defineSubscription, type Method } from './methods/method.ts'
@@ -226,13 +227,15 @@ const echo = defineCall({
   name: 'things.echo',
   about: 'Answers what it was given.',
   role: 'viewer',
-  params: z.strictObject({
-    thingId: z.string().min(1),
-    count: z.number().exactOptional(),
-    wanted: z.boolean().exactOptional(),
-    tags: z.array(z.string()).exactOptional(),
+  params: schema.object({
+    thingId: nonEmpty(),
+    ...schema.partial({
+      count: numeric(),
+      wanted: schema.boolean(),
+      tags: schema.list(schema.text()),
+    }),
   }),
-  result: z.object({ tenant: z.string(), params: z.unknown() }),
+  result: schema.object({ tenant: schema.text(), params: schema.any() }),
   rest: { verb: 'GET', path: '/v1/things/:thingId' },
   needs: [],
   run: async ({ params, caller }) => ({ tenant: caller.tenant, params }),
@@ -242,8 +245,8 @@ const change = defineCall({
   name: 'things.change',
   about: 'Answers what it was given.',
   role: 'admin',
-  params: z.strictObject({ thingId: z.string().min(1), name: z.string() }),
-  result: z.object({ params: z.unknown() }),
+  params: schema.object({ thingId: nonEmpty(), name: schema.text() }),
+  result: schema.object({ params: schema.any() }),
   rest: { verb: 'PATCH', path: '/v1/things/:thingId' },
   needs: [],
   run: async ({ params }) => ({ params }),
@@ -254,12 +257,12 @@ const feed = defineSubscription({
   name: 'things.feed',
   about: 'Things as they happen.',
   role: 'viewer',
-  params: z.strictObject({ cursor: z.string().exactOptional(), limit: z.number().exactOptional() }),
-  result: z.object({ things: z.array(z.unknown()).readonly(), nextCursor: z.string() }),
+  params: schema.object(schema.partial({ cursor: schema.text(), limit: numeric() })),
+  result: schema.object({ things: schema.list(schema.any()), nextCursor: schema.text() }),
   rest: { verb: 'GET', path: '/v1/feed' },
   event: 'thing',
   endedBy: 'things.unfeed',
-  item: z.unknown(),
+  item: schema.any(),
   needs: ['store', 'onRecorded'],
   async run({ params: { cursor, limit = 50 }, caller, parts }) {
     const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)

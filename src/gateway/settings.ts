@@ -1,5 +1,7 @@
-import { z } from 'zod'
-import { wholeNumber } from '../config/schema/zod-schema.ts'
+import { nonEmpty, textLike, withAbout } from '../engine/core/more-schemas.ts'
+import { readIfValid } from '../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../engine/core/schema.ts'
+import { webAddress } from '../rules/teams.ts'
 import type { Store } from '../store/store.ts'
 import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
 import { approvalRoutesSchema } from './approvals/approval-routes.ts'
@@ -8,116 +10,91 @@ import { approvalRoutesSchema } from './approvals/approval-routes.ts'
 const HEADER_VARIABLE = /^(?!HOOKHELM_)[A-Za-z_][A-Za-z0-9_]*$/i
 
 /** Settings of one tenant; those of the master tenant apply to every tenant. */
-export const settingsSchema = z
-  .strictObject({
-    audit: z
-      .enum(['default', 'strict'])
-      .describe('strict: the gateway returns a decision only after its record is on disk.')
-      .exactOptional(),
-    breaker: z
-      .strictObject({
-        counts: z
-          .array(z.enum(['error', 'timeout', 'invalid', 'block']))
-          .readonly()
-          .exactOptional(),
-      })
-      .readonly()
-      .describe('[block, timeout] counts the same as the original gateway.')
-      .exactOptional(),
-    rate_limit: z
-      .strictObject({
-        per_second: wholeNumber(1, 1_000_000),
-        burst: wholeNumber(1, 1_000_000).exactOptional(),
-      })
-      .readonly()
-      .describe('Dispatches of one tenant.')
-      .exactOptional(),
-    monthly_tokens: wholeNumber(0, Number.MAX_SAFE_INTEGER)
-      .describe('Token budget of tenants without their own.')
-      .exactOptional(),
-    retention_days: wholeNumber(1, 3_650)
-      .describe('Days for which executions and events are kept.')
-      .exactOptional(),
-    approval_timeout_ms: wholeNumber(1_000, 7 * 86_400_000)
-      .describe('How long people may take to answer a request for approval; then the call is denied.')
-      .exactOptional(),
-    own_approvals: z
-      .boolean()
-      .describe('false: the token that sent a call may not approve it.')
-      .exactOptional(),
-    approval_routes: approvalRoutesSchema
-      .describe('Where requests for approval are sent, besides the web app and `hookhelm approvals watch`.')
-      .exactOptional(),
-    approval_links: z
-      .enum(['open', 'sign_in'])
-      .describe('sign_in: a link in a message answers only for a person who is signed in. open if omitted.')
-      .exactOptional(),
-    approval_budget: z
-      .strictObject({
-        per_session: wholeNumber(1, 100_000).exactOptional(),
-        per_agent: wholeNumber(1, 100_000).exactOptional(),
-        per_tenant: wholeNumber(1, 100_000).exactOptional(),
-      })
-      .readonly()
-      .describe('The most questions to people in an hour. Further calls are blocked, and an alert is raised.')
-      .exactOptional(),
-    public_url: z
-      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-      .describe('The address at which people reach the gateway, for links in messages; master scope only.')
-      .exactOptional(),
-    default_model: z.string().min(1).describe('The model of prompt hooks that name none.').exactOptional(),
-    allowed_hosts: z
-      .array(z.string().min(1))
-      .readonly()
-      .describe('Private hosts that webhooks and models may call; master scope only.')
-      .exactOptional(),
-    header_variables: z
-      .array(z.string().regex(HEADER_VARIABLE, 'must name a variable, and none of the gateway itself'))
-      .readonly()
-      .describe(
-        `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
-      )
-      .exactOptional(),
-    rules_enabled: z
-      .boolean()
-      .describe(
-        'Recovery rules may fire; false if omitted. false for the gateway stops those of every tenant.',
-      )
-      .exactOptional(),
-    rules_max_chain_depth: wholeNumber(1, 10)
-      .describe('How deep stored rules may cause one another; 2 if omitted.')
-      .exactOptional(),
-    default_team: z.string().min(1).describe('The team of messages that name none.').exactOptional(),
-    allow_remote_sessions: z
-      .boolean()
-      .describe('Rules may start runners through environments; false if omitted.')
-      .exactOptional(),
-    fallback_tools: z
-      .array(z.string().min(1))
-      .readonly()
-      .describe('The most tools of a fallback agent that takes over from no run; [Read] if omitted.')
-      .exactOptional(),
-    model_aliases: z
-      .record(z.string().min(1), z.string().min(1))
-      .readonly()
-      .describe('Models for short names such as haiku, sonnet and opus.')
-      .exactOptional(),
-    smtp: z
-      .strictObject({
-        host: z.string().min(1),
-        port: wholeNumber(1, 65_535).exactOptional(),
-        secure: z.boolean().describe('TLS from the first byte.').exactOptional(),
-        from: z.string().min(1),
-        user: z.string().min(1).exactOptional(),
-        password: z.string().min(1).describe('`secret:NAME`, a secret of the master tenant.').exactOptional(),
-      })
-      .readonly()
-      .describe('The mail server for messages to teams; master scope only.')
-      .exactOptional(),
-  })
-  .readonly()
+export const settingsSchema = schema.object(
+  schema.partial({
+    audit: schema.choice(
+      ['default', 'strict'],
+      'strict: the gateway returns a decision only after its record is on disk.',
+    ),
+    breaker: schema.object(
+      {
+        counts: schema.optional(schema.list(schema.choice(['error', 'timeout', 'invalid', 'block']))),
+      },
+      '[block, timeout] counts the same as the original gateway.',
+    ),
+    rate_limit: schema.object(
+      {
+        per_second: schema.integer(1, 1_000_000),
+        burst: schema.optional(schema.integer(1, 1_000_000)),
+      },
+      'Dispatches of one tenant.',
+    ),
+    monthly_tokens: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Token budget of tenants without their own.'),
+    retention_days: schema.integer(1, 3_650, 'Days for which executions and events are kept.'),
+    approval_timeout_ms: schema.integer(
+      1_000,
+      7 * 86_400_000,
+      'How long people may take to answer a request for approval; then the call is denied.',
+    ),
+    own_approvals: schema.boolean('false: the token that sent a call may not approve it.'),
+    approval_routes: withAbout(
+      approvalRoutesSchema,
+      'Where requests for approval are sent, besides the web app and `hookhelm approvals watch`.',
+    ),
+    approval_links: schema.choice(
+      ['open', 'sign_in'],
+      'sign_in: a link in a message answers only for a person who is signed in. open if omitted.',
+    ),
+    approval_budget: schema.object(
+      schema.partial({
+        per_session: schema.integer(1, 100_000),
+        per_agent: schema.integer(1, 100_000),
+        per_tenant: schema.integer(1, 100_000),
+      }),
+      'The most questions to people in an hour. Further calls are blocked, and an alert is raised.',
+    ),
+    public_url: webAddress(
+      'The address at which people reach the gateway, for links in messages; master scope only.',
+    ),
+    default_model: nonEmpty('The model of prompt hooks that name none.'),
+    allowed_hosts: schema.list(
+      nonEmpty(),
+      'Private hosts that webhooks and models may call; master scope only.',
+    ),
+    header_variables: schema.list(
+      textLike(HEADER_VARIABLE, 'name a variable, and none of the gateway itself'),
+      `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
+    ),
+    rules_enabled: schema.boolean(
+      'Recovery rules may fire; false if omitted. false for the gateway stops those of every tenant.',
+    ),
+    rules_max_chain_depth: schema.integer(
+      1,
+      10,
+      'How deep stored rules may cause one another; 2 if omitted.',
+    ),
+    default_team: nonEmpty('The team of messages that name none.'),
+    allow_remote_sessions: schema.boolean('Rules may start runners through environments; false if omitted.'),
+    fallback_tools: schema.list(
+      nonEmpty(),
+      'The most tools of a fallback agent that takes over from no run; [Read] if omitted.',
+    ),
+    model_aliases: schema.map(nonEmpty(), 'Models for short names such as haiku, sonnet and opus.'),
+    smtp: schema.object(
+      {
+        host: nonEmpty(),
+        port: schema.optional(schema.integer(1, 65_535)),
+        secure: schema.optional(schema.boolean('TLS from the first byte.')),
+        from: nonEmpty(),
+        user: schema.optional(nonEmpty()),
+        password: schema.optional(nonEmpty('`secret:NAME`, a secret of the master tenant.')),
+      },
+      'The mail server for messages to teams; master scope only.',
+    ),
+  }),
+)
 
-export type SettingValues = z.infer<typeof settingsSchema>
+export type SettingValues = SchemaType<typeof settingsSchema>
 
 export const defaultSettings = {
   audit: 'default',
@@ -161,9 +138,8 @@ export async function cacheSettings(
   let common: SettingsInForce = { ...defaultSettings, ...fromFile }
 
   const reload = async (tenant: string) => {
-    const read = settingsSchema.safeParse(await store.readSettings(tenant))
     // The gateway validated the values when it stored them; values that only a newer version knows are ignored.
-    const own = read.success ? read.data : {}
+    const own = readIfValid(settingsSchema, await store.readSettings(tenant)) ?? {}
     if (tenant === MASTER_TENANT) {
       common = { ...defaultSettings, ...fromFile, ...own }
       for (const [name, values] of stored) merged.set(name, mergeSettings(common, values))

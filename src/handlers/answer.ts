@@ -1,20 +1,19 @@
 import { schema } from '../engine/core/schema.ts'
 import { defineHandlerType } from './handler-type.ts'
 
-const answerSchema = schema.object(
-  {
-    decision: schema.choice(['block', 'ask', 'allow'], 'What the hook answers every time it matches.'),
-    reason: schema.text('Why, for operators and, without `message`, also for the model.', {
+const answerSchema = schema.object({
+  decision: schema.choice(['block', 'ask', 'allow'], 'What the hook answers every time it matches.'),
+  reason: schema.text('Why, for operators and, without `message`, also for the model.', {
+    minLength: 1,
+    maxLength: 2_000,
+  }),
+  message: schema.optional(
+    schema.text('What the model and the user read: best, what to do instead.', {
       minLength: 1,
       maxLength: 2_000,
     }),
-    message: schema.text('What the model and the user read: best, what to do instead.', {
-      minLength: 1,
-      maxLength: 2_000,
-    }),
-  },
-  ['decision', 'reason'],
-)
+  ),
+})
 
 export const answerHandler = defineHandlerType({
   type: 'answer',

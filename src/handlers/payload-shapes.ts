@@ -1,25 +1,15 @@
 import { isRecord } from '../engine/core/check.ts'
+import { type CodingAgent, codingAgentNames } from '../engine/core/coding-agents.ts'
 import { HookError } from '../engine/core/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
 import type { PayloadShape, ShapedEvent } from '../engine/core/payload-shape.ts'
 import { schema } from '../engine/core/schema.ts'
 import { toWireEvent, type WireEvent } from './wire-event.ts'
 
-/** The agents in whose form a hook can receive events. */
-export const payloadNames = [
-  'claude-code',
-  'codex',
-  'gemini-cli',
-  'copilot-cli',
-  'cursor',
-  'opencode',
-  'openclaw',
-] as const
-
 /** The fields of a handler's config that choose the form of the event. */
 export const payloadFields = {
   payload: schema.choice(
-    payloadNames,
+    codingAgentNames,
     'The agent that the hook was written for: events have the form, the variables and the exit codes of that agent.',
   ),
   payload_event: schema.text(
@@ -37,7 +27,7 @@ export interface ConfiguredShape {
 }
 
 interface PayloadSettings {
-  readonly payload?: (typeof payloadNames)[number]
+  readonly payload?: CodingAgent
   readonly payload_event?: string
   readonly format?: string
 }

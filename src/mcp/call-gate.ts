@@ -1,7 +1,9 @@
+import type { EventPayload } from '../client/client.ts'
 import type { Decider } from '../client/decider.ts'
+import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
-import type { Decision } from '../engine/core/decision.ts'
+import type { Decision, Kind } from '../engine/core/decision.ts'
 import { errorText, HookError } from '../engine/core/error.ts'
 import { scanJson } from '../safe/json-scan.ts'
 import { redact } from '../safe/redact.ts'
@@ -18,7 +20,7 @@ import {
 
 /** The decision about a call that the server has not seen yet. */
 export interface CallDecision {
-  readonly kind: 'allow' | 'ask' | 'block'
+  readonly kind: Kind
   /** The reason, for the model and the person. */
   readonly text: string
   /** Replaces the arguments. */
@@ -156,7 +158,7 @@ function callDecisionOf(decision: Decision): CallDecision {
     kind,
     text: message ?? reason ?? 'a hook gave no reason',
     context,
-    ...(input === undefined ? {} : { input: input as Readonly<Record<string, unknown>> }),
+    ...(isRecord(input) && { input }),
   }
 }
 
@@ -168,30 +170,15 @@ function oneLine(thrown: unknown): string {
   return redact(errorText(thrown))
 }
 
-type ToolCallPayload = {
-  readonly tool_name: string
-  readonly tool_input: Readonly<Record<string, unknown>>
-  readonly tool_use_id: string
-}
+type McpEventName =
+  | 'session_start'
+  | 'session_end'
+  | 'notification'
+  | 'pre_tool_use'
+  | 'post_tool_use'
+  | 'post_tool_use_failure'
 
 /** The events of an MCP connection. */
-export type McpEvent =
-  | { readonly event: 'session_start'; readonly payload: { readonly source: string; readonly cwd?: string } }
-  | { readonly event: 'session_end'; readonly payload: { readonly reason: string } }
-  | {
-      readonly event: 'notification'
-      readonly payload: {
-        readonly notification_type: string
-        readonly title: string
-        readonly message: string
-      }
-    }
-  | { readonly event: 'pre_tool_use'; readonly payload: ToolCallPayload }
-  | {
-      readonly event: 'post_tool_use'
-      readonly payload: ToolCallPayload & { readonly tool_response: unknown; readonly duration_ms: number }
-    }
-  | {
-      readonly event: 'post_tool_use_failure'
-      readonly payload: ToolCallPayload & { readonly error: unknown }
-    }
+export type McpEvent = {
+  readonly [K in McpEventName]: { readonly event: K; readonly payload: EventPayload<K> }
+}[McpEventName]

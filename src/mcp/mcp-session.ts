@@ -3,6 +3,7 @@ import { mcpToolName } from '../agents/translate/tool-names.ts'
 import { after } from '../engine/core/after.ts'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { ApprovalRequests } from './approval-requests.ts'
 import { ApprovalStates } from './approval-states.ts'
 import { type AdmittedPacket, assemblePacket, type MessageDisposition, PASS } from './assemble-packet.ts'
@@ -295,8 +296,7 @@ export class McpSession {
 
   #beginStateless({ agent, version, canAsk }: RequestEnvelope): void {
     this.#client.isStateless = true
-    if (!this.#client.hasInitialized)
-      this.#client.info = { canAsk, version, ...(agent === undefined ? {} : { agent }) }
+    if (!this.#client.hasInitialized) this.#client.info = { canAsk, version, ...definedFields({ agent }) }
     this.#start()
   }
 
@@ -304,7 +304,7 @@ export class McpSession {
     if (this.#client.hasStarted) return
     this.#client.hasStarted = true
     const { cwd } = this.#options
-    const payload = { source: 'startup', ...(cwd === undefined ? {} : { cwd }) }
+    const payload = { source: 'startup', ...definedFields({ cwd }) }
     this.#observe({ event: 'session_start', payload }, this.#client.info)
   }
 
@@ -345,12 +345,8 @@ export class McpSession {
     return {
       session: this.#client.id,
       host: 'mcp',
-      ...(agent === undefined ? {} : { agent }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(version === undefined ? {} : { hostVersion: version }),
-      ...(toolCall === undefined ? {} : { toolCall }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(meta === undefined ? {} : { raw: { _meta: meta } }),
+      ...definedFields({ agent, cwd, hostVersion: version, toolCall, traceparent }),
+      ...(meta && { raw: { _meta: meta } }),
     }
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '../engine/core/check.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { ApprovalRequests } from './approval-requests.ts'
 import {
   type ApprovalStates,
@@ -148,14 +149,14 @@ function forwardCall(item: ToolCallItem, paused: PausedCall, context: ToolCallCo
     envelope: context.envelope(useId),
     pause: (serverState) => pausedState(item, serverState, { paused, context }),
     context: added,
-    ...(opened === undefined ? {} : { opened }),
+    ...definedFields({ opened }),
   }
   const isChanged =
     decision.input !== undefined ||
     params.requestState !== forServer.requestState ||
     params.inputResponses !== forServer.inputResponses
   if (!isChanged) return { kind: 'pass', key, call }
-  const changed = { ...withoutStates(params), ...definedOnly(forServer) }
+  const changed = { ...withoutStates(params), ...definedFields(forServer) }
   const sent = decision.input === undefined ? changed : { ...changed, arguments: input }
   const text = JSON.stringify({ ...message, params: sent })
   if (decision.input === undefined) return { kind: 'pass', key, call, text }
@@ -188,10 +189,6 @@ function bindingOf(
 
 function withoutStates({ requestState: _, inputResponses: __, ...params }: RpcMessage): RpcMessage {
   return params
-}
-
-function definedOnly(values: RpcMessage): RpcMessage {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
 /** The agent's own id of the call, if the client sends it. */

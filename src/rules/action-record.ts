@@ -1,7 +1,8 @@
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { redact } from '../safe/redact.ts'
 import type { EventRecord, ExecutionRecord } from '../store/stores/audit-store.ts'
 import type { HookChainEvent } from './compile-rules.ts'
-import type { ActionOutcome } from './hook-chain-actions.ts'
+import type { ActionOutcome } from './run-action.ts'
 import type { TriggerEnvelope } from './trigger-rules.ts'
 
 /** What happened to one action of a rule. */
@@ -66,10 +67,8 @@ function toExecution(report: ActionReport): ExecutionRecord {
     shadow: false,
     metadata: {
       ...{ rule_id: ruleId, rule_source: source, action_id: actionId, status },
-      ...(firingId === undefined ? {} : { firing_id: firingId }),
-      ...(runId === undefined ? {} : { run_id: runId }),
-      ...(detail === undefined ? {} : { detail: redact(detail) }),
-      ...(reason === undefined ? {} : { reason: redact(reason) }),
+      ...definedFields({ firing_id: firingId, run_id: runId }),
+      ...definedFields({ detail: detail && redact(detail), reason: reason && redact(reason) }),
     },
     tally: { hook_name: `rule ${ruleId}` },
   }

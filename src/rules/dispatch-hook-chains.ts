@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../engine/core/clock.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { HookChainEvent } from './compile-rules.ts'
-import { type ActionOutcome, runHookChainAction, skipped } from './hook-chain-actions.ts'
+import { runHookChainAction } from './hook-chain-actions.ts'
 import type { HookChainsRuntime } from './hook-chains-runtime.ts'
 import {
   createHookChainsLoader,
@@ -9,8 +10,17 @@ import {
   type LoadHookChainsOptions,
   type SharedHookChains,
 } from './load-hook-chains.ts'
-import { createRuleGuards, dedupKey, type RuleGuards } from './rule-guards.ts'
+import {
+  chainDepthSkip,
+  cooldownSkip,
+  createRuleGuards,
+  dedupKey,
+  dedupSkip,
+  type RuleGuards,
+  ruleDepthSkip,
+} from './rule-guards.ts'
 import type { HookChainAction, HookChainRule } from './rule-schema.ts'
+import { type ActionOutcome, skipped } from './run-action.ts'
 
 /** One event to dispatch to the rules. */
 export interface DispatchHookChainsOptions {
@@ -65,8 +75,7 @@ export function createHookChains(parts: LoaderParts = {}): HookChains {
     },
     async dispatchHookChainsForEvent({ event, runtime = {}, configPathOverride, forceReloadConfig }) {
       const loaded = loader.load({
-        ...(configPathOverride === undefined ? {} : { pathOverride: configPathOverride }),
-        ...(forceReloadConfig === undefined ? {} : { forceReload: forceReloadConfig }),
+        ...definedFields({ pathOverride: configPathOverride, forceReload: forceReloadConfig }),
       })
       return dispatch({ loaded, guards, clock, event, runtime })
     },
@@ -93,13 +102,8 @@ async function dispatch(call: Dispatch): Promise<HookChainsDispatchResult> {
   const { chainDepth = 0, signal, telemetry } = runtime
   const nothing = { configPath, fromCache, evaluatedRuleCount: 0, matchedRuleIds: [], actionResults: [] }
   if (!config.enabled || config.rules.length === 0) return { enabled: false, ...nothing }
-  const { maxChainDepth } = config
-  if (chainDepth >= maxChainDepth)
-    return {
-      enabled: true,
-      ...nothing,
-      skipReason: `max chain depth reached (${chainDepth}/${maxChainDepth})`,
-    }
+  const skipReason = chainDepthSkip(chainDepth, config.maxChainDepth)
+  if (skipReason !== undefined) return { enabled: true, ...nothing, skipReason }
   const now = clock.now()
   guards.prune(now)
   const matched = ruleSet.matching(event)
@@ -128,7 +132,7 @@ async function fireRule(call: Dispatch, rule: HookChainRule, now: number): Promi
   const results: HookChainActionResult[] = []
   const add = (action: HookChainAction, outcome: ActionOutcome) => {
     const { type: actionType, id } = action
-    const result = { ruleId: rule.id, actionType, ...(id === undefined ? {} : { actionId: id }), ...outcome }
+    const result = { ruleId: rule.id, actionType, ...definedFields({ actionId: id }), ...outcome }
     results.push(result)
     reportAction(call, result)
   }
@@ -136,10 +140,10 @@ async function fireRule(call: Dispatch, rule: HookChainRule, now: number): Promi
     for (const action of rule.actions) add(action, skipped(reason))
     return results
   }
-  if (rule.maxDepth !== undefined && chainDepth >= rule.maxDepth)
-    return skipAll(`rule maxDepth reached (${chainDepth}/${rule.maxDepth})`)
+  const depthSkip = ruleDepthSkip(chainDepth, rule.maxDepth)
+  if (depthSkip !== undefined) return skipAll(depthSkip)
   const left = guards.cooldown.left(rule.id, now)
-  if (left > 0) return skipAll(`rule cooldown active for ${left}ms`)
+  if (left > 0) return skipAll(cooldownSkip(left))
   const cooldownMs = rule.cooldownMs ?? loaded.config.defaultCooldownMs
   // Before the actions, so that an event that an action causes finds the window.
   if (cooldownMs > 0) guards.cooldown.arm(rule.id, now + cooldownMs)
@@ -168,7 +172,7 @@ async function runGuarded(
     const { dedupScope: scope = '' } = runtime
     const key = dedupKey({ ruleId: rule.id, actionId: action.id ?? `${action.type}:${index}`, event, scope })
     const left = guards.dedup.left(key, now)
-    if (left > 0) return skipped(`dedup window active for ${left}ms`)
+    if (left > 0) return skipped(dedupSkip(left))
     guards.dedup.arm(key, now + windowMs)
   }
   return runHookChainAction(action, { ...event, ruleId: rule.id }, { runtime, clock })

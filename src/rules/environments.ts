@@ -1,31 +1,34 @@
-import { z } from 'zod'
+import { nonEmpty, tagged, withAbout } from '../engine/core/more-schemas.ts'
+import { readIfValid } from '../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../engine/core/schema.ts'
 
-const config = z.record(z.string(), z.unknown())
+const config = schema.map(schema.any())
 
 /** What starts runners: a process that the gateway keeps, a command, or an endpoint that scales a pool. */
-export const environmentSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('process').describe('A process that goes on running, for example a runner.'),
-    enabled: z.boolean().exactOptional(),
-    exec: z.array(z.string().min(1)).min(1).readonly().describe('The program and its arguments.'),
-    cwd: z.string().min(1).exactOptional(),
-    allowed_env_vars: z.array(z.string()).readonly().exactOptional(),
+export const environmentSchema = tagged('type', [
+  schema.object({
+    type: schema.choice(['process'], 'A process that goes on running, for example a runner.'),
+    enabled: schema.optional(schema.boolean()),
+    exec: schema.list(nonEmpty(), 'The program and its arguments.', {
+      minItems: 1,
+    }),
+    cwd: schema.optional(nonEmpty()),
+    allowed_env_vars: schema.optional(schema.list(schema.text())),
   }),
-  z.strictObject({
-    type: z.literal('command').describe('A command that ends.'),
-    enabled: z.boolean().exactOptional(),
-    config: config.describe('The `config` of a command hook.'),
+  schema.object({
+    type: schema.choice(['command'], 'A command that ends.'),
+    enabled: schema.optional(schema.boolean()),
+    config: withAbout(config, 'The `config` of a command hook.'),
   }),
-  z.strictObject({
-    type: z.literal('http').describe('An endpoint.'),
-    enabled: z.boolean().exactOptional(),
-    config: config.describe('The `config` of an http hook.'),
+  schema.object({
+    type: schema.choice(['http'], 'An endpoint.'),
+    enabled: schema.optional(schema.boolean()),
+    config: withAbout(config, 'The `config` of an http hook.'),
   }),
 ])
-export type EnvironmentDefinition = z.output<typeof environmentSchema>
+export type EnvironmentDefinition = SchemaType<typeof environmentSchema>
 
 /** Checks a stored environment. Undefined if it cannot be read. */
 export function readEnvironment(definition: unknown): EnvironmentDefinition | undefined {
-  const read = environmentSchema.safeParse(definition)
-  return read.success ? read.data : undefined
+  return readIfValid(environmentSchema, definition)
 }

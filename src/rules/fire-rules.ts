@@ -16,7 +16,7 @@ import type {
 import type { RunStore } from '../store/stores/run-store.ts'
 import { type ActionReport, actionRecord } from './action-record.ts'
 import type { HookChainEvent } from './compile-rules.ts'
-import { dedupKey } from './rule-guards.ts'
+import { chainDepthSkip, cooldownSkip, dedupKey, ruleDepthSkip } from './rule-guards.ts'
 import type { RecoveryRule } from './rule-schema.ts'
 import type { MatchedRule, RuleTrigger, TriggerEnvelope } from './trigger-rules.ts'
 
@@ -87,14 +87,7 @@ async function fireMatched(parts: FireParts, firing: MatchedFiring): Promise<str
 
 /** Why a rule must not fire at this depth. */
 export function depthSkip({ rule, maxChainDepth }: MatchedRule, depth: number): string | undefined {
-  if (depth >= maxChainDepth) return `max chain depth reached (${depth}/${maxChainDepth})`
-  if (rule.maxDepth !== undefined && depth >= rule.maxDepth)
-    return `rule maxDepth reached (${depth}/${rule.maxDepth})`
-  return undefined
-}
-
-export function cooldownSkip(leftMs: number): string {
-  return `rule cooldown active for ${leftMs}ms`
+  return chainDepthSkip(depth, maxChainDepth) ?? ruleDepthSkip(depth, rule.maxDepth)
 }
 
 /** The key of the cooldown of a rule. Rules of two files that have the same id do not share it. */

@@ -299,10 +299,10 @@ describe('the cache', () => {
 
   test('CH-18 callers get copies that they may change', () => {
     const { load } = cachedFile()
-    load().config.rules.length = 0
+    Object.assign(load().config, { rules: [] })
     const { config } = load()
     expect(config.rules).toHaveLength(1)
-    config.enabled = false
+    Object.assign(config, { enabled: false })
     expect(load().config.enabled).toBe(true)
   })
 

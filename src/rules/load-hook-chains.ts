@@ -1,11 +1,13 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { type Clock, systemClock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
+import { readSchema } from '../engine/core/schema.ts'
 import type { Log } from '../engine/core/sink.ts'
 import { parseJson } from '../safe/json.ts'
 import { compileRules, type RuleSet } from './compile-rules.ts'
 import { type Environment, hookChainsPath, isHookChainsEnabled } from './rule-file-paths.ts'
 import {
+  completeConfig,
   type HookChainRule,
   type HookChainsConfig,
   hookChainsSchema,
@@ -121,10 +123,9 @@ function readFile(path: string): SharedHookChains {
   }
   const parsed = parseContent(content)
   if (!parsed) return withoutConfig(path, true, 'Invalid JSON in hook chain config file.')
-  const read = hookChainsSchema.safeParse(unwrapHookChains(parsed).value)
-  if (!read.success)
-    return withoutConfig(path, true, read.error.issues.map(({ message }) => message).join('; '))
-  const config = read.data
+  const { value, problems } = readSchema(hookChainsSchema, unwrapHookChains(parsed).value)
+  if (problems.length > 0) return withoutConfig(path, true, problems.map(({ message }) => message).join('; '))
+  const config = completeConfig(value)
   return { config, path, exists: true, fromCache: false, ruleSet: compileRules(config.rules) }
 }
 
@@ -137,7 +138,7 @@ function parseContent(content: string): unknown {
 }
 
 function withoutConfig(path: string, exists: boolean, error?: string): SharedHookChains {
-  const config = { ...hookChainsSchema.parse({}), enabled: false }
+  const config = { ...completeConfig<HookChainRule>({}), enabled: false }
   const loaded = { config, path, exists, fromCache: false, ruleSet: compileRules<HookChainRule>([]) }
   return error === undefined ? loaded : { ...loaded, error }
 }

@@ -1,9 +1,10 @@
-import type { z } from 'zod'
 import { HookError } from '../engine/core/error.ts'
+import { readSchema, type SchemaProblem } from '../engine/core/schema.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import { compileRules, type RuleSet } from './compile-rules.ts'
 import {
+  completeConfig,
   DEFAULT_CHAIN_DEPTH,
   type RecoveryConfig,
   type RecoveryRule,
@@ -34,20 +35,21 @@ export function resolveTrigger(name: string): string {
 
 /** Checks a rule as it is saved. Throws a coded error that names the first problem. */
 export function readRecoveryRule(given: unknown): RecoveryRule {
-  const read = recoveryRuleSchema.safeParse(given)
-  if (!read.success) throw schemaError(read.error, [])
-  return withResolvedTrigger(read.data, 'trigger.event')
+  const { value, problems } = readSchema(recoveryRuleSchema, given)
+  if (problems.length > 0) throw schemaError(problems, [])
+  return withResolvedTrigger({ enabled: true, ...value }, 'trigger.event')
 }
 
 /** Checks the content of a hook-chains file. A file that is switched off has no rules in force. */
 export function readRecoveryConfig(content: unknown): RecoveryConfig {
   const { value, path } = unwrapHookChains(content)
-  const read = recoveryConfigSchema.safeParse(value)
-  if (!read.success) throw schemaError(read.error, path)
-  const rules = read.data.rules.map((rule, index) =>
+  const { value: read, problems } = readSchema(recoveryConfigSchema, value)
+  if (problems.length > 0) throw schemaError(problems, path)
+  const config = completeConfig(read)
+  const rules = config.rules.map((rule, index) =>
     withResolvedTrigger(rule, [...path, 'rules', index, 'trigger', 'event'].join('.')),
   )
-  return { ...read.data, rules }
+  return { ...config, rules }
 }
 
 function withResolvedTrigger(rule: RecoveryRule, at: string): RecoveryRule {
@@ -59,10 +61,10 @@ function withResolvedTrigger(rule: RecoveryRule, at: string): RecoveryRule {
   }
 }
 
-function schemaError({ issues }: z.ZodError, path: readonly string[]): HookError {
-  const texts = issues.map((issue) => {
-    const at = [...path, ...issue.path.map(String)].join('.')
-    return { at, text: at === '' ? issue.message : `${at}: ${issue.message}` }
+function schemaError(problems: readonly SchemaProblem[], path: readonly string[]): HookError {
+  const texts = problems.map((problem) => {
+    const at = [...path, ...problem.path].join('.')
+    return { at, text: at === '' ? problem.message : `${at}: ${problem.message}` }
   })
   const at = texts[0]?.at ?? ''
   const message = texts.map(({ text }) => text).join('; ')
@@ -80,7 +82,7 @@ export const STORED = 'stored'
 
 /** The group of stored rules. */
 export function storedGroup(rules: readonly RecoveryRule[], maxChainDepth = DEFAULT_CHAIN_DEPTH): RuleGroup {
-  const { defaultCooldownMs, defaultDedupWindowMs } = recoveryConfigSchema.parse({})
+  const { defaultCooldownMs, defaultDedupWindowMs } = completeConfig({})
   return {
     source: STORED,
     ruleSet: compileRules(rules),

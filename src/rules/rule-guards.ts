@@ -1,6 +1,19 @@
 import { createHash } from 'node:crypto'
 import { firstText, type HookChainEvent } from './compile-rules.ts'
 
+/** Why nothing fires at this depth. */
+export function chainDepthSkip(depth: number, max: number): string | undefined {
+  return depth >= max ? `max chain depth reached (${depth}/${max})` : undefined
+}
+
+/** Why a rule does not fire at this depth. */
+export function ruleDepthSkip(depth: number, max: number | undefined): string | undefined {
+  return max !== undefined && depth >= max ? `rule maxDepth reached (${depth}/${max})` : undefined
+}
+
+export const cooldownSkip = (leftMs: number): string => `rule cooldown active for ${leftMs}ms`
+export const dedupSkip = (leftMs: number): string => `dedup window active for ${leftMs}ms`
+
 const MAX_DEDUP = 20_000
 const MAX_COOLDOWNS = 5_000
 

@@ -1,6 +1,13 @@
-import { z } from 'zod'
 import { isRecord } from '../engine/core/check.ts'
 import { type Outcome, outcomes } from '../engine/core/hook.ts'
+import { checked, nonEmpty, numeric, openObject, tagged, withAbout } from '../engine/core/more-schemas.ts'
+import {
+  type ObjectSchema,
+  type Schema,
+  type SchemaFields,
+  type SchemaType,
+  schema,
+} from '../engine/core/schema.ts'
 
 /** The longest cooldown and dedup window: a day. */
 const MAX_WINDOW_MS = 86_400_000
@@ -18,131 +25,134 @@ export const hookChainEvents = [
   ...(['CwdChanged', 'FileChanged'] as const),
 ] as const
 
-const text = z.string().min(1)
-const windowMs = z.int().min(0).max(MAX_WINDOW_MS)
-const depth = (min: number) => z.int().min(min).max(MAX_DEPTH)
+/** Unknown fields are left out, as in the original: a file may be written for a later version. */
+function lenient<const F extends SchemaFields>(fields: F): ObjectSchema<F> {
+  return openObject(fields, 'dropped')
+}
+
+const text = nonEmpty()
+const windowMs = schema.integer(0, MAX_WINDOW_MS)
+const depth = (min: number) => schema.integer(min, MAX_DEPTH)
 
 /** The fields that every action has. */
 const actionFields = {
-  id: text.describe('Names the action in results; its type and position if omitted.').exactOptional(),
-  enabled: z.boolean().describe('true if omitted.').exactOptional(),
-  dedupWindowMs: windowMs.describe('Overrides the dedup window of the rule.').exactOptional(),
+  id: schema.optional(withAbout(text, 'Names the action in results; its type and position if omitted.')),
+  enabled: schema.optional(schema.boolean('true if omitted.')),
+  dedupWindowMs: schema.optional(withAbout(windowMs, 'Overrides the dedup window of the rule.')),
 }
 
-const spawnFallbackAgent = z.object({
+const spawnFallbackAgent = lenient({
   ...actionFields,
-  type: z.literal('spawn_fallback_agent'),
-  description: z.string().exactOptional(),
-  promptTemplate: z.string().exactOptional(),
-  agentType: text.describe('The agent to start.').exactOptional(),
-  model: z.string().exactOptional(),
+  type: schema.choice(['spawn_fallback_agent']),
+  description: schema.optional(schema.text()),
+  promptTemplate: schema.optional(schema.text()),
+  agentType: schema.optional(withAbout(text, 'The agent to start.')),
+  model: schema.optional(schema.text()),
 })
 
-const notifyTeam = z.object({
+const notifyTeam = lenient({
   ...actionFields,
-  type: z.literal('notify_team'),
-  teamName: text.exactOptional(),
-  recipients: z.array(z.string()).describe('Names of members; `*` for all.').exactOptional(),
-  summary: z.string().exactOptional(),
-  messageTemplate: z.string().exactOptional(),
+  type: schema.choice(['notify_team']),
+  teamName: schema.optional(text),
+  recipients: schema.optional(schema.list(schema.text(), 'Names of members; `*` for all.')),
+  summary: schema.optional(schema.text()),
+  messageTemplate: schema.optional(schema.text()),
 })
 
-const warmRemoteCapacity = z.object({
+const warmRemoteCapacity = lenient({
   ...actionFields,
-  type: z.literal('warm_remote_capacity'),
-  createDefaultEnvironmentIfMissing: z.boolean().exactOptional(),
+  type: schema.choice(['warm_remote_capacity']),
+  createDefaultEnvironmentIfMissing: schema.optional(schema.boolean()),
 })
 
-const retryRun = z.object({
+const retryRun = lenient({
   ...actionFields,
-  type: z.literal('retry_run'),
-  maxRetries: z
-    .int()
-    .min(1)
-    .max(MAX_DEPTH)
-    .describe('How often a run is repeated; 1 if omitted.')
-    .exactOptional(),
+  type: schema.choice(['retry_run']),
+  maxRetries: schema.optional(schema.integer(1, MAX_DEPTH, 'How often a run is repeated; 1 if omitted.')),
 })
 
-const handlerConfig = z.record(z.string(), z.unknown())
+const handlerConfig = schema.map(schema.any())
 
-const runCommand = z.object({
+const runCommand = lenient({
   ...actionFields,
-  type: z.literal('run_command'),
-  config: handlerConfig.describe('The `config` of a command hook.'),
-  timeoutMs: z.int().min(1).max(600_000).describe('60000 if omitted.').exactOptional(),
+  type: schema.choice(['run_command']),
+  config: withAbout(handlerConfig, 'The `config` of a command hook.'),
+  timeoutMs: schema.optional(schema.integer(1, 600_000, '60000 if omitted.')),
 })
 
-const callWebhook = z.object({
+const callWebhook = lenient({
   ...actionFields,
-  type: z.literal('call_webhook'),
-  config: handlerConfig.describe('The `config` of an http hook.'),
-  timeoutMs: z.int().min(1).max(600_000).describe('60000 if omitted.').exactOptional(),
+  type: schema.choice(['call_webhook']),
+  config: withAbout(handlerConfig, 'The `config` of an http hook.'),
+  timeoutMs: schema.optional(schema.integer(1, 600_000, '60000 if omitted.')),
 })
 
-const outcome = z.enum(outcomes)
+const outcome = schema.choice(outcomes)
 
-const condition = z.object({
-  toolNames: z.array(z.string()).describe('`tool_name` is one of these.').exactOptional(),
-  taskStatuses: z.array(z.string()).describe('`task_status` or `status` is one of these.').exactOptional(),
-  errorIncludes: z
-    .array(z.string())
-    .describe('The error contains one of these, in any case.')
-    .exactOptional(),
-  eventFieldEquals: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .describe('Dot path in the payload → the exact value.')
-    .exactOptional(),
+const condition = lenient({
+  toolNames: schema.optional(schema.list(schema.text(), '`tool_name` is one of these.')),
+  taskStatuses: schema.optional(schema.list(schema.text(), '`task_status` or `status` is one of these.')),
+  errorIncludes: schema.optional(schema.list(schema.text(), 'The error contains one of these, in any case.')),
+  eventFieldEquals: schema.optional(
+    schema.map(
+      schema.union([schema.text(), numeric(), schema.boolean()], 'text, a number, true or false'),
+      'Dot path in the payload → the exact value.',
+    ),
+  ),
 })
 
-function triggerSchema<Event extends z.ZodType<string>>(event: Event) {
-  return z
-    .object({
+function triggerSchema<Event extends string>(event: Schema<Event>) {
+  return checked(
+    lenient({
       event,
-      outcome: outcome.exactOptional(),
-      outcomes: z.array(outcome).min(1).exactOptional(),
-    })
-    .refine(({ outcome: one, outcomes: several }) => one === undefined || several === undefined, {
-      message: 'Use either trigger.outcome or trigger.outcomes, not both.',
-    })
+      outcome: schema.optional(outcome),
+      outcomes: schema.optional(schema.list(outcome, undefined, { minItems: 1 })),
+    }),
+    ({ outcome: one, outcomes: several }) =>
+      one !== undefined && several !== undefined
+        ? 'Use either trigger.outcome or trigger.outcomes, not both.'
+        : undefined,
+  )
 }
 
-function ruleSchema<Event extends z.ZodType<string>, Action extends z.ZodType>(event: Event, action: Action) {
-  return z.object({
+function ruleSchema<Event extends string, Action>(event: Schema<Event>, action: Schema<Action>) {
+  return lenient({
     id: text,
-    enabled: z.boolean().default(true),
+    enabled: schema.optional(schema.boolean()),
     trigger: triggerSchema(event),
-    condition: condition.exactOptional(),
-    cooldownMs: windowMs.exactOptional(),
-    dedupWindowMs: windowMs.exactOptional(),
-    maxDepth: depth(0).exactOptional(),
-    actions: z.array(action).min(1),
+    condition: schema.optional(condition),
+    cooldownMs: schema.optional(windowMs),
+    dedupWindowMs: schema.optional(windowMs),
+    maxDepth: schema.optional(depth(0)),
+    actions: schema.list(action, undefined, { minItems: 1 }),
   })
 }
 
-function configSchema<Rule extends z.ZodType>(rule: Rule) {
-  return z.object({
-    version: z.literal(1).default(1),
-    enabled: z.boolean().default(true),
-    maxChainDepth: depth(1).default(DEFAULT_CHAIN_DEPTH),
-    defaultCooldownMs: windowMs.default(DEFAULT_WINDOW_MS),
-    defaultDedupWindowMs: windowMs.default(DEFAULT_WINDOW_MS),
-    rules: z.array(rule).default([]),
-  })
+function configSchema<Rule>(rule: Schema<Rule>) {
+  return lenient(
+    schema.partial({
+      version: schema.choice([1]),
+      enabled: schema.boolean(),
+      maxChainDepth: depth(1),
+      defaultCooldownMs: windowMs,
+      defaultDedupWindowMs: windowMs,
+      rules: schema.list(rule),
+    }),
+  )
 }
 
-const hookChainAction = z.discriminatedUnion('type', [spawnFallbackAgent, notifyTeam, warmRemoteCapacity])
-const hookChainRule = ruleSchema(z.enum(hookChainEvents), hookChainAction)
+const hookChainAction = tagged('type', [spawnFallbackAgent, notifyTeam, warmRemoteCapacity])
+const hookChainRule = ruleSchema(schema.choice(hookChainEvents), hookChainAction)
 export const hookChainsSchema = configSchema(hookChainRule)
 
 /** An action of a hook-chains file. */
-export type HookChainAction = z.output<typeof hookChainAction>
+export type HookChainAction = SchemaType<typeof hookChainAction>
 /** A rule of a hook-chains file. */
-export type HookChainRule = z.input<typeof hookChainRule>
+export type HookChainRule = SchemaType<typeof hookChainRule>
 /** The content of a hook-chains file, with its defaults. */
-export type HookChainsConfig = z.output<typeof hookChainsSchema>
+export type HookChainsConfig = CompleteConfig<HookChainRule>
 
-const recoveryAction = z.discriminatedUnion('type', [
+const recoveryAction = tagged('type', [
   spawnFallbackAgent,
   notifyTeam,
   warmRemoteCapacity,
@@ -154,10 +164,32 @@ const recoveryAction = z.discriminatedUnion('type', [
 export const recoveryRuleSchema = ruleSchema(text, recoveryAction)
 export const recoveryConfigSchema = configSchema(recoveryRuleSchema)
 
-export type RecoveryAction = z.output<typeof recoveryAction>
+export type RecoveryAction = SchemaType<typeof recoveryAction>
 export type RecoveryActionType = RecoveryAction['type']
-export type RecoveryRule = z.output<typeof recoveryRuleSchema>
-export type RecoveryConfig = z.output<typeof recoveryConfigSchema>
+export interface RecoveryRule extends SchemaType<typeof recoveryRuleSchema> {
+  readonly enabled: boolean
+}
+export type RecoveryConfig = CompleteConfig<RecoveryRule>
+
+type FileFields = Required<Omit<SchemaType<typeof recoveryConfigSchema>, 'rules'>>
+interface CompleteConfig<Rule> extends FileFields {
+  readonly rules: readonly Rule[]
+}
+
+const defaults = {
+  version: 1,
+  enabled: true,
+  maxChainDepth: DEFAULT_CHAIN_DEPTH,
+  defaultCooldownMs: DEFAULT_WINDOW_MS,
+  defaultDedupWindowMs: DEFAULT_WINDOW_MS,
+} as const
+
+/** The content of a file with its defaults. */
+export function completeConfig<Rule extends object>(
+  given: Partial<CompleteConfig<Rule>>,
+): CompleteConfig<Rule & { readonly enabled: boolean }> {
+  return { ...defaults, ...given, rules: (given.rules ?? []).map((rule) => ({ enabled: true, ...rule })) }
+}
 
 /** What a rule must have to be evaluated. */
 export interface TriggeredRule {

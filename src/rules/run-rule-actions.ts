@@ -1,12 +1,13 @@
 import type { DeliverWork } from '../delivery/delivery-worker.ts'
 import { isRecord } from '../engine/core/check.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { runsCommands } from '../engine/core/edition.ts'
 import { parseJson } from '../safe/json.ts'
 import { redact } from '../safe/redact.ts'
 import type { EventRecord } from '../store/stores/audit-store.ts'
 import type { FiringAction, FiringRow } from '../store/stores/rule-store.ts'
 import { actionRecord } from './action-record.ts'
-import { notifyTeam } from './actions/notify-team.ts'
+import { notifyMembers } from './actions/notify-team.ts'
 import {
   actionKey,
   type RuleActionCall,
@@ -14,10 +15,11 @@ import {
   type RuleActionResult,
 } from './actions/rule-action.ts'
 import { retryRun, startFallback } from './actions/start-runs.ts'
-import { warmCapacity } from './actions/warm-capacity.ts'
+import { warmEnvironment } from './actions/warm-capacity.ts'
 import { type FiringContent, firingContent, TRUSTED_LIMITS } from './fire-rules.ts'
-import { failed } from './hook-chain-actions.ts'
 import type { RecoveryAction } from './rule-schema.ts'
+import { type ActionHost, failed, runHostAction } from './run-action.ts'
+import { readTeam } from './teams.ts'
 
 interface RunActionsParts extends RuleActionParts {
   record(records: readonly EventRecord[]): Promise<void>
@@ -90,7 +92,7 @@ async function recordAction(
     ...{ ruleId, source, actionType: stored.action_type, actionId: stored.action_id, firingId, outcome },
     key: `rule:${firingId}:${stored.position}`,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
-    ...(runId === undefined ? {} : { runId }),
+    ...definedFields({ runId }),
   }
   await parts.record([actionRecord({ ...content, tenant }, [report])])
 }
@@ -98,17 +100,29 @@ async function recordAction(
 function runAction(call: RuleActionCall, parts: RuleActionParts): Promise<RuleActionResult> {
   const { action } = call
   switch (action.type) {
-    case 'spawn_fallback_agent':
-      return startFallback({ ...call, action }, parts)
-    case 'notify_team':
-      return notifyTeam({ ...call, action }, parts)
-    case 'warm_remote_capacity':
-      return warmCapacity({ ...call, action }, parts)
     case 'retry_run':
       return retryRun({ ...call, action }, parts)
     case 'run_command':
     case 'call_webhook':
       return runHandlerAction({ ...call, action }, parts)
+    default:
+      return runHostAction(action, { ...call.event, ruleId: call.rule.id }, gatewayHost(call, parts))
+  }
+}
+
+function gatewayHost(call: RuleActionCall, parts: RuleActionParts): ActionHost<RuleActionResult> {
+  const { tenant, envelope } = call
+  const { defaultTeam, allowsRemoteSessions } = parts.settingsOf(tenant)
+  return {
+    startAgent: (agent) => startFallback(call, parts, agent),
+    defaultTeam,
+    sender: envelope.agent,
+    async findTeam(name) {
+      const team = readTeam((await parts.store.findTeam(tenant, name))?.definition)
+      return team && { ...team, send: (notice) => notifyMembers(call, parts, team.members, notice) }
+    },
+    allowsRemoteSessions,
+    warmCapacity: (mayCreate) => warmEnvironment(call, parts, mayCreate),
   }
 }
 

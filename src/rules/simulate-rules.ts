@@ -1,7 +1,9 @@
+import { definedFields } from '../engine/core/defined-fields.ts'
 import type { RuleStore } from '../store/stores/rule-store.ts'
 import { type HookChainEvent, type UnmetCondition, unmetCondition } from './compile-rules.ts'
-import { actionIdOf, cooldownKey, cooldownSkip, depthSkip, firingActions } from './fire-rules.ts'
+import { actionIdOf, cooldownKey, depthSkip, firingActions } from './fire-rules.ts'
 import type { RuleGroup } from './recovery-rules.ts'
+import { cooldownSkip, dedupSkip } from './rule-guards.ts'
 import type { RecoveryAction } from './rule-schema.ts'
 import { type FiringEvent, fillTemplate } from './rule-templates.ts'
 import { inGroup, type MatchedRule } from './trigger-rules.ts'
@@ -63,13 +65,13 @@ async function simulateRule(
     const window = left[planned[position]?.dedup.key ?? '']
     const skipped =
       guard ??
-      (window === undefined ? undefined : `dedup window active for ${window}ms`) ??
+      (window === undefined ? undefined : dedupSkip(window)) ??
       (action.enabled === false ? 'action disabled' : undefined)
     const id = actionIdOf(rule, position)
     const would = describeAction(action, { ...event, ruleId: rule.id })
-    return { id, type: action.type, would, ...(skipped === undefined ? {} : { skipped }) }
+    return { id, type: action.type, would, ...definedFields({ skipped }) }
   })
-  return { ...about, ...(guard === undefined ? {} : { guard }), actions }
+  return { ...about, ...definedFields({ guard }), actions }
 }
 
 function describeAction(action: RecoveryAction, event: FiringEvent): string {

@@ -1,43 +1,68 @@
-import { z } from 'zod'
+import { checked, shortList, tagged, textLike, withAbout } from '../engine/core/more-schemas.ts'
+import { readIfValid } from '../engine/core/read-checked.ts'
+import { type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
 
-const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters')
-const address = z.union(
-  [z.url({ protocol: /^https?$/ }).max(2_000), z.string().regex(/^secret:[\w.-]{1,64}$/)],
-  { error: 'must be an http or https address, or `secret:NAME`' },
+const text = schema.text(undefined, { minLength: 1, maxLength: 500 })
+const EMAIL =
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+
+/** The text of an http or https address. */
+export function webAddress(about?: string, limits: { readonly maxLength?: number } = {}): Schema<string> {
+  return checked(schema.text(about, { ...limits, format: 'uri' }), (text, name) =>
+    /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+      ? undefined
+      : `${name} must be an http or https address`,
+  )
+}
+
+/** A list of things that have different names. */
+export function withDifferentNames<T extends { readonly name: string }>(
+  list: Schema<readonly T[]>,
+): Schema<readonly T[]> {
+  return checked(list, (items, field) =>
+    new Set(items.map(({ name }) => name)).size === items.length
+      ? undefined
+      : `${field} must have different names`,
+  )
+}
+
+const address = schema.union(
+  [webAddress(undefined, { maxLength: 2_000 }), textLike(/^secret:[\w.-]{1,64}$/, 'be `secret:NAME`')],
+  'an http or https address, or `secret:NAME`',
 )
 
 /** How a member is reached, in addition to the mailbox. */
-export const channelSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('webhook'),
+export const channels = [
+  schema.object({
+    type: schema.choice(['webhook']),
     url: address,
-    secret: text.describe('The signing secret, `whsec_…` or `secret:NAME`.').exactOptional(),
+    secret: schema.optional(withAbout(text, 'The signing secret, `whsec_…` or `secret:NAME`.')),
   }),
-  z.strictObject({ type: z.literal('slack'), url: address.describe('A Slack-compatible incoming webhook.') }),
-  z.strictObject({ type: z.literal('email'), to: z.email('must be an e-mail address').max(320) }),
-])
-export type TeamChannel = z.output<typeof channelSchema>
+  schema.object({
+    type: schema.choice(['slack']),
+    url: withAbout(address, 'A Slack-compatible incoming webhook.'),
+  }),
+  schema.object({
+    type: schema.choice(['email']),
+    to: textLike(EMAIL, 'be an e-mail address', { maxLength: 320, format: 'email' }),
+  }),
+] as const
+const channelSchema = tagged('type', channels)
+export type TeamChannel = SchemaType<typeof channelSchema>
 
-const member = z.strictObject({
+const member = schema.object({
   name: text,
-  channels: z.array(channelSchema).max(20).readonly().exactOptional(),
+  channels: schema.optional(shortList(channelSchema, 20)),
 })
 
 /** Who gets the messages of `notify_team`. Each member has a mailbox. */
-export const teamSchema = z.strictObject({
-  description: z.string().max(2_000).exactOptional(),
-  members: z
-    .array(member)
-    .max(200)
-    .readonly()
-    .refine((members) => new Set(members.map(({ name }) => name)).size === members.length, {
-      message: 'must have different names',
-    }),
+export const teamSchema = schema.object({
+  description: schema.optional(schema.text(undefined, { maxLength: 2_000 })),
+  members: withDifferentNames(shortList(member, 200)),
 })
-export type TeamDefinition = z.output<typeof teamSchema>
+export type TeamDefinition = SchemaType<typeof teamSchema>
 
 /** Checks a stored team. Undefined if it cannot be read. */
 export function readTeam(definition: unknown): TeamDefinition | undefined {
-  const read = teamSchema.safeParse(definition)
-  return read.success ? read.data : undefined
+  return readIfValid(teamSchema, definition)
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { type Outcome, outcomes } from '../engine/core/hook.ts'
 import type { Execution } from '../engine/core/sink.ts'
 import type { NewDelivery } from '../store/stores/delivery-store.ts'
@@ -110,8 +111,7 @@ function toDelivery(
   index: number,
 ): NewDelivery {
   const { id, tenant, session, run, agent, agentId, cwd, time, depth } = envelope
-  const known = Object.entries({ id, session, run, agent, agentId, cwd, time, depth })
-  const kept: unknown = Object.fromEntries(known.filter(([, value]) => value !== undefined))
+  const kept = definedFields({ id, session, run, agent, agentId, cwd, time, depth })
   return {
     id: randomUUID(),
     tenant,
@@ -143,8 +143,7 @@ export function ruleEvent(cause: Omit<TriggerCause, 'failures' | 'folders'>): Ho
 
 /** What hosts put into the payloads of their own hooks. */
 function contextOf({ session, run, agent, cwd, toolCall }: Envelope): RulePayload {
-  const fields = { session_id: session, run_id: run, agent_name: agent, cwd, tool_use_id: toolCall }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return definedFields({ session_id: session, run_id: run, agent_name: agent, cwd, tool_use_id: toolCall })
 }
 
 interface OutcomeContext {
@@ -176,7 +175,7 @@ function failureEvent({ event, envelope, payload }: TriggerCause, failure: Execu
       hook_id: hook,
       hook_event: event,
       error: reason ?? code ?? decision,
-      ...(code === undefined ? {} : { code }),
+      ...definedFields({ code }),
     },
   }
 }

@@ -1,8 +1,10 @@
 import { isRecord } from '../engine/core/check.ts'
 import type { Edition } from '../engine/core/edition.ts'
 import { HookError, isHookError } from '../engine/core/error.ts'
+import { nonEmpty } from '../engine/core/more-schemas.ts'
 import { nearest } from '../engine/core/nearest.ts'
-import { readSchema, type Schema, type SchemaType, schema } from '../engine/core/schema.ts'
+import { readChecked } from '../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../engine/core/schema.ts'
 import { compileViolations, type SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { readHttpConfig } from '../handlers/http/http-config.ts'
 import { checkBlueprintExecutor, executorOf, executorSchema } from './executor.ts'
@@ -12,58 +14,58 @@ const MAX_HOOK_SECONDS = 600
 
 const common = {
   on_error: schema.choice(['block', 'continue', 'ignore'], 'What a failing hook means for the run.'),
-  timeout_seconds: schema.integer(1, MAX_HOOK_SECONDS, 'How long the run waits; 300 if omitted.'),
-  mode: schema.choice(['sync', 'async'], 'async: nothing waits for it. Not for on_run_start.'),
+  ...schema.partial({
+    timeout_seconds: schema.integer(1, MAX_HOOK_SECONDS, 'How long the run waits; 300 if omitted.'),
+    mode: schema.choice(['sync', 'async'], 'async: nothing waits for it. Not for on_run_start.'),
+  }),
 }
-const agentHook = schema.object(
-  {
-    type: schema.choice(['agent'], 'Start an agent.'),
-    agent_name: schema.text('The agent to start.', { minLength: 1, maxLength: 200 }),
-    ...common,
-  },
-  ['type', 'agent_name', 'on_error'],
-)
-const httpHook = schema.object(
-  {
-    type: schema.choice(['http'], 'Call an address.'),
-    url: schema.url('Where the input is sent.'),
+const agentHook = schema.object({
+  type: schema.choice(['agent'], 'Start an agent.'),
+  agent_name: schema.text('The agent to start.', { minLength: 1, maxLength: 200 }),
+  ...common,
+})
+const httpHook = schema.object({
+  type: schema.choice(['http'], 'Call an address.'),
+  url: schema.url('Where the input is sent.'),
+  ...schema.partial({
     method: schema.choice(runHookVerbs, 'POST if omitted.'),
     headers: schema.map(
       schema.text(),
       `Headers to send. \`\${NAME}\` is a variable of the gateway that an administrator allows, \`secret:NAME\` a stored secret.`,
     ),
-    ...common,
-  },
-  ['type', 'url', 'on_error'],
-)
-const hookReference = schema.object({ $ref: schema.text('The name of a run hook.', { minLength: 1 }) }, [
-  '$ref',
-])
+  }),
+  ...common,
+})
+const hookReference = schema.object({ $ref: nonEmpty('The name of a run hook.') })
 
 /** A hook of a blueprint, or a named one, after it was checked. */
 export type RunHook = SchemaType<typeof agentHook> | HttpRunHook
 export type HttpRunHook = SchemaType<typeof httpHook>
 export type RunHookReference = SchemaType<typeof hookReference>
 
-const demands = schema.object({
-  hostname: schema.text('The host name of the runner.'),
-  project_dir: schema.text('The project folder of the runner.'),
-  tags: schema.list(schema.text(), 'Tags that the runner must have.'),
-})
+const demands = schema.object(
+  schema.partial({
+    hostname: schema.text('The host name of the runner.'),
+    project_dir: schema.text('The project folder of the runner.'),
+    tags: schema.list(schema.text(), 'Tags that the runner must have.'),
+  }),
+)
 
 const fields = {
   name: schema.text('The name of the agent, unique in its tenant.', { minLength: 1, maxLength: 100 }),
   type: schema.choice(['autonomous', 'procedural'], 'Whether the agent decides its steps itself.'),
-  description: schema.text('What the agent does.'),
-  parameters_schema: schema.any('A JSON Schema 2020-12 for the parameters of a run.'),
-  output_schema: schema.any('A JSON Schema 2020-12 for the result of a run.'),
-  system_prompt: schema.text('The instruction of an autonomous agent.'),
-  model: schema.text('The model of an autonomous agent.'),
-  tools: schema.list(schema.text(), 'The tools of an autonomous agent.'),
-  executor: executorSchema,
-  demands,
+  ...schema.partial({
+    description: schema.text('What the agent does.'),
+    parameters_schema: schema.any('A JSON Schema 2020-12 for the parameters of a run.'),
+    output_schema: schema.any('A JSON Schema 2020-12 for the result of a run.'),
+    system_prompt: schema.text('The instruction of an autonomous agent.'),
+    model: schema.text('The model of an autonomous agent.'),
+    tools: schema.list(schema.text(), 'The tools of an autonomous agent.'),
+    executor: executorSchema,
+    demands,
+  }),
 } as const
-const blueprintSchema = schema.object(fields, ['name', 'type'])
+const blueprintSchema = schema.object(fields)
 
 /** An agent that can be started: the checked part of its definition. */
 export interface Blueprint extends SchemaType<typeof blueprintSchema> {
@@ -182,17 +184,6 @@ export function assertPointAllows({ mode }: RunHook, point: RunHookPoint, at: st
         at: inside(at, 'mode'),
       },
     )
-}
-
-function readChecked<T>(shape: Schema<T>, given: unknown, base: string): T {
-  const { value, problems } = readSchema(shape, given)
-  const [first] = problems
-  if (first === undefined) return value
-  const { code, message, path, hint } = first
-  throw new HookError(code, message, {
-    at: inside(base, path.join('.')),
-    ...(hint === undefined ? {} : { hint }),
-  })
 }
 
 function inside(base: string, path: string): string {

@@ -1,75 +1,144 @@
 import { LRUCache } from 'lru-cache'
 import { after } from '../engine/core/after.ts'
 import type { Clock } from '../engine/core/clock.ts'
-import type { RunRow, RunStore } from '../store/stores/run-store.ts'
+import { serverError } from '../engine/core/server-errors.ts'
+import type { RunRow, RunStatus, RunStore } from '../store/stores/run-store.ts'
 import { type CreateRunParts, requireBlueprint } from './create-run.ts'
+import type { RunProofs } from './run-proof.ts'
 import type { RunWaits } from './run-waits.ts'
 
 export interface CodingAgentRunParts extends Pick<CreateRunParts, 'edition'> {
-  readonly store: CreateRunParts['store'] & Pick<RunStore, 'findRunOfExecutor' | 'listRuns'>
+  readonly store: CreateRunParts['store'] & Pick<RunStore, 'findRun' | 'findRunOfExecutor' | 'listRuns'>
   readonly waits: RunWaits
   readonly clock: Clock
+  readonly proofs: RunProofs
   /** The agents whose blueprints have `on_tool_call` hooks. */
   toolCallAgents(tenant: string): Promise<readonly string[]>
 }
 
-/** The run that a coding agent works for, by the agent's own id of its session; undefined for sessions of people. */
-export type FindCodingAgentRun = (
-  tenant: string,
-  agent: string,
-  session: string,
-) => Promise<RunRow | undefined>
+/** A tool call of a coding agent. */
+export interface CodingAgentCall {
+  readonly tenant: string
+  readonly agent: string
+  /** The agent's own id of its session. */
+  readonly session: string | undefined
+  /** What the hook client found in its environment; see `RunProofs`. */
+  readonly proof: string | undefined
+  /** How long the caller waits for its answer, in milliseconds. */
+  readonly withinMs: number | undefined
+  readonly signal: AbortSignal | undefined
+}
 
-/** A coding agent tells its session id in its first line, and asks a model before its first tool call. */
-const REPORT_WITHIN_MS = 5_000
-const LOOK_MS = 50
-const MAX_SESSIONS = 10_000
+/** The runs that coding agents work for, where the `on_tool_call` hooks of their blueprints must see the calls. */
+export interface CodingAgentRuns {
+  /** What the agent of this run needs to prove it; undefined if no hook must see its calls. */
+  proofFor(run: RunRow): Promise<string | undefined>
+  /** The run of a call; undefined for calls of people. Rejects if that cannot be told. */
+  find(call: CodingAgentCall): Promise<Pick<RunRow, 'run_id' | 'agent_name' | 'depth'> | undefined>
+}
+
+/** The client gives up after 55 s by default. */
+const MAX_WAIT_MS = 50_000
+const MAX_KNOWN = 10_000
 const PAGE = 200
 
 /**
- * Finds the runs of coding agents. The runner reports the session id that an agent chose, and a tool call may be faster: while a
- * run of this coding agent has not reported its session, an unknown session waits.
+ * A call that carries the proof of its run is known at once. Agents whose hooks are HTTP requests, or that start their hooks
+ * without our variable, are known by the session that the runner reports. A call may be faster than that report: while a run
+ * of the same coding agent has neither reported its session nor shown its proof, a call of an unknown session waits.
  */
-export function createCodingAgentRuns(parts: CodingAgentRunParts): FindCodingAgentRun {
-  const { store, waits, clock, toolCallAgents } = parts
-  const ofPeople = new LRUCache<string, true>({ max: MAX_SESSIONS })
+export function createCodingAgentRuns(parts: CodingAgentRunParts): CodingAgentRuns {
+  const { store, proofs, toolCallAgents } = parts
+  const ofPeople = new LRUCache<string, true>({ max: MAX_KNOWN })
+  /** Runs whose calls are told apart from those of people. */
+  const known = new LRUCache<string, RunRow>({ max: MAX_KNOWN })
 
-  return async (tenant, agent, session) => {
-    const names = await toolCallAgents(tenant)
-    const key = `${tenant} ${agent} ${session}`
-    if (names.length === 0 || ofPeople.has(key)) return undefined
-    const end = clock.elapsed() + REPORT_WITHIN_MS
-    for (;;) {
-      const run = await store.findRunOfExecutor(tenant, session)
-      if (run !== undefined) return run
-      if (!(await hasUnreported(parts, tenant, { names, agent }))) {
-        // The report may have come between the two looks.
-        const late = await store.findRunOfExecutor(tenant, session)
-        if (late === undefined) ofPeople.set(key, true)
-        return late
+  async function proven(tenant: string, proof: string): Promise<RunRow> {
+    const id = proofs.read(tenant, proof)
+    const run = known.get(id) ?? (await store.findRun(tenant, id))
+    if (run === undefined) throw serverError('runs.unknown_run', `there is no run ${id}`)
+    known.set(id, run)
+    return run
+  }
+
+  return {
+    async proofFor({ tenant_id: tenant, run_id, agent_name }) {
+      const names = await toolCallAgents(tenant)
+      return names.includes(agent_name ?? '') ? proofs.of(tenant, run_id) : undefined
+    },
+    async find(call) {
+      const { tenant, agent, session, proof } = call
+      if (proof !== undefined) return proven(tenant, proof)
+      const names = await toolCallAgents(tenant)
+      const key = `${tenant} ${agent} ${session}`
+      if (session === undefined || names.length === 0 || ofPeople.has(key)) return undefined
+      const isUnknown = async (run: RunRow) => {
+        if (!names.includes(run.agent_name ?? '') || known.has(run.run_id)) return false
+        const found = await store.findRunSession(tenant, run.session_id)
+        if (found?.executor_session_id != null) known.set(run.run_id, run)
+        return found?.executor_session_id === null && startsAgent(parts, run, agent)
       }
-      if (clock.elapsed() >= end || waits.closed.aborted) return undefined
-      await new Promise<void>((resolve) => after(clock, LOOK_MS, resolve))
-    }
+      const found = await untilReported(parts, call, session, isUnknown)
+      if (found === undefined) ofPeople.set(key, true)
+      return found
+    },
   }
 }
 
-/** Whether a run of this coding agent has started and not yet reported the session of the agent. */
-async function hasUnreported(
-  parts: CodingAgentRunParts,
-  tenant: string,
-  { names, agent }: { readonly names: readonly string[]; readonly agent: string },
-): Promise<boolean> {
-  for (const status of ['claimed', 'running'] as const) {
-    const { rows } = await parts.store.listRuns(tenant, { status }, { limit: PAGE })
-    for (const { session_id, agent_name } of rows) {
-      if (agent_name === null || !names.includes(agent_name)) continue
-      const session = await parts.store.findRunSession(tenant, session_id)
-      if (session?.executor_session_id !== null) continue
-      const { executor } = await requireBlueprint(parts, tenant, agent_name)
-      // What a runner starts by its own settings is known to the runner only.
-      if (executor === undefined || executor.profile !== undefined || executor.agent === agent) return true
+/** Waits while the session may be that of a run which has not reported it. */
+async function untilReported(
+  { store, waits, clock }: CodingAgentRunParts,
+  { tenant, withinMs = MAX_WAIT_MS, signal }: CodingAgentCall,
+  session: string,
+  isUnknown: (run: RunRow) => Promise<boolean>,
+): Promise<RunRow | undefined> {
+  const late = new AbortController()
+  const callOff = after(clock, Math.min(withinMs, MAX_WAIT_MS), () => late.abort())
+  const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+  try {
+    for (;;) {
+      // Waits from before the look, so that a report in between is not missed.
+      const change = waits.change(tenant, ended)
+      const unknown = await findUnderWay(store, tenant, isUnknown)
+      const run = await store.findRunOfExecutor(tenant, session)
+      if (run !== undefined || unknown === undefined) return run
+      if (ended.aborted || waits.closed.aborted)
+        throw serverError(
+          'runs.unknown_session',
+          `the call may belong to ${unknown.run_id}, which has not reported its session`,
+        )
+      await change
     }
+  } finally {
+    callOff()
+    late.abort()
   }
-  return false
+}
+
+const underWay: readonly RunStatus[] = ['claimed', 'running']
+
+async function findUnderWay(
+  store: Pick<RunStore, 'listRuns'>,
+  tenant: string,
+  isWanted: (run: RunRow) => Promise<boolean>,
+): Promise<RunRow | undefined> {
+  for (const status of underWay) {
+    let cursor = ''
+    do {
+      const page = await store.listRuns(tenant, { status }, { limit: PAGE, cursor })
+      for (const run of page.rows) if (await isWanted(run)) return run
+      cursor = page.nextCursor
+    } while (cursor !== '')
+  }
+  return undefined
+}
+
+/** Whether the run may start this coding agent. What a runner starts by its own settings is known to the runner only. */
+async function startsAgent(
+  parts: Pick<CreateRunParts, 'store' | 'edition'>,
+  { tenant_id, agent_name }: RunRow,
+  agent: string,
+): Promise<boolean> {
+  const { executor } = await requireBlueprint(parts, tenant_id, agent_name ?? '')
+  return executor === undefined || executor.profile !== undefined || executor.agent === agent
 }

@@ -8,7 +8,7 @@ import { createLedger, type TokenBudget } from '../handlers/prompt/token-budget.
 import type { Store } from '../store/store.ts'
 import type { HookStore } from '../store/stores/hook-store.ts'
 import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
-import { createCodingAgentRuns, type FindCodingAgentRun } from './coding-agent-runs.ts'
+import { type CodingAgentRuns, createCodingAgentRuns } from './coding-agent-runs.ts'
 import {
   type CreateRunParts,
   createRun,
@@ -25,6 +25,7 @@ import { createResultHooks } from './result-hooks.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
 import type { RunEventName } from './run-hook-points.ts'
 import { createRunHookReports } from './run-hook-reports.ts'
+import type { RunProofs } from './run-proof.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
 
 /** Times of the coordinator, in milliseconds. */
@@ -42,6 +43,7 @@ export interface CoordinatorParts {
   readonly log: Log
   readonly times?: RunTimes
   readonly dispatch: DispatchRunEvent
+  readonly proofs: RunProofs
   /** The tokens of each tenant, for runs of models. */
   readonly budget: TokenBudget
   needsHooks(tenant: string): Promise<readonly string[]>
@@ -76,8 +78,7 @@ export interface Coordinator {
   spendTokens(run: Omit<RunnerReport, 'report'>, tokens: number): Promise<void>
   /** The `startAgent` of the host: the agent of a hook becomes a run. */
   startAgent(request: StartAgentRequest, signal: AbortSignal): Promise<AgentAnswer>
-  /** The run that a coding agent works for, if the `on_tool_call` hooks of its agent must see its calls. */
-  readonly runOfCodingAgent: FindCodingAgentRun
+  readonly ofCodingAgents: CodingAgentRuns
   /** What the http handler needs to report its run hooks. */
   readonly httpHooks: HttpRunHookParts
   readonly onEvents: RunEvents['onAppended']
@@ -182,6 +183,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       if (reported === undefined) throw serverError('gateway.not_found', `run not found: ${run_id}`)
       const { run, changed } = reported
       if (changed && report.report === 'ended') ended(run)
+      // A call that may belong to the run waits for the session of its agent.
+      if (report.report === 'started' && report.executor_session_id !== undefined) waits.announce(tenant)
       if (changed && report.report === 'started')
         await events.append(run, [
           {
@@ -204,7 +207,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
     httpHooks: parts,
-    runOfCodingAgent: createCodingAgentRuns({ ...parts, toolCallAgents: options.toolCallAgents }),
+    ofCodingAgents: createCodingAgentRuns({ ...parts, ...options, waits }),
     onEvents: events.onAppended,
     deleteSession: events.deleteSession,
     times,

@@ -1,10 +1,11 @@
+import { runnableAgents } from '../engine/core/coding-agents.ts'
 import { type Edition, runsCommands } from '../engine/core/edition.ts'
 import { HookError } from '../engine/core/error.ts'
 import { handlerError } from '../engine/core/handler-errors.ts'
+import { nonEmpty } from '../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema.ts'
 import { pinnedFilesSchema } from '../handlers/command/command-config.ts'
 import { assertPassableVariables } from '../safe/process/child-environment.ts'
-import { cliAgents } from './executor-names.ts'
 
 const MAX_RUN_SECONDS = 86_400
 const MAX_STEPS = 1_000
@@ -14,39 +15,41 @@ export const modelTools = ['Bash', 'Read', 'Write', 'Edit', 'Agent'] as const
 export type ModelToolName = (typeof modelTools)[number]
 
 /** How the runs of an agent are executed: a field of a blueprint, or an entry in the profiles file of a runner. */
-export const executorSchema = schema.object({
-  type: schema.choice(
-    ['command', 'model', 'cli'],
-    'command: a program. model: a model with tools. cli: a coding agent. command if omitted.',
-  ),
-  profile: schema.text('The executor profile of a runner, which has the rest.', { minLength: 1 }),
-  timeout_seconds: schema.integer(1, MAX_RUN_SECONDS, 'How long a run may take; 3600 if omitted.'),
-  command: schema.list(
-    schema.text(),
-    'command: program and arguments, with parameters as JSON on stdin and the result on stdout. cli: the program to start instead of the usual one.',
-    1,
-  ),
-  pinned_files: pinnedFilesSchema,
-  max_steps: schema.integer(1, MAX_STEPS, 'model: after so many steps it must answer; 50 if omitted.'),
-  compact_at_tokens: schema.integer(
-    1_000,
-    10_000_000,
-    'model: a context that is larger is compacted; 100000 if omitted.',
-  ),
-  permission_first: schema.boolean(
-    'model: ask `permission_request` before `pre_tool_use`; false if omitted.',
-  ),
-  agent: schema.choice(cliAgents, 'cli: the coding agent to start.'),
-  args: schema.list(schema.text(), 'cli: further arguments, in front of ours.'),
-  allowed_env_vars: schema.list(
-    schema.text(),
-    'cli: variables of the runner that the agent gets, for example ANTHROPIC_API_KEY.',
-  ),
-  unconnected: schema.choice(
-    ['refuse', 'allow'],
-    'cli: whether an agent runs that `hookhelm connect` has not connected; refuse if omitted.',
-  ),
-})
+export const executorSchema = schema.object(
+  schema.partial({
+    type: schema.choice(
+      ['command', 'model', 'cli'],
+      'command: a program. model: a model with tools. cli: a coding agent. command if omitted.',
+    ),
+    profile: nonEmpty('The executor profile of a runner, which has the rest.'),
+    timeout_seconds: schema.integer(1, MAX_RUN_SECONDS, 'How long a run may take; 3600 if omitted.'),
+    command: schema.list(
+      schema.text(),
+      'command: program and arguments, with parameters as JSON on stdin and the result on stdout. cli: the program to start instead of the usual one.',
+      { minItems: 1 },
+    ),
+    pinned_files: pinnedFilesSchema,
+    max_steps: schema.integer(1, MAX_STEPS, 'model: after so many steps it must answer; 50 if omitted.'),
+    compact_at_tokens: schema.integer(
+      1_000,
+      10_000_000,
+      'model: a context that is larger is compacted; 100000 if omitted.',
+    ),
+    permission_first: schema.boolean(
+      'model: ask `permission_request` before `pre_tool_use`; false if omitted.',
+    ),
+    agent: schema.choice(runnableAgents, 'cli: the coding agent to start.'),
+    args: schema.list(schema.text(), 'cli: further arguments, in front of ours.'),
+    allowed_env_vars: schema.list(
+      schema.text(),
+      'cli: variables of the runner that the agent gets, for example ANTHROPIC_API_KEY.',
+    ),
+    unconnected: schema.choice(
+      ['refuse', 'allow'],
+      'cli: whether an agent runs that `hookhelm connect` has not connected; refuse if omitted.',
+    ),
+  }),
+)
 export type ExecutorSettings = SchemaType<typeof executorSchema>
 
 type ExecutorField = keyof ExecutorSettings
@@ -120,7 +123,7 @@ export function checkExecutor(executor: ExecutorSettings): void {
   if (type === 'command' && command === undefined)
     throw executorProblem('command', 'is required: name a command, a profile, or another type')
   if (type === 'cli' && agent === undefined)
-    throw executorProblem('agent', `is required: one of ${cliAgents.join(', ')}`)
+    throw executorProblem('agent', `is required: one of ${runnableAgents.join(', ')}`)
   assertPassableVariables(names, 'executor.allowed_env_vars')
 }
 

@@ -3,6 +3,7 @@ import type { EventPayload } from '../client/client.ts'
 import { createDecider, type Decider, type DecisionSource, decideOrBlock } from '../client/decider.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { errorText, type HookError } from '../engine/core/error.ts'
 import { serverError } from '../engine/core/server-errors.ts'
 import type { Log } from '../engine/core/sink.ts'
@@ -64,9 +65,7 @@ const ALLOW: Decision = Object.freeze({ kind: 'allow' })
 
 export function createAgentHooks(options: AgentHooksOptions, host: string): AgentHooks {
   const { hooks, client, waitMs, log = () => {}, ...envelope } = options
-  const decider = createDecider(
-    hooks === undefined ? { client, ...(waitMs === undefined ? {} : { waitMs }) } : { hooks },
-  )
+  const decider = createDecider(hooks === undefined ? { client, ...definedFields({ waitMs }) } : { hooks })
   // A gateway on this machine applies the hook files of the folder that an event names.
   const folder = client === undefined ? {} : { cwd: process.cwd() }
   const context = { session: randomUUID(), ...folder, ...envelope, host }
@@ -141,7 +140,7 @@ export function subagentHooks(agentHooks: AgentHooks, agent: string): AgentHooks
     agent,
     lane: agent,
     depth: depth + 1,
-    ...(parentAgent === undefined ? {} : { parentAgent }),
+    ...definedFields({ parentAgent }),
   })
 }
 

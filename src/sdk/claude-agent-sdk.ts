@@ -1,6 +1,7 @@
 import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
 import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
 import { deliverDecision } from '../agents/translate/outcome.ts'
+import { definedFields } from '../engine/core/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import {
   type AgentHooks,
@@ -106,17 +107,9 @@ function envelopeOf(
   options: AgentHooksOptions,
 ): HookCallOptions['envelope'] & object {
   const { session, turn, agent, depth = 0 } = options
-  return {
-    ...(session === undefined ? {} : { session }),
-    ...(turn === undefined ? {} : { turn }),
-    ...(typeof agent_id === 'string'
-      ? {
-          depth: depth + 1,
-          ...(typeof agent_type === 'string' ? { agent: agent_type } : {}),
-          ...(agent === undefined ? {} : { parentAgent: agent }),
-        }
-      : {}),
-  }
+  if (typeof agent_id !== 'string') return definedFields({ session, turn })
+  const named = typeof agent_type === 'string' ? agent_type : undefined
+  return { depth: depth + 1, ...definedFields({ session, turn, agent: named, parentAgent: agent }) }
 }
 
 /** Translates the reply of a command hook to that of a callback. */

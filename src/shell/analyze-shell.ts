@@ -1,12 +1,13 @@
 import type { ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
+import { commandsInCode } from './commands/command-text.ts'
 import { createEffectRecorder, ShellBudgetExceeded } from './evaluate/effect-recorder.ts'
-import { runExitTraps } from './evaluate/exit-traps.ts'
 import { findControlCharacters } from './evaluate/hidden-characters.ts'
 import { followLinks } from './evaluate/resolve-path.ts'
 import { runScript } from './evaluate/run-script.ts'
 import { runWords } from './evaluate/run-simple.ts'
 import { withFileContents } from './evaluate/script-content.ts'
 import type { ShellFrame, ShellRun } from './evaluate/shell-run.ts'
+import { runExitTraps } from './evaluate/shell-run.ts'
 import { eitherWay, SESSION_ARGUMENTS, type ShellState } from './evaluate/shell-state.ts'
 import { describeText, knownText, textAsCode, unknownText } from './expand/shell-text.ts'
 import { parseShell } from './parse/parse-shell.ts'
@@ -82,6 +83,7 @@ function createRun(context: ShellContext, record: ShellRun['record']): ShellRun 
     exitTraps: [],
     runScript,
     runWords,
+    commandsInCode,
     runCode(code, state, frame) {
       record.countStep()
       const at = frame.at ?? 0

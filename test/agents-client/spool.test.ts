@@ -6,6 +6,7 @@ import { args, fakeGateway, ownFolder, replyLine, saying } from './fake-gateway.
 
 const nowhere = '/nowhere/"\\gateway.sock'
 const why = `no gateway listens at ${nowhere}; start it with "hookhelm up"`
+const down = { code: 'gateway.unreachable' }
 
 describe.each(clients)('$name: 4.12 #160 the spool', (client) => {
   test('keeps an observation that could not be delivered, for its owner alone', async () => {
@@ -30,8 +31,14 @@ describe.each(clients)('$name: 4.12 #160 the spool', (client) => {
     expect(statSync(spool).mode & 0o777).toBe(0o700)
     const text = readFileSync(join(spool, file), 'utf8')
     const { at, ...kept } = JSON.parse(text)
-    expect(kept).toEqual({ agent: 'codex', event: 'PostToolUse', why, native: { tool: 'Bash', out: 'ä' } })
-    expect(Object.keys(JSON.parse(text))).toEqual(['agent', 'event', 'at', 'why', 'native'])
+    expect(kept).toEqual({
+      agent: 'codex',
+      event: 'PostToolUse',
+      why,
+      ...down,
+      native: { tool: 'Bash', out: 'ä' },
+    })
+    expect(Object.keys(JSON.parse(text))).toEqual(['agent', 'event', 'at', 'why', 'code', 'native'])
     expect(`${at}-${started.pid}.json`).toBe(file)
     expect(at).toBeGreaterThanOrEqual(begun)
     expect(text.split('\n')).toHaveLength(2)
@@ -44,8 +51,8 @@ describe.each(clients)('$name: 4.12 #160 the spool', (client) => {
   ] as const)('knows of %s', async (_, more, code, mark) => {
     const spool = join(ownFolder(), 'spool')
     expect((await run(client, args(nowhere, '--spool', spool, ...more), '{"a":1}')).code).toBe(code)
-    expect(spooled(spool)).toMatchObject([{ ...mark, why, native: { a: 1 } }])
-    expect(Object.keys(spooled(spool)[0] ?? {})).toHaveLength(6)
+    expect(spooled(spool)).toMatchObject([{ ...mark, ...down, why, native: { a: 1 } }])
+    expect(Object.keys(spooled(spool)[0] ?? {})).toHaveLength(7)
   })
 
   test('knows of an answer that did not come in time', async () => {

@@ -256,7 +256,7 @@ describe('what only observes', () => {
         at: expect.any(Number),
         why: expect.any(String),
       })
-      expect(Object.keys(event)).toEqual(['agent', 'event', 'at', 'why', 'native'])
+      expect(Object.keys(event)).toEqual(['agent', 'event', 'at', 'why', 'code', 'native'])
     }
     const { spool } = where.settings
     expect(statSync(spool).mode & 0o777).toBe(0o700)

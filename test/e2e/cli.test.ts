@@ -59,10 +59,10 @@ describe('the first five minutes', () => {
     const deleting = await hookhelm([
       'dispatch',
       'pre_tool_use',
-      ...call('Bash', { command: 'cd / && rm -rf tmp' }),
+      ...call('Bash', { command: 'cd app && git push --force' }),
     ])
     expect(deleting.code).toBe(2)
-    expect(JSON.parse(deleting.stdout)).toMatchObject({ kind: 'block', by: 'no-recursive-delete' })
+    expect(JSON.parse(deleting.stdout)).toMatchObject({ kind: 'block', by: 'no-force-push' })
     const secret = await hookhelm(['dispatch', 'PreToolUse', ...call('Write', { file_path: 'app/.env' })])
     expect(JSON.parse(secret.stdout)).toMatchObject({ reason: 'files named .env are not for agents' })
     const typed = ['dispatch', 'PreToolUse', ...call('Bash', { command: 'echo x | tee app/.env' })]
@@ -105,7 +105,7 @@ describe('the first five minutes', () => {
     const { stdout } = await hookhelm(['list'])
     expect(stdout).toMatch(/^No gateway is running/)
     expect(stdout).toMatch(
-      /pre_tool_use \(gate\)\n {2}1\. {2}no-recursive-delete +answer +Bash\(rm -rf\*\) +\.hookhelm\/hooks\.yaml:7/,
+      /pre_tool_use \(gate\)\n {2}1\. {2}no-force-push +answer +Bash\(git push --force\*\) +\.hookhelm\/hooks\.yaml:7/,
     )
     expect(stdout).toMatch(/in force +\.hookhelm\/hooks\.yaml +3 hooks in force/)
     const data = JSON.parse((await hookhelm(['list', '--json', 'PostToolUse'])).stdout)
@@ -117,11 +117,11 @@ describe('the first five minutes', () => {
     const { code, stdout } = await hookhelm([
       'explain',
       'pre_tool_use',
-      ...call('Bash', { command: 'rm -rf x' }),
+      ...call('Bash', { command: 'git push --force' }),
     ])
     expect(code).toBe(2)
-    expect(stdout).toContain('pre_tool_use Bash → BLOCK by no-recursive-delete')
-    expect(stdout).toContain('matcher Write(*.env) does not match the arguments of this Bash call')
+    expect(stdout).toContain('pre_tool_use Bash → BLOCK by no-force-push')
+    expect(stdout).toContain('names Write(*.env), !Write(**) does not match the arguments of this Bash call')
   })
 
   test('explain shows a condition term by term, with the value of each', async () => {
@@ -164,7 +164,7 @@ describe('trust', () => {
   test('4.2 #29 a file that came with a repository does nothing until somebody agreed, and a change nothing until they agree again', async () => {
     await hookhelm(['init'])
     rmSync(join(home, 'own'), { recursive: true })
-    const risky = ['dispatch', 'pre_tool_use', ...call('Bash', { command: 'rm -rf x' })]
+    const risky = ['dispatch', 'pre_tool_use', ...call('Bash', { command: 'git push --force' })]
     expect(await hookhelm(risky)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('has no effect until you trust it'),

@@ -39,8 +39,8 @@ describe('hookhelm list', () => {
       '1. | stored first | script | always | stored, tenant | priority 5',
       '2. | only watched | script | always | stored, tenant | shadow: its answer is recorded and not applied',
       `3. | mine | script | always | ${join(home, 'hooks.yaml')}:2`,
-      '4. | no-recursive-delete | answer | Bash(rm -rf*) | .hookhelm/hooks.yaml:7',
-      '5. | no-secrets | answer | Write(*.env) | .hookhelm/hooks.yaml:16',
+      '4. | no-force-push | answer | Bash(git push --force*) | .hookhelm/hooks.yaml:7',
+      '5. | no-secrets | answer | {"names":["Write(*.env)","!Write(**)"]} | .hookhelm/hooks.yaml:17',
       '- | for codex | script | always | stored, agent | only for codex',
       expect.stringMatching(/^- \| pii-redactor \| script .*switched off/),
       '- | switched off | script | always | stored, tenant | switched off',
@@ -83,13 +83,13 @@ describe('hookhelm list', () => {
     expect(changed).toMatchObject({ code: 0 })
     expect(changed.stdout).toMatch(/CHANGED +\.hookhelm\/hooks\.yaml +3 hooks in force/)
     expect(changed.stdout).toContain('stays in force')
-    expect(changed.stdout).toContain('no-recursive-delete')
+    expect(changed.stdout).toContain('no-force-push')
     rmSync(file)
     const gone = await until(
       () => hookhelm('list', 'pre_tool_use'),
       ({ stdout }) => stdout.includes('GONE'),
     )
-    expect(gone.stdout).toMatch(/1\. +no-recursive-delete /)
+    expect(gone.stdout).toMatch(/1\. +no-force-push /)
     writeFileSync(file, text)
     await hookhelm('trust', '--revoke')
     // The gateway notices within a second.
@@ -97,7 +97,7 @@ describe('hookhelm list', () => {
       () => hookhelm('list', 'pre_tool_use'),
       ({ code }) => code === 4,
     )
-    expect(pending.stdout).toMatch(/- +no-recursive-delete .*its file has no effect until a person trusts it/)
+    expect(pending.stdout).toMatch(/- +no-force-push .*its file has no effect until a person trusts it/)
     expect(pending.stdout).toMatch(/NOT TRUSTED +\.hookhelm\/hooks\.yaml +0 hooks in force/)
     mkdirSync(join(home, 'empty'))
     writeFileSync(join(home, 'hooks.yaml'), 'hooks:\n  - event: pre_tol_use\n')
@@ -118,7 +118,7 @@ describe('hookhelm list', () => {
     expect(stdout).toMatch(
       /^No gateway is running, so connected agents are blocked\. The hook files alone would/,
     )
-    expect(stdout).toContain('no-recursive-delete')
+    expect(stdout).toContain('no-force-push')
     const named = await runCli(['list', '--url', 'http://127.0.0.1:9'], { home, cwd: repository })
     expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('gateway.unreachable') })
   })
@@ -132,7 +132,7 @@ describe('hookhelm test', () => {
       script('no curl', "return { decision: 'block', reason: 'no curl' }", { matcher: 'Bash(curl*)' }),
     )
     const call = (command: string) => ['--tool', 'Bash', '--input', JSON.stringify({ command })]
-    expect(await hookhelm('test', 'no-recursive-delete', ...call('rm -rf x'))).toMatchObject({ code: 2 })
+    expect(await hookhelm('test', 'no-force-push', ...call('git push --force'))).toMatchObject({ code: 2 })
     const stored = await hookhelm('test', 'no curl', ...call('curl x'))
     expect(stored).toMatchObject({ code: 2, stdout: expect.stringMatching(/^decision +block$/m) })
     expect(await hookhelm('test', 'no curl', ...call('ls'))).toMatchObject({

@@ -289,6 +289,7 @@ test('a call that was blocked or let through during an outage is recorded with t
     agent: 'claude-code',
     event: 'PreToolUse',
     why: 'no gateway listens at /x.sock; start it with "hookhelm up"',
+    code: 'gateway.unreachable',
   }
   const native = (command: string) => ({ ...bash(command), session_id: 'outage' })
   const files = {

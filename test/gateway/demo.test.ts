@@ -240,10 +240,10 @@ async function expectHooks(call: Call): Promise<void> {
   expect(reminded.executions[0].error).toMatch(/cooldown/)
   const report = hooks.find(({ name }: { name: string }) => name === 'demo: session report')
   expect((await call('hooks.history', { hookId: report.id })).executions.length).toBe(2)
-  expect((await call('deliveries.list')).deliveries).toMatchObject([
-    { kind: 'hook', state: 'dead', last_error: 'the hook was deleted' },
-  ])
-  expect(status.deadDeliveries).toEqual({ count: 1, more: false })
+  await expect
+    .poll(async () => (await call('deliveries.list')).deliveries)
+    .toMatchObject([{ kind: 'hook', state: 'dead', last_error: 'the hook was deleted' }])
+  expect((await call('status')).deadDeliveries).toEqual({ count: 1, more: false })
 }
 
 async function expectStatistics(call: Call): Promise<void> {

@@ -26,7 +26,7 @@ const sources = [
   ...['all-cases', 'cases', 'approval-cases', 'run-cases', 'recovery'].map(
     (name) => `test/agents-real/${name}.ts`,
   ),
-  ...['test/agents/results.json', 'test/guides/through-gateway.ts', 'test/packs'],
+  ...['test/agents/results.json', 'test/guides/through-gateway.ts', 'test/packs', 'test/shell/cases'],
 ]
 
 /** A copy of the repository without its tests. Programs in it import it as `hookhelm`. */

@@ -96,6 +96,11 @@ export function proxied(gateway: Pick<Running, 'socket'>, options: ProxyOptions 
   return connected([process.execPath, proxyMain, ...socket, ...args, '--', ...server], options)
 }
 
+/** The transport gives a program few variables of this process, and not the one that makes it start sooner. */
+export function childEnv(more: Readonly<Record<string, string>>): Record<string, string> {
+  return { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', XDG_STATE_HOME: folder(), ...more }
+}
+
 /** The same client without a proxy. */
 export function direct(options: ProxyOptions = {}): Promise<Proxied> {
   return connected(options.server ?? filesServerArgv, options)
@@ -105,8 +110,7 @@ async function connected(
   [command = '', ...args]: readonly string[],
   { env = {}, client: clientOptions, prepare }: ProxyOptions,
 ): Promise<Proxied> {
-  const state = { XDG_STATE_HOME: folder() }
-  const transport = new StdioClientTransport({ command, args, env: { ...state, ...env }, stderr: 'pipe' })
+  const transport = new StdioClientTransport({ command, args, env: childEnv(env), stderr: 'pipe' })
   let text = ''
   transport.stderr?.on('data', (chunk: Buffer) => {
     text += chunk

@@ -1,4 +1,4 @@
 import { runMain } from 'citty'
-import { mcpProxyCommand } from '../../src/cli/mcp-proxy.ts'
+import { mcpProxyCommand } from '../../src/cli/mcp/mcp-proxy.ts'
 
 await runMain(mcpProxyCommand)

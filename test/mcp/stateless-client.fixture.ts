@@ -2,7 +2,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { onTestFinished } from 'vitest'
 import type { Running } from '../gateway/running.fixture.ts'
-import { folder, proxyMain, statelessServerArgv } from './proxied.fixture.ts'
+import { childEnv, proxyMain, statelessServerArgv } from './proxied.fixture.ts'
 
 /** `auto` falls back to older revisions, `pinned` does not, `legacy` knows no other. */
 export type Negotiation = 'auto' | 'pinned' | 'legacy'
@@ -47,7 +47,7 @@ export async function statelessProxied(gateway: Pick<Running, 'socket'>, options
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: all,
-    env: { XDG_STATE_HOME: folder(), ...env },
+    env: childEnv(env),
     stderr: 'pipe',
   })
   let text = ''

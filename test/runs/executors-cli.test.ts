@@ -121,7 +121,7 @@ describe('a run of a coding agent', () => {
       expect(existsSync(join(project, 'started'))).toBe(false)
       const connected = spawnSync(process.execPath, [main, 'connect', 'claude-code'], {
         ...{ cwd: project, encoding: 'utf8' as const },
-        env: { PATH: process.env.PATH, ...env },
+        env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
       })
       expect([connected.status, connected.stderr]).toEqual([0, connected.stderr])
       const { run, session_id } = await finish('coder', { prompt: 'hello' })

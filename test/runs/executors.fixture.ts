@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type FakeAnswer, type FakeModel, type FakeRequest, startFakeModel } from '../../src/testing/index.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
-import { type RunnerProcess, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
+import { localRunner, type RunnerProcess, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -22,7 +22,8 @@ export const calls = (tool: string, input: unknown): FakeAnswer => ({ calls: [{ 
 
 export interface ModelScene {
   readonly gateway: Running
-  readonly runner: RunnerProcess
+  /** Only with arguments for it. */
+  readonly runner: RunnerProcess | undefined
   readonly fake: FakeModel
   readonly folder: string
   readonly seen: SeenEvent[]
@@ -38,10 +39,10 @@ const lifecycle = [
   ...['pre_compact', 'post_compact', 'stop', 'session_end'],
 ]
 
-/** A gateway with a hook on every event of an agent's life, a real runner process, and a fake model. */
+/** A gateway with a hook on every event of an agent's life, a runner, which is a process if it gets arguments, and a fake model. */
 export async function modelScene(
   script: readonly FakeAnswer[] | ((request: FakeRequest) => FakeAnswer),
-  runnerArgs: readonly string[] = [],
+  runnerArgs?: readonly string[],
 ): Promise<ModelScene> {
   const fake = await startFakeModel({ script })
   onTestFinished(() => fake.close())
@@ -66,7 +67,9 @@ export async function modelScene(
     ANTHROPIC_API_KEY: 'key',
     HOOKHELM_OUTBOUND_ALLOW: '127.0.0.1',
   }
-  const runner = await runnerProcess({ ...gateway, env }, ...runnerArgs)
+  const reachable = { ...gateway, env }
+  const runner = runnerArgs && (await runnerProcess(reachable, ...runnerArgs))
+  if (runner === undefined) await localRunner(reachable)
   const { ok, start, events, result } = runsOf(gateway)
   return {
     ...{ gateway, runner, fake, folder, seen, decisions },

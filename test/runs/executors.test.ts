@@ -13,12 +13,14 @@ describe('a run of a model', () => {
   test(
     'calls tools in its folder, passes every event of its life through the hooks, and answers with text',
     async () => {
-      const { folder, seen, runModel, fake } = await modelScene([
+      const script = [
         calls('Write', { file_path: 'notes/a.txt', content: 'one' }),
         calls('Bash', { command: 'cat notes/a.txt && echo $HOOKHELM_RUN_ID && echo key=$ANTHROPIC_API_KEY' }),
         calls('Read', { file_path: '../../etc/passwd' }),
         says('All done.'),
-      ])
+      ]
+      // A process, whose environment has the key.
+      const { folder, seen, runModel, fake } = await modelScene(script, [])
       const { run, events, result } = await runModel({
         system_prompt: 'You keep notes.',
         tools: ['Write', 'Bash', 'Read'],

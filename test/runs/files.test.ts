@@ -46,7 +46,12 @@ const untilStatus = (gateway: Running, text: RegExp) =>
   )
 
 function hookhelm(home: string, cwd: string, ...args: readonly string[]) {
-  const env = { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home }
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    HOME: home,
+    HOOKHELM_HOME: home,
+  }
   return spawnSync(process.execPath, [main, ...args], { cwd, env, encoding: 'utf8' })
 }
 

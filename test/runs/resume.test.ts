@@ -18,18 +18,19 @@ describe('a session of a model', () => {
   test(
     'is resumed with all that it said, called and saw, by another runner',
     async () => {
-      const { gateway, runner, fake, folder, seen, runModel } = await modelScene([
+      const script = [
         calls('Read', { file_path: 'note.txt' }),
         says('The word is plum.'),
         says('It was plum.'),
         says('Still plum.'),
-      ])
+      ]
+      const { gateway, runner, fake, folder, seen, runModel } = await modelScene(script, [])
       writeFileSync(join(folder, 'note.txt'), 'plum')
       const { run, events } = await runModel({ tools: ['Read'] }, { prompt: 'Read the note.' })
       expect(run).toMatchObject({ status: 'completed', error: null })
       // What a model needs to be resumed is no progress.
       expect(events.map(({ event_type }) => event_type)).not.toContain('messages')
-      await runner.kill()
+      await runner?.kill()
       await runnerProcess({
         ...gateway,
         env: {

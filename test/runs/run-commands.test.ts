@@ -14,7 +14,13 @@ const HANG = 120_000
 /** Runs a command of `hookhelm` to its end. */
 async function hookhelm({ url, token }: Reachable, ...args: readonly string[]) {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: process.env.HOME,
+      HOOKHELM_URL: url,
+      HOOKHELM_TOKEN: token,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

@@ -37,7 +37,12 @@ export async function openExample(name: string): Promise<OpenExample> {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-example-'))
   for (const path of [home, folder]) onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   cpSync(join(root, 'examples/runs', name), folder, { recursive: true })
-  const env = { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home }
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    HOME: home,
+    HOOKHELM_HOME: home,
+  }
   const trusted = spawnSync(process.execPath, [main, 'trust'], { cwd: folder, env, encoding: 'utf8' })
   expect([trusted.status, trusted.stderr]).toEqual([0, trusted.stderr])
   const gateway = await running({ home, cwd: folder })

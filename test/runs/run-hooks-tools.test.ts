@@ -172,13 +172,21 @@ describe('AO-60 on_tool_call', () => {
   )
 })
 
+const client = join(import.meta.dirname, '../../src/agents/client/hookhelm-hook.cjs')
+
 /** A program that speaks as Claude Code does, and sends its tool call to the gateway before it makes it. */
 const codingAgent = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=>{
   const say=(o)=>console.log(JSON.stringify(o));
-  const [url,token]=process.env.GIVEN.split(' ');
+  const [url,token,socket,client]=process.env.GIVEN.split(' ');
   const session_id='own-'+process.pid;
-  if (!s.includes('late')) say({type:'system',subtype:'init',session_id});
+  if (s.includes('at once')) say({type:'system',subtype:'init',session_id});
   const native={hook_event_name:'PreToolUse',session_id,cwd:process.cwd(),tool_name:'Bash',tool_use_id:'t1',tool_input:{command:'ls'}};
+  if (s.includes('afterwards')) {
+    const words=[client,'claude-code','PreToolUse','--socket',socket];
+    const ended=require('node:child_process').spawnSync(process.execPath,words,{input:JSON.stringify(native)});
+    say({type:'system',subtype:'init',session_id});
+    return say({type:'result',subtype:'success',is_error:false,result:String(ended.stdout)+ended.stderr});
+  }
   const asked=fetch(url+'/v1/agents/claude-code/PreToolUse',{method:'POST',body:JSON.stringify(native),
     headers:{authorization:'Bearer '+token,'content-type':'application/json'}});
   if (s.includes('late')) setTimeout(()=>say({type:'system',subtype:'init',session_id}),500);
@@ -187,14 +195,14 @@ const codingAgent = `let s='';process.stdin.on('data',d=>s+=d).on('end',async()=
 })`
 
 describe('AO-60 on_tool_call of a coding agent', () => {
-  test.each(['at once', 'late'])(
+  test.each(['at once', 'late', 'afterwards, by the proof that its client hands over'])(
     'sees the calls of its runs, also when the session is reported %s, and none of the sessions of people',
     async (when) => {
       const scene = await modelScene([])
       const { gateway } = scene
       const { ok, start, result, events, agent } = runsOf(gateway)
       await runnerProcess(
-        { ...gateway, env: { GIVEN: `${gateway.url} ${gateway.token}` } },
+        { ...gateway, env: { GIVEN: [gateway.url, gateway.token, gateway.socket, client].join(' ') } },
         ...['--tags', 'cli', '--only-tagged'],
       )
       await agent(

@@ -3,6 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { runnerGateway } from '../../src/app/runner-gateway.ts'
+import { createRunnerMeans } from '../../src/app/runner-means.ts'
+import { createClient } from '../../src/client/client.ts'
+import type { Log } from '../../src/engine/core/sink.ts'
+import { startRunner } from '../../src/runs/runner/runner.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 
@@ -40,6 +45,32 @@ export async function runnerProcess(gateway: Reachable, ...args: readonly string
   return runner
 }
 
+/** The runner of `hookhelm runner` in this process: most tests need no process that can be killed, and it starts at once. */
+export async function localRunner(gateway: Reachable, concurrency = 4): Promise<void> {
+  const registered = Promise.withResolvers<void>()
+  const log: Log = (name) => {
+    if (name === 'runner.registered') registered.resolve()
+  }
+  const client = createClient({ url: gateway.url, token: gateway.token })
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...gateway.env }
+  const { means, dispose } = createRunnerMeans({ env, client, log, cwd: process.cwd() })
+  const runner = startRunner({
+    gateway: runnerGateway(client),
+    offer: {
+      ...{ hostname: 'here', project_dir: '', executor_profile: '', executor_type: 'command' },
+      ...{ tags: [], require_matching_tags: false },
+    },
+    ...means,
+    concurrency,
+  })
+  onTestFinished(async () => {
+    await runner.stop()
+    await dispose()
+    await client.close()
+  })
+  await Promise.race([registered.promise, runner.ended])
+}
+
 /** A runner process for all tests of a file. */
 export function sharedRunnerProcess(gateway: () => Reachable, ...args: readonly string[]): void {
   let runner: RunnerProcess | undefined
@@ -54,7 +85,14 @@ async function spawnRunner(
   ...args: readonly string[]
 ): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [main, 'runner', ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOOKHELM_URL: url, HOOKHELM_TOKEN: token, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: process.env.HOME,
+      HOOKHELM_URL: url,
+      HOOKHELM_TOKEN: token,
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(child, 'exit')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { running } from '../gateway/running.fixture.ts'
-import { databases, runnerProcess, runningOn, runsOf, untilEnded } from './runs.fixture.ts'
+import { databases, localRunner, runnerProcess, runningOn, runsOf, untilEnded } from './runs.fixture.ts'
 
 const HANG = 120_000
 
@@ -13,17 +13,19 @@ const hookEvents = (events: readonly { event_type: string }[]) =>
   events.filter(({ event_type }) => event_type.startsWith('hook_'))
 
 describe.each(databases)('on %s', (kind) => {
-  async function scene(options: Parameters<typeof running>[0] = {}, ...args: readonly string[]) {
+  async function scene(options: Parameters<typeof running>[0] = {}, concurrency?: number) {
     const gateway = await runningOn(kind, options)
-    const runner = await runnerProcess(gateway, ...args)
-    return { gateway, runner, ...runsOf(gateway) }
+    await localRunner(gateway, concurrency)
+    return { gateway, ...runsOf(gateway) }
   }
 
   describe('a run', () => {
     test(
       'AO-52 AO-56 goes from pending to completed in a real runner',
       async () => {
-        const { gateway, agent, start, result, events } = await scene()
+        const gateway = await runningOn(kind)
+        await runnerProcess(gateway)
+        const { agent, start, result, events } = runsOf(gateway)
         await agent('double', 'return { n: p.n * 2 }', { output_schema: { required: ['n'] } })
         const { run_id, session_id, status } = await start('double', { n: 21 })
         expect([run_id, session_id, status]).toEqual([
@@ -95,7 +97,7 @@ describe.each(databases)('on %s', (kind) => {
     test(
       'that is stopped ends with its whole process group, also when the runner has no free place',
       async () => {
-        const { gateway, agent, start, run } = await scene({}, '--concurrency', '1')
+        const { gateway, agent, start, run } = await scene({}, 1)
         const folder = mkdtempSync(join(tmpdir(), 'hookhelm-runs-'))
         onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
         const file = join(folder, 'pid')
@@ -249,7 +251,7 @@ describe.each(databases)('on %s', (kind) => {
       'AO-33 slower than a poll: one single runner executes the hook agent and then the main run',
       async () => {
         const options = { runs: { pollMs: 200, leaseMs: 1_000 } }
-        const { gateway, agent, start } = await scene(options, '--concurrency', '1')
+        const { gateway, agent, start } = await scene(options, 1)
         await agent('slow', 'await wait(2500); return { action: "continue", parameters: { slow: true } }')
         await agent('main', 'return p', { hooks: { on_run_start: hook('slow') } })
         const { run_id } = await start('main', { slow: false })

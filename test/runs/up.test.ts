@@ -11,7 +11,12 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts')
 test('hookhelm up executes runs by itself, and still ends at SIGTERM', async () => {
   const home = mkdtempSync(join(tmpdir(), 'hookhelm-up-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const env = { PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: home }
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    HOME: home,
+    HOOKHELM_HOME: home,
+  }
   const up = spawn(process.execPath, [main, 'up', '--port', '0', '--json', '--quiet'], { env })
   onTestFinished(() => void up.kill('SIGKILL'))
   let printed = ''

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
 import { createAgentHooks } from '../../src/sdk/agent-hooks.ts'
 import { as, hookhelm, socketOf, tokenFor } from '../gateway/doors.fixture.ts'
-import { type Running, running } from '../gateway/running.fixture.ts'
+import { type Running, running, shared } from '../gateway/running.fixture.ts'
 import { proxied } from '../mcp/proxied.fixture.ts'
 import { blocking, scratch, trustFileAt, write } from './repository.fixture.ts'
 
@@ -75,37 +75,61 @@ const doors: Readonly<Record<string, Door>> = {
   },
 }
 
-describe.each(Object.entries(doors))('ruling 43 at %s', (_, ask) => {
-  test('a locked block of the administrator applies', async () => {
-    const managed = scratch()
-    write(join(managed, 'hooks.yaml'), blocking('the administrator says no'))
-    const gateway = await running({ env: { HOOKHELM_MANAGED_DIR: managed } })
-    expect(await ask(gateway, undefined)).toContain('the administrator says no')
+/** What is cleaned when all tests are over. */
+const cleaning: (() => void)[] = []
+afterAll(() => {
+  for (const clean of cleaning) clean()
+})
+const sharedFolder = () => scratch((clean) => void cleaning.push(clean))
+
+const everyDoor = test.each(Object.entries(doors))
+
+describe('ruling 43', () => {
+  describe('a locked block of the administrator applies', () => {
+    const gateway = shared(() => {
+      const managed = sharedFolder()
+      write(join(managed, 'hooks.yaml'), blocking('the administrator says no'))
+      return { env: { HOOKHELM_MANAGED_DIR: managed } }
+    })
+    everyDoor('at %s', async (_, ask) => {
+      expect(await ask(gateway(), undefined)).toContain('the administrator says no')
+    })
   })
 
-  test('a block of the user applies', async () => {
-    const home = scratch()
-    write(join(home, 'hooks.yaml'), blocking('I say no'))
-    const gateway = await running({ home })
-    expect(await ask(gateway, undefined)).toContain('I say no')
+  describe('a block of the user applies', () => {
+    const gateway = shared(() => {
+      const home = sharedFolder()
+      write(join(home, 'hooks.yaml'), blocking('I say no'))
+      return { home }
+    })
+    everyDoor('at %s', async (_, ask) => {
+      expect(await ask(gateway(), undefined)).toContain('I say no')
+    })
   })
 
-  test('a trusted block of the repository applies to an event that names a folder in it', async () => {
-    const home = scratch()
-    const repository = join(home, 'repository')
-    const text = blocking('the repository says no')
-    const file = write(join(repository, '.hookhelm', 'hooks.yaml'), text)
-    trustFileAt(home, file, text)
-    const gateway = await running({ home })
-    expect(await ask(gateway, repository)).toContain('the repository says no')
-    expect(await ask(gateway, scratch())).not.toContain('the repository says no')
+  describe('a trusted block of the repository applies to an event that names a folder in it', () => {
+    const repository = () => join(gateway().home, 'repository')
+    const gateway = shared(() => {
+      const home = sharedFolder()
+      const text = blocking('the repository says no')
+      trustFileAt(home, write(join(home, 'repository', '.hookhelm', 'hooks.yaml'), text), text)
+      return { home }
+    })
+    everyDoor('at %s', async (_, ask) => {
+      expect(await ask(gateway(), repository())).toContain('the repository says no')
+      expect(await ask(gateway(), scratch())).not.toContain('the repository says no')
+    })
   })
 
-  test('a broken file of the user blocks and is named, with a code of its own', async () => {
-    const home = scratch()
-    write(join(home, 'hooks.yaml'), 'hooks:\n  - event: pre_tol_use\n    handler_type: script\n')
-    const gateway = await running({ home })
-    expect(await ask(gateway, undefined)).toContain('pre_tol_use')
+  describe('a broken file of the user blocks and is named, with a code of its own', () => {
+    const gateway = shared(() => {
+      const home = sharedFolder()
+      write(join(home, 'hooks.yaml'), 'hooks:\n  - event: pre_tol_use\n    handler_type: script\n')
+      return { home }
+    })
+    everyDoor('at %s', async (_, ask) => {
+      expect(await ask(gateway(), undefined)).toContain('pre_tol_use')
+    })
   })
 })
 

@@ -7,9 +7,9 @@ import { trustStore } from '../../src/config/trust.ts'
 import { recordScripts } from '../../src/config/trusted-scripts.ts'
 
 /** A folder of its own, gone when the test is over. */
-export function scratch(): string {
+export function scratch(whenDone: (clean: () => void) => void = onTestFinished): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hookhelm-trust-')))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  whenDone(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

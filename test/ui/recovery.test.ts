@@ -113,7 +113,7 @@ describe('the editor of a rule', () => {
       await page.getByRole('link', { name: 'New rule' }).click()
       await field(page, 'Id').fill('told')
       await page.getByRole('textbox', { name: 'Cooldown in ms' }).fill('99999999')
-      await page.getByText('Too big: expected number to be <=86400000').waitFor()
+      await page.getByText('must be a whole number from 0 to 86400000').waitFor()
       await page.getByRole('textbox', { name: 'Cooldown in ms' }).fill('5000')
       await page.getByText('JSON', { exact: true }).click()
       const json = page.getByRole('textbox', { name: 'The rule as JSON' })

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { AppFrame } from './frame/app-frame.tsx'
 import { NoSuchPage, PageFailed } from './frame/page-states.tsx'
 
@@ -10,181 +11,109 @@ const root = createRootRoute({
   ),
 })
 
-const text = (value: unknown) => (typeof value === 'string' ? value : '')
-/** The filter of a list stands in the address, so that it can be sent to somebody. */
-const withFilter = (search: Record<string, unknown>): { filter?: string } =>
-  search.filter === undefined || search.filter === '' ? {} : { filter: text(search.filter) }
-const withTab = (search: Record<string, unknown>): { tab?: string } =>
-  search.tab === undefined ? {} : { tab: text(search.tab) }
-
-interface ApprovalSearch {
-  tab?: string
-  status?: string
-  agent?: string
-  hook?: string
-  session?: string
+/** The texts that the address of a view may name, so that what it shows can be sent to somebody. */
+function texts<Name extends string>(...names: readonly Name[]) {
+  return (search: Readonly<Record<string, unknown>>): { readonly [N in Name]?: string | undefined } => {
+    const given = names.map((name) => [name, search[name]] as const)
+    const filled = given.filter(([, value]) => typeof value === 'string' && value !== '')
+    // Only texts are left, under their names.
+    return Object.fromEntries(filled) as { readonly [N in Name]?: string }
+  }
 }
 
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  component: lazyRouteComponent(() => import('./views/home/home-page.tsx'), 'HomePage'),
-})
+/** A view at an address. Its code loads when it is opened first. */
+function view<const Path extends string, const Name extends string>(
+  path: Path,
+  load: () => Promise<Readonly<Record<NoInfer<Name>, () => ReactNode>>>,
+  name: Name,
+) {
+  return { getParentRoute: () => root, path, component: lazyRouteComponent(load, name) }
+}
+
+const home = createRoute(view('/', () => import('./views/home/home-page.tsx'), 'HomePage'))
 
 const live = createRoute({
-  getParentRoute: () => root,
-  path: '/live',
+  ...view('/live', () => import('./views/live/live-page.tsx'), 'LivePage'),
   // `event` is the one that is open beside the list.
-  validateSearch: (search: Record<string, unknown>): { filter?: string; event?: string } => ({
-    ...withFilter(search),
-    ...(search.event === undefined ? {} : { event: text(search.event) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/live/live-page.tsx'), 'LivePage'),
+  validateSearch: texts('filter', 'event'),
 })
 
-const event = createRoute({
-  getParentRoute: () => root,
-  path: '/events/$eventId',
-  component: lazyRouteComponent(() => import('./views/event/event-page.tsx'), 'EventPage'),
-})
+const event = createRoute(view('/events/$eventId', () => import('./views/event/event-page.tsx'), 'EventPage'))
 
-const sessions = createRoute({
-  getParentRoute: () => root,
-  path: '/sessions',
-  component: lazyRouteComponent(() => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
-})
+const sessions = createRoute(
+  view('/sessions', () => import('./views/sessions/sessions-page.tsx'), 'SessionsPage'),
+)
 
-const session = createRoute({
-  getParentRoute: () => root,
-  path: '/sessions/$sessionId',
-  component: lazyRouteComponent(() => import('./views/sessions/session-page.tsx'), 'SessionPage'),
-})
+const session = createRoute(
+  view('/sessions/$sessionId', () => import('./views/sessions/session-page.tsx'), 'SessionPage'),
+)
 
 const hooks = createRoute({
-  getParentRoute: () => root,
-  path: '/hooks',
-  validateSearch: (search: Record<string, unknown>): { event?: string; agent?: string } => ({
-    ...(search.event === undefined ? {} : { event: text(search.event) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
+  ...view('/hooks', () => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
+  validateSearch: texts('event', 'agent'),
 })
 
 const hook = createRoute({
-  getParentRoute: () => root,
-  path: '/hooks/$hookId',
+  ...view('/hooks/$hookId', () => import('./views/hook/hook-page.tsx'), 'HookPage'),
   // `from` is a recorded event: a sample for the test, or the call that a new hook is about. `draft` is an approval whose
   // calls the new hook allows.
-  validateSearch: (search: Record<string, unknown>): { tab?: string; from?: string; draft?: string } => ({
-    ...withTab(search),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-    ...(search.draft === undefined ? {} : { draft: text(search.draft) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/hooks/hook-page.tsx'), 'HookPage'),
+  validateSearch: texts('tab', 'from', 'draft'),
 })
 
 const runs = createRoute({
-  getParentRoute: () => root,
-  path: '/runs',
-  validateSearch: (search: Record<string, unknown>): { hooks?: string; status?: string; agent?: string } => ({
-    ...(search.hooks === undefined ? {} : { hooks: text(search.hooks) }),
-    ...(search.status === undefined ? {} : { status: text(search.status) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/runs/runs-page.tsx'), 'RunsPage'),
+  ...view('/runs', () => import('./views/runs/runs-page.tsx'), 'RunsPage'),
+  validateSearch: texts('hooks', 'status', 'agent'),
 })
 
-const run = createRoute({
-  getParentRoute: () => root,
-  path: '/runs/$runId',
-  component: lazyRouteComponent(() => import('./views/runs/run-page.tsx'), 'RunPage'),
-})
+const run = createRoute(view('/runs/$runId', () => import('./views/runs/run-page.tsx'), 'RunPage'))
 
 const blueprint = createRoute({
-  getParentRoute: () => root,
-  path: '/agents/$name',
-  validateSearch: withTab,
-  component: lazyRouteComponent(() => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
+  ...view('/agents/$name', () => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),
+  validateSearch: texts('tab'),
 })
 
 const approvals = createRoute({
-  getParentRoute: () => root,
-  path: '/approvals',
-  validateSearch: (search: Record<string, unknown>): ApprovalSearch => ({
-    ...withTab(search),
-    ...(search.status === undefined ? {} : { status: text(search.status) }),
-    ...(search.agent === undefined ? {} : { agent: text(search.agent) }),
-    ...(search.hook === undefined ? {} : { hook: text(search.hook) }),
-    ...(search.session === undefined ? {} : { session: text(search.session) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  ...view('/approvals', () => import('./views/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  validateSearch: texts('tab', 'status', 'agent', 'hook', 'session'),
 })
 
 const agents = createRoute({
-  getParentRoute: () => root,
-  path: '/agents',
-  validateSearch: withTab,
-  component: lazyRouteComponent(() => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
+  ...view('/agents', () => import('./views/agents/agents-page.tsx'), 'AgentsPage'),
+  validateSearch: texts('tab'),
 })
 
 const recovery = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery',
+  ...view('/recovery', () => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
   // `from` is the recorded event that is simulated, `team` and `message` what the mailbox shows.
-  validateSearch: (
-    search: Record<string, unknown>,
-  ): { tab?: string; from?: string; team?: string; message?: string } => ({
-    ...withTab(search),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-    ...(search.team === undefined ? {} : { team: text(search.team) }),
-    ...(search.message === undefined ? {} : { message: text(search.message) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/recovery/recovery-page.tsx'), 'RecoveryPage'),
+  validateSearch: texts('tab', 'from', 'team', 'message'),
 })
 
 const recoveryRule = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery/rules/$ruleId',
+  ...view('/recovery/rules/$ruleId', () => import('./views/rules/rule-page.tsx'), 'RulePage'),
   // `source` is the file of the rule.
-  validateSearch: (search: Record<string, unknown>): { source?: string; from?: string } => ({
-    ...(search.source === undefined ? {} : { source: text(search.source) }),
-    ...(search.from === undefined ? {} : { from: text(search.from) }),
-  }),
-  component: lazyRouteComponent(() => import('./views/recovery/rule-page.tsx'), 'RulePage'),
+  validateSearch: texts('source', 'from'),
 })
 
-const firing = createRoute({
-  getParentRoute: () => root,
-  path: '/recovery/firings/$firingId',
-  component: lazyRouteComponent(() => import('./views/recovery/firing-page.tsx'), 'FiringPage'),
-})
+const firing = createRoute(
+  view('/recovery/firings/$firingId', () => import('./views/recovery/firing-page.tsx'), 'FiringPage'),
+)
 
 const guards = createRoute({
-  getParentRoute: () => root,
-  path: '/guards',
-  validateSearch: withTab,
-  component: lazyRouteComponent(() => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
+  ...view('/guards', () => import('./views/guards/guards-page.tsx'), 'GuardsPage'),
+  validateSearch: texts('tab'),
 })
 
 const audit = createRoute({
-  getParentRoute: () => root,
-  path: '/audit',
-  validateSearch: withFilter,
-  component: lazyRouteComponent(() => import('./views/audit/audit-page.tsx'), 'AuditPage'),
+  ...view('/audit', () => import('./views/audit/audit-page.tsx'), 'AuditPage'),
+  validateSearch: texts('filter'),
 })
 
 const settings = createRoute({
-  getParentRoute: () => root,
-  path: '/settings',
-  validateSearch: withTab,
-  component: lazyRouteComponent(() => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
+  ...view('/settings', () => import('./views/settings/settings-page.tsx'), 'SettingsPage'),
+  validateSearch: texts('tab'),
 })
 
-const api = createRoute({
-  getParentRoute: () => root,
-  path: '/api',
-  component: lazyRouteComponent(() => import('./views/api/api-page.tsx'), 'ApiPage'),
-})
+const api = createRoute(view('/api', () => import('./views/api/api-page.tsx'), 'ApiPage'))
 
 export const router = createRouter({
   routeTree: root.addChildren([

@@ -56,3 +56,6 @@ const roles = {
 
 /** Mantine's own colours follow the roles in theme.css. */
 export const mantineVariables: CSSVariablesResolver = () => ({ variables: {}, light: roles, dark: roles })
+
+/** The look of code in an input. */
+export const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }

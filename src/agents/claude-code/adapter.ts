@@ -1,3 +1,4 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'
 import { claudeCodeEvents } from './events.ts'
@@ -5,8 +6,7 @@ import { claudeCodeReply } from './reply.ts'
 
 /** Claude Code: command hooks that read JSON from stdin and reply with JSON on stdout. */
 export const claudeCodeAdapter: CommandAgentAdapter = {
-  name: 'claude-code',
-  title: 'Claude Code',
+  ...codingAgent('claude-code'),
   checked: '2.1.325',
   proof: 'run',
   transport: 'command',

@@ -1,6 +1,7 @@
-import { z } from 'zod'
 import { canonicalEvent, type ImportedHook, translateWith } from '../../config/formats/import-format.ts'
 import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
+import { looseObject, nonEmpty, numeric, tagged } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { readToolPattern } from '../../engine/match/tool-pattern.ts'
@@ -19,50 +20,52 @@ import {
 } from '../config/imported-fields.ts'
 import { translateCommand } from '../config/translate-command.ts'
 
-const text = z.string().min(1, 'must not be empty')
-const common = {
-  if: z.string().exactOptional(),
-  timeout: z.number().positive('must be more than 0 s').exactOptional(),
-  onFailure: z.string().exactOptional(),
-  statusMessage: z.string().exactOptional(),
-  once: z.boolean().exactOptional(),
-  async: z.boolean().exactOptional(),
-}
-const model = text.exactOptional()
+const text = nonEmpty()
+const common = schema.partial({
+  if: schema.text(),
+  timeout: numeric(undefined, { moreThan: 0 }),
+  onFailure: schema.text(),
+  statusMessage: schema.text(),
+  once: schema.boolean(),
+  async: schema.boolean(),
+})
+const model = schema.optional(text)
 
 /** The kinds of hooks that Claude Code has. */
-const handler = z.discriminatedUnion('type', [
-  z.looseObject({
-    type: z.literal('command'),
+const handler = tagged('type', [
+  looseObject({
+    type: schema.choice(['command']),
     command: text,
-    args: z.array(z.string()).exactOptional(),
-    shell: z.string().exactOptional(),
-    asyncRewake: z.boolean().exactOptional(),
+    ...schema.partial({
+      args: schema.list(schema.text()),
+      shell: schema.text(),
+      asyncRewake: schema.boolean(),
+    }),
     ...common,
   }),
-  z.looseObject({
-    type: z.literal('http'),
+  looseObject({
+    type: schema.choice(['http']),
     url: text,
-    headers: z.record(z.string(), z.string()).exactOptional(),
-    allowedEnvVars: z.array(z.string()).exactOptional(),
+    headers: schema.optional(schema.map(schema.text())),
+    allowedEnvVars: schema.optional(schema.list(schema.text())),
     ...common,
   }),
-  z.looseObject({ type: z.literal('mcp_tool'), ...common }),
-  z.looseObject({ type: z.literal('prompt'), prompt: text, model, ...common }),
-  z.looseObject({ type: z.literal('agent'), prompt: text, model, ...common }),
+  looseObject({ type: schema.choice(['mcp_tool']), ...common }),
+  looseObject({ type: schema.choice(['prompt']), prompt: text, model, ...common }),
+  looseObject({ type: schema.choice(['agent']), prompt: text, model, ...common }),
 ])
-type ClaudeHandler = z.output<typeof handler>
+type ClaudeHandler = SchemaType<typeof handler>
 
-const group = z.looseObject({ matcher: z.string().exactOptional(), hooks: z.array(handler) })
-const schema = z.looseObject({
-  hooks: z.record(z.string(), z.array(group)),
-  disableAllHooks: z.boolean().exactOptional(),
+const group = looseObject({ matcher: schema.optional(schema.text()), hooks: schema.list(handler) })
+const fileSchema = looseObject({
+  hooks: schema.map(schema.list(group)),
+  disableAllHooks: schema.optional(schema.boolean()),
 })
 
 /** Imports Claude Code's `settings.json`, or the `hooks.json` of a plugin. */
 export const claudeCodeImporter: AgentImporter = (value, file) =>
   translateWith(value, {
-    schema,
+    schema: fileSchema,
     translate: ({ hooks, disableAllHooks = false }, ledger) => {
       ledger.use(['$schema'])
       if (disableAllHooks)
@@ -76,13 +79,13 @@ export const claudeCodeImporter: AgentImporter = (value, file) =>
 
 interface FoundHook {
   readonly event: string
-  readonly matcher: FieldReader<z.output<typeof group>>
+  readonly matcher: FieldReader<SchemaType<typeof group>>
   readonly reader: FieldReader<ClaudeHandler>
 }
 
 function findHooks(
   event: string,
-  groups: readonly z.output<typeof group>[],
+  groups: readonly SchemaType<typeof group>[],
   ledger: ImportLedger,
 ): readonly FoundHook[] {
   return groups.flatMap((each, at) => {

@@ -1,17 +1,16 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type ShapeSource } from '../translate/shaped-event.ts'
-import { claudeCodeEvents } from './events.ts'
+import { claudeCodeAdapter } from './adapter.ts'
 
 /** Fields of our payload that Claude Code does not have. */
 const ours = new Set(['native_tool_name', 'tool_input', 'tool_response'])
 
 /** Our payloads have Claude Code's names, so only what the envelope carries is added. */
 export const claudeCodePayloadShape = definePayloadShape({
-  agent: 'claude-code',
-  events: claudeCodeEvents,
-  tools: { tools: {} },
+  adapter: claudeCodeAdapter,
   afterToolBlock: 'context',
   readsFailedOutput: true,
   build: (source, nativeEvent) => ({
@@ -38,10 +37,10 @@ export function claudeFields(source: ShapeSource, nativeEvent: string): PayloadR
     cwd,
     hook_event_name: nativeEvent,
     permission_mode: 'default',
-    ...(envelope.lane === undefined ? {} : { agent_id: envelope.lane }),
+    ...definedFields({ agent_id: envelope.lane }),
     ...rest,
-    ...(tool.name === '' ? {} : { tool_name: tool.name, tool_input: tool.input }),
-    ...(tool.name === '' || envelope.toolCall === undefined ? {} : { tool_use_id: envelope.toolCall }),
+    ...(tool.name !== '' &&
+      definedFields({ tool_name: tool.name, tool_input: tool.input, tool_use_id: envelope.toolCall })),
   }
 }
 

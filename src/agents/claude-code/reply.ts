@@ -1,44 +1,31 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { blockingReply, jsonReply, silentReply } from '../translate/process-reply.ts'
-import { lookUp } from '../translate/tool-names.ts'
-
-type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
-
-/** Events that cannot be blocked can still get context. */
-const context =
-  (hookEventName: string): Reply =>
-  ({ context: additionalContext }) =>
-    additionalContext === undefined
-      ? silentReply
-      : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
+import {
+  addsContext,
+  blockingReply,
+  hookReply,
+  jsonReply,
+  type Reply,
+  replyFrom,
+  silentReply,
+} from '../translate/process-reply.ts'
 
 const preToolUse: Reply = ({ kind, message, input, context: additionalContext }) => {
-  const decision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
-  const output = {
-    ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
-    ...(input === undefined ? {} : { updatedInput: input }),
-    ...(additionalContext === undefined ? {} : { additionalContext }),
-  }
-  if (Object.keys(output).length === 0) return silentReply
-  return jsonReply({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
+  const permissionDecision = { pass: undefined, grant: 'allow', ask: 'ask', block: 'deny' }[kind]
+  const permissionDecisionReason = permissionDecision && message
+  const changes = { updatedInput: input, additionalContext }
+  return hookReply('PreToolUse', { permissionDecision, permissionDecisionReason, ...changes })
 }
 
 const permissionRequest: Reply = ({ kind, message, input }) => {
-  const permissionReply = (decision: object) =>
-    jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+  const permissionReply = (decision: object) => hookReply('PermissionRequest', { decision })
   if (kind === 'block') return permissionReply({ behavior: 'deny', message })
   if (input !== undefined) return permissionReply({ behavior: 'allow', updatedInput: input })
   return kind === 'grant' ? permissionReply({ behavior: 'allow' }) : silentReply
 }
 
 const postToolUse: Reply = ({ input, context: additionalContext }, native) => {
-  const output = {
-    ...(additionalContext === undefined ? {} : { additionalContext }),
-    ...(input === undefined ? {} : { updatedToolOutput: shapedLike(native.tool_response, input) }),
-  }
-  if (Object.keys(output).length === 0) return silentReply
-  return jsonReply({ hookSpecificOutput: { hookEventName: 'PostToolUse', ...output } })
+  const updatedToolOutput = input === undefined ? undefined : shapedLike(native.tool_response, input)
+  return hookReply('PostToolUse', { additionalContext, updatedToolOutput })
 }
 
 /**
@@ -85,25 +72,21 @@ const refusable =
   (outcome, native) =>
     outcome.kind === 'block'
       ? jsonReply({ decision: 'block', reason: outcome.message })
-      : context(event)(outcome, native)
+      : addsContext(event)(outcome, native)
 
 const exitOnly: Reply = ({ kind, message }) => (kind === 'block' ? blockingReply(message) : silentReply)
 
-const replies: Readonly<Record<string, Reply>> = {
+/** The replies in the exact format that Claude Code honours. */
+export const claudeCodeReply = replyFrom({
   PreToolUse: preToolUse,
   PermissionRequest: permissionRequest,
   PostToolUse: postToolUse,
-  PostToolUseFailure: context('PostToolUseFailure'),
+  PostToolUseFailure: addsContext('PostToolUseFailure'),
   UserPromptSubmit: refusable('UserPromptSubmit'),
-  SessionStart: context('SessionStart'),
+  SessionStart: addsContext('SessionStart'),
   Stop: ({ kind, message }) =>
     kind === 'block' ? jsonReply({ decision: 'block', reason: message }) : silentReply,
-  SubagentStart: context('SubagentStart'),
+  SubagentStart: addsContext('SubagentStart'),
   PreCompact: exitOnly,
   TaskCompleted: exitOnly,
-}
-
-/** The reply in the exact format that Claude Code honours for this event. */
-export function claudeCodeReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return lookUp(replies, event)?.(outcome, native) ?? silentReply
-}
+})

@@ -15,16 +15,22 @@ function helloLine(agent) {
   return `{"hookhelm":1,"agent":${JSON.stringify(agent)}}\n`
 }
 
+/** The code of an event that is spooled because the gateway did not listen or ended the connection. */
+const UNREACHABLE = 'gateway.unreachable'
+
 /** Errors of a gateway that can answer soon. */
 const TEMPORARY = ['gateway.stopping', 'gateway.busy', 'gateway.rate_limited']
 
 /**
  * One request. `native` is the payload as JSON on one line, `approval` the question that the call waited for when its
- * connection was lost: the gateway then asks no second time.
+ * connection was lost: the gateway then asks no second time. `HOOKHELM_RUN` proves the run that the agent works for: a runner
+ * puts it into the environment of the agents that it starts.
  */
 function requestLine({ id, event, withinMs, native, approval }) {
   const again = approval === undefined ? '' : `"approval_id":"${approval}",`
-  return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},${again}"native":${native}}\n`
+  const { HOOKHELM_RUN: proof = '' } = process.env
+  const run = proof === '' ? '' : `"run":${JSON.stringify(proof)},`
+  return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},${again}${run}"native":${native}}\n`
 }
 
 /** The name of the question at the end of the text of a pending line. */
@@ -125,6 +131,7 @@ module.exports = {
   MAX_LINE,
   MAX_PAYLOAD,
   TEMPORARY,
+  UNREACHABLE,
   approvalIn,
   checkSocketFolder,
   createLineReader,

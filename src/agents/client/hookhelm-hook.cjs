@@ -69,6 +69,8 @@ const state = {
   isPrinting: false,
   /** Why the gateway cannot be reached. */
   obstacle: undefined,
+  /** Another user may be listening in its place. */
+  isUntrusted: false,
   connection: undefined,
   isConnected: false,
   request: undefined,
@@ -90,6 +92,7 @@ const fs = require('node:fs')
 const {
   MAX_PAYLOAD,
   TEMPORARY,
+  UNREACHABLE,
   approvalIn,
   checkSocketFolder,
   createLineReader,
@@ -271,7 +274,10 @@ function reachGateway() {
   try {
     if (tooLong) state.obstacle = obstacleOf({})
     else if (isTrusted(socket)) connectToGateway()
-    else state.obstacle = `another user may be answering at ${socket}, who is not trusted`
+    else {
+      state.isUntrusted = true
+      state.obstacle = `another user may be answering at ${socket}, who is not trusted`
+    }
   } catch (error) {
     state.obstacle = obstacleOf(error)
   }
@@ -287,7 +293,7 @@ function reachAgain() {
     state.obstacle = undefined
     reachGateway()
     // Without its folder the socket cannot be there yet; a folder of another user is no gateway.
-    if (state.obstacle?.startsWith('another user')) noAnswer(state.obstacle)
+    if (state.isUntrusted) noAnswer(state.obstacle)
     if (state.obstacle !== undefined) reachAgain()
   }, RETRY_MS)
 }
@@ -448,7 +454,9 @@ function printReply({ code, out, err }) {
 function noAnswer(reason) {
   const why = oneLine(reason)
   const { observe, failOpen } = options
-  const lost = spool(why, observe ? '' : failOpen ? '"opened":true,' : '"blocked":true,')
+  const isDown = reason === state.obstacle && !state.isUntrusted
+  const code = isDown ? `"code":"${UNREACHABLE}",` : ''
+  const lost = spool(why, `${code}${observe ? '' : failOpen ? '"opened":true,' : '"blocked":true,'}`)
   if (observe) {
     if (lost !== undefined) printError(`hookhelm: ${why}; the event is lost: ${lost}`)
     exit(0)
@@ -510,7 +518,7 @@ function writeAll(file, bytes) {
 
 // ---- The spool: events that the gateway reads later
 
-/** Returns why the event is not spooled, or undefined. `mark` is its outcome as JSON members. */
+/** Returns why the event is not spooled, or undefined. `mark` is its code and outcome as JSON members. */
 function spool(why, mark) {
   const { agent, event, spool: folder } = options
   if (folder === undefined) return 'there is no --spool'

@@ -1,3 +1,4 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import type { CommandAgentAdapter, NativeReading } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'
@@ -7,8 +8,7 @@ import { codexPatch, codexTools, codexUnmappedTools } from './tools.ts'
 
 /** Codex: command hooks like Claude Code's. Codex rejects replies with unknown fields. */
 export const codexAdapter: CommandAgentAdapter = {
-  name: 'codex',
-  title: 'Codex',
+  ...codingAgent('codex'),
   checked: '0.166.0',
   proof: 'run',
   transport: 'command',

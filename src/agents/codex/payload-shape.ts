@@ -1,22 +1,18 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { claudeFields } from '../claude-code/payload-shape.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type NativeToolCall } from '../translate/shaped-event.ts'
-import { codexEvents } from './events.ts'
-import { codexTools } from './tools.ts'
+import { codexAdapter } from './adapter.ts'
 
 /** Codex's hooks: Claude Code's fields, its own tools, and a patch for every change of a file. */
 export const codexPayloadShape = definePayloadShape({
-  agent: 'codex',
-  events: codexEvents,
-  tools: {
-    tools: codexTools,
-    preferred: { Agent: 'spawn_agent', Read: 'read_file' },
-    convert: asPatch,
-    revert: readChangedPatch,
-  },
+  adapter: codexAdapter,
+  preferred: { Agent: 'spawn_agent', Read: 'read_file' },
+  convert: asPatch,
+  revert: readChangedPatch,
   afterToolBlock: 'output',
   build: (source, nativeEvent) => {
     const { payload, envelope, raw } = source
@@ -25,14 +21,13 @@ export const codexPayloadShape = definePayloadShape({
       ...raw,
       ...claudeFields(source, nativeEvent),
       ...(raw.transcript_path === undefined ? { transcript_path: null } : {}),
-      ...(envelope.turn === undefined ? {} : { turn_id: envelope.turn }),
+      ...definedFields({ turn_id: envelope.turn }),
       model: raw.model ?? payload.model ?? '',
       ...(response === undefined
         ? {}
         : { tool_response: source.tool.name === 'Bash' ? outputText(response) : response }),
     }
   },
-  variables: () => ({}),
 })
 
 /** Codex changes files with patches only, so that its guards look for paths in the text of a patch. */

@@ -1,37 +1,30 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import type { NativePayload } from '../agent-adapter.ts'
 import { patchText } from '../translate/apply-patch.ts'
-import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
-import { lookUp, toNative } from '../translate/tool-names.ts'
+import {
+  addsContext,
+  blockingReply,
+  hookReply,
+  jsonReply,
+  outputText,
+  type Reply,
+  replyFrom,
+  silentReply,
+} from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { codexPatch, codexTools } from './tools.ts'
-
-type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 // Codex rejects a reply with an unknown field, and a rejected reply allows the action. So each reply has only the
 // fields that it needs.
 
-const context =
-  (hookEventName: string): Reply =>
-  ({ context: additionalContext }) =>
-    additionalContext === undefined
-      ? silentReply
-      : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
-
 const preToolUse: Reply = (outcome, native) => {
   const { kind, message, input, context: additionalContext } = outcome
   if (kind === 'block' || kind === 'ask') return blockingReply(message)
-  if (input === undefined) return context('PreToolUse')(outcome, native)
+  if (input === undefined) return addsContext('PreToolUse')(outcome, native)
   const updatedInput = changedInput(native, input)
   if (updatedInput === undefined)
     return blockingReply(`a hook changed this call in a way that Codex cannot carry out: ${message}`)
-  return jsonReply({
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'allow',
-      updatedInput,
-      ...(additionalContext === undefined ? {} : { additionalContext }),
-    },
-  })
+  return hookReply('PreToolUse', { permissionDecision: 'allow', updatedInput, additionalContext })
 }
 
 function changedInput(native: NativePayload, input: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -44,8 +37,7 @@ function changedInput(native: NativePayload, input: unknown): Readonly<Record<st
 }
 
 const permissionRequest: Reply = ({ kind, message }) => {
-  const permissionReply = (decision: object) =>
-    jsonReply({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
+  const permissionReply = (decision: object) => hookReply('PermissionRequest', { decision })
   if (kind === 'block' || kind === 'ask') return permissionReply({ behavior: 'deny', message })
   return kind === 'grant' ? permissionReply({ behavior: 'allow' }) : silentReply
 }
@@ -53,7 +45,7 @@ const permissionRequest: Reply = ({ kind, message }) => {
 /** A block does not undo the call. The model reads the reason instead of the output. */
 const postToolUse: Reply = (outcome, native) => {
   const { input, context: additionalContext } = outcome
-  if (input === undefined) return context('PostToolUse')(outcome, native)
+  if (input === undefined) return addsContext('PostToolUse')(outcome, native)
   return jsonReply({
     decision: 'block',
     reason: outputText(input),
@@ -66,21 +58,17 @@ const postToolUse: Reply = (outcome, native) => {
 const blocked = (message: string) => jsonReply({ decision: 'block', reason: message })
 
 const userPromptSubmit: Reply = (outcome, native) =>
-  outcome.kind === 'block' ? blocked(outcome.message) : context('UserPromptSubmit')(outcome, native)
+  outcome.kind === 'block' ? blocked(outcome.message) : addsContext('UserPromptSubmit')(outcome, native)
 
-const replies: Readonly<Record<string, Reply>> = {
+/** The replies in the exact format that Codex honours. */
+export const codexReply = replyFrom({
   PreToolUse: preToolUse,
   PermissionRequest: permissionRequest,
   PostToolUse: postToolUse,
   UserPromptSubmit: userPromptSubmit,
-  SessionStart: context('SessionStart'),
-  SubagentStart: context('SubagentStart'),
+  SessionStart: addsContext('SessionStart'),
+  SubagentStart: addsContext('SubagentStart'),
   Stop: ({ kind, message }) => (kind === 'block' ? blocked(message) : silentReply),
   PreCompact: ({ kind, message }) =>
     kind === 'block' ? jsonReply({ continue: false, stopReason: message }) : silentReply,
-}
-
-/** The reply in the exact format that Codex honours for this event. */
-export function codexReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return lookUp(replies, event)?.(outcome, native) ?? silentReply
-}
+})

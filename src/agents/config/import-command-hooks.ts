@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   canonicalEvent,
   type ImportAttempt,
@@ -7,7 +6,10 @@ import {
   translateWith,
 } from '../../config/formats/import-format.ts'
 import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
-import type { SchemaPath } from '../../engine/core/schema.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
+import { looseObject, nonEmpty, numeric, openObject } from '../../engine/core/more-schemas.ts'
+import { readChecked, readIfValid } from '../../engine/core/read-checked.ts'
+import { type SchemaPath, type SchemaType, schema } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
@@ -30,41 +32,42 @@ import { translateCommand } from './translate-command.ts'
 /** Translates an agent's parsed configuration into our hooks, or lists its problems. `file` is where it was read. */
 export type AgentImporter = (value: unknown, file: string) => ImportAttempt
 
-const text = z.string().min(1, 'must not be empty')
-const texts = z.record(z.string(), z.string())
+const text = nonEmpty()
+const texts = schema.map(schema.text())
 /** The fields that the agents share. */
-const hookSchema = z.looseObject({
-  type: z.string().exactOptional(),
-  name: z.string().exactOptional(),
-  description: z.string().exactOptional(),
-  command: text.exactOptional(),
-  bash: text.exactOptional(),
-  powershell: text.exactOptional(),
-  exec: text.exactOptional(),
-  args: z.array(z.string()).exactOptional(),
-  cwd: z.string().exactOptional(),
-  env: texts.exactOptional(),
-  url: text.exactOptional(),
-  headers: texts.exactOptional(),
-  prompt: text.exactOptional(),
-  model: text.exactOptional(),
-  timeout: z.number().positive('must be more than 0').exactOptional(),
-  timeoutSec: z.number().positive('must be more than 0 s').exactOptional(),
-  matcher: z.string().exactOptional(),
-  failClosed: z.boolean().exactOptional(),
-  async: z.boolean().exactOptional(),
+const hookSchema = looseObject(
+  schema.partial({
+    type: schema.text(),
+    name: schema.text(),
+    description: schema.text(),
+    command: text,
+    bash: text,
+    powershell: text,
+    exec: text,
+    args: schema.list(schema.text()),
+    cwd: schema.text(),
+    env: texts,
+    url: text,
+    headers: texts,
+    prompt: text,
+    model: text,
+    timeout: numeric(undefined, { moreThan: 0 }),
+    timeoutSec: numeric(undefined, { moreThan: 0 }),
+    matcher: schema.text(),
+    failClosed: schema.boolean(),
+    async: schema.boolean(),
+  }),
+)
+const groupSchema = looseObject({
+  matcher: schema.optional(schema.text()),
+  sequential: schema.optional(schema.boolean()),
+  hooks: schema.list(hookSchema),
 })
-const groupSchema = z.looseObject({
-  matcher: z.string().exactOptional(),
-  sequential: z.boolean().exactOptional(),
-  hooks: z.array(hookSchema),
-})
-const switches = z.looseObject({
-  enabled: z.boolean().exactOptional(),
-  disabled: z.array(z.string()).exactOptional(),
-})
+const switches = looseObject(
+  schema.partial({ enabled: schema.boolean(), disabled: schema.list(schema.text()) }),
+)
 
-export type CommandHook = z.output<typeof hookSchema>
+export type CommandHook = SchemaType<typeof hookSchema>
 
 /** An event of the agent that is one of ours for some tools only. */
 export interface ToolEvent {
@@ -115,10 +118,10 @@ interface Importing {
 
 /** An importer for hooks that the agent keeps under `hooks.<event>`. */
 export function importCommandHooks(host: CommandHost, options: CommandHookImport): AgentImporter {
-  const schema = fileSchema(host)
+  const format = fileSchema(host)
   return (value, file) =>
     translateWith(value, {
-      schema,
+      schema: format,
       translate(parsed, ledger) {
         const isOff = readSwitches(parsed, ledger)
         const { hooks } = parsed
@@ -132,12 +135,12 @@ export function importCommandHooks(host: CommandHost, options: CommandHookImport
 }
 
 function fileSchema({ layout, notEvents = [] }: CommandHost) {
-  const list = layout === 'groups' ? z.array(groupSchema) : z.array(hookSchema)
-  const others = z.object(Object.fromEntries(notEvents.map((key) => [key, z.unknown().exactOptional()])))
-  return z.looseObject({
-    hooks: notEvents.length === 0 ? z.record(z.string(), list) : others.catchall(list),
-    disableAllHooks: z.boolean().exactOptional(),
-    hooksConfig: switches.exactOptional(),
+  const list = layout === 'groups' ? schema.list(groupSchema) : schema.list(hookSchema)
+  const others = schema.partial(Object.fromEntries(notEvents.map((key) => [key, schema.any()])))
+  return looseObject({
+    hooks: openObject(others, list),
+    disableAllHooks: schema.optional(schema.boolean()),
+    hooksConfig: schema.optional(switches),
   })
 }
 
@@ -147,11 +150,9 @@ function readSwitches(
   ledger: ImportLedger,
 ): (hook: CommandHook) => boolean {
   for (const key of ['$schema', 'version']) ledger.use([key])
-  const older = switches.safeParse(hooks)
-  const config = switches.safeParse(hooksConfig ?? {})
   const found = [
-    { path: ['hooks'], ...(older.success ? older.data : {}) },
-    { path: ['hooksConfig'], ...(config.success ? config.data : {}) },
+    { path: ['hooks'], ...readIfValid(switches, hooks) },
+    { path: ['hooksConfig'], ...readIfValid(switches, hooksConfig) },
   ]
   const names = new Set<string>()
   let isAllOff = disableAllHooks === true
@@ -174,33 +175,27 @@ function findHooks(
   ledger: ImportLedger,
 ): readonly FoundHook[] {
   if (layout === 'flat')
-    return z
-      .array(hookSchema)
-      .parse(value)
-      .map((hook, at) => {
-        const reader = new FieldReader(hook, ['hooks', event, at], ledger)
-        return {
-          event,
-          reader,
-          matcher: reader.take('matcher') ?? '',
-          matcherPath: [...reader.path, 'matcher'],
-        }
-      })
-  return z
-    .array(groupSchema)
-    .parse(value)
-    .flatMap((group, at) => {
-      const path = ['hooks', event, at]
-      const matcher = new FieldReader(group, path, ledger).take('matcher') ?? ''
-      // Hooks of Hookhelm always run one after the other.
-      ledger.use([...path, 'sequential'])
-      return group.hooks.map((hook, index) => ({
+    return readChecked(schema.list(hookSchema), value).map((hook, at) => {
+      const reader = new FieldReader(hook, ['hooks', event, at], ledger)
+      return {
         event,
-        reader: new FieldReader(hook, [...path, 'hooks', index], ledger),
-        matcher,
-        matcherPath: [...path, 'matcher'],
-      }))
+        reader,
+        matcher: reader.take('matcher') ?? '',
+        matcherPath: [...reader.path, 'matcher'],
+      }
     })
+  return readChecked(schema.list(groupSchema), value).flatMap((group, at) => {
+    const path = ['hooks', event, at]
+    const matcher = new FieldReader(group, path, ledger).take('matcher') ?? ''
+    // Hooks of Hookhelm always run one after the other.
+    ledger.use([...path, 'sequential'])
+    return group.hooks.map((hook, index) => ({
+      event,
+      reader: new FieldReader(hook, [...path, 'hooks', index], ledger),
+      matcher,
+      matcherPath: [...path, 'matcher'],
+    }))
+  })
 }
 
 /** The events of ours that a native event becomes. Undefined if there is none. */
@@ -333,7 +328,7 @@ function commandFields(
   const folder = made.config.cwd ?? options.folder?.(file)
   return {
     handler_type: 'command',
-    config: { ...inherited, ...made.config, ...(folder === undefined ? {} : { cwd: folder }), ...payload },
+    config: { ...inherited, ...made.config, ...definedFields({ cwd: folder }), ...payload },
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 
@@ -94,7 +95,7 @@ export function propertyOf(
 
 /** The error for a configuration that Hookhelm cannot read or write. `where` is a path, perhaps with line and column. */
 export function unusableConfig(where: string, why: string, hint?: string): Error {
-  return serverError('connect.config', `${where} ${why}`, hint === undefined ? {} : { hint })
+  return serverError('connect.config', `${where} ${why}`, definedFields({ hint }))
 }
 
 /** `file:line:column`, which terminals turn into a link. */

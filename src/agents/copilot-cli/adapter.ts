@@ -1,4 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { codingAgent } from '../../engine/core/coding-agents.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { textField } from '../translate/read-fields.ts'
@@ -16,8 +18,7 @@ type Fields = Readonly<Record<string, unknown>>
  * names and arguments that a rewrite needs.
  */
 export const copilotCliAdapter: CommandAgentAdapter = {
-  name: 'copilot-cli',
-  title: 'Copilot CLI',
+  ...codingAgent('copilot-cli'),
   checked: '1.0.102',
   proof: 'run',
   transport: 'command',
@@ -34,7 +35,7 @@ export const copilotCliAdapter: CommandAgentAdapter = {
       payload: { ...read.payload, ...patchCall(native), ...lookUp(views, kindOf(event))?.(snake) },
       // A sub-agent has its own session, with its own name as the id.
       envelope: lane === undefined || lane === envelope.session ? envelope : { ...envelope, lane },
-      ...(parent === undefined ? {} : { parentSession: parent }),
+      ...definedFields({ parentSession: parent }),
     }
   },
   reply: copilotCliReply,

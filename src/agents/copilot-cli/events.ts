@@ -1,5 +1,12 @@
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
+import { sameFields } from '../translate/field-map.ts'
 import { lookUp } from '../translate/tool-names.ts'
+
+const ending = {
+  stopReason: ['stop_reason', 'end_turn'],
+  stop_hook_active: ['stop_hook_active', false],
+} as const
 
 const camel = {
   preToolUse: {
@@ -13,26 +20,42 @@ const camel = {
     note: 'runs before the agent’s own permissions, and not for reading files; a grant never lets a call leave the sandbox',
   },
   postToolUse: { event: 'post_tool_use', honours: ['rewrite', 'context'] },
-  postToolUseFailure: { event: 'post_tool_use_failure', honours: ['context'] },
+  postToolUseFailure: {
+    event: 'post_tool_use_failure',
+    honours: ['context'],
+    fields: sameFields({ error: '' }),
+  },
   userPromptSubmitted: {
     event: 'user_prompt_submit',
+    fields: sameFields({ prompt: '' }),
     honours: ['block', 'rewrite', 'context'],
     note: 'changing the prompt works in this version, although the documentation denies it',
   },
   userPromptTransformed: {},
-  sessionStart: { event: 'session_start', honours: ['context'] },
-  sessionEnd: { event: 'session_end' },
-  agentStop: { event: 'stop', honours: ['block'], note: 'it ends after 8 blocks in a row' },
+  sessionStart: {
+    event: 'session_start',
+    honours: ['context'],
+    fields: { initialPrompt: ['initial_prompt', ''] },
+  },
+  sessionEnd: { event: 'session_end', fields: { reason: ['reason', 'complete'] } },
+  agentStop: { event: 'stop', honours: ['block'], fields: ending, note: 'it ends after 8 blocks in a row' },
   subagentStart: {
     event: 'subagent_start',
     honours: ['context'],
     note: 'to block a sub-agent, block the tool `Agent`; the built-in general-purpose agent sends no event',
   },
-  subagentStop: { event: 'subagent_stop' },
-  preCompact: { event: 'pre_compact' },
+  subagentStop: {
+    event: 'subagent_stop',
+    fields: { response: ['last_assistant_message', ''], ...ending },
+  },
+  preCompact: {
+    event: 'pre_compact',
+    fields: { customInstructions: ['custom_instructions', ''], ...sameFields({ trigger: 'auto' }) },
+  },
   errorOccurred: { event: 'stop_failure' },
   notification: {
     event: 'notification',
+    fields: sameFields({ message: undefined, title: undefined, notification_type: undefined }),
     honours: ['context'],
     note: 'added context can wake an idle session',
   },
@@ -70,7 +93,7 @@ const observedTwins = [
 function twin(key: string, name: EventWithTwin): NativeEvent {
   const row: NativeEvent = camel[name]
   return {
-    ...(row.event === undefined ? {} : { event: row.event }),
+    ...definedFields({ event: row.event }),
     ...(row.honours === undefined || !observedTwins.includes(key) ? {} : { honours: row.honours }),
     chatty: true,
     note: `the same as \`${name}\`, from the settings of Claude Code: connect one of both`,

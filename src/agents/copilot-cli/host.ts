@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import {
   type AgentConfigFile,
   badFinding,
@@ -41,7 +42,7 @@ export const copilotCliHost: CommandHost = {
     timestamp: 0,
     cwd,
     ...(tool_name === undefined ? {} : { toolName: tool_name, toolArgs: tool_input, toolInput: tool_input }),
-    ...(prompt === undefined ? {} : { prompt }),
+    ...definedFields({ prompt }),
   }),
   trustNotice: (level) =>
     level === 'user'

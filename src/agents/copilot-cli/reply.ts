@@ -1,20 +1,19 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
-import { lookUp, toNative } from '../translate/tool-names.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import {
+  fieldsReply,
+  jsonReply,
+  outputText,
+  type Reply,
+  replyFrom,
+  silentReply,
+} from '../translate/process-reply.ts'
+import { toNative } from '../translate/tool-names.ts'
 import { ownEventName } from './events.ts'
 import { copilotArguments } from './payload.ts'
 import { claudeNamedTools, copilotCliTools } from './tools.ts'
 
-type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
-
-function unlessEmpty(output: object): ProcessReply {
-  return Object.keys(output).length === 0 ? silentReply : jsonReply(output)
-}
-
-const added = (context: string | undefined) =>
-  unlessEmpty(context === undefined ? {} : { additionalContext: context })
 
 /** Both formats honour a top-level decision. Under a camelCase key, Copilot CLI ignores Claude Code's wrapper. */
 const preToolUse: Reply = ({ kind, message, input }, native) => {
@@ -25,9 +24,10 @@ const preToolUse: Reply = ({ kind, message, input }, native) => {
       permissionDecision: 'deny',
       permissionDecisionReason: `a hook changed this call in a way that Copilot CLI cannot carry out: ${message}`,
     })
-  return unlessEmpty({
-    ...(decision === undefined ? {} : { permissionDecision: decision, permissionDecisionReason: message }),
-    ...(changed === undefined ? {} : { modifiedArgs: changed }),
+  return fieldsReply({
+    permissionDecision: decision,
+    permissionDecisionReason: decision && message,
+    modifiedArgs: changed,
   })
 }
 
@@ -45,14 +45,14 @@ const permissionRequest: Reply = ({ kind, message }) => {
   return kind === 'grant' ? jsonReply({ behavior: 'allow' }) : silentReply
 }
 
-const postToolUse: Reply = ({ input, context }) =>
-  unlessEmpty({
-    // Copilot CLI treats a result of another type as a failure.
-    ...(input === undefined
-      ? {}
-      : { modifiedResult: { resultType: 'success', textResultForLlm: outputText(input) } }),
-    ...(context === undefined ? {} : { additionalContext: context }),
+const postToolUse: Reply = ({ input, context }) => {
+  // Copilot CLI treats a result of another type as a failure.
+  const result = { resultType: 'success', textResultForLlm: outputText(input) }
+  return fieldsReply({
+    modifiedResult: input === undefined ? undefined : result,
+    additionalContext: context,
   })
+}
 
 const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
   const block = (reason: string) => jsonReply({ decision: 'block', reason })
@@ -60,18 +60,15 @@ const userPromptSubmitted: Reply = ({ kind, message, input, context }) => {
   // Copilot CLI rejects an empty prompt and continues with the original.
   if (input !== undefined && (typeof input !== 'string' || input === ''))
     return block(`a hook left nothing of this prompt: ${message}`)
-  return unlessEmpty({
-    ...(input === undefined ? {} : { modifiedPrompt: input }),
-    ...(context === undefined ? {} : { additionalContext: context }),
-  })
+  return fieldsReply({ modifiedPrompt: input, additionalContext: context })
 }
 
 const stop: Reply = ({ kind, message }) =>
   kind === 'block' ? jsonReply({ decision: 'block', reason: message }) : silentReply
 
-const context: Reply = (outcome) => added(outcome.context)
+const context: Reply = (outcome) => fieldsReply({ additionalContext: outcome.context })
 
-const replies: Readonly<Record<string, Reply>> = {
+const reply = replyFrom({
   preToolUse,
   permissionRequest,
   postToolUse,
@@ -81,9 +78,8 @@ const replies: Readonly<Record<string, Reply>> = {
   agentStop: stop,
   subagentStart: context,
   notification: context,
-}
+})
 
-/** The reply in the exact format that Copilot CLI honours for this event. */
-export function copilotCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return lookUp(replies, ownEventName(event))?.(outcome, native) ?? silentReply
-}
+/** The replies in the exact format that Copilot CLI honours. */
+export const copilotCliReply: typeof reply = (event, outcome, native) =>
+  reply(ownEventName(event), outcome, native)

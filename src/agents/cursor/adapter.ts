@@ -1,5 +1,7 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { CommandAgentAdapter } from '../agent-adapter.ts'
-import { definedFields, textField } from '../translate/read-fields.ts'
+import { textField } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'
 import { cursorCwd, cursorPayload } from './payload.ts'
 import { cursorReply } from './reply.ts'
@@ -7,8 +9,7 @@ import { cursorTools } from './tools.ts'
 
 /** Cursor: command hooks in its own format. Written from its documentation, not checked by running it. */
 export const cursorAdapter: CommandAgentAdapter = {
-  name: 'cursor',
-  title: 'Cursor',
+  ...codingAgent('cursor'),
   checked: 'documentation of 2026',
   proof: 'documentation',
   transport: 'command',

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
 import {
   definePayloadShape,
@@ -7,29 +8,7 @@ import {
   type ShapeSource,
   type ShapeView,
 } from '../translate/shaped-event.ts'
-import { lookUp } from '../translate/tool-names.ts'
-import { cursorEvents } from './events.ts'
-import { cursorTools } from './tools.ts'
-
-/** Cursor's hooks. Its older events concern one kind of tool and have the arguments at the top level. */
-export const cursorPayloadShape = definePayloadShape({
-  agent: 'cursor',
-  events: cursorEvents,
-  tools: { tools: cursorTools },
-  afterToolBlock: 'context',
-  runsInProject: true,
-  build: (source, nativeEvent) => ({
-    ...(source.raw.hook_event_name === nativeEvent ? source.raw : {}),
-    ...commonFields(source, nativeEvent),
-    ...(lookUp(views, nativeEvent) ?? (({ payload }) => payload))(source),
-  }),
-  variables: ({ project, raw }) => ({
-    CURSOR_PROJECT_DIR: project,
-    CURSOR_VERSION: String(raw.cursor_version ?? ''),
-    CURSOR_USER_EMAIL: String(raw.user_email ?? ''),
-    CLAUDE_PROJECT_DIR: project,
-  }),
-})
+import { cursorAdapter } from './adapter.ts'
 
 function commonFields({ envelope, payload, raw, project }: ShapeSource, nativeEvent: string): PayloadRecord {
   return {
@@ -73,7 +52,7 @@ const mcp: ShapeView = ({ tool, payload }) => {
   return {
     tool_name: inner ?? tool.name.replace(/^MCP:/, ''),
     tool_input: JSON.stringify(tool.input),
-    ...(server === undefined ? {} : { mcp_server_name: server }),
+    ...definedFields({ mcp_server_name: server }),
     ...pickFields(payload, 'mcp_server_name', 'url'),
   }
 }
@@ -124,8 +103,10 @@ const edits: ShapeView = (source) => {
   }
 }
 
+const session: ShapeView = ({ envelope }) => ({ session_id: envelope.session ?? '' })
+
 const views: Readonly<Record<string, ShapeView>> = {
-  preToolUse: (source) => ({ ...tool(source), ...pickFields(source.payload, 'agent_message') }),
+  preToolUse: tool,
   postToolUse: (source) => ({
     ...tool(source),
     ...duration(source),
@@ -135,8 +116,6 @@ const views: Readonly<Record<string, ShapeView>> = {
     ...tool(source),
     ...duration(source),
     error_message: String(source.payload.error ?? ''),
-    failure_type: source.payload.failure_type ?? 'error',
-    is_interrupt: source.payload.is_interrupt ?? false,
   }),
   beforeShellExecution: shell,
   afterShellExecution: (source) => ({
@@ -150,48 +129,34 @@ const views: Readonly<Record<string, ShapeView>> = {
     ...duration(source),
     result_json: asJsonText(source.payload.tool_response ?? ''),
   }),
-  beforeReadFile: (source) => ({ ...reading(source), attachments: source.payload.attachments ?? [] }),
+  beforeReadFile: reading,
   beforeTabFileRead: reading,
   afterFileEdit: edits,
   afterTabFileEdit: edits,
-  beforeSubmitPrompt: ({ payload }) => ({
-    prompt: payload.prompt ?? '',
-    attachments: payload.attachments ?? [],
-  }),
-  sessionStart: ({ payload, envelope }) => ({
-    session_id: envelope.session ?? '',
-    is_background_agent: payload.is_background_agent ?? false,
-    composer_mode: payload.composer_mode ?? 'agent',
-  }),
-  sessionEnd: ({ payload, envelope }) => ({
-    session_id: envelope.session ?? '',
-    reason: payload.reason ?? 'completed',
-    duration_ms: payload.duration_ms ?? 0,
-    is_background_agent: payload.is_background_agent ?? false,
-    final_status: payload.final_status ?? 'completed',
-  }),
-  stop: ({ payload }) => ({
-    status: payload.status ?? payload.stop_reason ?? 'completed',
-    loop_count: payload.loop_count ?? 0,
-  }),
+  sessionStart: session,
+  sessionEnd: session,
   subagentStart: ({ payload, envelope }) => ({
-    subagent_id: payload.agent_id ?? '',
-    subagent_type: payload.agent_type ?? '',
-    task: payload.prompt ?? '',
     parent_conversation_id: payload.parent_conversation_id ?? envelope.session ?? '',
     tool_call_id: payload.tool_call_id ?? envelope.toolCall ?? '',
-    is_parallel_worker: payload.is_parallel_worker ?? false,
-    ...pickFields(payload, 'subagent_model', 'git_branch'),
-  }),
-  subagentStop: ({ payload }) => ({
-    subagent_type: payload.agent_type ?? '',
-    status: payload.status ?? 'completed',
-    task: payload.task ?? '',
-    summary: payload.last_assistant_message ?? '',
-    duration_ms: payload.duration_ms ?? 0,
-    loop_count: payload.loop_count ?? 0,
-    modified_files: payload.modified_files ?? [],
-    ...pickFields(payload, 'message_count', 'tool_call_count', 'agent_transcript_path'),
   }),
   preCompact: ({ payload }) => ({ ...payload, trigger: payload.trigger ?? 'auto' }),
 }
+
+/** Cursor's hooks. Its older events concern one kind of tool and have the arguments at the top level. */
+export const cursorPayloadShape = definePayloadShape({
+  adapter: cursorAdapter,
+  afterToolBlock: 'context',
+  runsInProject: true,
+  views,
+  build: (source, nativeEvent, fields) => ({
+    ...(source.raw.hook_event_name === nativeEvent ? source.raw : {}),
+    ...commonFields(source, nativeEvent),
+    ...fields,
+  }),
+  variables: ({ project, raw }) => ({
+    CURSOR_PROJECT_DIR: project,
+    CURSOR_VERSION: String(raw.cursor_version ?? ''),
+    CURSOR_USER_EMAIL: String(raw.user_email ?? ''),
+    CLAUDE_PROJECT_DIR: project,
+  }),
+})

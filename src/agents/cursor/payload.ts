@@ -1,7 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { NativePayload } from '../agent-adapter.ts'
+import type { NativeEvent, NativePayload } from '../agent-adapter.ts'
+import { readFields } from '../translate/field-map.ts'
 import { inputField, nameField, parseJsonOrUndefined } from '../translate/read-fields.ts'
 import { lookUp, mcpToolName, toCanonical } from '../translate/tool-names.ts'
+import { cursorEvents } from './events.ts'
 import { cursorTools } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -50,11 +52,7 @@ const views: Readonly<Record<string, View>> = {
     ...lasted(native),
     tool_response: unpacked(native.tool_output),
   }),
-  postToolUseFailure: (native) => ({
-    ...anyTool(native),
-    ...lasted(native),
-    error: native.error_message,
-  }),
+  postToolUseFailure: (native) => ({ ...anyTool(native), ...lasted(native) }),
   afterShellExecution: (native) => ({ ...shell(native), ...lasted(native), tool_response: native.output }),
   afterMCPExecution: (native) => ({
     ...serverTool(native),
@@ -62,16 +60,6 @@ const views: Readonly<Record<string, View>> = {
     tool_response: unpacked(native.result_json),
   }),
   sessionStart: () => ({ source: 'startup' }),
-  stop: ({ status }) => ({ stop_reason: status }),
-  subagentStart: ({ subagent_id, subagent_type, task }) => ({
-    agent_id: subagent_id,
-    agent_type: subagent_type,
-    prompt: task,
-  }),
-  subagentStop: ({ subagent_type, summary }) => ({
-    agent_type: subagent_type,
-    last_assistant_message: summary,
-  }),
 }
 
 /** Fields that the envelope already has, or that hooks do not need. */
@@ -83,7 +71,8 @@ const known = new Set([
 /** The payload of our event. */
 export function cursorPayload(event: string, native: NativePayload): Fields {
   const rest = Object.entries(native).filter(([key, value]) => !known.has(key) && value !== null)
-  const view = lookUp(views, event)?.(native) ?? {}
+  const { fields = {} }: NativeEvent = lookUp(cursorEvents, event) ?? {}
+  const view = { ...readFields(fields, native), ...lookUp(views, event)?.(native) }
   const present = Object.entries(view).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries([...rest, ...present])
 }

@@ -1,5 +1,7 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CommandAgentAdapter, NativePayload, NativeReading } from '../agent-adapter.ts'
+import { codingAgent } from '../../engine/core/coding-agents.ts'
+import type { CommandAgentAdapter, NativeEvent, NativePayload, NativeReading } from '../agent-adapter.ts'
+import { readFields } from '../translate/field-map.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'
 import { lookUp, mcpToolName } from '../translate/tool-names.ts'
 import { geminiCliEvents } from './events.ts'
@@ -10,8 +12,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Gemini CLI: command hooks with its own names, tools and replies. */
 export const geminiCliAdapter: CommandAgentAdapter = {
-  name: 'gemini-cli',
-  title: 'Gemini CLI',
+  ...codingAgent('gemini-cli'),
   checked: '0.61.0',
   proof: 'run',
   transport: 'command',
@@ -20,7 +21,12 @@ export const geminiCliAdapter: CommandAgentAdapter = {
   unmappedTools: geminiCliUnmappedTools,
   read(event, native) {
     const reading = readSnakePayload(event, native, { tools: geminiCliTools })
-    return { ...reading, ...lookUp(views, event)?.(reading.payload, native) }
+    const { fields = {} }: NativeEvent = lookUp(geminiCliEvents, event) ?? {}
+    const others = Object.entries(reading.payload).filter(
+      ([key]) => (lookUp(fields, key)?.[0] ?? key) === key,
+    )
+    const payload = { ...Object.fromEntries(others), ...readFields(fields, reading.payload) }
+    return { ...reading, payload, ...lookUp(views, event)?.(payload, native) }
   },
   reply: geminiCliReply,
 }
@@ -36,15 +42,8 @@ const views: Readonly<Record<string, View>> = {
       ? { payload: whole }
       : { event: 'post_tool_use_failure', payload: { ...whole, error: failure } }
   },
-  AfterAgent: ({ prompt_response, ...payload }) => ({
-    payload: { ...payload, last_assistant_message: prompt_response },
-  }),
-  BeforeModel: ({ llm_request: request, ...payload }) => ({
-    payload: { ...payload, ...modelOf(request), request },
-  }),
-  AfterModel: ({ llm_request: request, llm_response: response, ...payload }) => ({
-    payload: { ...payload, ...modelOf(request), request, response },
-  }),
+  BeforeModel: withModel,
+  AfterModel: withModel,
 }
 
 /** Gemini CLI shortens the names of server and tool. The context has both in full. */
@@ -63,6 +62,8 @@ function failureOf(response: unknown): string | undefined {
   return typeof error === 'string' ? error : JSON.stringify(error)
 }
 
-function modelOf(request: unknown): Fields {
-  return isRecord(request) && typeof request.model === 'string' ? { model: request.model } : {}
+function withModel(payload: Fields): { readonly payload: Fields } {
+  const { request } = payload
+  const isNamed = isRecord(request) && typeof request.model === 'string'
+  return { payload: isNamed ? { ...payload, model: request.model } : payload }
 }

@@ -1,4 +1,5 @@
 import type { NativeEvent } from '../agent-adapter.ts'
+import { sameFields } from '../translate/field-map.ts'
 
 /** Every event of Gemini CLI 0.61, and the effects that it honours, as observed. */
 export const geminiCliEvents = {
@@ -13,19 +14,36 @@ export const geminiCliEvents = {
     honours: ['rewrite', 'context'],
     note: 'arrives as `post_tool_use_failure` when the tool reports an error, which a command with a bad exit code does not; changed output reaches the model as one text, marked as blocked',
   },
-  BeforeAgent: { event: 'user_prompt_submit', honours: ['block', 'context'] },
-  AfterAgent: { event: 'stop', honours: ['block'] },
-  SessionStart: { event: 'session_start', honours: ['context'] },
-  SessionEnd: { event: 'session_end' },
-  Notification: { event: 'notification', note: 'reports a permission prompt, which no hook can answer' },
+  BeforeAgent: {
+    event: 'user_prompt_submit',
+    honours: ['block', 'context'],
+    fields: sameFields({ prompt: '' }),
+  },
+  AfterAgent: {
+    event: 'stop',
+    honours: ['block'],
+    fields: {
+      prompt_response: ['last_assistant_message', ''],
+      ...sameFields({ prompt: '', stop_hook_active: false }),
+    },
+  },
+  SessionStart: { event: 'session_start', honours: ['context'], fields: { source: ['source', 'startup'] } },
+  SessionEnd: { event: 'session_end', fields: { reason: ['reason', 'other'] } },
+  Notification: {
+    event: 'notification',
+    fields: sameFields({ notification_type: 'ToolPermission', message: '', details: {} }),
+    note: 'reports a permission prompt, which no hook can answer',
+  },
   BeforeModel: {
     event: 'model_request',
+    fields: { llm_request: ['request', {}] },
     honours: ['rewrite'],
     chatty: true,
     note: 'messages contain only text: changing them loses tool calls and images, changing `config` loses instructions and tools',
   },
   AfterModel: {
     event: 'model_response',
+    fields: { llm_request: ['request', {}], llm_response: ['response', {}] },
     honours: ['rewrite'],
     chatty: true,
     note: 'once per chunk of the stream; a chunk without text cannot be changed',
@@ -33,6 +51,7 @@ export const geminiCliEvents = {
   BeforeToolSelection: { chatty: true, note: 'before every model call' },
   PreCompress: {
     event: 'pre_compact',
+    fields: sameFields({ trigger: 'auto' }),
     chatty: true,
     note: 'fires before every model call, whether or not anything is compacted',
   },

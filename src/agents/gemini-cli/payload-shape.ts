@@ -2,46 +2,8 @@ import { isRecord } from '../../engine/core/check.ts'
 import { isoTime } from '../../engine/core/clock.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
-import {
-  definePayloadShape,
-  pickFields,
-  type ShapeSource,
-  type ShapeView,
-} from '../translate/shaped-event.ts'
-import { lookUp } from '../translate/tool-names.ts'
-import { geminiCliEvents } from './events.ts'
-import { geminiCliTools } from './tools.ts'
-
-/** Gemini CLI's hooks: its own names of events and tools, and a time in every payload. */
-export const geminiCliPayloadShape = definePayloadShape({
-  agent: 'gemini-cli',
-  events: geminiCliEvents,
-  tools: { tools: geminiCliTools, preferred: { Read: 'read_file', Grep: 'grep_search' } },
-  usual: { post_tool_use_failure: 'AfterTool' },
-  afterToolBlock: 'output',
-  runsInProject: true,
-  // As observed: 1 is a warning, and every other code blocks if there is text.
-  blocksOnExit: (code) => code !== 1,
-  answerText: ({ stdout, stderr }) =>
-    stdout.trim() === '' && stderr.trim().startsWith('{') ? stderr : stdout,
-  build: (source, nativeEvent) => ({
-    ...(source.raw.hook_event_name === nativeEvent ? source.raw : {}),
-    session_id: source.envelope.session ?? '',
-    transcript_path: source.raw.transcript_path ?? '',
-    cwd: source.cwd,
-    hook_event_name: nativeEvent,
-    timestamp: source.raw.timestamp ?? isoTime(source.time),
-    ...(lookUp(views, nativeEvent) ?? remaining)(source),
-  }),
-  variables: ({ project, cwd, envelope: { session = '' } }) => ({
-    GEMINI_PROJECT_DIR: project,
-    GEMINI_CWD: cwd,
-    GEMINI_SESSION_ID: session,
-    CLAUDE_PROJECT_DIR: project,
-  }),
-})
-
-const remaining: ShapeView = ({ payload }) => payload
+import { definePayloadShape, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
+import { geminiCliAdapter } from './adapter.ts'
 
 const tool: ShapeView = (source) => ({
   tool_name: source.tool.name,
@@ -66,27 +28,33 @@ const afterTool: ShapeView = (source) => {
   return { ...tool(source), tool_response: { ...result, ...failed } }
 }
 
-const views: Readonly<Record<string, ShapeView>> = {
-  BeforeTool: tool,
-  AfterTool: afterTool,
-  BeforeAgent: ({ payload }) => ({ prompt: payload.prompt ?? '' }),
-  AfterAgent: ({ payload }) => ({
-    prompt: payload.prompt ?? '',
-    prompt_response: payload.last_assistant_message ?? '',
-    stop_hook_active: payload.stop_hook_active ?? false,
+const views: Readonly<Record<string, ShapeView>> = { BeforeTool: tool, AfterTool: afterTool }
+
+/** Gemini CLI's hooks: its own names of events and tools, and a time in every payload. */
+export const geminiCliPayloadShape = definePayloadShape({
+  adapter: geminiCliAdapter,
+  preferred: { Read: 'read_file', Grep: 'grep_search' },
+  usual: { post_tool_use_failure: 'AfterTool' },
+  afterToolBlock: 'output',
+  runsInProject: true,
+  // As observed: 1 is a warning, and every other code blocks if there is text.
+  blocksOnExit: (code) => code !== 1,
+  answerText: ({ stdout, stderr }) =>
+    stdout.trim() === '' && stderr.trim().startsWith('{') ? stderr : stdout,
+  views,
+  build: (source, nativeEvent, fields) => ({
+    ...(source.raw.hook_event_name === nativeEvent ? source.raw : {}),
+    session_id: source.envelope.session ?? '',
+    transcript_path: source.raw.transcript_path ?? '',
+    cwd: source.cwd,
+    hook_event_name: nativeEvent,
+    timestamp: source.raw.timestamp ?? isoTime(source.time),
+    ...fields,
   }),
-  BeforeModel: ({ payload }) => ({ llm_request: payload.request ?? {} }),
-  AfterModel: ({ payload }) => ({
-    llm_request: payload.request ?? {},
-    llm_response: payload.response ?? {},
+  variables: ({ project, cwd, envelope: { session = '' } }) => ({
+    GEMINI_PROJECT_DIR: project,
+    GEMINI_CWD: cwd,
+    GEMINI_SESSION_ID: session,
+    CLAUDE_PROJECT_DIR: project,
   }),
-  SessionStart: ({ payload }) => ({ source: payload.source ?? 'startup' }),
-  SessionEnd: ({ payload }) => ({ reason: payload.reason ?? 'other' }),
-  PreCompress: ({ payload }) => ({ trigger: payload.trigger ?? 'auto' }),
-  Notification: ({ payload }) => ({
-    notification_type: 'ToolPermission',
-    message: '',
-    details: {},
-    ...pickFields(payload, 'notification_type', 'message', 'details'),
-  }),
-}
+})

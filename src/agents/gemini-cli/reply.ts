@@ -1,10 +1,18 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
-import { blockingReply, jsonReply, outputText, silentReply } from '../translate/process-reply.ts'
+import type { NativePayload } from '../agent-adapter.ts'
+import {
+  addsContext,
+  blockingReply,
+  hookReply,
+  jsonReply,
+  outputText,
+  type Reply,
+  replyFrom,
+  silentReply,
+} from '../translate/process-reply.ts'
 import { lookUp, toNative } from '../translate/tool-names.ts'
 import { geminiCliTools } from './tools.ts'
 
-type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -20,7 +28,7 @@ const beforeTool: Reply = ({ kind, message, input }, native) => {
   if (input === undefined) return silentReply
   const changed = changedInput(native, input)
   if (typeof changed === 'string') return blockingReply(`${changed}: ${message}`)
-  return jsonReply({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } })
+  return hookReply('BeforeTool', { tool_input: changed })
 }
 
 /** Returns what to merge into the arguments, or why the change cannot be expressed. */
@@ -43,13 +51,7 @@ const afterTool: Reply = ({ input, context }) => {
     const reason = [outputText(input), context].filter((text) => text !== undefined).join('\n\n')
     return jsonReply({ decision: 'deny', reason })
   }
-  return added('AfterTool', context)
-}
-
-function added(hookEventName: string, additionalContext: string | undefined): ProcessReply {
-  return additionalContext === undefined
-    ? silentReply
-    : jsonReply({ hookSpecificOutput: { hookEventName, additionalContext } })
+  return hookReply('AfterTool', { additionalContext: context })
 }
 
 /** Sends only the difference: for each key, Gemini CLI replaces more than the hook sees. */
@@ -63,23 +65,19 @@ const modelPart =
     )
     if (changed.length === 0) return silentReply
     const sent = key === 'llm_response' ? input : Object.fromEntries(changed)
-    return jsonReply({ hookSpecificOutput: { hookEventName, [key]: sent } })
+    return hookReply(hookEventName, { [key]: sent })
   }
 
-const replies: Readonly<Record<string, Reply>> = {
+/** The replies in the exact format that Gemini CLI honours. */
+export const geminiCliReply = replyFrom({
   BeforeTool: beforeTool,
   AfterTool: afterTool,
-  BeforeAgent: ({ kind, message, context }) =>
-    kind === 'block' ? blockingReply(message) : added('BeforeAgent', context),
+  BeforeAgent: (outcome, native) =>
+    outcome.kind === 'block' ? blockingReply(outcome.message) : addsContext('BeforeAgent')(outcome, native),
   // The reason is the next prompt, so it keeps its line breaks.
   AfterAgent: ({ kind, message }) =>
     kind === 'block' ? jsonReply({ decision: 'deny', reason: message }) : silentReply,
-  SessionStart: ({ context }) => added('SessionStart', context),
+  SessionStart: addsContext('SessionStart'),
   BeforeModel: modelPart('BeforeModel', 'llm_request'),
   AfterModel: modelPart('AfterModel', 'llm_response'),
-}
-
-/** The reply in the exact format that Gemini CLI honours for this event. */
-export function geminiCliReply(event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply {
-  return lookUp(replies, event)?.(outcome, native) ?? silentReply
-}
+})

@@ -1,3 +1,4 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { openclawEvents } from './events.ts'
 import { readOpenclaw } from './read.ts'
@@ -6,8 +7,7 @@ import { openclawTools, openclawUnmappedTools } from './tools.ts'
 
 /** OpenClaw: a plugin inside its process, whose hooks return what happens next. */
 export const openclawAdapter: PluginAgentAdapter = {
-  name: 'openclaw',
-  title: 'OpenClaw',
+  ...codingAgent('openclaw'),
   checked: '2026.9.6',
   proof: 'run',
   transport: 'plugin',

@@ -1,4 +1,5 @@
 import type { NativeEvent } from '../agent-adapter.ts'
+import { sameFields } from '../translate/field-map.ts'
 
 /** The events that the plugin reports from OpenClaw 2026.9, and the effects that it honours, as observed. */
 export const openclawEvents = {
@@ -10,16 +11,26 @@ export const openclawEvents = {
   },
   after_tool_call: {
     event: 'post_tool_use',
+    fields: { result: ['tool_response'], durationMs: ['duration_ms'], ...sameFields({ error: undefined }) },
     note: 'only for calls whose result the middleware did not see; a call that another plugin refused is `permission_denied`',
   },
-  before_prompt_build: { event: 'user_prompt_submit', honours: ['block', 'context'] },
+  before_prompt_build: {
+    event: 'user_prompt_submit',
+    honours: ['block', 'context'],
+    fields: sameFields({ prompt: '' }),
+  },
   before_agent_run: {
     event: 'user_prompt_submit',
     honours: ['block'],
+    fields: sameFields({ prompt: '' }),
     note: 'only for prompts that `before_prompt_build` did not see; harnesses without it cannot block a prompt',
   },
   before_agent_finalize: {
     event: 'stop',
+    fields: {
+      stopHookActive: ['stop_hook_active', false],
+      lastAssistantMessage: ['last_assistant_message', ''],
+    },
     honours: ['block'],
     note: 'it ends after 3 blocks in a row, and also once a tool ran that may have changed something',
   },

@@ -1,35 +1,9 @@
-import {
-  definePayloadShape,
-  type ShapeSource,
-  type ShapeView,
-  withoutUndefined,
-} from '../translate/shaped-event.ts'
-import { lookUp } from '../translate/tool-names.ts'
-import { openclawEvents } from './events.ts'
-import { openclawTools } from './tools.ts'
-
-/** What a hook of an OpenClaw plugin receives: its two arguments, `event` and `ctx`. */
-export const openclawPayloadShape = definePayloadShape({
-  agent: 'openclaw',
-  events: openclawEvents,
-  usual: { post_tool_use: 'after_tool_call', post_tool_use_failure: 'after_tool_call' },
-  tools: {
-    tools: openclawTools,
-    convert: (canonical, { command }) =>
-      ['Edit', 'Write'].includes(canonical) && typeof command === 'string'
-        ? { name: 'apply_patch', input: { input: command } }
-        : undefined,
-  },
-  afterToolBlock: 'context',
-  build: (source, nativeEvent) => ({
-    event: (lookUp(views, nativeEvent) ?? (({ payload }) => payload))(source),
-    ctx: context(source),
-  }),
-  variables: () => ({}),
-})
+import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definePayloadShape, patchIn, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
+import { openclawAdapter } from './adapter.ts'
 
 const call: ShapeView = ({ tool, envelope }) =>
-  withoutUndefined({
+  definedFields({
     toolName: tool.name,
     params: tool.input,
     runId: envelope.turn,
@@ -39,7 +13,7 @@ const call: ShapeView = ({ tool, envelope }) =>
 function context({ raw, envelope, cwd, tool }: ShapeSource): unknown {
   return (
     raw.ctx ??
-    withoutUndefined({
+    definedFields({
       toolName: tool.name === '' ? undefined : tool.name,
       agentId: envelope.agent,
       sessionId: envelope.session,
@@ -50,19 +24,17 @@ function context({ raw, envelope, cwd, tool }: ShapeSource): unknown {
   )
 }
 
-const views: Readonly<Record<string, ShapeView>> = {
-  before_tool_call: call,
-  after_tool_call: (source) =>
-    withoutUndefined({
-      ...call(source),
-      result: source.payload.tool_response,
-      error: source.payload.error,
-      durationMs: source.payload.duration_ms,
-    }),
-  before_prompt_build: ({ payload }) => ({ prompt: payload.prompt ?? '' }),
-  before_agent_run: ({ payload }) => ({ prompt: payload.prompt ?? '' }),
-  before_agent_finalize: ({ payload }) => ({
-    stopHookActive: payload.stop_hook_active ?? false,
-    lastAssistantMessage: payload.last_assistant_message ?? '',
+const views: Readonly<Record<string, ShapeView>> = { before_tool_call: call, after_tool_call: call }
+
+/** What a hook of an OpenClaw plugin receives: its two arguments, `event` and `ctx`. */
+export const openclawPayloadShape = definePayloadShape({
+  adapter: openclawAdapter,
+  usual: { post_tool_use: 'after_tool_call', post_tool_use_failure: 'after_tool_call' },
+  convert: patchIn('input'),
+  afterToolBlock: 'context',
+  views,
+  build: (source, _nativeEvent, fields) => ({
+    event: definedFields(fields),
+    ctx: context(source),
   }),
-}
+})

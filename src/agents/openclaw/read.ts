@@ -1,11 +1,11 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { canonicalCall, type NativeCall, subAgentOf } from '../plugin/plugin-reply.ts'
 import { outputText } from '../translate/process-reply.ts'
 import {
-  definedFields,
   inputField,
   nameField,
   type PayloadRecord,

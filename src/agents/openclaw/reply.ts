@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
 import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
 import { outputText } from '../translate/process-reply.ts'
@@ -13,7 +14,7 @@ const beforeTool: Reply = ({ kind, message, input }, native) => {
   const args = input === undefined ? undefined : changedArguments(openclawCall(native), input)
   if (input !== undefined && args === undefined)
     return pluginRefusal(`a hook changed this call in a way that OpenClaw cannot carry out: ${message}`)
-  return { ...(kind === 'ask' ? { ask: message } : {}), ...(args === undefined ? {} : { args }) }
+  return { ...(kind === 'ask' ? { ask: message } : {}), ...definedFields({ args }) }
 }
 
 const toolResult: Reply = ({ input, context }, native) => {

@@ -1,3 +1,4 @@
+import { codingAgent } from '../../engine/core/coding-agents.ts'
 import type { PluginAgentAdapter } from '../agent-adapter.ts'
 import { opencodeEvents } from './events.ts'
 import { readOpencode } from './read.ts'
@@ -6,8 +7,7 @@ import { opencodeTools, opencodeUnmappedTools } from './tools.ts'
 
 /** OpenCode: a plugin inside its process, whose hooks change their arguments or throw. */
 export const opencodeAdapter: PluginAgentAdapter = {
-  name: 'opencode',
-  title: 'OpenCode',
+  ...codingAgent('opencode'),
   checked: '1.18.33',
   proof: 'run',
   transport: 'plugin',

@@ -1,29 +1,20 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { outputText } from '../translate/process-reply.ts'
-import { definePayloadShape, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
+import { definePayloadShape, patchIn, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
 import { lookUp } from '../translate/tool-names.ts'
-import { opencodeEvents } from './events.ts'
-import { opencodeTools } from './tools.ts'
+import { opencodeAdapter } from './adapter.ts'
 
 /** What a hook of an OpenCode plugin receives: its two arguments, `input` and `output`. */
 export const opencodePayloadShape = definePayloadShape({
-  agent: 'opencode',
-  events: opencodeEvents,
+  adapter: opencodeAdapter,
   usual: { post_tool_use_failure: 'tool.execute.after' },
-  tools: {
-    tools: opencodeTools,
-    convert: (canonical, { command }) =>
-      ['Edit', 'Write'].includes(canonical) && typeof command === 'string'
-        ? { name: 'apply_patch', input: { patchText: command } }
-        : undefined,
-  },
+  convert: patchIn('patchText'),
   afterToolBlock: 'output',
   build: (source, nativeEvent) => ({
     ...source.raw,
     directory: source.raw.directory ?? source.cwd,
     ...(lookUp(views, nativeEvent) ?? busEvent(nativeEvent))(source),
   }),
-  variables: () => ({}),
 })
 
 const session = ({ envelope }: ShapeSource) => ({ sessionID: envelope.session ?? '' })

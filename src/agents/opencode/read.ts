@@ -1,10 +1,10 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { HookError } from '../../engine/core/error.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { canonicalCall, laneAbove, type NativeCall, subAgentOf } from '../plugin/plugin-reply.ts'
 import {
-  definedFields,
   inputField,
   nameField,
   type PayloadRecord,

@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
 import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
 import { outputText } from '../translate/process-reply.ts'
@@ -50,7 +51,7 @@ function withNote(output: PayloadRecord, text: string): PayloadRecord {
 const prompt: Reply = ({ kind, message, input, context }) => {
   if (kind === 'block' || kind === 'ask') return pluginRefusal(message)
   if (input !== undefined && typeof input !== 'string') return pluginRefusal(cannot(message))
-  return { ...(input === undefined ? {} : { prompt: input }), ...contextReply(context) }
+  return { ...definedFields({ prompt: input }), ...contextReply(context) }
 }
 
 function cannot(message: string): string {

@@ -11,6 +11,7 @@ import {
   MAX_PAYLOAD,
   requestLine,
   TEMPORARY,
+  UNREACHABLE,
   writeSpoolFile,
 } from '../client/gateway-link.cjs'
 
@@ -129,7 +130,7 @@ export function openGatewayConnection(settings) {
           if (call.approval !== undefined && isOpen) resolve(sendAgain(event, native, call))
           else if (hasEnded === true && wasUsed && call.mayRetry && isOpen)
             resolve(send(event, native, { ...call, mayRetry: false }))
-          else reject(new Error(why))
+          else reject(hasEnded === true ? unreachable(why) : new Error(why))
         },
         waitForPerson({ pending, until_ms }) {
           call.waitText = oneLine(pending)
@@ -167,30 +168,31 @@ export function openGatewayConnection(settings) {
     try {
       return { reply: read(await send(event, native, call)) }
     } catch (error) {
-      return { why: oneLine(error?.message), isAsked: call.waitText !== undefined }
+      const code = error?.code === UNREACHABLE ? { code: UNREACHABLE } : {}
+      return { why: oneLine(error?.message), code, isAsked: call.waitText !== undefined }
     } finally {
       unanswered.delete(spoolIt)
     }
   }
 
   async function requestOrSpool(event, native, read, within) {
-    const spoolIt = (why) => spool.write(event, native, why, {})
-    const { reply, why } = await request(event, native, { within, read, spoolIt })
-    if (reply === undefined) spoolIt(why)
+    const spoolIt = (why, code) => spool.write(event, native, why, code)
+    const { reply, why, code } = await request(event, native, { within, read, spoolIt })
+    if (reply === undefined) spoolIt(why, code)
     return reply ?? {}
   }
 
   return {
     /** Throws if there is no valid reply, unless the user chose `--fail-open`. */
     async gate(event, native, read) {
-      const spoolIt = (why, isAsked) => {
+      const spoolIt = (why, code, isAsked) => {
         const isOpened = settings.failOpen === true && isAsked !== true
-        spool.write(event, native, why, isOpened ? { opened: true } : { blocked: true })
+        spool.write(event, native, why, { ...code, ...(isOpened ? { opened: true } : { blocked: true }) })
       }
       const limits = { within: settings.within, read, spoolIt, isGate: true }
-      const { reply, why, isAsked } = await request(event, native, limits)
+      const { reply, why, code, isAsked } = await request(event, native, limits)
       if (reply !== undefined) return reply
-      spoolIt(why, isAsked)
+      spoolIt(why, code, isAsked)
       // A call that a person is asked about does not pass unanswered.
       if (settings.failOpen !== true || isAsked) throw new Error(`hookhelm: ${why}`)
       spool.warnOnce(`hookhelm: ${event} passes unchecked because of --fail-open: ${why}`)
@@ -284,11 +286,15 @@ function assertTrustedSocket(socketPath) {
   if (socket.uid !== uid && socket.uid !== 0) throw new Error('the gateway’s socket belongs to another user')
 }
 
+function unreachable(why) {
+  return Object.assign(new Error(why), { code: UNREACHABLE })
+}
+
 function statOrThrow(stat, file, socketPath) {
   try {
     return stat(file)
   } catch (error) {
-    throw new Error(explainUnreachable(socketPath, error.code))
+    throw unreachable(explainUnreachable(socketPath, error.code))
   }
 }
 

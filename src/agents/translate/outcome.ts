@@ -1,4 +1,5 @@
 import type { Decision } from '../../engine/core/decision.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 import type { ClientOutcome, Effect } from '../agent-adapter.ts'
 
@@ -34,7 +35,7 @@ export function deliverDecision(
     return refuse(`a hook changed this, and ${title} cannot take the change here: ${message}`, 'rewrite')
   if (kind === 'ask' && !can('ask'))
     return refuse(`this needs a person's approval, and ${title} cannot ask here: ${message}`, 'ask')
-  const changed = patch === undefined ? {} : { input: patch }
+  const changed = definedFields({ input: patch })
   const granted = grant === true && can('grant') ? 'grant' : 'pass'
   return {
     outcome: { kind: kind === 'ask' ? 'ask' : granted, message, ...changed, ...notes },

@@ -1,11 +1,40 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { ProcessReply } from '../agent-adapter.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
+import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
+import { lookUp } from './tool-names.ts'
+
+/** The reply to one event of an agent. */
+export type Reply = (outcome: ClientOutcome, native: NativePayload) => ProcessReply
 
 /** No objection: the agent continues as if Hookhelm were not installed. */
 export const silentReply: ProcessReply = Object.freeze({ exit: 0, stdout: '', stderr: '' })
 
 export function jsonReply(output: object): ProcessReply {
   return { exit: 0, stdout: JSON.stringify(output), stderr: '' }
+}
+
+/** JSON with the fields that have a value. Silent if none has. */
+export function fieldsReply(fields: object): ProcessReply {
+  const output = definedFields(fields)
+  return Object.keys(output).length === 0 ? silentReply : jsonReply(output)
+}
+
+/** The fields for one event in the form of Claude Code, which other agents use too. Silent if none has a value. */
+export function hookReply(hookEventName: string, fields: object): ProcessReply {
+  const output = definedFields(fields)
+  if (Object.keys(output).length === 0) return silentReply
+  return jsonReply({ hookSpecificOutput: { hookEventName, ...output } })
+}
+
+/** Adds context in the form of Claude Code. */
+export function addsContext(hookEventName: string): Reply {
+  return ({ context: additionalContext }) => hookReply(hookEventName, { additionalContext })
+}
+
+/** The reply of an agent to each of its events. Events that are not in the table get none. */
+export function replyFrom(replies: Readonly<Record<string, Reply>>) {
+  return (event: string, outcome: ClientOutcome, native: NativePayload): ProcessReply =>
+    lookUp(replies, event)?.(outcome, native) ?? silentReply
 }
 
 /** Blocks in every agent with command hooks: exit code 2, a line on stderr, nothing on stdout. */

@@ -55,15 +55,6 @@ export function nameField(native: NativePayload, key: string): string {
   throw new HookError('input.schema', `${key} must be a text`, { at: key })
 }
 
-/** Copies the given keys that have a value. */
-export function definedFields(
-  fields: Readonly<Record<string, string | number | undefined>>,
-): Readonly<Record<string, string | number>> {
-  return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string | number] => entry[1] !== undefined),
-  )
-}
-
 export type PayloadRecord = Readonly<Record<string, unknown>>
 
 /** An object of the payload, or an empty one. */

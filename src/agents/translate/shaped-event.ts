@@ -1,7 +1,9 @@
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { PayloadShape, ShapedContext, ShapedEvent } from '../../engine/core/payload-shape.ts'
-import type { NativeEvent } from '../agent-adapter.ts'
+import type { AgentAdapter, NativeEvent } from '../agent-adapter.ts'
+import { buildFields } from './field-map.ts'
 import type { PayloadRecord } from './read-fields.ts'
 import { lookUp, type ToolNames, toNative } from './tool-names.ts'
 
@@ -31,39 +33,44 @@ export interface ShapeSource {
 /** Builds the fields of one native event. */
 export type ShapeView = (source: ShapeSource) => PayloadRecord
 
-export interface ShapeTools {
-  readonly tools: ToolNames
+/** How the calls of an agent are spelled. */
+type ShapeTools = Pick<ShapeSpec, 'preferred' | 'convert' | 'revert'> & { readonly tools: ToolNames }
+
+interface ShapeSpec extends Omit<PayloadShape, 'shape'> {
+  readonly adapter: Pick<AgentAdapter, 'name' | 'events' | 'tools'>
+  /** The names of tools, where the agent has a second form. */
+  readonly tools?: ToolNames
   /** Canonical name → the native tool that the agent uses today, where the table lists several. */
   readonly preferred?: Readonly<Record<string, string>>
   /** Calls whose arguments need more than other names. Undefined for all others. */
   readonly convert?: (canonical: string, input: PayloadRecord) => NativeToolCall | undefined
   /** Converts changed arguments of such a call back. Undefined for all others. */
   readonly revert?: (changed: PayloadRecord, payload: PayloadRecord) => PayloadRecord | undefined
-}
-
-interface ShapeSpec extends Omit<PayloadShape, 'shape'> {
-  /** The name of the agent, which the envelope carries as `host`. */
-  readonly agent: string
-  readonly events: Readonly<Record<string, NativeEvent>>
-  readonly tools: ShapeTools
   /** Our event → the native event, where the agent has several for it. The first in its table otherwise. */
   readonly usual?: Readonly<Record<string, string>>
-  /** The native event as the hook sees it. */
-  build(source: ShapeSource, nativeEvent: string): PayloadRecord
-  variables(source: ShapeSource): Readonly<Record<string, string>>
+  /** The fields of native events that need code. */
+  readonly views?: Readonly<Record<string, ShapeView>>
+  /** The native event as the hook sees it. `fields`: the plain ones of the event, and those of its view. */
+  build(source: ShapeSource, nativeEvent: string, fields: PayloadRecord): PayloadRecord
+  /** None by default. */
+  variables?(source: ShapeSource): Readonly<Record<string, string>>
 }
 
 /** The form in which an agent gives events to its hooks, from a table of its events and tools. */
 export function definePayloadShape(spec: ShapeSpec): PayloadShape {
-  const { agent, events, tools, usual = {}, build, variables, ...rules } = spec
+  const { adapter, tools: names, preferred, convert, revert, usual = {}, views = {}, ...rest } = spec
+  const { build, variables, ...rules } = rest
+  const tools = { tools: names ?? adapter.tools, ...definedFields({ preferred, convert, revert }) }
   return {
     ...rules,
     shape(payload, context, given): ShapedEvent {
-      const source = createSource(agent, tools, payload, context)
-      const nativeEvent = given ?? lookUp(usual, context.event) ?? findNativeEvent(events, context.event)
+      const source = createSource(adapter.name, tools, payload, context)
+      const { event } = context
+      const nativeEvent = given ?? lookUp(usual, event) ?? findNativeEvent(adapter.events, event) ?? event
+      const fields = nativeFields(source, lookUp(adapter.events, nativeEvent), lookUp(views, nativeEvent))
       return {
-        payload: withoutUndefined(build(source, nativeEvent ?? context.event)),
-        env: variables(source),
+        payload: definedFields(build(source, nativeEvent, fields)),
+        env: variables?.(source) ?? {},
         readInput: (changed) => readChangedInput(tools, source, changed),
       }
     },
@@ -104,6 +111,14 @@ function nativeToolCall(shape: ShapeTools, payload: PayloadRecord, raw: PayloadR
   }
 }
 
+/** Changes of files as one patch, which is the text of one argument. */
+export function patchIn(key: string): NonNullable<ShapeSpec['convert']> {
+  return (canonical, { command }) =>
+    ['Edit', 'Write'].includes(canonical) && typeof command === 'string'
+      ? { name: 'apply_patch', input: { [key]: command } }
+      : undefined
+}
+
 /** The agent's name of a tool: the one that the agent sent, or the one in its table. */
 function findNativeTool({ tools, preferred = {} }: ShapeTools, canonical: string, sent: unknown): string {
   const names = [sent].flat().filter((name) => typeof name === 'string')
@@ -140,9 +155,14 @@ function readChangedInput(shape: ShapeTools, { tool, payload }: ShapeSource, cha
   return read
 }
 
-/** Leaves out fields without a value. `null` is a value. */
-export function withoutUndefined(fields: PayloadRecord): PayloadRecord {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+/** The whole payload of an event that has neither plain fields nor a view. */
+function nativeFields(
+  source: ShapeSource,
+  row: NativeEvent | undefined,
+  view: ShapeView | undefined,
+): PayloadRecord {
+  if (row?.fields === undefined && view === undefined) return source.payload
+  return { ...buildFields(row?.fields ?? {}, source.payload), ...view?.(source) }
 }
 
 /** Copies the named fields that the record has. */

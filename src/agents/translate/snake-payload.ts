@@ -1,6 +1,7 @@
 import type { Envelope } from '../../engine/core/context.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
-import { definedFields, inputField, nameField, pathField, textField } from './read-fields.ts'
+import { inputField, nameField, pathField, textField } from './read-fields.ts'
 import { type ToolNames, toCanonical } from './tool-names.ts'
 
 interface Dialect {

@@ -1,54 +1,52 @@
 import { existsSync, readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
-import { z } from 'zod'
 import { type FileProblem, locateProblem, problemsError, syntaxProblem } from '../../config/file-problem.ts'
 import { parseSource } from '../../config/read/read-hook-file.ts'
-import { checkWithZod } from '../../config/schema/check-with-zod.ts'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { fromSchemaProblem } from '../../config/read/value-problem.ts'
 import { errorText, HookError } from '../../engine/core/error.ts'
+import { checked, nonEmpty, withAbout } from '../../engine/core/more-schemas.ts'
+import { readSchema, type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { settingsSchema } from '../../gateway/settings.ts'
 
-const text = z.string().min(1, 'must not be empty')
-const nameServer = text.refine(isNameServer, 'must be an IP address, with or without a port')
+const text = nonEmpty()
+const nameServer = checked(text, (given, name) =>
+  isNameServer(given) ? undefined : `${name} must be an IP address, with or without a port`,
+)
 
 /** The schema of config.yaml. */
-export const configFileSchema = z
-  .strictObject({
-    $schema: z.string().exactOptional(),
-    listen: z
-      .strictObject({
-        host: text.describe('127.0.0.1 if omitted.').exactOptional(),
-        port: wholeNumber(0, 65_535).describe('4665 if omitted; 0 takes any free port.').exactOptional(),
-      })
-      .exactOptional(),
-    socket: z
-      .union([text, z.literal(false)])
-      .describe('Path of the unix socket, or false for none.')
-      .exactOptional(),
-    hosts: z.array(text).describe('Further Host headers that the gateway accepts.').exactOptional(),
-    origins: z.array(text).describe('Origins of web pages that may call the gateway.').exactOptional(),
-    database: text
-      .describe('postgres://…; the embedded database in the data folder if omitted.')
-      .exactOptional(),
-    edition: z
-      .enum(['lite', 'standard'])
-      .describe('lite: one tenant, commands allowed. standard: several tenants.')
-      .exactOptional(),
-    outbound: z
-      .strictObject({
-        allow: z.array(text).describe('Private hosts that webhooks and models may call.').exactOptional(),
-        dns: z
-          .array(nameServer)
-          .describe('Name servers to use instead of the system resolver.')
-          .exactOptional(),
-      })
-      .exactOptional(),
-    settings: settingsSchema.describe('Defaults for every tenant.').exactOptional(),
-  })
-  .readonly()
+export const configFileSchema = schema.object(
+  schema.partial({
+    $schema: schema.text(),
+    listen: schema.object(
+      schema.partial({
+        host: withAbout(text, '127.0.0.1 if omitted.'),
+        port: schema.integer(0, 65_535, '4665 if omitted; 0 takes any free port.'),
+      }),
+    ),
+    socket: schema.union(
+      [text, schema.choice([false])],
+      'a path, or false',
+      'Path of the unix socket, or false for none.',
+    ),
+    hosts: schema.list(text, 'Further Host headers that the gateway accepts.'),
+    origins: schema.list(text, 'Origins of web pages that may call the gateway.'),
+    database: withAbout(text, 'postgres://…; the embedded database in the data folder if omitted.'),
+    edition: schema.choice(
+      ['lite', 'standard'],
+      'lite: one tenant, commands allowed. standard: several tenants.',
+    ),
+    outbound: schema.object(
+      schema.partial({
+        allow: schema.list(text, 'Private hosts that webhooks and models may call.'),
+        dns: schema.list(nameServer, 'Name servers to use instead of the system resolver.'),
+      }),
+    ),
+    settings: withAbout(settingsSchema, 'Defaults for every tenant.'),
+  }),
+)
 
-export type ConfigFile = z.infer<typeof configFileSchema>
+export type ConfigFile = SchemaType<typeof configFileSchema>
 
 /** Reads config.yaml. A missing file is empty; an invalid file throws an error that lists every problem with its line. */
 export function readConfigFile(path: string): ConfigFile {
@@ -57,15 +55,13 @@ export function readConfigFile(path: string): ConfigFile {
   if (isBlank(content)) return {}
   const source = parseSource(content, path)
   if (source instanceof HookError) throw problemsError([syntaxProblem(content, path, source)])
-  const value = source.value ?? {}
-  const parsed = configFileSchema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const [first, ...rest]: FileProblem[] = checkWithZod(configFileSchema, value).map((found) => {
-    const problem = locateProblem(content, path, source, found)
+  const { value, problems } = readSchema(configFileSchema, source.value ?? {})
+  const [first, ...rest]: FileProblem[] = problems.map((found) => {
+    const problem = locateProblem(content, path, source, fromSchemaProblem(found))
     // The check is shared with hook files, but the hint must name the page of config.yaml.
     return { ...problem, hint: problem.hint.replace('docs/hook-files.md', 'docs/gateway.md') }
   })
-  if (first === undefined) throw parsed.error
+  if (first === undefined) return value
   throw problemsError([first, ...rest])
 }
 

@@ -12,9 +12,7 @@ type HookFunction = (payload: unknown, context: HookContext) => unknown
 export const functionHandler = defineHandlerType({
   type: 'function',
   about: 'Calls a function of the program that embeds the gateway.',
-  schema: schema.object({ name: schema.text('The name under which the program passed the function.') }, [
-    'name',
-  ]),
+  schema: schema.object({ name: schema.text('The name under which the program passed the function.') }),
   create: (functions: Functions) => ({
     read: ({ name }) => findFunction(functions, name),
     run: ({ config: call, payload, context }) => call(payload, context),

@@ -4,11 +4,10 @@ import type { Handler, Host } from '../../engine/core/handler.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createSessionFolders, type SessionFolders } from '../../gateway/agents/session-folders.ts'
-import { createApprovalSteps } from '../../gateway/approvals/approval-steps.ts'
+import { type ApprovalSteps, createApprovalSteps } from '../../gateway/approvals/approval-steps.ts'
 import { type Approvals, createApprovals } from '../../gateway/approvals/approvals.ts'
-import { createApprovingDispatcher } from '../../gateway/approvals/approving-dispatcher.ts'
 import { type AuditQueue, createAuditQueue } from '../../gateway/audit/audit-queue.ts'
-import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatcher.ts'
+import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch/dispatch.ts'
 import { createEventFolders } from '../../gateway/dispatch/event-folders.ts'
 import { deliverHook, HOOK_DELIVERY } from '../../gateway/dispatch/hook-delivery.ts'
 import type { Door } from '../../gateway/door.ts'
@@ -76,15 +75,6 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   cleanup.add(store.onHint(nodeChanges.notify))
   const sessionFolders = createSessionFolders(store, clock)
   const rules = openRules(context, storage)
-  const dispatch = createDispatch(context, storage, {
-    ...runners,
-    rules,
-    audit,
-    nodeChanges,
-    sessionFolders,
-    wakeDeliveries: () => void due.notify(),
-  })
-  const { snapshots } = dispatch
   const steps = createApprovalSteps(audit, clock)
   const approvals = createApprovals({
     ...{ store, steps },
@@ -94,10 +84,10 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     log,
   })
   cleanup.add(() => approvals.close())
-  const dispatcher = createApprovingDispatcher({
-    dispatcher: dispatch.dispatcher,
-    ...{ approvals, steps },
-    settings: storage.settings,
+  const { snapshots, dispatcher } = createDispatch(context, storage, {
+    ...runners,
+    ...{ rules, audit, approvals, steps, nodeChanges, sessionFolders },
+    wakeDeliveries: () => void due.notify(),
   })
   runs = startRuns(context, storage, { snapshots, dispatcher })
   const kinds = ruleDeliveries(context, storage, {
@@ -123,8 +113,8 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     dispatcher,
     agents: createAgentDoor({
       ...{ dispatcher, sessionFolders, clock, log },
-      runOfCodingAgent: runs.runOfCodingAgent,
-      runOfTrigger: async (tenant, _agent, session) =>
+      runs: runs.ofCodingAgents,
+      runOfTrigger: async (tenant, session) =>
         rules.triggers.isEnabled(tenant)
           ? store.findRunOfExecutor(tenant, session).catch((thrown: unknown) => {
               // The event is decided without it.
@@ -170,7 +160,7 @@ async function startWorkers(
   }
   const follow = await followDefinitions({ store, snapshots: followed, clock, log })
   cleanup.add(() => follow.stop())
-  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher), ...ruleKinds }
+  const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher.deliver), ...ruleKinds }
   const worker = startDeliveries({ store, kinds, clock, log })
   cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
   const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
@@ -221,7 +211,9 @@ interface WorkerParts extends HookDispatch {
   readonly kinds: Readonly<Record<string, DeliverWork>>
 }
 
-interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit' | 'nodeChanges'> {
+interface DispatchParts
+  extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit' | 'nodeChanges' | 'approvals'> {
+  readonly steps: ApprovalSteps
   readonly sessionFolders: SessionFolders
   readonly rules: GatewayRules
   wakeDeliveries(): void
@@ -231,7 +223,7 @@ interface DispatchParts extends Pick<GatewayEngine, 'handlers' | 'host' | 'audit
 function createDispatch(
   { env, edition, clock, log, cleanup }: GatewayContext,
   { store, settings, defaultTenant }: GatewayStorage,
-  { handlers, host, audit, nodeChanges, sessionFolders, rules, wakeDeliveries }: DispatchParts,
+  { handlers, host, nodeChanges, sessionFolders, rules, ...parts }: DispatchParts,
 ): HookDispatch {
   const definitionsChanged = createNotifier<string>()
   const makeHooks = tenantHooks({
@@ -252,14 +244,9 @@ function createDispatch(
   cleanup.add(() => snapshots.close())
   const dispatcher = createDispatcher({
     store,
-    snapshots,
-    settings,
-    audit,
-    clock,
-    log,
+    ...{ ...parts, snapshots, settings, clock, log },
     eventFolders: createEventFolders({ edition, defaultTenant }, sessionFolders),
     rules: rules.triggers,
-    wakeDeliveries,
   })
   return { snapshots, dispatcher }
 }

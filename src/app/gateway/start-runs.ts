@@ -5,6 +5,7 @@ import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
 import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
 import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
 import { runOutcome } from '../../runs/run-outcome.ts'
+import { createRunProofs } from '../../runs/run-proof.ts'
 import type { Store } from '../../store/store.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import type { GatewayStorage } from './open-storage.ts'
@@ -17,7 +18,7 @@ const WAIT_MS = 7 * 86_400_000
 /** Starts the coordinator of runs, with the hooks of each tenant around its runs. */
 export function startRuns(
   { options, edition, clock, log, cleanup }: GatewayContext,
-  { store, settings }: GatewayStorage,
+  { store, settings, secrets }: GatewayStorage,
   { snapshots, dispatcher }: HookDispatch,
 ): Coordinator {
   // A run may execute on another machine, so hook files of folders do not apply to it.
@@ -40,6 +41,7 @@ export function startRuns(
   const runs = createCoordinator({
     ...{ store, edition, clock, log, dispatch },
     ...(options.runs === undefined ? {} : { times: options.runs }),
+    proofs: createRunProofs(secrets),
     budget: storeBudget({ store, settings, log }),
     needsHooks: (tenant) => agentsWithStartHooks(tenant, store, snapshotOf),
     toolCallAgents: async (tenant) => {

@@ -1,13 +1,11 @@
 import type { ArgsDef } from 'citty'
-import { z } from 'zod'
 import { systemClock } from '../../engine/core/clock.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
+import type { Schema } from '../../engine/core/schema.ts'
 import type { Method } from '../../gateway/methods/method.ts'
 import { parseJson } from '../../safe/json.ts'
 import { fromStdin } from './data.ts'
 import { readInstant } from './read-instant.ts'
-
-type Schema = z.core.JSONSchema._JSONSchema
 
 /** How one parameter is written on the command line. */
 interface Flag {
@@ -26,9 +24,8 @@ const optionalWords: Readonly<Record<string, string>> = { 'runs.start': 'agent_n
 
 /** One flag per parameter of a method, except parameters that only the gateway sets. */
 export function flagsOf({ name: method, params, rest }: Method): readonly Flag[] {
-  const { properties = {} } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   const inPath = [...rest.path.matchAll(/:(\w+)/g)].map(([, name]) => name)
-  return Object.entries(properties)
+  return Object.entries(params.fields)
     .map(([param, schema]) => ({
       param,
       name: kebab(param),
@@ -89,31 +86,32 @@ function jsonOf(text: string, name: string): unknown {
   }
 }
 
-const kinds: Readonly<Record<string, Flag['kind']>> = {
-  string: 'text',
-  number: 'number',
-  integer: 'number',
-  boolean: 'flag',
+function kindOf(node: Schema): Flag['kind'] {
+  switch (node.kind) {
+    case 'text':
+    case 'choice':
+    case 'scalar':
+      return 'text'
+    case 'number':
+      return node.format !== undefined ? 'time' : 'number'
+    case 'integer':
+      return 'number'
+    case 'boolean':
+      return 'flag'
+    case 'list':
+      return kindOf(node.item) === 'text' ? 'list' : 'json'
+    case 'nullable':
+      return kindOf(node.value)
+    case 'union':
+      return node.options.map(kindOf).find((kind) => kind !== 'json') ?? 'json'
+    default:
+      return 'json'
+  }
 }
 
-function kindOf(schema: Schema): Flag['kind'] {
-  if (typeof schema !== 'object') return 'json'
-  const { type, items, format, anyOf = [] } = schema
-  if (format === 'unix-ms') return 'time'
-  if (type === 'array')
-    return typeof items === 'object' && !Array.isArray(items) && items.type === 'string' ? 'list' : 'json'
-  // A value that may be null has a list of types.
-  const simple = [
-    ...[type].flat(),
-    ...anyOf.map((option) => (typeof option === 'object' ? option.type : undefined)),
-  ]
-  return simple.map((name) => kinds[String(name)]).find((kind) => kind !== undefined) ?? 'json'
-}
-
-function aboutOf(schema: Schema): string {
-  if (typeof schema !== 'object') return ''
-  const { description = '', enum: values } = schema
-  return [description, values?.join(', ')].filter((part) => part !== undefined && part !== '').join(' ')
+function aboutOf({ about = '', ...node }: Schema): string {
+  const values = node.kind === 'choice' ? [...node.values, ...Object.keys(node.aliases ?? {})].join(', ') : ''
+  return [about, values].filter((part) => part !== '').join(' ')
 }
 
 function kebab(name: string): string {

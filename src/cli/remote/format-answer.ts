@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { agentName } from '../../gateway/tenancy/agent-names.ts'
-import { explainDecision, formatTerms, unreadableText } from '../explain-decision.ts'
+import { explainDecision, formatTerms, unreadableText } from '../hooks/explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 import { formatFiring } from './format-firing.ts'
 import { formatSimulation } from './format-simulation.ts'

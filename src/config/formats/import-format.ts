@@ -1,13 +1,11 @@
-import type { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
-import { readSchema, type SchemaPath } from '../../engine/core/schema.ts'
+import { readSchema, type Schema, type SchemaPath } from '../../engine/core/schema.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { type FileProblem, jsonPointer, locateProblem, syntaxProblem } from '../file-problem.ts'
 import { checkHooks } from '../read/check-hooks.ts'
 import { parseSource, resolveCatalogueName } from '../read/read-hook-file.ts'
 import { lineAndColumn, type Source } from '../read/source.ts'
 import { fromSchemaProblem, type ValueProblem } from '../read/value-problem.ts'
-import { checkWithZod } from '../schema/check-with-zod.ts'
 import { fileHookSchema } from '../schema/hook-file.ts'
 import { ImportLedger, type ImportNote } from './import-ledger.ts'
 
@@ -36,7 +34,7 @@ export interface ImportTranslation {
 export type ImportSource = { readonly text: string; readonly path: string } | object
 
 export interface ImportFormat<T> {
-  readonly schema: z.ZodType<T>
+  readonly schema: Schema<T>
   /** Translates the hooks. The ledger receives every value that is used, and a note for what changes its meaning. */
   translate(value: T, ledger: ImportLedger): readonly ImportedHook[]
 }
@@ -46,10 +44,10 @@ export type ImportAttempt = { readonly found: readonly ValueProblem[] } | { read
 
 /** Checks a value against a format and translates it. */
 export function translateWith<T>(value: unknown, format: ImportFormat<T>): ImportAttempt {
-  const parsed = format.schema.safeParse(value)
-  if (!parsed.success) return { found: checkWithZod(format.schema, value) }
+  const read = readSchema(format.schema, value)
+  if (read.problems.length > 0) return { found: read.problems.map((problem) => fromSchemaProblem(problem)) }
   const ledger = new ImportLedger()
-  const hooks = format.translate(parsed.data, ledger)
+  const hooks = format.translate(read.value, ledger)
   ledger.noteUnused(value)
   const found = [...ledger.problems, ...hooks.flatMap(checkTranslated)]
   return found.length > 0 ? { found } : { made: { hooks, notes: ledger.notes } }

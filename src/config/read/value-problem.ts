@@ -13,7 +13,7 @@ export interface ValueProblem {
 }
 
 /** The advice for a field that is missing or has the wrong type. */
-export const FIELD_HINT = '`docs/hook-files.md` lists the fields and what they hold.'
+const FIELD_HINT = '`docs/hook-files.md` lists the fields and what they hold.'
 
 /** Converts a problem of one of our own schemas. */
 export function fromSchemaProblem(

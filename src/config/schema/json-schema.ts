@@ -1,15 +1,15 @@
 import type { Handler } from '../../engine/core/handler.ts'
-import type { Schema } from '../../engine/core/schema.ts'
+import type { ObjectNode, Schema } from '../../engine/core/schema.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { fileHookSchema, hookFileSchema } from './hook-file.ts'
 
 /** Where editors find the schema; the package carries the same file. */
 export const SCHEMA_URL = 'https://unpkg.com/hookhelm/schema/hooks.schema.json'
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
 /** The JSON Schema (draft 2020-12) of one of our schemas. `override` may replace the result for some of them. */
-function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+export function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
   const json = { ...jsonOf(node, override), ...(node.about === undefined ? {} : { description: node.about }) }
   return override?.(node, json) ?? json
 }
@@ -23,6 +23,15 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
         type: 'string',
         ...(node.minLength ? { minLength: node.minLength } : {}),
         ...(node.maxLength === undefined ? {} : { maxLength: node.maxLength }),
+        ...(node.format === undefined ? {} : { format: node.format }),
+        ...(node.pattern === undefined ? {} : { pattern: node.pattern.source }),
+      }
+    case 'number':
+      return {
+        type: 'number',
+        ...(node.min === undefined ? {} : { minimum: node.min }),
+        ...(node.moreThan === undefined ? {} : { exclusiveMinimum: node.moreThan }),
+        ...(node.format === undefined ? {} : { format: node.format }),
       }
     case 'integer':
       return node.min === node.max
@@ -33,12 +42,16 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
     case 'scalar':
       return { type: ['string', 'number', 'boolean', 'null'] }
     case 'choice':
-      return { type: 'string', enum: [...node.values, ...Object.keys(node.aliases ?? {})] }
+      return {
+        ...(node.values.every((value) => typeof value === 'string') ? { type: 'string' } : {}),
+        enum: [...node.values, ...Object.keys(node.aliases ?? {})],
+      }
     case 'list':
       return {
         type: 'array',
         items: toJsonSchema(node.item, override),
         ...(node.minItems ? { minItems: node.minItems } : {}),
+        ...(node.maxItems === undefined ? {} : { maxItems: node.maxItems }),
       }
     case 'map':
       return { type: 'object', additionalProperties: toJsonSchema(node.value, override) }
@@ -49,11 +62,24 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
           Object.entries(node.fields).map(([name, field]) => [name, toJsonSchema(field, override)]),
         ),
         ...(node.required.length > 0 ? { required: node.required } : {}),
-        additionalProperties: false,
+        additionalProperties: othersOf(node, override),
       }
+    case 'nullable': {
+      const { about: _, ...value } = node.value
+      const json = toJsonSchema(value, override)
+      const isPlain = Object.keys(json).every((key) => key === 'type')
+      return isPlain ? { type: [json.type, 'null'] } : { anyOf: [json, { type: 'null' }] }
+    }
+    case 'tagged':
+      return { oneOf: node.options.map((option) => toJsonSchema(option, override)) }
     case 'union':
       return { anyOf: node.options.map((option) => toJsonSchema(option, override)) }
   }
+}
+
+function othersOf({ others }: ObjectNode, override?: (node: Schema, json: Json) => Json): Json | boolean {
+  if (others === undefined) return false
+  return others === 'dropped' || toJsonSchema(others, override)
 }
 
 /** The JSON Schema of a hook file, for editors and other programs. Handlers add the shape of their `config`. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type AgentConfigFile, type AgentHost, badFinding, type HostPaths } from '../../agents/agent-host.ts'
 import { findHost } from '../../agents/table.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { isHookError } from '../../engine/core/error.ts'
 import { backupFolder, type ConnectionBackup, listBackups } from '../backup.ts'
 import { connectLine, projectOf } from '../connect-line.ts'
@@ -31,7 +32,7 @@ function checkBackup(
   // With the project, its connection is gone too.
   if (project !== undefined && !existsSync(project)) return []
   if (isStillConnected(host, { level, file }, dataFolder)) return []
-  const config = { level, file, ...(project === undefined ? {} : { project }) }
+  const config = { level, file, ...definedFields({ project }) }
   const again = connectLine('connect', { agent, config, paths, flags })
   const forget = connectLine('disconnect', { agent, config, paths })
   // `connect` does not overwrite a plugin file that it did not write.

@@ -1,8 +1,9 @@
 import type { ErrorCode } from './error-table.ts'
 import type { Trace } from './trace.ts'
 
+export const decisionKinds = ['allow', 'ask', 'block'] as const
 /** What a decision means for the event. */
-export type Kind = 'allow' | 'ask' | 'block'
+export type Kind = (typeof decisionKinds)[number]
 /** The id of a hook. */
 export type HookId = string
 /** How a hook failed: it threw, did not answer in time, or answered something unreadable. */

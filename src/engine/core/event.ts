@@ -53,7 +53,7 @@ export interface EventSpec<P, M extends Mode, R extends string, F extends Fields
   readonly rewrites?: R & Extract<keyof P, string>
   /** The result fields that hooks may return, made with `field`. */
   readonly fields?: F
-  /** Derives block or ask from the result fields. */
+  /** Derives block or ask from the result fields. A gate without it takes only results with a `kind`. */
   readonly verdict?: ReadVerdict
   /** Merges whole results, in place of the rules of the fields. */
   readonly merge?: MergeResults
@@ -77,6 +77,7 @@ export interface EventRow<
   M extends Mode = Mode,
   R extends string = string,
   F extends Fields = Fields,
+  V extends ReadVerdict | undefined = ReadVerdict | undefined,
 > {
   readonly about: string
   readonly mode: M
@@ -84,7 +85,7 @@ export interface EventRow<
   readonly sync: boolean
   readonly rewrites: R | undefined
   readonly fields: F
-  readonly verdict: ReadVerdict | undefined
+  readonly verdict: V
   readonly merge: MergeResults | undefined
   readonly subject: string
   readonly timeoutMs: number
@@ -133,6 +134,12 @@ const claimFields = { handled: field(flag, sticky) }
  * ```
  */
 export function defineEvent<P, M extends Mode, R extends string = never, F extends Fields = NoFields>(
+  spec: EventSpec<P, M, R, F> & { readonly verdict: ReadVerdict },
+): EventRow<P, M, R, F, ReadVerdict>
+export function defineEvent<P, M extends Mode, R extends string = never, F extends Fields = NoFields>(
+  spec: EventSpec<P, M, R, F>,
+): EventRow<P, M, R, F, undefined>
+export function defineEvent<P, M extends Mode, R extends string, F extends Fields>(
   spec: EventSpec<P, M, R, F>,
 ): EventRow<P, M, R, F> {
   if (!isRecord(spec)) throw new HookError('config.event', 'an event row must be an object')
@@ -202,13 +209,22 @@ export type FieldsOf<Row> =
     : never
 type Claimed<M> = M extends 'claim' ? 'handled' : never
 
-/** Never for an event without fields: the empty object type would accept every value. */
-type Own<F> = [keyof F] extends [never] ? never : F
+/**
+ * The result fields as a whole result. Never for an event without fields, because the empty object type would accept every
+ * value, and for a gate that derives no verdict from them.
+ */
+type FieldsResult<Row> = [keyof FieldsOf<Row>] extends [never]
+  ? never
+  : Row extends { readonly mode: 'gate'; readonly verdict: undefined }
+    ? never
+    : FieldsOf<Row>
 
 type ModeOf<Row> = Row extends EventRow<unknown, infer M, string, Fields> ? M : never
 
 /** In a result with a `kind` these keys belong to the verdict, even if the event has a field of that name. */
 type VerdictKey = 'kind' | 'reason' | 'message' | 'grant' | 'input' | 'context'
+/** `Omit` would lose the literal types of a hook's fields during inference, so it is used only where it is needed. */
+type VerdictFields<F> = keyof F & VerdictKey extends never ? F : Omit<F, VerdictKey>
 
 // Equivalent to `unknown`. With `unknown` itself, the union with the other modes would collapse during inference, and
 // strings in a result would lose their literal types.
@@ -221,4 +237,4 @@ export type ResultOf<Row> =
     ? Anything
     : ModeOf<Row> extends 'claim'
       ? undefined | ({ readonly handled: boolean } & Omit<FieldsOf<Row>, 'handled'>)
-      : undefined | (Verdict<InputOf<Row>> & Omit<FieldsOf<Row>, VerdictKey>) | Own<FieldsOf<Row>>
+      : undefined | (Verdict<InputOf<Row>> & VerdictFields<FieldsOf<Row>>) | FieldsResult<Row>

@@ -5,18 +5,18 @@ export const outcomes = ['success', 'failed', 'timeout', 'unknown'] as const
 /** How an agent's step ended. */
 export type Outcome = (typeof outcomes)[number]
 
-const scopes = ['global', 'tenant', 'agent'] as const
+export const hookScopes = ['global', 'tenant', 'agent'] as const
 /** Which events a stored hook applies to: those of every tenant, of its tenant, or of some agents of its tenant. */
-export type Scope = (typeof scopes)[number]
+export type Scope = (typeof hookScopes)[number]
 
 const outcome = schema.choice(outcomes)
 
 const nameOrNames = (about: string) =>
   schema.union([schema.text(), schema.list(schema.text())], 'a text or a list of texts', about)
 
-const command = schema.object(
-  {
-    program: nameOrNames('The program: `rm`, `mkfs*`, or a list of which one must fit.'),
+const command = schema.object({
+  program: nameOrNames('The program: `rm`, `mkfs*`, or a list of which one must fit.'),
+  ...schema.partial({
     subcommand: nameOrNames('The subcommand: `push`, or a list of which one must fit.'),
     flags: schema.list(schema.text(), 'Flags, all of them: `[r, f]`.'),
     any_flags: schema.list(schema.text(), 'Flags, at least one of them.'),
@@ -24,14 +24,13 @@ const command = schema.object(
     args: schema.list(schema.text(), 'Patterns; each must match an argument.'),
     via: schema.list(schema.text(), 'Programs on the way to it, all of them: `[sudo]`.'),
     remote: schema.boolean('Whether it runs on another machine or in a container.'),
-  },
-  ['program'],
-)
+  }),
+})
 /** A command that a hook looks for in shell lines. */
 export type CommandCondition = NonNullable<(typeof command)['type']>
 
 const match = schema.object(
-  {
+  schema.partial({
     glob: schema.text('A shell-style pattern on the whole name: `mcp__*`.'),
     names: schema.list(schema.text(), 'Exact names, or `Tool(pattern)`; one must match.'),
     fields: schema.map(
@@ -44,12 +43,11 @@ const match = schema.object(
       'How the agent’s step ended: one outcome or a list.',
     ),
     command: schema.union(
-      [command, schema.list(command, undefined, 1)],
+      [command, schema.list(command, undefined, { minItems: 1 })],
       'a command or a list of commands',
       'A command that a shell line runs, or a list of which one must run.',
     ),
-  },
-  [],
+  }),
   'Further conditions; all of them must hold.',
 )
 /** Further conditions of a hook; all of them must hold. */
@@ -64,54 +62,56 @@ const policy = (about: string) =>
  * and the form of the web app follow from here. Guards declare their own fields (`engine/guard`).
  */
 export const baseHookFields = {
-  id: schema.text('Stable id: decisions, traces and guards name it.', { minLength: 1 }),
+  id: schema.optional(schema.text('Stable id: decisions, traces and guards name it.', { minLength: 1 })),
   event: schema.text('The event, in any spelling of its name.', { minLength: 1 }),
   handler_type: schema.text('What it runs: command, http, prompt, agent, script or answer.', {
     minLength: 1,
   }),
-  config: schema.any('Settings of the handler.'),
-  name: schema.text('A short title for people.'),
-  description: schema.text('What the hook is for.'),
-  tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of OWASP.'),
-  scope: schema.choice(scopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
-  agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
-  matcher: schema.text(
-    'An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)` or `Write(./.env)`.',
-  ),
-  if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
-  match,
-  opaque: schema.choice(
-    ['allow', 'ask', 'block'],
-    'If a shell line hides what the hook may look for: allow (the default), ask or block.',
-  ),
-  timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
-  on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
-  on_timeout: policy('What a missed deadline means for a gate.'),
-  on_invalid: policy('What an unreadable answer means for a gate.'),
-  answer: schema.choice(
-    ['strict', 'lenient', 'ignore'],
-    'How an answer is read: `strict` (the default), `lenient` or `ignore`.',
-  ),
-  priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
-  enabled: schema.boolean('false switches it off.'),
-  disabled_reason: schema.text('Why the hook is off.'),
-  tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
-  locked: schema.boolean('Managed: runs first, and sees every rewrite.'),
-  recheck: schema.boolean('Runs again if a later hook changes the input.'),
-  ask: schema.choice(
-    ['person', 'host'],
-    'Who answers `ask`: a person (the default), or the agent’s own dialog.',
-  ),
-  approvers: schema.integer(1, 9, 'How many people must approve.'),
-  routes: schema.list(schema.text(), 'The `approval_routes` that carry its questions; all if omitted.'),
-  preapproves: schema.boolean('Its `grant` answers the questions of other hooks about the same call.'),
-  shadow: schema.boolean('Runs and is recorded; changes nothing.'),
-  transform: schema.boolean('May change the event, so the event waits for it.'),
-  version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
+  ...schema.partial({
+    config: schema.any('Settings of the handler.'),
+    name: schema.text('A short title for people.'),
+    description: schema.text('What the hook is for.'),
+    tags: schema.list(schema.text(), 'Words to find hooks by, such as `ASI02` of OWASP.'),
+    scope: schema.choice(hookScopes, 'Whose events: all tenants, its tenant (the default), or `agent_ids`.'),
+    agent_ids: schema.list(schema.text(), 'Agents of a hook with scope `agent`: ids or names.'),
+    matcher: schema.text(
+      'An RE2 search on the tool name, or `Tool(pattern)` such as `Bash(git push*)` or `Write(./.env)`.',
+    ),
+    if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
+    match,
+    opaque: schema.choice(
+      ['allow', 'ask', 'block'],
+      'If a shell line hides what the hook may look for: allow (the default), ask or block.',
+    ),
+    timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
+    on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
+    on_timeout: policy('What a missed deadline means for a gate.'),
+    on_invalid: policy('What an unreadable answer means for a gate.'),
+    answer: schema.choice(
+      ['strict', 'lenient', 'ignore'],
+      'How an answer is read: `strict` (the default), `lenient` or `ignore`.',
+    ),
+    priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
+    enabled: schema.boolean('false switches it off.'),
+    disabled_reason: schema.text('Why the hook is off.'),
+    tripped_by: schema.choice(['error', 'timeout', 'invalid'], 'The failures that switched it off.'),
+    locked: schema.boolean('Managed: runs first, and sees every rewrite.'),
+    recheck: schema.boolean('Runs again if a later hook changes the input.'),
+    ask: schema.choice(
+      ['person', 'host'],
+      'Who answers `ask`: a person (the default), or the agent’s own dialog.',
+    ),
+    approvers: schema.integer(1, 9, 'How many people must approve.'),
+    routes: schema.list(schema.text(), 'The `approval_routes` that carry its questions; all if omitted.'),
+    preapproves: schema.boolean('Its `grant` answers the questions of other hooks about the same call.'),
+    shadow: schema.boolean('Runs and is recorded; changes nothing.'),
+    transform: schema.boolean('May change the event, so the event waits for it.'),
+    version: schema.integer(0, Number.MAX_SAFE_INTEGER, 'Counted by the store.'),
+  }),
 } as const
 
 /** A hook without the fields of guards: what handlers and matchers see. */
-export interface BaseHook extends FieldsType<typeof baseHookFields, 'event' | 'handler_type'> {}
+export interface BaseHook extends FieldsType<typeof baseHookFields> {}
 
 /** The fields of a hook that decide which events it matches. */
 export interface HookConditions

@@ -1,4 +1,4 @@
-import { stricter } from './decision.ts'
+import { type Kind, stricter } from './decision.ts'
 
 /** How the values of two hooks for one result field become one. */
 export interface MergeRule {
@@ -69,6 +69,6 @@ function asObject(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-function isKinded(value: unknown): value is { kind: 'allow' | 'ask' | 'block' } {
+function isKinded(value: unknown): value is { kind: Kind } {
   return typeof value === 'object' && value !== null && 'kind' in value
 }

@@ -1,5 +1,5 @@
 import { isRecord } from './check.ts'
-import type { Kind } from './decision.ts'
+import { decisionKinds, type Kind } from './decision.ts'
 import type { EventRow } from './event.ts'
 
 /** What one handler returned, checked. */
@@ -18,7 +18,7 @@ type ResultOrReason = HandlerResult | string
 
 const NO_OBJECTION: HandlerResult = Object.freeze({ kind: 'allow' })
 const texts = new Set(['reason', 'message'])
-const kinds: readonly unknown[] = ['allow', 'ask', 'block']
+const kinds: readonly unknown[] = decisionKinds
 
 /**
  * Reads what a handler returned. Strict on purpose: an unknown key may be a block that would not be applied. Each

@@ -17,51 +17,106 @@ export interface SchemaProblem {
 /** A field name → the schema of its value. */
 export type SchemaFields = Readonly<Record<string, Schema>>
 
+/** An object with named fields. A field is required unless its schema is optional. */
+export interface ObjectNode<F extends SchemaFields = SchemaFields> {
+  readonly kind: 'object'
+  readonly fields: F
+  readonly required: readonly string[]
+  /** What other fields hold, or that they are left out of the copy (`openObject`). Without it, they are problems. */
+  readonly others?: Schema | 'dropped'
+}
+
+/** A kind that the engine cannot read itself. */
+interface OwnRead {
+  readonly read: ReadValue
+}
+
+/** One of several objects. Each has one value of the field `tag`. */
+export interface TaggedNode extends OwnRead {
+  readonly kind: 'tagged'
+  readonly tag: string
+  readonly options: readonly ObjectNode[]
+}
+
 type SchemaNode =
   | { readonly kind: 'any' }
-  | { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number; readonly isUrl?: true }
+  | ({ readonly kind: 'text'; readonly isUrl?: true } & TextLimits)
+  | ({ readonly kind: 'number' } & NumberLimits & OwnRead)
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'scalar' }
   | {
       readonly kind: 'choice'
-      readonly values: readonly string[]
-      readonly aliases?: Readonly<Record<string, string>>
+      readonly values: readonly Choice[]
+      readonly aliases?: Readonly<Record<string, Choice>>
     }
-  | { readonly kind: 'list'; readonly item: Schema; readonly minItems?: number }
+  | ({ readonly kind: 'list'; readonly item: Schema } & ListLimits)
   | { readonly kind: 'map'; readonly value: Schema }
-  | { readonly kind: 'object'; readonly fields: SchemaFields; readonly required: readonly string[] }
-  | { readonly kind: 'union'; readonly options: readonly Schema[]; readonly expected: string }
+  | ObjectNode
+  | {
+      readonly kind: 'union'
+      readonly options: readonly Schema[]
+      readonly expected: string
+    }
+  | TaggedNode
+  | ({ readonly kind: 'nullable'; readonly value: Schema } & OwnRead)
+
+type Choice = string | number | boolean
+/** Returns the copy of a value, and adds what is wrong with it to `problems`. */
+export type ReadValue = (given: unknown, path: SchemaPath, problems: SchemaProblem[]) => unknown
 
 /**
  * The shape of a value as data. One declaration gives the check, the TypeScript type, the JSON Schema, the table in
- * the docs and the form in the web app. `T` exists for the compiler only.
+ * the docs, the flag of the command line and the form in the web app. `T` exists for the compiler only.
  */
 export type Schema<T = unknown> = SchemaNode & {
   /** One sentence for docs, editors and forms. */
   readonly about?: string
+  /** The object that has the field may lack it. */
+  readonly isOptional?: true
+  /** Reads a value in place of the engine, which has only what hooks need (`more-schemas.ts`). */
+  readonly read?: ReadValue
   readonly type?: T
 }
 
 /** The type of the values that a schema accepts. */
 export type SchemaType<S> = S extends { readonly type?: infer T } ? Exclude<T, undefined> : never
+/** The schema of a field that an object may lack. */
+export type Optional<S> = S & { readonly isOptional: true }
+type OptionalKey<F> = { [K in keyof F]: F[K] extends { readonly isOptional: true } ? K : never }[keyof F]
 type Flat<T> = { [K in keyof T]: T[K] }
 /** The object that a set of fields describes. */
-export type FieldsType<F extends SchemaFields, Required extends keyof F = never> = Flat<
-  { readonly [K in Required]: SchemaType<F[K]> } & {
-    readonly [K in Exclude<keyof F, Required>]?: SchemaType<F[K]>
+export type FieldsType<F extends SchemaFields> = Flat<
+  { readonly [K in Exclude<keyof F, OptionalKey<F>>]: SchemaType<F[K]> } & {
+    readonly [K in OptionalKey<F>]?: SchemaType<F[K]>
   }
 >
 
-interface TextLimits {
+export interface TextLimits {
   readonly minLength?: number
   readonly maxLength?: number
+  /** Checked by `textLike`. */
+  readonly pattern?: RegExp
+  /** For editors only. */
+  readonly format?: 'uri' | 'email'
+}
+
+export interface NumberLimits {
+  readonly format?: 'unix-ms'
+  readonly min?: number
+  readonly moreThan?: number
+}
+
+interface ListLimits {
+  readonly minItems?: number
+  /** Checked by `shortList`. */
+  readonly maxItems?: number
 }
 
 /** Functions that make schemas. */
 export const schema = {
   any: (about?: string): Schema<unknown> => described({ kind: 'any' }, about),
-  text: (about?: string, limits: TextLimits = {}): Schema<string> =>
+  text: (about?: string, limits: Omit<TextLimits, 'pattern'> = {}): Schema<string> =>
     described({ kind: 'text', ...limits }, about),
   /** The text of a URL; its problems have the code `config.url`. The handler decides which URLs it accepts. */
   url: (about?: string): Schema<string> => described({ kind: 'text', isUrl: true }, about),
@@ -71,25 +126,32 @@ export const schema = {
   /** Text, a number, true, false or null. */
   scalar: (about?: string): Schema<string | number | boolean | null> => described({ kind: 'scalar' }, about),
   /** `aliases` are further spellings that are read as one of the values. */
-  choice: <const V extends readonly string[]>(
+  choice: <const V extends readonly Choice[]>(
     values: V,
     about?: string,
     aliases?: Readonly<Record<string, V[number]>>,
   ): Schema<V[number]> => described({ kind: 'choice', values, ...(aliases && { aliases }) }, about),
-  list: <T>(item: Schema<T>, about?: string, minItems = 0): Schema<readonly T[]> =>
-    described({ kind: 'list', item, minItems }, about),
+  list: <T>(
+    item: Schema<T>,
+    about?: string,
+    limits: Pick<ListLimits, 'minItems'> = {},
+  ): Schema<readonly T[]> => described({ kind: 'list', item, ...limits }, about),
   map: <T>(value: Schema<T>, about?: string): Schema<Readonly<Record<string, T>>> =>
     described({ kind: 'map', value }, about),
-  object: <const F extends SchemaFields, const R extends readonly (keyof F & string)[] = []>(
-    fields: F,
-    required?: R,
-    about?: string,
-  ): ObjectSchema<F, R[number]> => ({
+  object: <const F extends SchemaFields>(fields: F, about?: string): ObjectSchema<F> => ({
     kind: 'object',
     fields,
-    required: required ?? [],
-    ...(about === undefined ? {} : { about }),
+    required: Object.keys(fields).filter((name) => !fields[name]?.isOptional),
+    ...(about && { about }),
   }),
+  /** A field that its object may lack. */
+  optional: <S extends Schema>(field: S): Optional<S> => ({ ...field, isOptional: true }),
+  /** Fields that their object may all lack. */
+  partial: <const F extends SchemaFields>(fields: F): { readonly [K in keyof F]: Optional<F[K]> } => {
+    const made = Object.entries(fields).map(([name, field]) => [name, schema.optional(field)])
+    // Object.fromEntries loses the keys, which are those of `fields`.
+    return Object.fromEntries(made) as { readonly [K in keyof F]: Optional<F[K]> }
+  },
   /** `expected` completes the sentence "… must be". */
   union: <const O extends readonly Schema[]>(
     options: O,
@@ -99,12 +161,11 @@ export const schema = {
 }
 
 /** An object schema that keeps its fields, so that others can be built from it. */
-export interface ObjectSchema<F extends SchemaFields = SchemaFields, R extends keyof F = never> {
-  readonly kind: 'object'
-  readonly fields: F
-  readonly required: readonly string[]
+export interface ObjectSchema<F extends SchemaFields = SchemaFields> extends ObjectNode<F> {
   readonly about?: string
-  readonly type?: FieldsType<F, R>
+  readonly isOptional?: true
+  readonly read?: ReadValue
+  readonly type?: FieldsType<F>
 }
 
 function described<T>(node: SchemaNode, about: string | undefined): Schema<T> {
@@ -125,7 +186,9 @@ export function readSchema<T>(
   return { value: value as T, problems }
 }
 
-function readNode(node: Schema, given: unknown, path: SchemaPath, problems: SchemaProblem[]): unknown {
+/** Reads one value; adds what is wrong with it to `problems`. */
+export function readNode(node: Schema, given: unknown, path: SchemaPath, problems: SchemaProblem[]): unknown {
+  if (node.read) return node.read(given, path, problems)
   const refuse = (expected: string, code: SchemaProblem['code'] = 'config.field'): undefined => {
     problems.push({ path, part: 'value', code, message: `${nameOf(path)} must ${expected}` })
     return undefined
@@ -178,7 +241,7 @@ function readNode(node: Schema, given: unknown, path: SchemaPath, problems: Sche
 }
 
 function readFields(
-  { fields, required }: Pick<ObjectSchema, 'fields' | 'required'>,
+  { fields, required }: ObjectNode,
   given: Record<string, unknown>,
   path: SchemaPath,
   problems: SchemaProblem[],
@@ -216,7 +279,7 @@ function unknownField(path: SchemaPath, known: readonly string[]): SchemaProblem
 }
 
 /** The range of a whole number, as it completes the sentence "… must". */
-export function rangeText(min: number, max: number): string {
+function rangeText(min: number, max: number): string {
   return min === max ? `be ${min}` : `be a whole number from ${min} to ${max}`
 }
 
@@ -224,7 +287,7 @@ function isScalar(value: unknown): boolean {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-function nameOf(path: SchemaPath): string {
+export function nameOf(path: SchemaPath): string {
   const last = path.at(-1)
   if (last === undefined) return 'the value'
   return typeof last === 'number' ? `entry ${last + 1} of ${String(path.at(-2) ?? 'the list')}` : last

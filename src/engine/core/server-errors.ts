@@ -77,6 +77,10 @@ export const serverErrors = {
   /** A runner polls or reports that is not registered, or was removed. */
   'runs.unknown_runner': 'Register it again with POST /runner/register; `hookhelm runner` does so by itself.',
 
+  /** A tool call names a run that this gateway did not start, so the hooks of the run are not known here. */
+  'runs.unknown_run': 'Connect the coding agent to the gateway that its runner polls.',
+  /** A tool call may belong to a run of the same coding agent that has not reported its session yet. */
+  'runs.unknown_session': 'Make the call again, or stop the run that the message names.',
   /** A tool of a run names a file outside of the folder of the run. */
   'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
   /** A run should start a coding agent whose tool calls would not reach the hooks. */

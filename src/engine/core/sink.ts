@@ -1,10 +1,14 @@
 import type { Envelope } from './context.ts'
-import type { Decision, HookId, Kind } from './decision.ts'
+import { type Decision, decisionKinds, type HookId } from './decision.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { Trace } from './trace.ts'
 
+export const executionDecisions = [
+  ...decisionKinds,
+  ...(['error', 'timeout', 'skipped', 'late', 'aborted'] as const),
+] as const
 /** How one hook of one dispatch ended. */
-export type ExecutionDecision = Kind | 'error' | 'timeout' | 'skipped' | 'late' | 'aborted'
+export type ExecutionDecision = (typeof executionDecisions)[number]
 
 /** The record of one hook that ran, or that a guard skipped. */
 export interface Execution {

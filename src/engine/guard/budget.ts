@@ -9,10 +9,9 @@ export const budgetGuard = defineGuard({
     budget: schema.object(
       {
         name: schema.text('Hooks that name the same budget share it.'),
-        cost: amount('What one run costs; 1 by default.'),
+        cost: schema.optional(amount('What one run costs; 1 by default.')),
         limit: amount('The whole budget.'),
       },
-      ['name', 'limit'],
       'A named budget to draw on. A gate whose budget is spent fails.',
     ),
   },

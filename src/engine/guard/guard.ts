@@ -10,7 +10,7 @@ export interface Guard<F extends SchemaFields = SchemaFields> {
   /** The hook fields that configure it. */
   readonly fields: F
   /** Looks at a hook once, when it is registered; undefined if the hook does not use this guard. */
-  question(hook: FieldsType<F> & { readonly id?: string }): GuardQuestion | undefined
+  question(hook: Partial<FieldsType<F>> & { readonly id?: string }): GuardQuestion | undefined
 }
 
 /** Infers the types of a guard from its fields. */

@@ -1,6 +1,6 @@
 import type { HookContext } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
-import type { FieldsType } from '../core/schema.ts'
+import { type FieldsType, type Optional, schema } from '../core/schema.ts'
 import { budgetGuard } from './budget.ts'
 import { cooldownGuard } from './cooldown.ts'
 import { dedupGuard } from './dedup.ts'
@@ -11,13 +11,16 @@ import { quotaGuard } from './quota.ts'
 /** Every guard with state in the guard state. The engine applies `depth.ts`, `expiry.ts` and `breaker.ts` itself. */
 const guards = [cooldownGuard, dedupGuard, quotaGuard, budgetGuard] as const
 
-type GuardFields = UnionToIntersection<(typeof guards)[number]['fields']> & typeof expiryFields
+type DeclaredFields = UnionToIntersection<(typeof guards)[number]['fields']> & typeof expiryFields
+type GuardFields = { readonly [K in keyof DeclaredFields]: Optional<DeclaredFields[K]> }
 type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
   ? I
   : never
 
-/** The hook fields that guards declare. */
-export const guardFields: GuardFields = Object.assign({}, ...guards.map(({ fields }) => fields), expiryFields)
+const declared: DeclaredFields = Object.assign({}, ...guards.map(({ fields }) => fields), expiryFields)
+
+/** The hook fields that guards declare. Every one of them is optional. */
+export const guardFields: GuardFields = schema.partial(declared)
 
 interface HookGuards {
   readonly count: number

@@ -1,5 +1,6 @@
 import { isRecord } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
+import { definedFields } from '../core/defined-fields.ts'
 import type {
   AnalyzeShell,
   FileEffect,
@@ -33,7 +34,7 @@ export function createEffectsReader(analyze: AnalyzeShell): ReadEffects {
   return (payload, envelope) => {
     const { cwd } = envelope
     if (known !== undefined && known.payload === payload && known.cwd === cwd) return known.effects
-    const effects = effectsOfCall(payload, cwd === undefined ? {} : { cwd }, analyze)
+    const effects = effectsOfCall(payload, definedFields({ cwd }), analyze)
     known = { payload, cwd, effects }
     return effects
   }

@@ -1,3 +1,4 @@
+import { definedFields } from '../core/defined-fields.ts'
 import { HookError } from '../core/error.ts'
 import { loadOwnModule } from '../core/load-own-module.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
@@ -43,9 +44,7 @@ export function toolPatternPart(source: string): MatchPart | undefined {
   return {
     kind: 'matcher',
     source,
-    ...(byName === undefined ? {} : { byName }),
-    ...(when === undefined ? {} : { when }),
-    ...(effects === undefined ? {} : { effects }),
+    ...definedFields({ byName, when, effects }),
   }
 }
 

@@ -17,11 +17,13 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
-import type { FindCodingAgentRun } from '../../runs/coding-agent-runs.ts'
+import type { CodingAgentCall, CodingAgentRuns } from '../../runs/coding-agent-runs.ts'
+import type { RunRow } from '../../store/stores/run-store.ts'
 import type { PendingApproval } from '../approvals/approvals.ts'
 import { callerWait } from '../approvals/caller-wait.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { Dispatcher, RequestContext } from '../dispatch/dispatcher.ts'
+import type { RequestContext } from '../dispatch/call.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import { createAgentSessions, type EventSource } from './agent-sessions.ts'
 import type { SessionFolders } from './session-folders.ts'
 
@@ -36,6 +38,8 @@ export interface AgentEventRequest {
   readonly withinMs?: number
   /** The approval that the client waited for when its connection was lost. */
   readonly approvalId?: string
+  /** Proves that the agent works for a run. */
+  readonly run?: string
 }
 
 interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided' | 'wait'> {
@@ -46,7 +50,15 @@ interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'de
   /** The idempotency key of the event. */
   readonly key?: string
   /** The client decided without the gateway, so the event is only recorded. */
-  readonly isPast?: { readonly why: string; readonly blocked: boolean }
+  readonly isPast?: PastEvent
+}
+
+/** What a client says about an event that it decided by itself. */
+export interface PastEvent {
+  readonly why: string
+  /** `gateway.unreachable` if no gateway listened, or it ended the connection. */
+  readonly code: string | undefined
+  readonly blocked: boolean
 }
 
 /** Decides events of coding agents in their native format. */
@@ -65,10 +77,10 @@ export type AgentReply = ProcessReply | PluginReply
 interface AgentDoorParts {
   readonly dispatcher: Dispatcher
   readonly sessionFolders: SessionFolders
-  /** The run that an agent works for, by the agent's own session. */
-  readonly runOfCodingAgent?: FindCodingAgentRun
-  /** The same for any event that may trigger a recovery rule: the depth of its run ends a chain of rules. */
-  readonly runOfTrigger?: FindCodingAgentRun
+  /** The runs whose hooks must see their tool calls. */
+  readonly runs?: Pick<CodingAgentRuns, 'find'>
+  /** The run of any event that may trigger a recovery rule: the depth of its run ends a chain of rules. */
+  runOfTrigger?(tenant: string, session: string): Promise<RunRow | undefined>
   readonly clock: Clock
   readonly log: Log
 }
@@ -115,7 +127,12 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       const event = reading.event ?? row.event ?? 'agent_event'
       const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
       const own = sessions.join(where, event, reading)
-      const called = beforeCall.has(event) ? await withRun(parts, where, own) : own
+      const called =
+        beforeCall.has(event) && isPast === undefined
+          ? await withRun(parts, where, own, {
+              ...{ proof: request.run, withinMs: request.withinMs, signal: options.signal },
+            })
+          : own
       const joined = called.run === undefined ? await withDepth(parts, where, called) : called
       const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
       const envelope =
@@ -149,12 +166,13 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
  * agent: hooks for either of them apply.
  */
 async function withRun(
-  { runOfCodingAgent }: AgentDoorParts,
+  { runs }: AgentDoorParts,
   { tenant, agent }: EventSource,
   envelope: Envelope,
+  call: Pick<CodingAgentCall, 'proof' | 'withinMs' | 'signal'>,
 ): Promise<Envelope> {
   const { session, depth = 0 } = envelope
-  const run = session === undefined ? undefined : await runOfCodingAgent?.(tenant, agent, session)
+  const run = await runs?.find({ tenant, agent, session, ...call })
   if (run === undefined || run.agent_name === null) return envelope
   const { run_id, agent_name } = run
   return { ...envelope, run: run_id, agent: agent_name, agentId: agent, depth: depth + run.depth }
@@ -163,11 +181,11 @@ async function withRun(
 /** Adds the run and its depth. The event stays one of the coding agent. */
 async function withDepth(
   { runOfTrigger }: AgentDoorParts,
-  { tenant, agent }: EventSource,
+  { tenant }: EventSource,
   envelope: Envelope,
 ): Promise<Envelope> {
   const { session, depth = 0 } = envelope
-  const run = session === undefined ? undefined : await runOfTrigger?.(tenant, agent, session)
+  const run = session === undefined ? undefined : await runOfTrigger?.(tenant, session)
   return run === undefined ? envelope : { ...envelope, run: run.run_id, depth: depth + run.depth }
 }
 
@@ -188,9 +206,9 @@ export function realFolder(cwd: string | undefined): string {
 }
 
 /** The decision that a client made by itself because the gateway did not answer. */
-function pastDecision({ why, blocked }: { readonly why: string; readonly blocked: boolean }): Decision {
-  const isOutage = /^no gateway listens|cannot be reached|ended the connection/.test(why)
-  const cause = isOutage ? 'gateway was down' : 'the client got no answer of the gateway'
+function pastDecision({ why, code, blocked }: PastEvent): Decision {
+  const cause =
+    code === 'gateway.unreachable' ? 'gateway was down' : 'the client got no answer of the gateway'
   const reason = `${cause}: ${why || 'it gave no reason'}`
   return blocked
     ? { kind: 'block', reason, message: reason, code: 'gateway.unreachable' }

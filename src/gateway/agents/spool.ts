@@ -7,7 +7,7 @@ import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Caller } from '../auth/caller.ts'
-import { type AgentDoor, requireAgent } from './agent-door.ts'
+import { type AgentDoor, type PastEvent, requireAgent } from './agent-door.ts'
 
 /** Events that coding agents wrote to disk while no gateway answered. */
 export interface Spool {
@@ -148,10 +148,14 @@ function readSpooled(path: string, now: number) {
   const text = readFileSync(path, 'utf8')
   const value = parseJson(text, LIMITS)
   if (!isRecord(value)) throw unreadable('it is not a JSON object')
-  const { agent, event, at, why, blocked, opened, native } = value
+  const { agent, event, at, why, code, blocked, opened, native } = value
   if (typeof event !== 'string' || typeof at !== 'number') throw unreadable('event or at is missing')
   const isDecided = blocked === true || opened === true
-  const past = { why: typeof why === 'string' ? why : '', blocked: blocked === true }
+  const past: PastEvent = {
+    why: typeof why === 'string' ? why : '',
+    code: typeof code === 'string' ? code : undefined,
+    blocked: blocked === true,
+  }
   return {
     agent: requireAgent(agent),
     request: { event, native: native ?? {} },

@@ -1,42 +1,38 @@
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
-import { channelSchema } from '../../rules/teams.ts'
+import { shortList, tagged, textLike } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { channels, withDifferentNames } from '../../rules/teams.ts'
 import type { ApprovalMessage } from '../../store/stores/approval-store.ts'
 
 const WEEK_MINUTES = 7 * 24 * 60
-const name = z
-  .string()
-  .regex(/^[\w][\w .-]{0,59}$/, 'must be up to 60 letters, digits, spaces, dots, dashes and underscores')
+const name = textLike(
+  /^[\w][\w .-]{0,59}$/,
+  'be up to 60 letters, digits, spaces, dots, dashes and underscores',
+)
 
-const team = z.strictObject({
-  type: z.literal('team'),
-  team: z.string().min(1).max(500).describe('A team of `notify_team`.'),
-  members: z
-    .array(z.string().min(1).max(500))
-    .max(200)
-    .readonly()
-    .describe('All members if omitted.')
-    .exactOptional(),
+const team = schema.object({
+  type: schema.choice(['team']),
+  team: schema.text('A team of `notify_team`.', { minLength: 1, maxLength: 500 }),
+  members: schema.optional(
+    shortList(schema.text(undefined, { minLength: 1, maxLength: 500 }), 200, 'All members if omitted.'),
+  ),
 })
 
-const routeSchema = z.strictObject({
+const routeSchema = schema.object({
   name,
-  after_minutes: wholeNumber(0, WEEK_MINUTES)
-    .describe('How long the question may stay unanswered before this route is used; 0 if omitted.')
-    .exactOptional(),
-  to: z.discriminatedUnion('type', [...channelSchema.options, team]),
+  after_minutes: schema.optional(
+    schema.integer(
+      0,
+      WEEK_MINUTES,
+      'How long the question may stay unanswered before this route is used; 0 if omitted.',
+    ),
+  ),
+  to: tagged('type', [...channels, team]),
 })
-type ApprovalRoute = z.output<typeof routeSchema>
+type ApprovalRoute = SchemaType<typeof routeSchema>
 
 /** Where questions are sent, and after how many minutes. At the deadline the call is denied. */
-export const approvalRoutesSchema = z
-  .array(routeSchema)
-  .max(20)
-  .readonly()
-  .refine((routes) => new Set(routes.map((route) => route.name)).size === routes.length, {
-    message: 'must have different names',
-  })
+export const approvalRoutesSchema = withDifferentNames(shortList(routeSchema, 20))
 
 /** What a message carries until it is sent. */
 export interface RouteMessage {

@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '../../agents/translate/read-fields.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/sink.ts'
@@ -48,7 +49,7 @@ export function toEventRecord(
     by_hook: decision.by ?? null,
     code: decision.code ?? null,
     duration_ms: round(trace.durationMs),
-    request: text ?? JSON.stringify({ event, payload, envelope }),
+    request: text ?? requestText(event, payload, envelope),
     answer: JSON.stringify({ decision: redactDecision(decision), trace: redactTrace(trace) }),
     summary: summarizeDispatch(record, trace),
     executions: trace.hooks.flatMap(({ name, matched, executions }) =>
@@ -103,10 +104,43 @@ export function lateRecord(
     by_hook: null,
     code: execution.code ?? null,
     duration_ms: 0,
-    request: text ?? JSON.stringify({ event, payload, envelope }),
+    request: text ?? requestText(event, payload, envelope),
     answer: '{}',
     executions: [toExecution(execution, { key, attempt, traceId, matched: true, row })],
   }
+}
+
+/** The event as JSON. What a coding agent sent is there once: `raw` leaves out what the payload holds. */
+function requestText(event: string, payload: unknown, envelope: Envelope): string {
+  const { raw, ...rest } = envelope
+  if (!isRecord(raw) || !isRecord(payload)) return JSON.stringify({ event, payload, envelope })
+  const input = isRecord(payload.tool_input) ? payload.tool_input : {}
+  const texts = new Set([...Object.values(payload), ...Object.values(input)].map(textOf))
+  const own = Object.entries(raw).flatMap(([name, value]) => {
+    if (isHeld(name, value, payload, texts)) return []
+    // The arguments of a tool call may have other names, or be JSON in a text.
+    const given = typeof value === 'string' && value.startsWith('{') ? parseJsonOrUndefined(value) : value
+    if (!isRecord(given)) return [[name, value] as const]
+    const rest = Object.entries(given).filter(([key, each]) => !isHeld(key, each, input, texts))
+    return rest.length === 0 ? [] : [[name, Object.fromEntries(rest)] as const]
+  })
+  return JSON.stringify({ event, payload, envelope: { ...rest, raw: Object.fromEntries(own) } })
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A short value is only held under its own name: `true` says nothing by itself. */
+function isHeld(name: string, value: unknown, held: Fields, texts: ReadonlySet<string>): boolean {
+  const text = textOf(value)
+  return text.length >= TELLING_LENGTH
+    ? texts.has(text)
+    : Object.hasOwn(held, name) && textOf(held[name]) === text
+}
+
+const TELLING_LENGTH = 64
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
 /** The position in the session, as far as the caller or earlier events give it. */

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import type { DemoCall, DemoSession, DemoStep } from './demo-sessions.ts'
 
 const MINUTE = 60_000

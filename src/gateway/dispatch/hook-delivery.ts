@@ -5,7 +5,9 @@ import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { AgentFolders } from '../tenancy/snapshot.ts'
-import type { DeliveredHook, EventDispatcher } from './dispatcher.ts'
+import type { Snapshots } from '../tenancy/snapshots.ts'
+import { PendingDispatch } from './pending-dispatch.ts'
+import type { Decided, RecordedEvent, RecordParts } from './record.ts'
 
 export const HOOK_DELIVERY = 'hook'
 
@@ -42,6 +44,55 @@ function withFolder(folder: AgentFolders | undefined): { readonly folder?: Agent
   return folder === undefined ? {} : { folder }
 }
 
+/** How the execution of a queued hook ended, or why there was none. */
+export type DeliveredHook = HookEnd | 'gone' | 'off' | 'missed'
+
+interface HookEnd {
+  readonly decision: string
+  readonly code: string | undefined
+  readonly reason: string | undefined
+  readonly status: unknown
+  readonly handlerType: string
+}
+
+interface QueuedHook extends RecordedEvent, Pick<HookDelivery, 'hook' | 'folder'> {
+  readonly attempt: number
+}
+
+export type DeliverHook = (queued: QueuedHook) => Promise<DeliveredHook>
+
+/**
+ * Runs one queued hook. Its record is written before the delivery ends: after a crash in between, the delivery runs again and
+ * the record is not lost.
+ */
+export function runQueuedHook({
+  snapshots,
+  audit,
+}: Pick<RecordParts, 'audit'> & { readonly snapshots: Pick<Snapshots, 'of'> }): (
+  queued: QueuedHook,
+) => Promise<Decided<DeliveredHook>> {
+  return async ({ hook, event, payload, envelope, folder, attempt }) => {
+    const { tenant } = envelope
+    const { find, hooks } = await snapshots.of(tenant, folder)
+    const row = find(hook)
+    const draft = new PendingDispatch(audit, { tenant, text: undefined, attempt, find })
+    if (row?.enabled !== true) return { answer: row === undefined ? 'gone' : 'off', draft, write: 'queued' }
+    const { trace } = await hooks.dispatch(event as 'session_end', payload as never, envelope, {
+      only: hook,
+      trace: true,
+      sink: draft,
+    })
+    const execution = trace?.hooks.find((traced) => traced.hook === hook)?.executions[0]
+    const { decision = '', code, reason, facts } = execution ?? {}
+    const end = { decision, code, reason, status: facts?.http_status, handlerType: row.handler_type }
+    return {
+      ...{ answer: execution === undefined ? 'missed' : end, draft, write: 'attempted' },
+      // The event itself has triggered its rules when it was dispatched.
+      trigger: { decision: { kind: 'allow' }, folders: folder, hasHooks: true, isOnlyFailures: true },
+    }
+  }
+}
+
 /** Client errors are final, except for these three. */
 const mayChange = new Set([408, 425, 429])
 
@@ -49,11 +100,12 @@ const mayChange = new Set([408, 425, 429])
 const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
 /** Runs a queued hook. Webhooks are retried; a failed command may have done half of its work. */
-export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
+export function deliverHook(deliver: DeliverHook): DeliverWork {
   return async ({ tenant, payload, attempt }) => {
     // Parsed like the original request: large numbers keep their digits.
     const delivery = parseJson(payload, LIMITS) as HookDelivery
-    const delivered = await dispatcher.deliver(tenant, delivery, attempt)
+    const envelope = { ...delivery.envelope, id: `${delivery.envelope.id ?? ''}`, tenant }
+    const delivered = await deliver({ ...delivery, envelope, attempt })
     if (delivered === 'missed') return { end: 'done' }
     if (delivered === 'off') return { end: 'retry', error: 'the hook is switched off' }
     if (delivered === 'gone') return { end: 'dead', error: 'the hook was deleted' }
@@ -61,7 +113,7 @@ export function deliverHook(dispatcher: EventDispatcher): DeliverWork {
   }
 }
 
-function judged({ decision, code, reason, status, handlerType }: DeliveredHook): DeliveryAttempt {
+function judged({ decision, code, reason, status, handlerType }: HookEnd): DeliveryAttempt {
   if (decision !== 'error' && decision !== 'timeout') return { end: 'done' }
   // An agent that did not start because the store failed is started again; its run has a key, so it starts once.
   const isUnstarted = handlerType === 'agent' && code === 'store.unavailable'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { checkWithZod } from '../../config/schema/check-with-zod.ts'
+import { readChecked } from '../../engine/core/read-checked.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -124,10 +124,7 @@ export function mergedHookInput(row: HookRow, updates: Fields): HookInput {
   const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
   const fields: Fields = { ...toDefinition(row), ...agents, ...updates }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-  const read = hookInput.safeParse(given)
-  if (read.success) return read.data
-  const [problem] = checkWithZod(hookInput, given)
-  throw problem?.error ?? read.error
+  return readChecked(hookInput, given)
 }
 
 function toggleOnly(row: HookRow, updates: Fields, parts: HookParts): Promise<{ hookId: string }> {

@@ -1,21 +1,9 @@
-import { z } from 'zod'
-import { zodFields } from '../../config/schema/zod-schema.ts'
+import { wholeNumber } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
 
-const {
-  id: _id,
-  disabled_reason: _reason,
-  tripped_by: _failure,
-  version: _version,
-  event: _event,
-  handler_type: _handler,
-  scope: _scope,
-  timeout_ms: _timeout,
-  ...free
-} = zodFields(hookSchema.fields)
-
 /** Fields that only the gateway sets. A caller may send them back unchanged; they are ignored. */
-const ownedField = z.unknown().describe('Set by the gateway; ignored.').exactOptional()
+const ownedField = schema.optional(schema.any('Set by the gateway; ignored.'))
 export const gatewayOwnedFields = {
   id: ownedField,
   tenant_id: ownedField,
@@ -28,24 +16,22 @@ export const gatewayOwnedFields = {
   tripped_by: ownedField,
 }
 
-const described = (field: 'event' | 'handler_type' | 'scope') =>
-  z
-    .string()
-    .describe(hookSchema.fields[field].about ?? '')
-    .exactOptional()
+const { event, handler_type, scope, ...others } = hookSchema.fields
 
 /**
  * A hook as a caller sends it. One message requires `event`, `handler_type` and `scope` together, as in the original
  * gateway. `timeout_ms` has another limit than in a file.
  */
-export const hookInput = z.strictObject({
-  event: described('event'),
-  handler_type: described('handler_type'),
-  scope: described('scope'),
-  ...free,
-  timeout_ms: z.int('must be a whole number').describe('5000 if omitted, at most 10000.').exactOptional(),
-  agent_id: z.string().describe('One agent; the same as `agent_ids` with one entry.').exactOptional(),
-  ...gatewayOwnedFields,
-})
+export const hookInput = schema.object(
+  schema.partial({
+    event: schema.text(event.about),
+    handler_type: schema.text(handler_type.about),
+    scope: schema.text(scope.about),
+    ...others,
+    timeout_ms: wholeNumber('5000 if omitted, at most 10000.'),
+    agent_id: schema.text('One agent; the same as `agent_ids` with one entry.'),
+    ...gatewayOwnedFields,
+  }),
+)
 
-export type HookInput = z.output<typeof hookInput>
+export type HookInput = SchemaType<typeof hookInput>

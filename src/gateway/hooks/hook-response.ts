@@ -1,28 +1,28 @@
-import { z } from 'zod'
-import { zodFields } from '../../config/schema/zod-schema.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { maskConfig } from './config-secrets.ts'
 
 /** A stored hook as the API returns it. */
-export const hookResponse = z.strictObject({
-  ...zodFields(hookSchema.fields),
-  event: z.string(),
-  handler_type: z.string(),
-  id: z.string(),
-  tenant_id: z.string(),
-  scope: z.enum(['global', 'tenant', 'agent']),
-  agent_ids: z.array(z.string()).readonly(),
-  priority: z.number(),
-  enabled: z.boolean(),
-  version: z.number(),
-  source: z.enum(['builtin', 'user', 'blueprint']),
-  created_by: z.string().nullable(),
-  created_at: z.number(),
-  updated_at: z.number(),
+export const hookResponse = schema.object({
+  ...hookSchema.fields,
+  event: schema.text(),
+  handler_type: schema.text(),
+  id: schema.text(),
+  tenant_id: schema.text(),
+  scope: schema.choice(['global', 'tenant', 'agent']),
+  agent_ids: schema.list(schema.text()),
+  priority: numeric(),
+  enabled: schema.boolean(),
+  version: numeric(),
+  source: schema.choice(['builtin', 'user', 'blueprint']),
+  created_by: nullable(schema.text()),
+  created_at: numeric(),
+  updated_at: numeric(),
 })
 
 /** The row with masked secrets. */
-export function toHookResponse(row: HookRow): z.output<typeof hookResponse> {
+export function toHookResponse(row: HookRow): SchemaType<typeof hookResponse> {
   return { ...row, config: maskConfig(row.config) }
 }

@@ -1,7 +1,7 @@
-import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { isHookError } from '../../engine/core/error.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
@@ -16,79 +16,82 @@ import { draftAllowingHook } from '../approvals/draft-hook.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall, type MethodCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { jsonObject, pageFields, requestedPage, shortText } from './method-fields.ts'
 
-const approval = z.object({
-  approval_id: z.string(),
-  status: z.enum(approvalStatuses),
-  event: z.string(),
-  event_id: z.string(),
-  hook_id: z.string().nullable(),
-  hook_name: z.string().nullable(),
-  agent: z.string().nullable(),
-  session_id: z.string().nullable(),
-  run_id: z.string().nullable(),
-  folder: z.string().nullable(),
-  tool: z.string().nullable(),
-  what: z.string().nullable().describe('What the call does, in one line.'),
-  reason: z.string().describe('Why a person is asked.'),
-  input: z.unknown().describe('The final arguments, after every rewrite.'),
-  input_hash: z.string().describe('Equal for calls of the same event, tool, arguments, agent and folder.'),
-  edited: z.unknown().describe('The arguments that a person wrote in place of `input`; null if none did.'),
-  can_edit: z.boolean(),
-  requested_by: z.string(),
-  approvers_needed: z.number(),
-  votes: readonlyList(
-    z.object({
-      verdict: z.enum(['approve', 'deny']),
-      by: z.string(),
-      from: z.string(),
-      at: z.number(),
-      message: z.string().exactOptional(),
+const approval = schema.object({
+  approval_id: schema.text(),
+  status: schema.choice(approvalStatuses),
+  event: schema.text(),
+  event_id: schema.text(),
+  hook_id: nullable(schema.text()),
+  hook_name: nullable(schema.text()),
+  agent: nullable(schema.text()),
+  session_id: nullable(schema.text()),
+  run_id: nullable(schema.text()),
+  folder: nullable(schema.text()),
+  tool: nullable(schema.text()),
+  what: nullable(schema.text('What the call does, in one line.')),
+  reason: schema.text('Why a person is asked.'),
+  input: schema.any('The final arguments, after every rewrite.'),
+  input_hash: schema.text('Equal for calls of the same event, tool, arguments, agent and folder.'),
+  edited: schema.any('The arguments that a person wrote in place of `input`; null if none did.'),
+  can_edit: schema.boolean(),
+  requested_by: schema.text(),
+  approvers_needed: numeric(),
+  votes: schema.list(
+    schema.object({
+      verdict: schema.choice(['approve', 'deny']),
+      by: schema.text(),
+      from: schema.text(),
+      at: numeric(),
+      message: schema.optional(schema.text()),
     }),
   ),
-  created_at: z.number(),
-  deadline_at: z.number().describe('Then the call is denied.'),
-  decided_at: z.number().nullable(),
-  decided_by: z.string().nullable(),
-  used_at: z.number().nullable().describe('When a call used the answer.'),
-  granted_until: z
-    .number()
-    .nullable()
-    .describe('Until then identical calls of the session are not asked about.'),
-  messages: readonlyList(
-    z.object({
-      route: z.string(),
-      member: z.string().exactOptional().describe('The member of a team.'),
-      state: z.enum(['waiting', 'sending', 'sent', 'failed', 'not sent']),
-      at: z.number().describe('When it was sent or is due.'),
-      attempts: z.number(),
-      error: z.string().nullable(),
+  created_at: numeric(),
+  deadline_at: numeric('Then the call is denied.'),
+  decided_at: nullable(numeric()),
+  decided_by: nullable(schema.text()),
+  used_at: nullable(numeric('When a call used the answer.')),
+  granted_until: nullable(numeric('Until then identical calls of the session are not asked about.')),
+  messages: schema.list(
+    schema.object({
+      route: schema.text(),
+      member: schema.optional(schema.text('The member of a team.')),
+      state: schema.choice(['waiting', 'sending', 'sent', 'failed', 'not sent']),
+      at: numeric('When it was sent or is due.'),
+      attempts: numeric(),
+      error: nullable(schema.text()),
     }),
-  ).describe('How far the message to each route has come.'),
+    'How far the message to each route has come.',
+  ),
 })
 
-const approvalId = shortText.describe('The id of the approval: `apr_…`.')
-const message = z.string().min(1).max(2_000)
-const alike = z
-  .boolean()
-  .describe('Answers every pending request with the same arguments, of any session.')
-  .exactOptional()
+const approvalId = shortText('The id of the approval: `apr_…`.')
+const message = schema.text(undefined, { minLength: 1, maxLength: 2_000 })
+const alike = schema.optional(
+  schema.boolean('Answers every pending request with the same arguments, of any session.'),
+)
 
 const list = defineCall({
   name: 'approvals.list',
   about: 'Requests for approval, newest first.',
   role: 'approver',
   rest: { verb: 'GET', path: '/v1/approvals' },
-  params: z.strictObject({
-    status: z.enum(approvalStatuses).exactOptional(),
-    session_id: shortText.exactOptional(),
-    agent: shortText.exactOptional(),
-    hook_id: shortText.exactOptional(),
-    granted: z.boolean().describe('Those whose grant is in force.').exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      status: schema.choice(approvalStatuses),
+      session_id: shortText(),
+      agent: shortText(),
+      hook_id: shortText(),
+      granted: schema.boolean('Those whose grant is in force.'),
+    }),
     ...pageFields,
   }),
-  result: z.object({ approvals: readonlyList(approval), pending: z.number(), nextCursor: z.string() }),
+  result: schema.object({
+    approvals: schema.list(approval),
+    pending: numeric(),
+    nextCursor: schema.text(),
+  }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
     const { cursor: _, limit: __, ...filter } = params
@@ -105,8 +108,8 @@ const show = defineCall({
   about: 'One request for approval, with its answers.',
   role: 'approver',
   rest: { verb: 'GET', path: '/v1/approvals/:approval_id' },
-  params: z.strictObject({ approval_id: approvalId }),
-  result: z.object({ approval }),
+  params: schema.object({ approval_id: approvalId }),
+  result: schema.object({ approval }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
     const row = await requireApproval(store, caller, params.approval_id)
@@ -119,25 +122,22 @@ const approve = defineCall({
   about: 'Lets exactly this call run, as it is or with edited arguments.',
   role: 'approver',
   rest: { verb: 'POST', path: '/v1/approvals/:approval_id/approve' },
-  params: z.strictObject({
+  params: schema.object({
     approval_id: approvalId,
-    input: z
-      .unknown()
-      .describe(
+    ...schema.partial({
+      input: schema.any(
         'Replaces the whole arguments. The hooks see them again and may block them. If someone else has edited them, `edited` of the request.',
-      )
-      .optional(),
-    grant_ms: z
-      .number()
-      .int()
-      .min(1_000)
-      .max(86_400_000)
-      .describe('For this long, identical calls of the session are approved too.')
-      .exactOptional(),
-    message: message.exactOptional(),
+      ),
+      grant_ms: schema.integer(
+        1_000,
+        86_400_000,
+        'For this long, identical calls of the session are approved too.',
+      ),
+      message: message,
+    }),
     alike,
   }),
-  result: z.object({ approvals: readonlyList(approval) }),
+  result: schema.object({ approvals: schema.list(approval) }),
   needs: ['store', 'approvals', 'settings'],
   async run(call) {
     const { params } = call
@@ -156,8 +156,8 @@ const deny = defineCall({
   about: 'Denies the call. The model sees the message.',
   role: 'approver',
   rest: { verb: 'POST', path: '/v1/approvals/:approval_id/deny' },
-  params: z.strictObject({ approval_id: approvalId, message: message.exactOptional(), alike }),
-  result: z.object({ approvals: readonlyList(approval) }),
+  params: schema.object({ approval_id: approvalId, message: schema.optional(message), alike }),
+  result: schema.object({ approvals: schema.list(approval) }),
   needs: ['store', 'approvals', 'settings'],
   async run(call) {
     const { message: text } = call.params
@@ -170,8 +170,8 @@ const cancel = defineCall({
   about: 'Withdraws the request. The call is denied.',
   role: 'approver',
   rest: { verb: 'POST', path: '/v1/approvals/:approval_id/cancel' },
-  params: z.strictObject({ approval_id: approvalId }),
-  result: z.object({ approval }),
+  params: schema.object({ approval_id: approvalId }),
+  result: schema.object({ approval }),
   needs: ['store', 'approvals'],
   async run({ params, caller, parts }) {
     const ended = await parts.approvals.end(caller.tenant, params.approval_id, {
@@ -187,8 +187,8 @@ const revoke = defineCall({
   about: 'Ends a grant: the next identical call of the session is asked about again.',
   role: 'approver',
   rest: { verb: 'POST', path: '/v1/approvals/:approval_id/revoke' },
-  params: z.strictObject({ approval_id: approvalId }),
-  result: z.object({ approval }),
+  params: schema.object({ approval_id: approvalId }),
+  result: schema.object({ approval }),
   needs: ['store', 'approvals'],
   async run({ params, caller, parts, address }) {
     const by = { by: caller.name, from: address ?? 'unknown' }
@@ -203,15 +203,15 @@ const draft = defineCall({
     'Drafts a hook that allows calls like this one. Nothing is saved: review it, then pass it to hooks.create.',
   role: 'approver',
   rest: { verb: 'GET', path: '/v1/approvals/:approval_id/draft' },
-  params: z.strictObject({
+  params: schema.object({
     approval_id: approvalId,
-    for_ms: wholeNumber(60_000, 365 * DAY_MS)
-      .describe('How long the hook allows them; a day if omitted.')
-      .exactOptional(),
+    for_ms: schema.optional(
+      schema.integer(60_000, 365 * DAY_MS, 'How long the hook allows them; a day if omitted.'),
+    ),
   }),
-  result: z.object({
-    hook: z.record(z.string(), z.unknown()),
-    notes: readonlyList(z.string()).describe('What the draft does not cover, or covers beyond this call.'),
+  result: schema.object({
+    hook: jsonObject(),
+    notes: schema.list(schema.text(), 'What the draft does not cover, or covers beyond this call.'),
   }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts: { store, clock } }) {
@@ -312,7 +312,7 @@ async function withMessages(
   store: Pick<Store, 'listApprovalMessages'>,
   { tenant }: Caller,
   rows: readonly ApprovalRow[],
-): Promise<readonly z.infer<typeof approval>[]> {
+): Promise<readonly SchemaType<typeof approval>[]> {
   const ids = rows.map(({ approval_id }) => approval_id)
   const messages = Map.groupBy(await store.listApprovalMessages(tenant, ids), (each) => each.approval_id)
   return rows.map(({ tenant_id: _, ...row }) => ({

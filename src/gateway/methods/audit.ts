@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { defineCall } from './method.ts'
 import { noParams } from './method-fields.ts'
@@ -9,10 +10,10 @@ const verify = defineCall({
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/audit/verify' },
   params: noParams,
-  result: z.object({
-    ok: z.boolean(),
-    checked: z.number(),
-    broken: z.object({ chain: z.string(), seq: z.number(), why: z.string() }).exactOptional(),
+  result: schema.object({
+    ok: schema.boolean(),
+    checked: numeric(),
+    broken: schema.optional(schema.object({ chain: schema.text(), seq: numeric(), why: schema.text() })),
   }),
   needs: ['store'],
   async run({ caller, parts }) {

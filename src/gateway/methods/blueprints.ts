@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { looseObject, nullable, numeric, withAbout } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { readBlueprint } from '../../runs/blueprint.ts'
 import { builtinBlueprint, builtinBlueprintNames, findDefinition } from '../../runs/builtin-blueprints.ts'
@@ -16,39 +17,45 @@ import type { BlueprintRow } from '../../store/stores/run-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 
-const name = shortText.describe('The name of the agent.')
-const definition = z.record(z.string(), z.unknown()).readonly()
-const blueprint = z.object({
-  name: z.string(),
-  source: z
-    .enum(['stored', 'file', 'builtin'])
-    .describe('`builtin` comes with the product; saving an agent of its name replaces it.'),
-  definition: definition.describe('The blueprint as it was saved.'),
-  version: z.number().describe('0 if it is built in.'),
-  created_at: z.number(),
-  updated_at: z.number(),
+const name = shortText('The name of the agent.')
+const definition = jsonObject()
+const blueprint = schema.object({
+  name: schema.text(),
+  source: schema.choice(
+    ['stored', 'file', 'builtin'],
+    '`builtin` comes with the product; saving an agent of its name replaces it.',
+  ),
+  definition: withAbout(definition, 'The blueprint as it was saved.'),
+  version: numeric('0 if it is built in.'),
+  created_at: numeric(),
+  updated_at: numeric(),
 })
-const saved = z.object({
+const saved = schema.object({
   blueprint,
-  warnings: readonlyList(z.string()).describe('Keys without effect, and hook agents that do not exist.'),
+  warnings: schema.list(schema.text(), 'Keys without effect, and hook agents that do not exist.'),
 })
 
 /** Fields of a blueprint. Further ones are kept, so that tools can add their own; `hooks` accepts none. */
-const text = z.string().nullable().exactOptional()
-const object = z.record(z.string(), z.unknown()).readonly().nullable()
+const text = schema.optional(nullable(schema.text()))
+const object = nullable(jsonObject())
 const fields = {
-  type: text.describe('`autonomous` or `procedural`.'),
+  type: withAbout(text, '`autonomous` or `procedural`.'),
   description: text,
-  parameters_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
-  output_schema: object.describe('A JSON Schema 2020-12.').exactOptional(),
+  parameters_schema: schema.optional(withAbout(object, 'A JSON Schema 2020-12.')),
+  output_schema: schema.optional(withAbout(object, 'A JSON Schema 2020-12.')),
   system_prompt: text,
   model: text,
-  tools: readonlyList(z.string()).nullable().exactOptional(),
-  executor: object.describe('`command`, `model`, `cli`, or the `profile` of a runner.').exactOptional(),
-  demands: object.describe('`hostname`, `project_dir` and `tags` of the runner.').exactOptional(),
-  hooks: object.describe(`${runHookPointNames.map((point) => `\`${point}\``).join(', ')}.`).exactOptional(),
+  ...schema.partial({
+    tools: nullable(schema.list(schema.text())),
+    executor: withAbout(object, '`command`, `model`, `cli`, or the `profile` of a runner.'),
+    demands: withAbout(object, '`hostname`, `project_dir` and `tags` of the runner.'),
+    hooks: {
+      ...object,
+      about: `${runHookPointNames.map((point) => `\`${point}\``).join(', ')}.`,
+    },
+  }),
 }
 
 const list = defineCall({
@@ -56,8 +63,8 @@ const list = defineCall({
   about: 'The agents that can be started.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/agents' },
-  params: z.strictObject({}),
-  result: z.object({ blueprints: readonlyList(blueprint) }),
+  params: schema.object({}),
+  result: schema.object({ blueprints: schema.list(blueprint) }),
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listBlueprints(caller.tenant)
@@ -73,8 +80,8 @@ const show = defineCall({
   about: 'One agent that can be started.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/agents/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ blueprint }),
+  params: schema.object({ name }),
+  result: schema.object({ blueprint }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findBlueprint(caller.tenant, params.name)
@@ -97,7 +104,7 @@ const create = defineCall({
   about: 'Saves a new agent.',
   role: 'admin',
   rest: { verb: 'POST', path: '/agents', status: 201 },
-  params: z.looseObject({ name, ...fields }).readonly(),
+  params: looseObject({ name, ...fields }),
   result: saved,
   needs: saveParts,
   run: ({ params, caller, parts }) => saveBlueprint({ given: params, version: 0 }, caller, parts),
@@ -108,16 +115,11 @@ const update = defineCall({
   about: 'Changes fields of an agent. `null` removes a field; `hooks: {}` removes the hooks.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/agents/:name' },
-  params: z
-    .looseObject({
-      name,
-      version: z
-        .number()
-        .describe('The version that the change is based on. A stale one is refused.')
-        .exactOptional(),
-      ...fields,
-    })
-    .readonly(),
+  params: looseObject({
+    name,
+    version: schema.optional(numeric('The version that the change is based on. A stale one is refused.')),
+    ...fields,
+  }),
   result: saved,
   needs: saveParts,
   async run({ params: { version, ...params }, caller, parts }) {
@@ -141,8 +143,8 @@ const remove = defineCall({
   about: 'Deletes an agent and its hooks. Its runs stay.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/agents/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     assertNotInFile(await requireRow(parts.store, caller.tenant, params.name))
@@ -206,11 +208,11 @@ export function secretWarning(at: string, header: string): string {
   return `${at}.headers.${header} can be read by every viewer: use secret:NAME or \${NAME}`
 }
 
-function toBlueprint({ tenant_id: _, ...row }: BlueprintRow): z.output<typeof blueprint> {
+function toBlueprint({ tenant_id: _, ...row }: BlueprintRow): SchemaType<typeof blueprint> {
   return row
 }
 
-function showBuiltin(builtin: string): z.output<typeof blueprint> | undefined {
+function showBuiltin(builtin: string): SchemaType<typeof blueprint> | undefined {
   const of = builtinBlueprint(builtin)
   if (of === undefined) return undefined
   return { name: builtin, source: 'builtin', definition: of, version: 0, created_at: 0, updated_at: 0 }

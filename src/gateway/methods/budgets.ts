@@ -1,15 +1,15 @@
-import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
 import { noParams } from './method-fields.ts'
 
-export const budgetSchema = z.object({
-  tenant_id: z.string(),
-  month_start: z.number().describe('First day of the month, UTC, in ms.'),
-  budget_total: z.number(),
-  remaining: z.number(),
-  last_warned_at: z.number().nullable(),
+export const budgetSchema = schema.object({
+  tenant_id: schema.text(),
+  month_start: numeric('First day of the month, UTC, in ms.'),
+  budget_total: numeric(),
+  remaining: numeric(),
+  last_warned_at: nullable(numeric()),
 })
 
 export function readBudget(tenant: string, { store, settings }: Pick<MethodParts, 'store' | 'settings'>) {
@@ -22,7 +22,7 @@ const get = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/budget' },
   params: noParams,
-  result: z.object({ budget: budgetSchema }),
+  result: schema.object({ budget: budgetSchema }),
   needs: ['store', 'settings'],
   async run({ caller, parts }) {
     return { budget: await readBudget(caller.tenant, parts) }
@@ -34,8 +34,8 @@ const set = defineCall({
   about: 'Sets the monthly token budget; tokens already spent this month stay spent.',
   role: 'admin',
   rest: { verb: 'PUT', path: '/v1/budget' },
-  params: z.strictObject({ total: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
-  result: z.object({ budget: budgetSchema }),
+  params: schema.object({ total: schema.integer(0, Number.MAX_SAFE_INTEGER) }),
+  result: schema.object({ budget: budgetSchema }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     return { budget: await parts.store.setBudget(caller.tenant, params.total) }

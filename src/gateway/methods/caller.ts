@@ -1,13 +1,13 @@
-import { z } from 'zod'
+import { schema } from '../../engine/core/schema.ts'
 import { roles } from '../../store/stores/tenant-store.ts'
 import { isDemoTenant } from '../demo/demo-tenants.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList } from './method-fields.ts'
+import { noParams } from './method-fields.ts'
 
 /** Lists no more tenants than this. */
 const MAX_TENANTS = 1_000
 
-const tenant = z.object({ id: z.string(), name: z.string(), demo: z.boolean() })
+const tenant = schema.object({ id: schema.text(), name: schema.text(), demo: schema.boolean() })
 
 const get = defineCall({
   name: 'caller.get',
@@ -15,18 +15,16 @@ const get = defineCall({
   role: 'agent',
   rest: { verb: 'GET', path: '/v1/caller' },
   params: noParams,
-  result: z.object({
-    name: z.string().describe('The name of its token.'),
-    role: z.enum(roles),
-    tenant: z.string(),
-    tenant_name: z.string(),
-    demo: z.boolean().describe('The tenant belongs to the demo.'),
-    master: z.boolean().describe('It may act for every tenant.'),
-    edition: z.enum(['lite', 'standard']),
-    version: z.string(),
-    tenants: readonlyList(tenant)
-      .describe('For a master caller: the tenants it may act for.')
-      .exactOptional(),
+  result: schema.object({
+    name: schema.text('The name of its token.'),
+    role: schema.choice(roles),
+    tenant: schema.text(),
+    tenant_name: schema.text(),
+    demo: schema.boolean('The tenant belongs to the demo.'),
+    master: schema.boolean('It may act for every tenant.'),
+    edition: schema.choice(['lite', 'standard']),
+    version: schema.text(),
+    tenants: schema.optional(schema.list(tenant, 'For a master caller: the tenants it may act for.')),
   }),
   needs: ['store', 'edition', 'version'],
   async run({ caller, parts: { store, edition, version } }) {

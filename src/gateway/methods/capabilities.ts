@@ -1,16 +1,17 @@
-import { z } from 'zod'
 import { describeAbilities } from '../../agents/agent-abilities.ts'
 import { agentAdapters } from '../../agents/table.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList } from './method-fields.ts'
+import { noParams } from './method-fields.ts'
 
-const capability = z.object({
-  agent: z.string(),
-  title: z.string(),
-  can: readonlyList(z.string()).describe('What hooks can do there, for example `tool calls: blocked`.'),
-  cannot: readonlyList(z.string()).describe('What the agent does not honour.'),
-  last_at: z.number().nullable().describe('When its last event came; null if none is recorded.'),
+const capability = schema.object({
+  agent: schema.text(),
+  title: schema.text(),
+  can: schema.list(schema.text(), 'What hooks can do there, for example `tool calls: blocked`.'),
+  cannot: schema.list(schema.text(), 'What the agent does not honour.'),
+  last_at: nullable(numeric('When its last event came; null if none is recorded.')),
 })
 
 const list = defineCall({
@@ -19,7 +20,7 @@ const list = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/capabilities' },
   params: noParams,
-  result: z.object({ capabilities: readonlyList(capability) }),
+  result: schema.object({ capabilities: schema.list(capability) }),
   needs: ['store'],
   async run({ caller: { tenant }, parts: { store } }) {
     const capabilities = agentAdapters.map(async (adapter) => {

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import { schema } from '../../engine/core/schema.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../../store/sql/page-cursor.ts'
 import { storedKinds } from '../../store/stores/change-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { statusLines } from '../status.ts'
 import { defineSubscription } from './method.ts'
-import { pageFields, readonlyList, requestedPage } from './method-fields.ts'
+import { pageFields, requestedPage } from './method-fields.ts'
 import { ruleFilesOf } from './rules.ts'
 
 const kinds = [...storedKinds, 'health'] as const
 type ChangeKind = (typeof kinds)[number]
 
-const change = z.object({
-  kind: z.enum(kinds).describe('What has changed. `health`: the state of a line of `status`.'),
+const change = schema.object({
+  kind: schema.choice(kinds, 'What has changed. `health`: the state of a line of `status`.'),
 })
 
 const tail = defineSubscription({
@@ -21,8 +21,8 @@ const tail = defineSubscription({
   about: 'Which kinds of things have changed, without their content, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/changes/tail' },
-  params: z.strictObject(pageFields),
-  result: z.object({ changes: readonlyList(change), nextCursor: z.string() }),
+  params: schema.object(pageFields),
+  result: schema.object({ changes: schema.list(change), nextCursor: schema.text() }),
   event: 'change',
   endedBy: 'changes.untail',
   item: change,

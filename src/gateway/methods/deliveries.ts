@@ -1,31 +1,32 @@
-import { z } from 'zod'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { defineCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { pageFields, requestedPage, shortText } from './method-fields.ts'
 
-const state = z.enum(['waiting', 'leased', 'dead'])
+const state = schema.choice(['waiting', 'leased', 'dead'])
 
 const list = defineCall({
   name: 'deliveries.list',
   about: 'Queued deliveries: waiting, leased to a worker, or dead after the last attempt.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/deliveries' },
-  params: z.strictObject({ state: state.exactOptional(), kind: shortText.exactOptional(), ...pageFields }),
-  result: z.object({
-    deliveries: readonlyList(
-      z.object({
-        id: z.string(),
-        tenant_id: z.string(),
-        kind: z.string(),
-        dedup_key: z.string(),
+  params: schema.object({ state: schema.optional(state), kind: schema.optional(shortText()), ...pageFields }),
+  result: schema.object({
+    deliveries: schema.list(
+      schema.object({
+        id: schema.text(),
+        tenant_id: schema.text(),
+        kind: schema.text(),
+        dedup_key: schema.text(),
         state,
-        attempts: z.number(),
-        due_at: z.number(),
-        last_error: z.string().nullable(),
-        created_at: z.number(),
+        attempts: numeric(),
+        due_at: numeric(),
+        last_error: nullable(schema.text()),
+        created_at: numeric(),
       }),
     ),
-    nextCursor: z.string(),
+    nextCursor: schema.text(),
   }),
   needs: ['store'],
   async run({ params, caller, parts }) {
@@ -44,11 +45,13 @@ const replay = defineCall({
   about: 'Queues dead deliveries again with all their attempts.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/deliveries/replay' },
-  params: z.strictObject({
-    ids: readonlyList(shortText).exactOptional(),
-    all: z.boolean().describe('Every dead delivery of the tenant.').exactOptional(),
-  }),
-  result: z.object({ replayed: z.number() }),
+  params: schema.object(
+    schema.partial({
+      ids: schema.list(shortText()),
+      all: schema.boolean('Every dead delivery of the tenant.'),
+    }),
+  ),
+  result: schema.object({ replayed: numeric() }),
   needs: ['store', 'wakeDeliveries'],
   async run({ params, caller, parts }) {
     const { ids = [], all = false } = params

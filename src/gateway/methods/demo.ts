@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Caller } from '../auth/caller.ts'
 import { demoTenants } from '../demo/demo-tenants.ts'
@@ -11,10 +11,10 @@ const play = defineCall({
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/demo' },
   params: noParams,
-  result: z.object({
-    tenantId: z.string().describe('The tenant to look at.'),
-    tenant: z.string().describe('Its name.'),
-    played: z.boolean().describe('False if the demo was there already; it is not played twice.'),
+  result: schema.object({
+    tenantId: schema.text('The tenant to look at.'),
+    tenant: schema.text('Its name.'),
+    played: schema.boolean('False if the demo was there already; it is not played twice.'),
   }),
   needs: ['demo'],
   async run({ caller, parts }) {
@@ -30,9 +30,9 @@ const remove = defineCall({
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/demo' },
   params: noParams,
-  result: z.object({
-    removed: z.boolean().describe('False if there was no demo.'),
-    defaultTenantId: z.string().describe('The tenant of callers that name none.'),
+  result: schema.object({
+    removed: schema.boolean('False if there was no demo.'),
+    defaultTenantId: schema.text('The tenant of callers that name none.'),
   }),
   needs: ['demo', 'defaultTenant'],
   async run({ caller, parts }) {

@@ -1,25 +1,25 @@
-import { z } from 'zod'
-import { checkWithZod } from '../../config/schema/check-with-zod.ts'
 import { runsCommands } from '../../engine/core/edition.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { readChecked } from '../../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
-import { environmentSchema, readEnvironment } from '../../rules/environments.ts'
+import { environmentSchema } from '../../rules/environments.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
 import type { NamedRow } from '../../store/stores/rule-store.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, noParams, shortText } from './method-fields.ts'
 
-const record = z.record(z.string(), z.unknown()).readonly()
-const name = shortText.describe('The name of the environment, unique in its tenant.')
-const definition = record.describe(
+const name = shortText('The name of the environment, unique in its tenant.')
+const definition = jsonObject(
   '`type` process (`exec`), command or http (`config` of such a hook); `enabled`, true if omitted.',
 )
-const environment = z.object({
-  name: z.string(),
-  definition: record.nullable().describe('Null if it cannot be decrypted.'),
-  updated_at: z.number(),
+const environment = schema.object({
+  name: schema.text(),
+  definition: nullable(jsonObject('Null if it cannot be decrypted.')),
+  updated_at: numeric(),
 })
 
 const list = defineCall({
@@ -28,7 +28,7 @@ const list = defineCall({
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/environments' },
   params: noParams,
-  result: z.object({ environments: readonlyList(environment) }),
+  result: schema.object({ environments: schema.list(environment) }),
   needs: ['store'],
   async run({ caller, parts }) {
     return { environments: (await parts.store.listEnvironments(caller.tenant)).map(toEnvironment) }
@@ -40,8 +40,8 @@ const create = defineCall({
   about: 'Saves a new environment.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/environments', status: 201 },
-  params: z.strictObject({ name, definition }),
-  result: z.object({ environment }),
+  params: schema.object({ name, definition }),
+  result: schema.object({ environment }),
   needs: ['store', 'edition', 'handlers'],
   async run({ params, caller, parts }) {
     checkEnvironment(params.definition, parts)
@@ -57,8 +57,8 @@ const update = defineCall({
   about: 'Changes fields of an environment; null removes one.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/environments/:name' },
-  params: z.strictObject({ name, definition }),
-  result: z.object({ environment }),
+  params: schema.object({ name, definition }),
+  result: schema.object({ environment }),
   needs: ['store', 'edition', 'handlers'],
   async run({ params, caller, parts }) {
     const before = await parts.store.findEnvironment(caller.tenant, params.name)
@@ -78,8 +78,8 @@ const remove = defineCall({
   about: 'Deletes an environment. What it started goes on.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/environments/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteEnvironment(caller.tenant, params.name))) throw notFound(params.name)
@@ -91,10 +91,7 @@ function checkEnvironment(
   given: unknown,
   { edition, handlers }: Pick<MethodParts, 'edition' | 'handlers'>,
 ): void {
-  const [problem] = checkWithZod(environmentSchema, given)
-  if (problem !== undefined) throw problem.error
-  const read = readEnvironment(given)
-  if (read === undefined) return
+  const read = readChecked(environmentSchema, given)
   if (read.type !== 'http' && !runsCommands(edition))
     throw handlerError('handler.not_in_edition', 'the standard edition starts no commands', {
       at: 'definition.type',
@@ -106,7 +103,11 @@ function checkEnvironment(
   createHooks({ handlers }).add({ event: 'agent_event', handler_type, config: read.config, answer: 'ignore' })
 }
 
-function toEnvironment({ name: of, definition: given, updated_at }: NamedRow): z.output<typeof environment> {
+function toEnvironment({
+  name: of,
+  definition: given,
+  updated_at,
+}: NamedRow): SchemaType<typeof environment> {
   return { name: of, definition: given, updated_at }
 }
 

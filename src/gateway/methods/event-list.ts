@@ -1,65 +1,61 @@
 import { basename } from 'node:path'
-import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import type { EventFilter, EventSummary } from '../../store/stores/view-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
-import {
-  pageFields,
-  probeField,
-  readonlyList,
-  requestedPage,
-  shortText,
-  timeFields,
-} from './method-fields.ts'
+import { pageFields, probeField, requestedPage, shortText, timeFields } from './method-fields.ts'
 
-const eventSummary = z.object({
-  event_id: z.string(),
-  event: z.string(),
-  session_id: z.string().nullable(),
-  agent_id: z.string().nullable(),
-  agent: z.string().nullable().describe('The name of the agent.'),
-  project: z.string().nullable().describe('The last part of `folder`.'),
-  folder: z.string().nullable(),
-  lane: z.string().nullable().describe('The sub-agent; null for the main agent.'),
-  tool: z.string().nullable(),
-  what: z.string().nullable().describe('The argument that tells most, redacted.'),
-  kind: z.enum(['allow', 'ask', 'block']),
-  rewritten: z.boolean(),
-  opened: z.string().nullable().describe('The policies that let it pass although a hook failed.'),
-  failed: z.number().describe('How many hooks failed.'),
-  shadow: z.number().describe('How many shadow hooks would have made the decision stricter.'),
-  by_hook: z.string().nullable().describe('The hook that decided, or the last one that rewrote the input.'),
-  hook_name: z.string().nullable(),
-  reason: z.string().nullable(),
-  code: z.string().nullable(),
-  duration_ms: z.number(),
-  created_at: z.number(),
-  probe: z.boolean().describe('A probe of `hookhelm doctor`.'),
+const eventSummary = schema.object({
+  event_id: schema.text(),
+  event: schema.text(),
+  session_id: nullable(schema.text()),
+  agent_id: nullable(schema.text()),
+  agent: nullable(schema.text('The name of the agent.')),
+  project: nullable(schema.text('The last part of `folder`.')),
+  folder: nullable(schema.text()),
+  lane: nullable(schema.text('The sub-agent; null for the main agent.')),
+  tool: nullable(schema.text()),
+  what: nullable(schema.text('The argument that tells most, redacted.')),
+  kind: schema.choice(['allow', 'ask', 'block']),
+  rewritten: schema.boolean(),
+  opened: nullable(schema.text('The policies that let it pass although a hook failed.')),
+  failed: numeric('How many hooks failed.'),
+  shadow: numeric('How many shadow hooks would have made the decision stricter.'),
+  by_hook: nullable(schema.text('The hook that decided, or the last one that rewrote the input.')),
+  hook_name: nullable(schema.text()),
+  reason: nullable(schema.text()),
+  code: nullable(schema.text()),
+  duration_ms: numeric(),
+  created_at: numeric(),
+  probe: schema.boolean('A probe of `hookhelm doctor`.'),
 })
 
 /** The filters that the list of events and its facets share. */
 export const eventFilterFields = {
-  event: shortText.describe('Any name of the event.').exactOptional(),
-  agent: shortText.describe('Id or name.').exactOptional(),
-  session: shortText.exactOptional(),
-  kind: z.enum(['allow', 'ask', 'block']).exactOptional(),
-  hook: shortText.describe('Id of the hook that decided or rewrote.').exactOptional(),
-  tool: shortText.exactOptional(),
-  text: shortText.describe('A part of `what`.').exactOptional(),
-  minMs: z.number().min(0).describe('Only events whose hooks took at least this long.').exactOptional(),
-  rewritten: z.boolean().exactOptional(),
-  opened: z.boolean().describe('Whether a policy let it pass although a hook failed.').exactOptional(),
-  failed: z.boolean().describe('Whether a hook failed.').exactOptional(),
+  ...schema.partial({
+    event: shortText('Any name of the event.'),
+    agent: shortText('Id or name.'),
+    session: shortText(),
+    kind: schema.choice(['allow', 'ask', 'block']),
+    hook: shortText('Id of the hook that decided or rewrote.'),
+    tool: shortText(),
+    text: shortText('A part of `what`.'),
+    minMs: numeric('Only events whose hooks took at least this long.', { min: 0 }),
+    rewritten: schema.boolean(),
+    opened: schema.boolean('Whether a policy let it pass although a hook failed.'),
+    failed: schema.boolean('Whether a hook failed.'),
+  }),
   ...timeFields,
   ...probeField,
 }
 
-const filterSchema = z.object(eventFilterFields)
+const filterSchema = schema.object(eventFilterFields)
 
 /** The filter of the store for the parameters of a method. */
-export function toEventFilter(given: z.output<typeof filterSchema>, { tenant }: Caller): EventFilter {
+export function toEventFilter(given: SchemaType<typeof filterSchema>, { tenant }: Caller): EventFilter {
   const { event, agent, session, hook, minMs, ...rest } = given
   return {
     ...rest,
@@ -76,9 +72,9 @@ export function projectName(folder: string | null): string | null {
   return folder === null ? null : basename(folder.replaceAll('\\', '/')) || folder
 }
 
-const eventPage = z.object({ events: readonlyList(eventSummary), nextCursor: z.string() })
+const eventPage = schema.object({ events: schema.list(eventSummary), nextCursor: schema.text() })
 
-function toItem(row: EventSummary): z.output<typeof eventSummary> {
+function toItem(row: EventSummary): SchemaType<typeof eventSummary> {
   return { ...row, project: projectName(row.folder) }
 }
 
@@ -87,7 +83,7 @@ const list = defineCall({
   about: 'Recorded events, newest first; a short page with a cursor goes on with older events.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/events' },
-  params: z.strictObject({ ...eventFilterFields, ...pageFields }),
+  params: schema.object({ ...eventFilterFields, ...pageFields }),
   result: eventPage,
   needs: ['store'],
   async run({ params, caller, parts }) {
@@ -106,7 +102,7 @@ const tail = defineSubscription({
   about: 'Events as they are recorded, oldest first, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/events/tail' },
-  params: z.strictObject({ ...probeField, ...pageFields }),
+  params: schema.object({ ...probeField, ...pageFields }),
   result: eventPage,
   event: 'event',
   endedBy: 'events.untail',

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { AnalyzeShell, ShellEffects } from '../../engine/core/shell-effects.ts'
 import type { Trace } from '../../engine/core/trace.ts'
@@ -19,19 +20,19 @@ import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
 import { shortText } from './method-fields.ts'
 
-const params = z.strictObject({ eventId: shortText })
+const params = schema.object({ eventId: shortText() })
 
-const event = z.object({
-  tenant_id: z.string(),
-  event_id: z.string(),
-  event: z.string(),
-  session_id: z.string().nullable(),
-  agent_id: z.string().nullable(),
-  kind: z.enum(['allow', 'ask', 'block']),
-  by_hook: z.string().nullable(),
-  code: z.string().nullable(),
-  duration_ms: z.number(),
-  created_at: z.number(),
+const event = schema.object({
+  tenant_id: schema.text(),
+  event_id: schema.text(),
+  event: schema.text(),
+  session_id: nullable(schema.text()),
+  agent_id: nullable(schema.text()),
+  kind: schema.choice(['allow', 'ask', 'block']),
+  by_hook: nullable(schema.text()),
+  code: nullable(schema.text()),
+  duration_ms: numeric(),
+  created_at: numeric(),
 })
 
 const get = defineCall({
@@ -40,13 +41,12 @@ const get = defineCall({
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId' },
   params,
-  result: z.object({
+  result: schema.object({
     event,
-    request: z
-      .unknown()
-      .describe('The request as received; absent if its encryption key no longer exists.')
-      .exactOptional(),
-    decision: z.unknown().exactOptional(),
+    request: schema.optional(
+      schema.any('The request as received; absent if its encryption key no longer exists.'),
+    ),
+    decision: schema.optional(schema.any()),
   }),
   needs: ['store'],
   async run({ params, caller, parts }) {
@@ -61,20 +61,18 @@ const explain = defineCall({
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId/explain' },
   params,
-  result: z.object({
+  result: schema.object({
     event,
-    request: z.unknown().exactOptional(),
-    decision: z.unknown().exactOptional(),
-    trace: z
-      .unknown()
-      .describe('For each hook: whether it matched, what it returned, and why; a condition term by term.')
-      .exactOptional(),
-    effects: z
-      .unknown()
-      .describe(
+    ...schema.partial({
+      request: schema.any(),
+      decision: schema.any(),
+      trace: schema.any(
+        'For each hook: whether it matched, what it returned, and why; a condition term by term.',
+      ),
+      effects: schema.any(
         'What the call does: commands, files, hosts, and what cannot be known. Computed from the request.',
-      )
-      .exactOptional(),
+      ),
+    }),
   }),
   needs: ['store', 'hooksInForce', 'edition', 'defaultTenant', 'shell'],
   async run({ params, caller, parts }) {

@@ -1,5 +1,6 @@
-import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Store } from '../../store/store.ts'
 import type { ExecutionRow } from '../../store/stores/audit-store.ts'
@@ -8,57 +9,59 @@ import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall, defineSubscription } from './method.ts'
 import {
   isProbe,
+  jsonObject,
   pageFields,
   probeField,
-  readonlyList,
   requestedPage,
   shortText,
   timeFields,
   withoutProbes,
 } from './method-fields.ts'
 
-const decision = z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
+const decision = schema.choice(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
 
-const execution = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  hook_id: z.string().nullable().describe('null if the hook was deleted or is in a file.'),
-  hook_name: z.string().nullable().describe('The name of a stored hook; the id of a hook in a file.'),
-  event_id: z.string(),
-  event: z.string(),
-  handler_type: z.string(),
-  session_id: z.string().nullable(),
-  agent_id: z.string().nullable(),
-  input_hash: z.string(),
+const execution = schema.object({
+  id: schema.text(),
+  tenant_id: schema.text(),
+  hook_id: nullable(schema.text('null if the hook was deleted or is in a file.')),
+  hook_name: nullable(schema.text('The name of a stored hook; the id of a hook in a file.')),
+  event_id: schema.text(),
+  event: schema.text(),
+  handler_type: schema.text(),
+  session_id: nullable(schema.text()),
+  agent_id: nullable(schema.text()),
+  input_hash: schema.text(),
   decision,
-  duration_ms: z.number(),
-  retry: z.number(),
-  dedup_key: z.string(),
-  code: z.string().nullable(),
-  error: z.string().nullable(),
-  shadow: z.boolean(),
-  unreadable: z
-    .boolean()
-    .describe('The hook answered with text that is not a decision, and the event passed without one.'),
-  metadata: z.record(z.string(), z.unknown()).readonly(),
-  created_at: z.number(),
+  duration_ms: numeric(),
+  retry: numeric(),
+  dedup_key: schema.text(),
+  code: nullable(schema.text()),
+  error: nullable(schema.text()),
+  shadow: schema.boolean(),
+  unreadable: schema.boolean(
+    'The hook answered with text that is not a decision, and the event passed without one.',
+  ),
+  metadata: jsonObject(),
+  created_at: numeric(),
 })
 
-const page = z.object({ executions: readonlyList(execution), nextCursor: z.string() })
+const page = schema.object({ executions: schema.list(execution), nextCursor: schema.text() })
 
 const history = defineCall({
   name: 'hooks.history',
   about: 'Executions of hooks, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions' },
-  params: z.strictObject({
-    hookId: shortText.describe('Id or name of a stored hook.').exactOptional(),
-    event: shortText.describe('Any name of the event.').exactOptional(),
-    eventId: shortText.exactOptional(),
-    decision: decision.exactOptional(),
-    sessionId: shortText.exactOptional(),
-    agentId: shortText.describe('Id or name.').exactOptional(),
-    shadow: z.boolean().exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      hookId: shortText('Id or name of a stored hook.'),
+      event: shortText('Any name of the event.'),
+      eventId: shortText(),
+      decision: decision,
+      sessionId: shortText(),
+      agentId: shortText('Id or name.'),
+      shadow: schema.boolean(),
+    }),
     ...timeFields,
     ...probeField,
     ...pageFields,
@@ -91,8 +94,10 @@ const get = defineCall({
   about: 'One execution with the full text of its error.',
   role: 'operator',
   rest: { verb: 'GET', path: '/v1/events/:eventId/executions/:executionId' },
-  params: z.strictObject({ eventId: shortText, executionId: shortText }),
-  result: z.object({ execution: execution.extend({ error_detail: z.string().nullable() }) }),
+  params: schema.object({ eventId: shortText(), executionId: shortText() }),
+  result: schema.object({
+    execution: schema.object({ ...execution.fields, error_detail: nullable(schema.text()) }),
+  }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { eventId, executionId } = params
@@ -130,7 +135,7 @@ const tail = defineSubscription({
   about: 'Executions as they are recorded, oldest first, from a cursor or from now.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/executions/tail' },
-  params: z.strictObject({ ...probeField, ...pageFields }),
+  params: schema.object({ ...probeField, ...pageFields }),
   result: page,
   event: 'execution',
   endedBy: 'executions.untail',

@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { looseObject, numeric, wholeNumber, withAbout } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
@@ -10,60 +11,62 @@ import { findHookByIdOrName } from '../hooks/find-hook.ts'
 import { type HookInput, hookInput } from '../hooks/hook-input.ts'
 import { hookParts } from '../parts.ts'
 import { defineCall, type MethodCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 
-const params = z.strictObject({
-  config: hookInput
-    .describe('The hook to try; with hookId, the fields to change in the stored hook.')
-    .exactOptional(),
-  hookId: shortText.describe('Id or name of a stored hook; it runs with its secrets.').exactOptional(),
-  sampleEvent: z
-    .looseObject({
-      toolName: z.string().exactOptional(),
-      toolInput: z.record(z.string(), z.unknown()).exactOptional(),
-      rawInput: z.string().describe('The text of the user prompt.').exactOptional(),
-      sessionId: z.string().exactOptional(),
-      agentId: z.string().exactOptional(),
-      depth: z.int().exactOptional(),
-    })
-    .describe('Other keys are copied into the payload.')
-    .exactOptional(),
+const params = schema.object(
+  schema.partial({
+    config: withAbout(hookInput, 'The hook to try; with hookId, the fields to change in the stored hook.'),
+    hookId: shortText('Id or name of a stored hook; it runs with its secrets.'),
+    sampleEvent: looseObject(
+      schema.partial({
+        toolName: schema.text(),
+        toolInput: jsonObject(),
+        rawInput: schema.text('The text of the user prompt.'),
+        sessionId: schema.text(),
+        agentId: schema.text(),
+        depth: wholeNumber(),
+      }),
+      'Other keys are copied into the payload.',
+    ),
+  }),
+)
+
+const trace = schema.object({
+  event: schema.text(),
+  id: schema.text(),
+  time: numeric(),
+  subject: schema.text(),
+  hooks: schema.list(schema.any()),
+  merges: schema.list(schema.any()),
+  durationMs: numeric(),
 })
 
-const trace = z.object({
-  event: z.string(),
-  id: z.string(),
-  time: z.number(),
-  subject: z.string(),
-  hooks: readonlyList(z.unknown()),
-  merges: readonlyList(z.unknown()),
-  durationMs: z.number(),
+const term = schema.object({
+  join: schema.optional(schema.choice(['and', 'or'], 'The operator before the term.')),
+  source: schema.text(),
+  holds: schema.choice([true, false, 'failed']),
+  value: schema.optional(schema.text('What the event has where the term looks.')),
+  problem: schema.optional(schema.text('Why the term cannot be evaluated.')),
 })
 
-const term = z.object({
-  join: z.enum(['and', 'or']).describe('The operator before the term.').exactOptional(),
-  source: z.string(),
-  holds: z.union([z.boolean(), z.literal('failed')]),
-  value: z.string().describe('What the event has where the term looks.').exactOptional(),
-  problem: z.string().describe('Why the term cannot be evaluated.').exactOptional(),
-})
-
-const result = z.object({
-  decision: z.enum(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted']),
-  matched: z.boolean().describe('Whether the hook matches the event; if not, its handler did not run.'),
-  matcherMatched: z.boolean().exactOptional(),
-  celResult: z.boolean().exactOptional(),
-  terms: readonlyList(term).describe('The terms of `if_expr`, each with its own result.').exactOptional(),
-  durationMs: z.number(),
-  stdout: z.string(),
-  stderr: z.string(),
-  statusCode: z.number().exactOptional(),
-  exitCode: z.number().exactOptional(),
-  reason: z.string(),
-  updatedInput: z.unknown().exactOptional(),
-  error: z.string().exactOptional(),
-  code: z.string().exactOptional(),
-  hint: z.string().exactOptional(),
+const result = schema.object({
+  decision: schema.choice(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted']),
+  matched: schema.boolean('Whether the hook matches the event; if not, its handler did not run.'),
+  durationMs: numeric(),
+  stdout: schema.text(),
+  stderr: schema.text(),
+  reason: schema.text(),
+  ...schema.partial({
+    matcherMatched: schema.boolean(),
+    celResult: schema.boolean(),
+    terms: schema.list(term, 'The terms of `if_expr`, each with its own result.'),
+    statusCode: numeric(),
+    exitCode: numeric(),
+    updatedInput: schema.any(),
+    error: schema.text(),
+    code: schema.text(),
+    hint: schema.text(),
+  }),
   trace,
 })
 
@@ -75,7 +78,7 @@ export const testHook = defineCall({
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/hooks/test' },
   params,
-  result: z.object({ result }),
+  result: schema.object({ result }),
   needs: hookParts,
   async run({ params, caller, parts }) {
     const stored = await storedHook({ params, caller, parts })
@@ -91,7 +94,7 @@ export const testHook = defineCall({
   },
 })
 
-type StoredHookCall = MethodCall<z.output<typeof params>, 'store'>
+type StoredHookCall = MethodCall<SchemaType<typeof params>, 'store'>
 
 async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { nullable } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { mayNameFolders } from '../dispatch/event-folders.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from '../hooks/change-hook.ts'
@@ -12,23 +13,25 @@ import { hookResponse, toHookResponse } from '../hooks/hook-response.ts'
 import { hookParts } from '../parts.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 
-const changed = z.object({ hookId: z.string() })
-const hookId = shortText.describe('Id or name.')
+const changed = schema.object({ hookId: schema.text() })
+const hookId = shortText('Id or name.')
 
 const list = defineCall({
   name: 'hooks.list',
   about: 'The hooks of the tenant and the global hooks, in the order of creation.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks' },
-  params: z.strictObject({
-    event: shortText.describe('Any name of the event.').exactOptional(),
-    scope: z.enum(['global', 'tenant', 'agent']).exactOptional(),
-    agentId: shortText.describe('Id or name: only hooks that apply to this agent.').exactOptional(),
-    enabled: z.boolean().exactOptional(),
-  }),
-  result: z.object({ hooks: readonlyList(hookResponse) }),
+  params: schema.object(
+    schema.partial({
+      event: shortText('Any name of the event.'),
+      scope: schema.choice(['global', 'tenant', 'agent']),
+      agentId: shortText('Id or name: only hooks that apply to this agent.'),
+      enabled: schema.boolean(),
+    }),
+  ),
+  result: schema.object({ hooks: schema.list(hookResponse) }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { event, agentId: agent, ...rest } = params
@@ -46,8 +49,8 @@ const get = defineCall({
   about: 'One hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId }),
-  result: z.object({ hook: hookResponse }),
+  params: schema.object({ hookId }),
+  result: schema.object({ hook: hookResponse }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
@@ -63,23 +66,23 @@ const effective = defineCall({
     'and the state of every hook file.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/effective-hooks' },
-  params: z.strictObject({
-    event: shortText.describe('Any name of the event; all events if omitted.').exactOptional(),
-    agent: shortText.describe('Id or name of the agent.').exactOptional(),
-    folder: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(4_096, 'must have at most 4096 characters')
-      .describe('The folder in which the agent works, as an absolute path; lite edition only.')
-      .exactOptional(),
-  }),
-  result: z.object({
-    event: z.string().nullable(),
-    agent: z.string().nullable(),
-    folder: z.string().nullable().describe('null if hook files of folders do not count for this caller.'),
-    problem: z.string().describe('Why every gate blocks here; empty if the hooks are loaded.'),
-    hooks: readonlyList(effectiveHook),
-    files: readonlyList(effectiveFile),
+  params: schema.object(
+    schema.partial({
+      event: shortText('Any name of the event; all events if omitted.'),
+      agent: shortText('Id or name of the agent.'),
+      folder: schema.text('The folder in which the agent works, as an absolute path; lite edition only.', {
+        minLength: 1,
+        maxLength: 4_096,
+      }),
+    }),
+  ),
+  result: schema.object({
+    event: nullable(schema.text()),
+    agent: nullable(schema.text()),
+    folder: nullable(schema.text('null if hook files of folders do not count for this caller.')),
+    problem: schema.text('Why every gate blocks here; empty if the hooks are loaded.'),
+    hooks: schema.list(effectiveHook),
+    files: schema.list(effectiveFile),
   }),
   needs: ['hooksInForce', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
@@ -117,9 +120,9 @@ const update = defineCall({
   about: 'Changes fields of a hook; null removes a field. The whole definition is validated again.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({
+  params: schema.object({
     hookId,
-    updates: z.record(z.string(), z.unknown()).describe('Hook fields with their new values.'),
+    updates: jsonObject('Hook fields with their new values.'),
   }),
   result: changed,
   needs: hookParts,
@@ -131,7 +134,7 @@ const remove = defineCall({
   about: 'Deletes a hook; its executions are kept.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/hooks/:hookId' },
-  params: z.strictObject({ hookId }),
+  params: schema.object({ hookId }),
   result: changed,
   needs: hookParts,
   run: ({ params, caller, parts }) => deleteHook(params.hookId, caller, parts),
@@ -142,11 +145,11 @@ const toggle = defineCall({
   about: 'Enables or disables a hook; enabling also resets its circuit breaker.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/hooks/:hookId/toggle' },
-  params: z.strictObject({
+  params: schema.object({
     hookId,
-    enabled: z.boolean().describe('false if omitted.').exactOptional(),
+    enabled: schema.optional(schema.boolean('false if omitted.')),
   }),
-  result: z.object({ hookId: z.string(), enabled: z.boolean() }),
+  result: schema.object({ hookId: schema.text(), enabled: schema.boolean() }),
   needs: hookParts,
   async run({ params, caller, parts }) {
     const { hookId, enabled = false } = params

@@ -1,27 +1,26 @@
-import { z } from 'zod'
 import { DOCTOR_SESSION_PREFIX } from '../../agents/doctor-session.ts'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { instant } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 
 /** Schemas that the rows of many methods share. */
-export const shortText = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters')
-export const noParams = z.strictObject({})
+export const shortText = (about?: string) => schema.text(about, { minLength: 1, maxLength: 500 })
+export const jsonObject = (about?: string) => schema.map(schema.any(), about)
+export const noParams = schema.object({})
 
 const MAX_PAGE = 200
 const DEFAULT_PAGE = 50
 
-export const pageFields = {
-  cursor: z.string().describe('`nextCursor` of the previous page.').exactOptional(),
-  limit: wholeNumber(1, MAX_PAGE).describe(`${DEFAULT_PAGE} if omitted.`).exactOptional(),
-}
+export const pageFields = schema.partial({
+  cursor: schema.text('`nextCursor` of the previous page.'),
+  limit: schema.integer(1, MAX_PAGE, `${DEFAULT_PAGE} if omitted.`),
+})
 
-const instant = z.number().describe('Milliseconds since 1970.').meta({ format: 'unix-ms' })
+/** The span of time of a listing. */
+export const timeFields = schema.partial({ since: instant(), until: instant() })
 
-/** The span of time of a listing. The command line also accepts `2h` and ISO instants. */
-export const timeFields = { since: instant.exactOptional(), until: instant.exactOptional() }
-
-export const probeField = {
-  probes: z.boolean().describe('Includes the probes of `hookhelm doctor`.').exactOptional(),
-}
+export const probeField = schema.partial({
+  probes: schema.boolean('Includes the probes of `hookhelm doctor`.'),
+})
 
 export function isProbe(session: string | null): boolean {
   return session?.startsWith(DOCTOR_SESSION_PREFIX) === true
@@ -30,11 +29,6 @@ export function isProbe(session: string | null): boolean {
 /** The filter of the store that leaves out what the doctor did. */
 export function withoutProbes(probes = false): { except_sessions?: string } {
   return probes ? {} : { except_sessions: DOCTOR_SESSION_PREFIX }
-}
-
-/** A list that accepts read-only arrays. */
-export function readonlyList<T extends z.ZodType>(item: T) {
-  return z.array(item).readonly()
 }
 
 /** The page that the parameters ask the store for. */

@@ -1,8 +1,8 @@
 import { expectTypeOf, test } from 'vitest'
-import { z } from 'zod'
 import type { Client } from '../../client/client.ts'
 import type { SubscriptionItem } from '../../client/subscribe.ts'
 import type { Clock } from '../../engine/core/clock.ts'
+import { schema } from '../../engine/core/schema.ts'
 import type { Store } from '../../store/store.ts'
 import { defineCall } from './method.ts'
 import type { Methods, Subscriptions } from './table.ts'
@@ -13,11 +13,11 @@ test('a method receives the parts that its row needs, and no others', () => {
     about: 'One thing.',
     role: 'viewer',
     rest: { verb: 'GET', path: '/v1/things' },
-    params: z.strictObject({ id: z.string() }),
-    result: z.object({}),
+    params: schema.object({ id: schema.text() }),
+    result: schema.object({}),
     needs: ['store', 'clock'],
     async run({ params, parts }) {
-      expectTypeOf(params).toEqualTypeOf<{ id: string }>()
+      expectTypeOf(params).toEqualTypeOf<{ readonly id: string }>()
       expectTypeOf(parts).toEqualTypeOf<{ readonly store: Store; readonly clock: Clock }>()
       return {}
     },

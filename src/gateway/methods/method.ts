@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { ObjectNode, Schema } from '../../engine/core/schema.ts'
 import type { Role } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
@@ -30,8 +30,8 @@ export interface MethodRow<Name extends string, Params, Result, Part extends Par
     /** The status of a success; 200 if omitted. With 204, only a result without fields has it. */
     readonly status?: 201 | 204
   }
-  readonly params: z.ZodType<Params>
-  readonly result: z.ZodType<Result>
+  readonly params: ObjectNode & Pick<Schema<Params>, 'read' | 'type'>
+  readonly result: Schema<Result>
   /** The parts that `run` receives. */
   readonly needs: readonly Part[]
   run(call: MethodCall<Params, Part>): Promise<Result>
@@ -73,7 +73,7 @@ export interface SubscriptionMethod<
   readonly event: string
   /** The WebSocket method that ends the subscription. */
   readonly endedBy: string
-  readonly item: z.ZodType<Item>
+  readonly item: Schema<Item>
   itemsOf(page: Page): readonly Item[]
   /** The name of one item in SSE, if items have different ones. */
   eventOf?(item: Item): string

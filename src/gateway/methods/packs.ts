@@ -1,28 +1,28 @@
-import { z } from 'zod'
 import { findPack, listPacks, type Pack } from '../../config/packs/pack.ts'
-import { zodFields } from '../../config/schema/zod-schema.ts'
+import { numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
 import { addStoredPack, countStored, removeStoredPack } from '../hooks/stored-packs.ts'
 import { hookParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList, shortText } from './method-fields.ts'
+import { noParams, shortText } from './method-fields.ts'
 
-const name = shortText.describe('The name of the pack: `force-push`.')
+const name = shortText('The name of the pack: `force-push`.')
 
-const packSummary = z.object({
-  name: z.string(),
-  about: z.string(),
-  recommended: z.boolean(),
-  hooks: z.number().describe('How many hooks the pack has.'),
-  present: z.number().describe('How many of them the tenant has.'),
-  changed: z.number().describe('How many of those differ from the pack.'),
+const packSummary = schema.object({
+  name: schema.text(),
+  about: schema.text(),
+  recommended: schema.boolean(),
+  hooks: numeric('How many hooks the pack has.'),
+  present: numeric('How many of them the tenant has.'),
+  changed: numeric('How many of those differ from the pack.'),
 })
 
-const change = z.object({
-  added: readonlyList(z.string()),
-  replaced: readonlyList(z.string()),
-  kept: readonlyList(z.string()).describe('Hooks that differ from the pack and stay as they are.'),
-  removed: readonlyList(z.string()),
+const change = schema.object({
+  added: schema.list(schema.text()),
+  replaced: schema.list(schema.text()),
+  kept: schema.list(schema.text(), 'Hooks that differ from the pack and stay as they are.'),
+  removed: schema.list(schema.text()),
 })
 
 const list = defineCall({
@@ -31,7 +31,7 @@ const list = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/packs' },
   params: noParams,
-  result: z.object({ packs: readonlyList(packSummary) }),
+  result: schema.object({ packs: schema.list(packSummary) }),
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listHooks(caller.tenant)
@@ -49,14 +49,14 @@ const show = defineCall({
   about: 'One starter pack: its hooks, and its text as a hook file.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/packs/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({
-    pack: z.object({
-      name: z.string(),
-      about: z.string(),
-      recommended: z.boolean(),
-      text: z.string(),
-      hooks: readonlyList(z.strictObject(zodFields(hookSchema.fields))),
+  params: schema.object({ name }),
+  result: schema.object({
+    pack: schema.object({
+      name: schema.text(),
+      about: schema.text(),
+      recommended: schema.boolean(),
+      text: schema.text(),
+      hooks: schema.list(schema.object(schema.partial(hookSchema.fields))),
     }),
   }),
   needs: [],
@@ -74,14 +74,13 @@ const add = defineCall({
   about: 'Adds the hooks of a pack to the tenant. What is there already stays, unless `replace` is set.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/packs/:name/add' },
-  params: z.strictObject({
+  params: schema.object({
     name,
-    decision: z
-      .enum(['ask', 'block'])
-      .describe('What its hooks answer; else as the pack says.')
-      .exactOptional(),
-    shadow: z.boolean().describe('Records what its hooks would answer, and changes nothing.').exactOptional(),
-    replace: z.boolean().describe('Also replaces hooks of the pack that were changed.').exactOptional(),
+    ...schema.partial({
+      decision: schema.choice(['ask', 'block'], 'What its hooks answer; else as the pack says.'),
+      shadow: schema.boolean('Records what its hooks would answer, and changes nothing.'),
+      replace: schema.boolean('Also replaces hooks of the pack that were changed.'),
+    }),
   }),
   result: change,
   needs: hookParts,
@@ -96,7 +95,7 @@ const remove = defineCall({
   about: 'Removes the hooks of a pack from the tenant.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/packs/:name' },
-  params: z.strictObject({ name }),
+  params: schema.object({ name }),
   result: change,
   needs: hookParts,
   run: ({ params, caller, parts }) => removeStoredPack(findPack(params.name), { caller, parts }),

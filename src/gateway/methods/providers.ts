@@ -1,23 +1,24 @@
-import { z } from 'zod'
 import { HookError } from '../../engine/core/error.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { providerKeyPath } from '../../store/paths.ts'
 import type { ProviderRow } from '../../store/stores/vault-store.ts'
 import { MASK } from '../hooks/config-secrets.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList, shortText } from './method-fields.ts'
+import { noParams, shortText } from './method-fields.ts'
 
 /** Attempts to save a change while other callers change the same provider. */
 const ATTEMPTS = 5
 
-const name = z.enum(['anthropic', 'openai', 'google', 'openai-compatible'])
+const name = schema.choice(['anthropic', 'openai', 'google', 'openai-compatible'])
 
-const provider = z.object({
-  name: z.string(),
-  baseUrl: z.string().nullable(),
-  defaultModel: z.string().nullable(),
-  apiKey: z.string().nullable().describe('Masked; null if there is none.'),
-  updated_at: z.number(),
+const provider = schema.object({
+  name: schema.text(),
+  baseUrl: nullable(schema.text()),
+  defaultModel: nullable(schema.text()),
+  apiKey: nullable(schema.text('Masked; null if there is none.')),
+  updated_at: numeric(),
 })
 
 const list = defineCall({
@@ -26,7 +27,7 @@ const list = defineCall({
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/providers' },
   params: noParams,
-  result: z.object({ providers: readonlyList(provider) }),
+  result: schema.object({ providers: schema.list(provider) }),
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listProviders(caller.tenant)
@@ -39,13 +40,15 @@ const set = defineCall({
   about: 'Configures a provider. Omitted fields keep their value; null removes one.',
   role: 'admin',
   rest: { verb: 'PUT', path: '/v1/providers/:name' },
-  params: z.strictObject({
+  params: schema.object({
     name,
-    baseUrl: shortText.nullable().exactOptional(),
-    defaultModel: shortText.nullable().exactOptional(),
-    apiKey: z.string().min(1, 'must not be empty').max(8_192).nullable().exactOptional(),
+    ...schema.partial({
+      baseUrl: nullable(shortText()),
+      defaultModel: nullable(shortText()),
+      apiKey: nullable(schema.text(undefined, { minLength: 1, maxLength: 8_192 })),
+    }),
   }),
-  result: z.object({ provider }),
+  result: schema.object({ provider }),
   needs: ['store', 'secrets', 'changed', 'clock'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
@@ -92,8 +95,8 @@ const remove = defineCall({
   about: 'Deletes a provider and its key.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/providers/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteProvider(caller.tenant, params.name)))

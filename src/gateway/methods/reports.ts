@@ -1,27 +1,29 @@
-import { z } from 'zod'
 import { findAdapter } from '../../agents/table.ts'
+import { looseObject, numeric, shortList, withAbout } from '../../engine/core/more-schemas.ts'
+import { readIfValid } from '../../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import type { AgentReportRow } from '../../store/stores/agent-store.ts'
 import { requireAgent } from '../agents/agent-door.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList, shortText } from './method-fields.ts'
+import { noParams, shortText } from './method-fields.ts'
 
-const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters')
+const text = schema.text(undefined, { minLength: 1, maxLength: 2_000 })
 
-const check = z.strictObject({
-  state: z.enum(['ok', 'warn', 'bad']),
+const check = schema.object({
+  state: schema.choice(['ok', 'warn', 'bad']),
   text,
-  hint: text.describe('What to do about it.').exactOptional(),
-  level: shortText.describe('Which of the agent’s configuration files it concerns.').exactOptional(),
+  hint: schema.optional(withAbout(text, 'What to do about it.')),
+  level: schema.optional(shortText('Which of the agent’s configuration files it concerns.')),
 })
 
-const checks = z.array(check).max(500, 'must have at most 500 entries').readonly()
+const checks = shortList(check, 500)
 
-const agentReport = z.object({
-  agent: z.string(),
-  title: z.string(),
-  ok: z.boolean().describe('Whether no check failed.'),
+const agentReport = schema.object({
+  agent: schema.text(),
+  title: schema.text(),
+  ok: schema.boolean('Whether no check failed.'),
   checks,
-  reported_at: z.number(),
+  reported_at: numeric(),
 })
 
 const list = defineCall({
@@ -30,7 +32,7 @@ const list = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/reports' },
   params: noParams,
-  result: z.object({ reports: readonlyList(agentReport) }),
+  result: schema.object({ reports: schema.list(agentReport) }),
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listAgentReports(caller.tenant)
@@ -43,8 +45,8 @@ const set = defineCall({
   about: 'Stores the result of `hookhelm doctor` for a coding agent, in place of the last one.',
   role: 'operator',
   rest: { verb: 'PUT', path: '/v1/reports/:agent' },
-  params: z.strictObject({ agent: shortText, checks }),
-  result: z.object({ report: agentReport }),
+  params: schema.object({ agent: shortText(), checks }),
+  result: schema.object({ report: agentReport }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     const row: AgentReportRow = {
@@ -58,10 +60,10 @@ const set = defineCall({
   },
 })
 
-function readReport({ agent, report: stored, reported_at }: AgentReportRow): z.output<typeof agentReport> {
-  const read = z.object({ checks }).safeParse(stored)
-  const found = read.success ? read.data.checks : []
-  const ok = read.success && !found.some(({ state }) => state === 'bad')
+function readReport({ agent, report: stored, reported_at }: AgentReportRow): SchemaType<typeof agentReport> {
+  const read = readIfValid(looseObject({ checks }), stored)
+  const found = read?.checks ?? []
+  const ok = read !== undefined && !found.some(({ state }) => state === 'bad')
   return { agent, title: findAdapter(agent)?.title ?? agent, ok, checks: found, reported_at }
 }
 

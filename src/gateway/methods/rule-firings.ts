@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { channelKeysOf } from '../../rules/actions/notify-team.ts'
 import { dedupWindowsOf } from '../../rules/fire-rules.ts'
@@ -6,51 +7,51 @@ import type { DeliveryProgress } from '../../store/stores/delivery-store.ts'
 import { actionStatuses, type FiringRow, type MailboxRow } from '../../store/stores/rule-store.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { pageFields, requestedPage, shortText } from './method-fields.ts'
 import { mailboxMessage, toMailboxMessage } from './teams.ts'
 
-const firing = z.object({
-  firing_id: z.string(),
-  rule_id: z.string(),
-  source: z.string(),
-  event_id: z.string(),
-  event: z.string(),
-  outcome: z.string(),
-  session_id: z.string().nullable(),
-  run_id: z.string().nullable().describe('The run whose event fired the rule.'),
-  depth: z.number(),
-  created_at: z.number(),
-  actions: readonlyList(
-    z.object({
-      position: z.number(),
-      action_id: z.string(),
-      action_type: z.string(),
-      status: z.enum(actionStatuses),
-      reason: z.string().nullable(),
-      detail: z.string().nullable(),
-      run_id: z.string().nullable().describe('The run that the action started.'),
-      dedup_left_ms: z
-        .number()
-        .describe('How long the action does not repeat for the same event; 0 if it may.'),
-      updated_at: z.number(),
+const firing = schema.object({
+  firing_id: schema.text(),
+  rule_id: schema.text(),
+  source: schema.text(),
+  event_id: schema.text(),
+  event: schema.text(),
+  outcome: schema.text(),
+  session_id: nullable(schema.text()),
+  run_id: nullable(schema.text('The run whose event fired the rule.')),
+  depth: numeric(),
+  created_at: numeric(),
+  actions: schema.list(
+    schema.object({
+      position: numeric(),
+      action_id: schema.text(),
+      action_type: schema.text(),
+      status: schema.choice(actionStatuses),
+      reason: nullable(schema.text()),
+      detail: nullable(schema.text()),
+      run_id: nullable(schema.text('The run that the action started.')),
+      dedup_left_ms: numeric('How long the action does not repeat for the same event; 0 if it may.'),
+      updated_at: numeric(),
     }),
   ),
 })
-type ShownFiring = z.output<typeof firing>
+type ShownFiring = SchemaType<typeof firing>
 
 const history = defineCall({
   name: 'rules.history',
   about: 'What recovery rules did: firings with the result of each action, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rule-firings' },
-  params: z.strictObject({
-    rule_id: shortText.exactOptional(),
-    event_id: shortText.exactOptional(),
-    run_id: shortText.describe('The run whose event fired the rule.').exactOptional(),
-    started_run_id: shortText.describe('A run that an action started.').exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      rule_id: shortText(),
+      event_id: shortText(),
+      run_id: shortText('The run whose event fired the rule.'),
+      started_run_id: shortText('A run that an action started.'),
+    }),
     ...pageFields,
   }),
-  result: z.object({ firings: readonlyList(firing), nextCursor: z.string() }),
+  result: schema.object({ firings: schema.list(firing), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
@@ -59,14 +60,16 @@ const history = defineCall({
   },
 })
 
-const channel = z.object({
-  type: z.string().describe('webhook, slack or email.'),
-  state: z
-    .enum(['waiting', 'leased', 'dead', 'done'])
-    .nullable()
-    .describe('Null if the delivery is older than the record of deliveries.'),
-  attempts: z.number(),
-  last_error: z.string().nullable(),
+const channel = schema.object({
+  type: schema.text('webhook, slack or email.'),
+  state: nullable(
+    schema.choice(
+      ['waiting', 'leased', 'dead', 'done'],
+      'Null if the delivery is older than the record of deliveries.',
+    ),
+  ),
+  attempts: numeric(),
+  last_error: nullable(schema.text()),
 })
 
 /** More messages of one firing are not shown. */
@@ -77,10 +80,10 @@ const show = defineCall({
   about: 'One firing: its cause, its actions, the messages that it sent, and how each delivery went.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rule-firings/:firing_id' },
-  params: z.strictObject({ firing_id: shortText }),
-  result: z.object({
+  params: schema.object({ firing_id: shortText() }),
+  result: schema.object({
     firing,
-    messages: readonlyList(mailboxMessage.extend({ deliveries: readonlyList(channel) })),
+    messages: schema.list(schema.object({ ...mailboxMessage.fields, deliveries: schema.list(channel) })),
   }),
   needs: ['store'],
   async run({ params, caller, parts }) {

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { outcomes } from '../../engine/core/hook.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { HookChainEvent } from '../../rules/compile-rules.ts'
 import { resolveTrigger, storedGroup } from '../../rules/recovery-rules.ts'
@@ -13,47 +13,45 @@ import { type Caller, reaches } from '../auth/caller.ts'
 import { isCatalogueName } from '../hooks/effective-hooks.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 import { checkRule, groupsFor } from './rules.ts'
 
-const record = z.record(z.string(), z.unknown()).readonly()
-
-const simulated = z.object({
-  id: z.string(),
-  source: z.string(),
-  enabled: z.boolean(),
-  matches: z.boolean(),
-  unmet: z
-    .object({ condition: z.string(), wanted: z.unknown(), actual: z.unknown() })
-    .describe('The first condition that fails.')
-    .exactOptional(),
-  guard: z.string().describe('What would keep the rule from firing now.').exactOptional(),
-  actions: readonlyList(
-    z.object({
-      id: z.string(),
-      type: z.string(),
-      skipped: z.string().exactOptional(),
-      would: z.string(),
+const simulated = schema.object({
+  id: schema.text(),
+  source: schema.text(),
+  enabled: schema.boolean(),
+  matches: schema.boolean(),
+  unmet: schema.optional(
+    schema.object(
+      { condition: schema.text(), wanted: schema.any(), actual: schema.any() },
+      'The first condition that fails.',
+    ),
+  ),
+  guard: schema.optional(schema.text('What would keep the rule from firing now.')),
+  actions: schema.list(
+    schema.object({
+      id: schema.text(),
+      type: schema.text(),
+      skipped: schema.optional(schema.text()),
+      would: schema.text(),
     }),
   ),
 })
 
-const params = z.strictObject({
-  event: shortText
-    .describe('Any spelling of an event, or hook_failure. Needed unless `event_id` is given.')
-    .exactOptional(),
-  event_id: shortText
-    .describe('A recorded event, in place of `event` and `payload`; needs the role operator.')
-    .exactOptional(),
-  outcome: z.enum(outcomes).describe('That of the event itself if omitted.').exactOptional(),
-  payload: record.exactOptional(),
-  depth: z.int().min(0).max(100).describe('That of the recorded event, or 0, if omitted.').exactOptional(),
-  folder: shortText
-    .describe('Includes the files of this folder of the gateway; that of the recorded event if omitted.')
-    .exactOptional(),
-  rule: record.describe('A rule that is not saved; it alone is simulated.').exactOptional(),
-})
-type SimulateParams = z.output<typeof params>
+const params = schema.object(
+  schema.partial({
+    event: shortText('Any spelling of an event, or hook_failure. Needed unless `event_id` is given.'),
+    event_id: shortText('A recorded event, in place of `event` and `payload`; needs the role operator.'),
+    outcome: schema.choice(outcomes, 'That of the event itself if omitted.'),
+    payload: jsonObject(),
+    depth: schema.integer(0, 100, 'That of the recorded event, or 0, if omitted.'),
+    folder: shortText(
+      'Includes the files of this folder of the gateway; that of the recorded event if omitted.',
+    ),
+    rule: jsonObject('A rule that is not saved; it alone is simulated.'),
+  }),
+)
+type SimulateParams = SchemaType<typeof params>
 
 const simulate = defineCall({
   name: 'rules.simulate',
@@ -61,11 +59,11 @@ const simulate = defineCall({
   role: 'viewer',
   rest: { verb: 'POST', path: '/v1/rules/simulate' },
   params,
-  result: z.object({
-    event: z.string(),
-    outcome: z.enum(outcomes),
-    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
-    rules: readonlyList(simulated),
+  result: schema.object({
+    event: schema.text(),
+    outcome: schema.choice(outcomes),
+    enabled: schema.boolean('Whether rules may fire: the setting `rules_enabled`.'),
+    rules: schema.list(simulated),
   }),
   needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant', 'handlers', 'shell'],
   async run({ params: given, caller, parts }) {

@@ -1,7 +1,8 @@
-import { z } from 'zod'
 import { runsCommands } from '../../engine/core/edition.ts'
 import { HookError, isHookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
+import { nullable, numeric, wholeNumber } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { cooldownKey } from '../../rules/fire-rules.ts'
@@ -15,51 +16,47 @@ import { type Caller, reaches } from '../auth/caller.ts'
 import { MASK } from '../hooks/config-secrets.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 
-const record = z.record(z.string(), z.unknown()).readonly()
-const id = shortText.describe('The id of the rule, unique in its tenant.')
-const windowMs = z.int().min(0).max(86_400_000)
+const id = shortText('The id of the rule, unique in its tenant.')
+const windowMs = schema.integer(0, 86_400_000)
 
 const fields = {
-  trigger: record.describe('`event`, and `outcome` or `outcomes`.'),
-  condition: record.describe('toolNames, taskStatuses, errorIncludes, eventFieldEquals.').nullable(),
-  cooldownMs: windowMs.describe('30000 if omitted.').nullable(),
-  dedupWindowMs: windowMs.describe('30000 if omitted.').nullable(),
-  maxDepth: z.int().min(0).max(10).nullable(),
-  actions: readonlyList(record).describe('What happens, in order.'),
+  trigger: jsonObject('`event`, and `outcome` or `outcomes`.'),
+  condition: nullable(jsonObject('toolNames, taskStatuses, errorIncludes, eventFieldEquals.')),
+  cooldownMs: nullable(windowMs, '30000 if omitted.'),
+  dedupWindowMs: nullable(windowMs, '30000 if omitted.'),
+  maxDepth: nullable(schema.integer(0, 10)),
+  actions: schema.list(jsonObject(), 'What happens, in order.'),
 }
-const changes = {
-  trigger: fields.trigger.exactOptional(),
-  condition: fields.condition.exactOptional(),
-  cooldownMs: fields.cooldownMs.exactOptional(),
-  dedupWindowMs: fields.dedupWindowMs.exactOptional(),
-  maxDepth: fields.maxDepth.exactOptional(),
-  actions: fields.actions.exactOptional(),
-}
+const changes = schema.partial(fields)
 
-const rule = z.object({
-  id: z.string(),
-  source: z.string().describe('`stored`, or the path of the file.'),
-  enabled: z.boolean(),
-  definition: record.nullable().describe('The rule as it was saved; null if it cannot be decrypted.'),
-  problem: z.string().nullable().describe('Why the rule cannot be used.'),
-  cooldown_ms: z.number().nullable().describe('The cooldown in force: its own, or that of its file.'),
-  dedup_window_ms: z.number().nullable().describe('The same for the dedup window of its actions.'),
-  cooldown_left_ms: z.number().describe('0 if it may fire now.'),
-  version: z.number().nullable(),
-  created_by: z.string().nullable(),
-  updated_at: z.number().nullable(),
+const savedRule = schema.object({
+  id: schema.text(),
+  source: schema.text('`stored`, or the path of the file.'),
+  enabled: schema.boolean(),
+  definition: nullable(jsonObject('The rule as it was saved; null if it cannot be decrypted.')),
+  problem: nullable(schema.text('Why the rule cannot be used.')),
+  version: nullable(numeric()),
+  created_by: nullable(schema.text()),
+  updated_at: nullable(numeric()),
 })
-type ShownRule = z.output<typeof rule>
+const rule = schema.object({
+  ...savedRule.fields,
+  cooldown_ms: nullable(numeric('The cooldown in force: its own, or that of its file.')),
+  dedup_window_ms: nullable(numeric('The same for the dedup window of its actions.')),
+  cooldown_left_ms: numeric('0 if it may fire now.'),
+})
+type ShownRule = SchemaType<typeof rule>
 
-const file = z.object({
-  file: z.string(),
-  state: z
-    .enum(['good', 'red', 'untrusted', 'changed', 'gone'])
-    .describe('Of all but `good`, the rules that were in force before stay so.'),
-  rules: z.number().describe('How many rules of the file are in force.'),
-  problem: z.string().exactOptional(),
+const file = schema.object({
+  file: schema.text(),
+  state: schema.choice(
+    ['good', 'red', 'untrusted', 'changed', 'gone'],
+    'Of all but `good`, the rules that were in force before stay so.',
+  ),
+  rules: numeric('How many rules of the file are in force.'),
+  problem: schema.optional(schema.text()),
 })
 
 const list = defineCall({
@@ -67,15 +64,15 @@ const list = defineCall({
   about: 'The recovery rules: stored ones, and those of files.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rules' },
-  params: z.strictObject({
-    folder: shortText
-      .describe('Only the files that apply in this folder of the gateway; else every file that it knows.')
-      .exactOptional(),
+  params: schema.object({
+    folder: schema.optional(
+      shortText('Only the files that apply in this folder of the gateway; else every file that it knows.'),
+    ),
   }),
-  result: z.object({
-    enabled: z.boolean().describe('Whether rules may fire: the setting `rules_enabled`.'),
-    rules: readonlyList(rule),
-    files: readonlyList(file).describe('The rule files, and whether each is in force as it is written.'),
+  result: schema.object({
+    enabled: schema.boolean('Whether rules may fire: the setting `rules_enabled`.'),
+    rules: schema.list(rule),
+    files: schema.list(file, 'The rule files, and whether each is in force as it is written.'),
   }),
   needs: ['store', 'rules', 'settings', 'edition', 'defaultTenant'],
   async run({ params, caller, parts }) {
@@ -122,7 +119,7 @@ function showStored(row: RuleRow, group: RuleGroup | undefined, caller: Caller):
 }
 
 function showOfFile(read: RecoveryRule, group: RuleGroup, caller: Caller): Unmeasured {
-  const { id: ruleId, enabled, ...definition } = read
+  const { id: ruleId, enabled = true, ...definition } = read
   return {
     ...{ id: ruleId, source: group.source, enabled, definition: masked(definition, caller) },
     ...{ problem: null, version: null, created_by: null, updated_at: null, ...windowsOf(read, group) },
@@ -177,18 +174,16 @@ export async function groupsFor(
   return parts.rules.groupsOf(caller.tenant, mayReadFiles(caller, parts) ? { cwd, start: cwd } : undefined)
 }
 
-const saved = z.object({
-  rule: rule.omit({ cooldown_left_ms: true, cooldown_ms: true, dedup_window_ms: true }),
-})
+const saved = schema.object({ rule: savedRule })
 
 const create = defineCall({
   name: 'rules.create',
   about: 'Saves a new recovery rule.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/rules', status: 201 },
-  params: z.strictObject({
+  params: schema.object({
     id,
-    enabled: z.boolean().describe('true if omitted.').exactOptional(),
+    enabled: schema.optional(schema.boolean('true if omitted.')),
     ...changes,
     trigger: fields.trigger,
     actions: fields.actions,
@@ -215,10 +210,10 @@ const update = defineCall({
   about: 'Changes fields of a recovery rule; null removes one.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/rules/:id' },
-  params: z.strictObject({
+  params: schema.object({
     id,
-    version: z.int().describe('Refuses the change if the rule has another version.').exactOptional(),
-    enabled: z.boolean().exactOptional(),
+    version: schema.optional(wholeNumber('Refuses the change if the rule has another version.')),
+    enabled: schema.optional(schema.boolean()),
     ...changes,
   }),
   result: saved,
@@ -249,7 +244,7 @@ const toggle = defineCall({
   about: 'Switches a recovery rule on or off.',
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/rules/:id/toggle' },
-  params: z.strictObject({ id, enabled: z.boolean() }),
+  params: schema.object({ id, enabled: schema.boolean() }),
   result: saved,
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
@@ -265,8 +260,8 @@ const remove = defineCall({
   about: 'Deletes a recovery rule. Its firings stay.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/rules/:id' },
-  params: z.strictObject({ id }),
-  result: z.object({ id: z.string() }),
+  params: schema.object({ id }),
+  result: schema.object({ id: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteRule(caller.tenant, params.id))) throw notFound(params.id)
@@ -275,7 +270,7 @@ const remove = defineCall({
   },
 })
 
-function toSaved(row: RuleRow, caller: Caller): z.output<typeof saved>['rule'] {
+function toSaved(row: RuleRow, caller: Caller): SchemaType<typeof saved>['rule'] {
   const { window: _, cooldown_ms, dedup_window_ms, ...shown } = showStored(row, undefined, caller)
   return shown
 }

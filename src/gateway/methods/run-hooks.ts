@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { type RunHook, readBlueprint, readRunHook } from '../../runs/blueprint.ts'
 import { assertVariablesAllowed, readableSecretsOf, referencesOf } from '../../runs/run-hooks.ts'
@@ -7,29 +8,29 @@ import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { saveBlueprint, secretWarning } from './blueprints.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 
-const name = shortText.describe('The name that blueprints refer to with `$ref`.')
-const runHook = z.object({
-  name: z.string(),
-  definition: z.record(z.string(), z.unknown()).readonly(),
-  created_at: z.number(),
-  updated_at: z.number(),
+const name = shortText('The name that blueprints refer to with `$ref`.')
+const runHook = schema.object({
+  name: schema.text(),
+  definition: jsonObject(),
+  created_at: numeric(),
+  updated_at: numeric(),
 })
-const definition = z
-  .record(z.string(), z.unknown())
-  .readonly()
-  .describe('`type`, `agent_name` or `url`, `method` and `headers`, `on_error`, `timeout_seconds`, `mode`.')
+const definition = schema.map(
+  schema.any(),
+  '`type`, `agent_name` or `url`, `method` and `headers`, `on_error`, `timeout_seconds`, `mode`.',
+)
 
-const saved = z.object({ hook: runHook, warnings: readonlyList(z.string()) })
+const saved = schema.object({ hook: runHook, warnings: schema.list(schema.text()) })
 
 const list = defineCall({
   name: 'runHooks.list',
   about: 'The named run hooks.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/run-hooks' },
-  params: z.strictObject({}),
-  result: z.object({ hooks: readonlyList(runHook) }),
+  params: schema.object({}),
+  result: schema.object({ hooks: schema.list(runHook) }),
   needs: ['store'],
   async run({ caller, parts }) {
     return { hooks: (await parts.store.listRunHooks(caller.tenant)).map(toRunHook) }
@@ -41,8 +42,8 @@ const show = defineCall({
   about: 'One named run hook.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/run-hooks/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ hook: runHook }),
+  params: schema.object({ name }),
+  result: schema.object({ hook: runHook }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     return { hook: toRunHook(await requireRunHook(parts.store, caller.tenant, params.name)) }
@@ -54,7 +55,7 @@ const create = defineCall({
   about: 'Saves a new named run hook.',
   role: 'admin',
   rest: { verb: 'POST', path: '/run-hooks', status: 201 },
-  params: z.strictObject({ name, definition }),
+  params: schema.object({ name, definition }),
   result: saved,
   needs: ['store', 'settings'],
   async run({ params, caller, parts }) {
@@ -71,7 +72,7 @@ const update = defineCall({
   about: 'Replaces a named run hook, in every blueprint that refers to it.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/run-hooks/:name' },
-  params: z.strictObject({ name, definition }),
+  params: schema.object({ name, definition }),
   result: saved,
   needs: ['store', 'edition', 'settings', 'changed'],
   async run({ params, caller, parts }) {
@@ -107,8 +108,8 @@ const remove = defineCall({
   about: 'Deletes a named run hook that no blueprint refers to.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/run-hooks/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store', 'edition', 'changed'],
   async run({ params, caller, parts }) {
     const users = await blueprintsOf(parts, caller, params.name)

@@ -1,38 +1,39 @@
-import { z } from 'zod'
 import { isoTime } from '../../engine/core/clock.ts'
+import { looseObject, nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { findResult, MESSAGES_EVENT, noResult } from '../../runs/run-events.ts'
 import type { RunEventRow, RunSessionRow } from '../../store/stores/run-store.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall, defineSubscription } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { pageFields, requestedPage, shortText } from './method-fields.ts'
 
-const session = z.object({
-  session_id: z.string(),
-  status: z.enum(['pending', 'running', 'idle', 'finished', 'failed', 'stopped']),
-  agent_name: z.string().nullable(),
-  project_dir: z.string().nullable(),
-  parent_session_id: z.string().nullable(),
-  executor_session_id: z.string().nullable(),
-  executor_profile: z.string().nullable(),
-  hostname: z.string().nullable(),
-  created_by: z.string(),
-  created_at: z.number(),
-  last_resumed_at: z.number().nullable(),
+const session = schema.object({
+  session_id: schema.text(),
+  status: schema.choice(['pending', 'running', 'idle', 'finished', 'failed', 'stopped']),
+  agent_name: nullable(schema.text()),
+  project_dir: nullable(schema.text()),
+  parent_session_id: nullable(schema.text()),
+  executor_session_id: nullable(schema.text()),
+  executor_profile: nullable(schema.text()),
+  hostname: nullable(schema.text()),
+  created_by: schema.text(),
+  created_at: numeric(),
+  last_resumed_at: nullable(numeric()),
 })
 
-function toSession({ tenant_id: _, ...row }: RunSessionRow): z.output<typeof session> {
+function toSession({ tenant_id: _, ...row }: RunSessionRow): SchemaType<typeof session> {
   return row
 }
 
 /** An event with its own fields next to the common ones, as the original has them. */
-const event = z.looseObject({
-  event_id: z.string(),
-  event_type: z.string(),
-  session_id: z.string(),
-  run_id: z.string().nullable(),
-  timestamp: z.string(),
-  position: z.string().describe('The cursor after this event.'),
+const event = looseObject({
+  event_id: schema.text(),
+  event_type: schema.text(),
+  session_id: schema.text(),
+  run_id: nullable(schema.text()),
+  timestamp: schema.text(),
+  position: schema.text('The cursor after this event.'),
 })
 
 function toEvent({ event_id, event_type, session_id, run_id, created_at, position, data }: RunEventRow) {
@@ -40,19 +41,19 @@ function toEvent({ event_id, event_type, session_id, run_id, created_at, positio
   return { ...data, event_id, event_type, session_id, run_id, timestamp, position }
 }
 
-const session_id = shortText
+const session_id = shortText()
 
 const list = defineCall({
   name: 'runSessions.list',
   about: 'Sessions of runs, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sessions' },
-  params: z.strictObject({
-    parent_session_id: shortText.exactOptional(),
-    created_by: shortText.exactOptional(),
+  params: schema.object({
+    parent_session_id: schema.optional(shortText()),
+    created_by: schema.optional(shortText()),
     ...pageFields,
   }),
-  result: z.object({ sessions: readonlyList(session), nextCursor: z.string() }),
+  result: schema.object({ sessions: schema.list(session), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
@@ -66,8 +67,8 @@ const show = defineCall({
   about: 'One session of runs.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sessions/:session_id' },
-  params: z.strictObject({ session_id }),
-  result: z.object({ session }),
+  params: schema.object({ session_id }),
+  result: schema.object({ session }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     return { session: toSession(await requireSession(parts.store, caller.tenant, params.session_id)) }
@@ -79,14 +80,16 @@ const events = defineCall({
   about: 'The events of one session, oldest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sessions/:session_id/events' },
-  params: z.strictObject({
+  params: schema.object({
     session_id,
-    event_type: shortText
-      .describe('Only events of this type. Without it, all but `messages`: what a model needs to be resumed.')
-      .exactOptional(),
+    event_type: schema.optional(
+      shortText(
+        'Only events of this type. Without it, all but `messages`: what a model needs to be resumed.',
+      ),
+    ),
     ...pageFields,
   }),
-  result: z.object({ events: readonlyList(event), nextCursor: z.string() }),
+  result: schema.object({ events: schema.list(event), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
     await requireSession(store, caller.tenant, params.session_id)
@@ -105,12 +108,12 @@ const result = defineCall({
   about: 'The last result of one session.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sessions/:session_id/result' },
-  params: z.strictObject({ session_id }),
-  result: z.object({
-    session_id: z.string(),
-    status: session.shape.status,
-    result_text: z.string().nullable(),
-    result_data: z.unknown(),
+  params: schema.object({ session_id }),
+  result: schema.object({
+    session_id: schema.text(),
+    status: session.fields.status,
+    result_text: nullable(schema.text()),
+    result_data: schema.any(),
   }),
   needs: ['store'],
   async run({ params, caller, parts: { store } }) {
@@ -125,8 +128,8 @@ const remove = defineCall({
   about: 'Deletes a session with its runs and events. A session with an active run is refused.',
   role: 'operator',
   rest: { verb: 'DELETE', path: '/sessions/:session_id' },
-  params: z.strictObject({ session_id }),
-  result: z.object({ session_id: z.string() }),
+  params: schema.object({ session_id }),
+  result: schema.object({ session_id: schema.text() }),
   needs: ['store', 'runs'],
   async run({ params, caller, parts: { store, runs } }) {
     await requireSession(store, caller.tenant, params.session_id)
@@ -147,13 +150,15 @@ const tail = defineSubscription({
   about: 'Events of all sessions as they arise. The stream begins with `init`, the latest sessions.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/sse/sessions' },
-  params: z.strictObject({
-    session_id: shortText.exactOptional(),
-    created_by: shortText.describe('Only sessions that this token or hook started.').exactOptional(),
-    include_init: z.boolean().describe('true if omitted.').exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      session_id: shortText(),
+      created_by: shortText('Only sessions that this token or hook started.'),
+      include_init: schema.boolean('true if omitted.'),
+    }),
     ...pageFields,
   }),
-  result: z.object({ events: readonlyList(event), nextCursor: z.string() }),
+  result: schema.object({ events: schema.list(event), nextCursor: schema.text() }),
   event: 'event',
   endedBy: 'runSessions.untail',
   item: event,

@@ -1,46 +1,44 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
 import { isRecord } from '../../engine/core/check.ts'
 import { isHookError } from '../../engine/core/error.ts'
+import { checked, looseObject, numeric, shortList } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { findDefinition } from '../../runs/builtin-blueprints.ts'
 import type { RunnerRow, RunReport } from '../../store/stores/run-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { jsonObject, shortText } from './method-fields.ts'
 import { runDetail, toRunDetail } from './runs.ts'
 
 /** Runners see the parameters of runs and decide their results, so the token of an agent is not enough. */
 const RUNNER_ROLE = 'operator'
 
 const offer = {
-  hostname: shortText,
-  project_dir: z.string().max(1_000).describe('Empty for any folder.'),
-  executor_profile: z.string().max(200).describe('The profile whose command the runner has.'),
-  executor_type: z
-    .string()
-    .max(200)
-    .describe('`command` if it runs the commands of blueprints.')
-    .exactOptional(),
-  tags: readonlyList(shortText).exactOptional(),
-  require_matching_tags: z.boolean().describe('Take only runs that demand one of the tags.').exactOptional(),
+  hostname: shortText(),
+  project_dir: schema.text('Empty for any folder.', { maxLength: 1_000 }),
+  executor_profile: schema.text('The profile whose command the runner has.', { maxLength: 200 }),
+  ...schema.partial({
+    executor_type: schema.text('`command` if it runs the commands of blueprints.', { maxLength: 200 }),
+    tags: schema.list(shortText()),
+    require_matching_tags: schema.boolean('Take only runs that demand one of the tags.'),
+  }),
 }
-const runner = z.object({
-  runner_id: z.string(),
-  hostname: z.string(),
-  project_dir: z.string(),
-  executor_profile: z.string(),
-  executor_type: z.string(),
-  tags: readonlyList(z.string()),
-  require_matching_tags: z.boolean(),
-  registered_by: z.string(),
-  registered_at: z.number(),
-  last_seen_at: z.number(),
-  is_leaving: z.boolean(),
+const runner = schema.object({
+  runner_id: schema.text(),
+  hostname: schema.text(),
+  project_dir: schema.text(),
+  executor_profile: schema.text(),
+  executor_type: schema.text(),
+  tags: schema.list(schema.text()),
+  require_matching_tags: schema.boolean(),
+  registered_by: schema.text(),
+  registered_at: numeric(),
+  last_seen_at: numeric(),
+  is_leaving: schema.boolean(),
 })
 
-function toRunner({ tenant_id: _, ...row }: RunnerRow): z.output<typeof runner> {
+function toRunner({ tenant_id: _, ...row }: RunnerRow): SchemaType<typeof runner> {
   return row
 }
 
@@ -49,20 +47,21 @@ const register = defineCall({
   about: 'Registers a runner, which then polls for runs.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/register' },
-  params: z.strictObject({
+  params: schema.object({
     ...offer,
-    runner_id: shortText.describe('The id of an earlier registration, to replace it.').exactOptional(),
-    executor: z
-      .looseObject({ type: shortText.exactOptional() })
-      .readonly()
-      .describe('Marks the only runner of its hostname, project_dir and profile: its id follows from them.')
-      .exactOptional(),
+    runner_id: schema.optional(shortText('The id of an earlier registration, to replace it.')),
+    executor: schema.optional(
+      looseObject(
+        { type: schema.optional(shortText()) },
+        'Marks the only runner of its hostname, project_dir and profile: its id follows from them.',
+      ),
+    ),
   }),
-  result: z.object({
-    runner_id: z.string(),
-    poll_endpoint: z.string(),
-    poll_timeout_seconds: z.number(),
-    heartbeat_interval_seconds: z.number(),
+  result: schema.object({
+    runner_id: schema.text(),
+    poll_endpoint: schema.text(),
+    poll_timeout_seconds: numeric(),
+    heartbeat_interval_seconds: numeric(),
   }),
   needs: ['store', 'runs'],
   async run({ params, caller, parts: { store, runs } }) {
@@ -122,36 +121,41 @@ const list = defineCall({
   about: 'The registered runners.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/runners' },
-  params: z.strictObject({}),
-  result: z.object({ runners: readonlyList(runner) }),
+  params: schema.object({}),
+  result: schema.object({ runners: schema.list(runner) }),
   needs: ['store'],
   async run({ caller, parts }) {
     return { runners: (await parts.store.listRunners(caller.tenant)).map(toRunner) }
   },
 })
 
-const runner_id = shortText
-const run_id = shortText
+const runner_id = shortText()
+const run_id = shortText()
 
 const poll = defineCall({
   name: 'runners.poll',
   about: 'Waits for a run, for sessions to stop, or until the time is over (204).',
   role: RUNNER_ROLE,
   rest: { verb: 'GET', path: '/runner/runs', status: 204 },
-  params: z.strictObject({
+  params: schema.object({
     runner_id,
-    takes_runs: z
-      .boolean()
-      .describe('false waits only for sessions to stop; true if omitted.')
-      .exactOptional(),
+    takes_runs: schema.optional(schema.boolean('false waits only for sessions to stop; true if omitted.')),
   }),
-  result: z.object({
-    run: runDetail
-      .extend({ blueprint: z.record(z.string(), z.unknown()).readonly().describe('What to execute.') })
-      .exactOptional(),
-    stop_sessions: readonlyList(z.string()).exactOptional(),
-    deregistered: z.literal(true).exactOptional(),
-  }),
+  result: schema.object(
+    schema.partial({
+      run: schema.object({
+        ...runDetail.fields,
+        blueprint: jsonObject('What to execute.'),
+        proof: schema.optional(
+          schema.text(
+            '`HOOKHELM_RUN` for the coding agent that the runner starts: its calls belong to this run.',
+          ),
+        ),
+      }),
+      stop_sessions: schema.list(schema.text()),
+      deregistered: schema.choice([true]),
+    }),
+  ),
   needs: ['store', 'runs'],
   async run({ params, caller, parts: { store, runs }, signal }) {
     const { runner_id, takes_runs = true } = params
@@ -160,8 +164,11 @@ const poll = defineCall({
     if (!('run' in answer)) return answer
     const { run } = answer
     const definition = await findDefinition(store, { tenant: caller.tenant, name: run.agent_name ?? '' })
-    if (definition !== undefined)
-      return { run: { ...toRunDetail(run), blueprint: { ...definition, ...run.overrides } } }
+    if (definition !== undefined) {
+      const proof = await runs.ofCodingAgents.proofFor(run)
+      const blueprint = { ...definition, ...run.overrides }
+      return { run: { ...toRunDetail(run), blueprint, ...(proof === undefined ? {} : { proof }) } }
+    }
     const error = `agent ${run.agent_name} was deleted before its run started`
     const report = { report: 'ended', status: 'failed', error } as const
     await runs.report({ tenant: caller.tenant, runner_id, run_id: run.run_id, report })
@@ -169,14 +176,14 @@ const poll = defineCall({
   },
 })
 
-const ok = z.object({ ok: z.literal(true) })
+const ok = schema.object({ ok: schema.choice([true]) })
 
 const heartbeat = defineCall({
   name: 'runners.heartbeat',
   about: 'Tells that a runner and its runs are alive.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/heartbeat' },
-  params: z.strictObject({ runner_id }),
+  params: schema.object({ runner_id }),
   result: ok,
   needs: ['runs'],
   async run({ params, caller, parts }) {
@@ -190,7 +197,7 @@ const remove = defineCall({
   about: 'Removes a runner. Its runs are claimed again.',
   role: RUNNER_ROLE,
   rest: { verb: 'DELETE', path: '/runners/:runner_id' },
-  params: z.strictObject({ runner_id }),
+  params: schema.object({ runner_id }),
   result: ok,
   needs: ['store'],
   async run({ params, caller, parts }) {
@@ -205,7 +212,7 @@ const started = defineCall({
   about: 'Reports that a run has started.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/started' },
-  params: z.strictObject({ run_id, runner_id, executor_session_id: shortText.exactOptional() }),
+  params: schema.object({ run_id, runner_id, executor_session_id: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
   async run({ params: { run_id, runner_id, ...rest }, caller, parts }) {
@@ -222,11 +229,11 @@ const completed = defineCall({
   about: 'Reports that a run has ended well. Its result is an event of the session.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/completed' },
-  params: z.strictObject({
+  params: schema.object({
     run_id,
     runner_id,
-    status: z.literal('success').exactOptional(),
-    session_status: z.enum(['idle', 'finished']).describe('finished if omitted.').exactOptional(),
+    status: schema.optional(schema.choice(['success'])),
+    session_status: schema.optional(schema.choice(['idle', 'finished'], 'finished if omitted.')),
   }),
   result: ok,
   needs: ['runs'],
@@ -243,11 +250,11 @@ const failed = defineCall({
   about: 'Reports that a run has failed.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/failed' },
-  params: z.strictObject({
+  params: schema.object({
     run_id,
     runner_id,
-    error: z.string().max(10_000),
-    timed_out: z.boolean().describe('The run took too long.').exactOptional(),
+    error: schema.text(undefined, { maxLength: 10_000 }),
+    timed_out: schema.optional(schema.boolean('The run took too long.')),
   }),
   result: ok,
   needs: ['runs'],
@@ -263,7 +270,7 @@ const stopped = defineCall({
   about: 'Reports that a run was stopped.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/stopped' },
-  params: z.strictObject({ run_id, runner_id, signal: shortText.exactOptional() }),
+  params: schema.object({ run_id, runner_id, signal: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
   async run({ params: { run_id, runner_id }, caller, parts }) {
@@ -283,18 +290,21 @@ const events = defineCall({
   about: 'Adds events to the session of a run: progress, messages, and its `result`.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/events' },
-  params: z.strictObject({
+  params: schema.object({
     run_id,
     runner_id,
-    events: readonlyList(
-      z.strictObject({
-        event_type: shortText.refine((type) => !reserved.test(type), 'is written by the gateway only'),
-        data: z.record(z.string(), z.unknown()).readonly(),
-        event_id: shortText.describe('An event with the same id is stored once.').exactOptional(),
+    events: shortList(
+      schema.object({
+        event_type: checked(shortText(), (type, name) =>
+          reserved.test(type) ? `${name} is written by the gateway only` : undefined,
+        ),
+        data: jsonObject(),
+        event_id: schema.optional(shortText('An event with the same id is stored once.')),
       }),
-    ).refine((list) => list.length <= MAX_EVENTS, `must have at most ${MAX_EVENTS} entries`),
+      MAX_EVENTS,
+    ),
   }),
-  result: z.object({ stored: wholeNumber(0, MAX_EVENTS) }),
+  result: schema.object({ stored: schema.integer(0, MAX_EVENTS) }),
   needs: ['runs'],
   async run({ params, caller, parts }) {
     await parts.runs.addEvents(holderOf(caller, params), params.events)
@@ -307,7 +317,7 @@ const spend = defineCall({
   about: 'Charges the tokens of a run to the budget of its tenant. Refused if nothing is left of it.',
   role: RUNNER_ROLE,
   rest: { verb: 'POST', path: '/runner/runs/:run_id/tokens' },
-  params: z.strictObject({ run_id, runner_id, tokens: wholeNumber(0, MAX_TOKENS) }),
+  params: schema.object({ run_id, runner_id, tokens: schema.integer(0, MAX_TOKENS) }),
   result: ok,
   needs: ['runs'],
   async run({ params, caller, parts }) {

@@ -1,67 +1,70 @@
-import { z } from 'zod'
+import { checked, nullable, numeric, withAbout } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
 import type { ApprovalRow } from '../../store/stores/approval-store.ts'
 import { type RunRow, runStatuses } from '../../store/stores/run-store.ts'
 import { defineCall } from './method.ts'
-import { pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { jsonObject, pageFields, requestedPage, shortText } from './method-fields.ts'
 
-const status = z.enum(runStatuses)
-const mode = z.enum(['sync', 'async_poll', 'async_callback'])
-const record = z.record(z.string(), z.unknown()).readonly()
-const demands = z.strictObject({
-  hostname: z.string().exactOptional(),
-  project_dir: z.string().exactOptional(),
-  executor_profile: z.string().exactOptional(),
-  executor_type: z.string().exactOptional(),
-  tags: readonlyList(z.string()).exactOptional(),
-})
+const status = schema.choice(runStatuses)
+const mode = schema.choice(['sync', 'async_poll', 'async_callback'])
+const demands = schema.object(
+  schema.partial({
+    hostname: schema.text(),
+    project_dir: schema.text(),
+    executor_profile: schema.text(),
+    executor_type: schema.text(),
+    tags: schema.list(schema.text()),
+  }),
+)
 
 /** A run without what it was given. */
-const runSummary = z.object({
-  run_id: z.string(),
-  session_id: z.string(),
-  type: z.enum(['start_session', 'resume_session']),
-  agent_name: z.string().nullable(),
+const runSummary = schema.object({
+  run_id: schema.text(),
+  session_id: schema.text(),
+  type: schema.choice(['start_session', 'resume_session']),
+  agent_name: nullable(schema.text()),
   status,
-  project_dir: z.string().nullable(),
-  parent_session_id: z.string().nullable(),
-  parent_run_id: z.string().nullable().describe('The run whose hook started this one.'),
+  project_dir: nullable(schema.text()),
+  parent_session_id: nullable(schema.text()),
+  parent_run_id: nullable(schema.text('The run whose hook started this one.')),
   execution_mode: mode,
   demands,
-  hook_point: z.string().nullable().describe('The event of the hook that this run answers.'),
-  depth: z.number(),
-  runner_id: z.string().nullable(),
-  attempts: z.number().describe('How often a runner claimed it.'),
-  error: z.string().nullable(),
-  block_reason: z.string().nullable(),
-  timed_out: z.boolean().describe('It failed because it took too long.'),
-  hooks: z.number().describe('How many run hooks started.'),
-  created_by: z.string(),
-  created_at: z.number(),
-  claimed_at: z.number().nullable(),
-  started_at: z.number().nullable(),
-  completed_at: z.number().nullable(),
+  hook_point: nullable(schema.text('The event of the hook that this run answers.')),
+  depth: numeric(),
+  runner_id: nullable(schema.text()),
+  attempts: numeric('How often a runner claimed it.'),
+  error: nullable(schema.text()),
+  block_reason: nullable(schema.text()),
+  timed_out: schema.boolean('It failed because it took too long.'),
+  hooks: numeric('How many run hooks started.'),
+  created_by: schema.text(),
+  created_at: numeric(),
+  claimed_at: nullable(numeric()),
+  started_at: nullable(numeric()),
+  completed_at: nullable(numeric()),
 })
 
 /** A run as callers and runners see it. */
-export const runDetail = runSummary.extend({
-  parameters: record.nullable(),
-  original_parameters: record.nullable().describe('What the caller sent, if a hook changed the parameters.'),
+export const runDetail = schema.object({
+  ...runSummary.fields,
+  parameters: nullable(jsonObject()),
+  original_parameters: nullable(jsonObject('What the caller sent, if a hook changed the parameters.')),
 })
 
-export function toRunDetail({ tenant_id: _, is_prepared, ...run }: RunRow): z.output<typeof runDetail> {
+export function toRunDetail({ tenant_id: _, is_prepared, ...run }: RunRow): SchemaType<typeof runDetail> {
   return run
 }
 
-function toRunSummary(row: RunRow): z.output<typeof runSummary> {
+function toRunSummary(row: RunRow): SchemaType<typeof runSummary> {
   const { parameters: _, original_parameters, ...run } = toRunDetail(row)
   return run
 }
 
-const begun = z.object({ run_id: z.string(), session_id: z.string(), status })
+const begun = schema.object({ run_id: schema.text(), session_id: schema.text(), status })
 
-function toBegun({ run_id, session_id, status }: RunRow): z.output<typeof begun> {
+function toBegun({ run_id, session_id, status }: RunRow): SchemaType<typeof begun> {
   return { run_id, session_id, status }
 }
 
@@ -70,24 +73,27 @@ const start = defineCall({
   about: 'Starts an agent in a new session, or resumes one with `type: resume_session`.',
   role: 'operator',
   rest: { verb: 'POST', path: '/runs', status: 201 },
-  params: z
-    .strictObject({
-      type: z.enum(['start_session', 'resume_session']).describe('start_session if omitted.').exactOptional(),
-      agent_name: shortText.describe('The agent to start; `general-purpose` if omitted.').exactOptional(),
-      session_id: shortText.describe('The session to resume.').exactOptional(),
-      parameters: record.describe('Must fit the `parameters_schema` of the agent.').exactOptional(),
-      project_dir: shortText.exactOptional(),
-      parent_session_id: shortText.exactOptional(),
-      execution_mode: mode
-        .describe('async_callback resumes the idle parent session with the result; async_poll if omitted.')
-        .exactOptional(),
-      demands: demands.describe('What the runner must offer, in addition to the blueprint.').exactOptional(),
-    })
-    .refine(
-      ({ agent_name, parameters, type }) =>
-        type === 'resume_session' || agent_name !== undefined || parameters !== undefined,
-      { path: ['parameters'] },
+  params: checked(
+    schema.object(
+      schema.partial({
+        type: schema.choice(['start_session', 'resume_session'], 'start_session if omitted.'),
+        agent_name: shortText('The agent to start; `general-purpose` if omitted.'),
+        session_id: shortText('The session to resume.'),
+        parameters: jsonObject('Must fit the `parameters_schema` of the agent.'),
+        project_dir: shortText(),
+        parent_session_id: shortText(),
+        execution_mode: withAbout(
+          mode,
+          'async_callback resumes the idle parent session with the result; async_poll if omitted.',
+        ),
+        demands: withAbout(demands, 'What the runner must offer, in addition to the blueprint.'),
+      }),
     ),
+    ({ agent_name, parameters, type }) =>
+      type === 'resume_session' || agent_name !== undefined || parameters !== undefined
+        ? undefined
+        : 'parameters is required',
+  ),
   result: begun,
   needs: ['runs'],
   async run({ params, caller, parts: { runs } }) {
@@ -112,16 +118,18 @@ const list = defineCall({
   about: 'Runs, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/runs' },
-  params: z.strictObject({
-    status: status.exactOptional(),
-    agent_name: shortText.exactOptional(),
-    session_id: shortText.exactOptional(),
-    parent_session_id: shortText.exactOptional(),
-    has_hooks: z.boolean().exactOptional(),
-    hook_blocked: z.boolean().exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      status: status,
+      agent_name: shortText(),
+      session_id: shortText(),
+      parent_session_id: shortText(),
+      has_hooks: schema.boolean(),
+      hook_blocked: schema.boolean(),
+    }),
     ...pageFields,
   }),
-  result: z.object({ runs: readonlyList(runSummary), nextCursor: z.string() }),
+  result: schema.object({ runs: schema.list(runSummary), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
@@ -130,22 +138,22 @@ const list = defineCall({
   },
 })
 
-const run_id = shortText
+const run_id = shortText()
 const MAX_AWAITED = 20
 
 /** A question that a run waits for. It says who answers, and not about what: viewers see no arguments. */
-const awaited = z.object({
-  approval_id: z.string(),
-  event: z.string(),
-  tool: z.string().nullable(),
-  hook_name: z.string().nullable(),
-  approvers_needed: z.number().describe('How many approvers have to approve.'),
-  approved_by: readonlyList(z.string()).describe('Who has approved already.'),
-  created_at: z.number(),
-  deadline_at: z.number(),
+const awaited = schema.object({
+  approval_id: schema.text(),
+  event: schema.text(),
+  tool: nullable(schema.text()),
+  hook_name: nullable(schema.text()),
+  approvers_needed: numeric('How many approvers have to approve.'),
+  approved_by: schema.list(schema.text(), 'Who has approved already.'),
+  created_at: numeric(),
+  deadline_at: numeric(),
 })
 
-function toAwaited(row: ApprovalRow): z.output<typeof awaited> {
+function toAwaited(row: ApprovalRow): SchemaType<typeof awaited> {
   const { approval_id, event, tool, hook_name, approvers_needed, votes, created_at, deadline_at } = row
   const approved_by = votes.map(({ by }) => by)
   return { approval_id, event, tool, hook_name, approvers_needed, approved_by, created_at, deadline_at }
@@ -156,8 +164,8 @@ const show = defineCall({
   about: 'One run with its parameters.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/runs/:run_id' },
-  params: z.strictObject({ run_id }),
-  result: z.object({ run: runDetail, waits_for: readonlyList(awaited) }),
+  params: schema.object({ run_id }),
+  result: schema.object({ run: runDetail, waits_for: schema.list(awaited) }),
   needs: ['store'],
   async run({ params: { run_id: id }, caller: { tenant }, parts: { store } }) {
     const row = await store.findRun(tenant, id)
@@ -176,7 +184,7 @@ const stop = defineCall({
   about: 'Stops a run: at once while it waits, else as soon as its runner has ended it.',
   role: 'operator',
   rest: { verb: 'POST', path: '/runs/:run_id/stop' },
-  params: z.strictObject({ run_id }),
+  params: schema.object({ run_id }),
   result: begun,
   needs: ['runs'],
   async run({ params, caller, parts }) {
@@ -191,10 +199,10 @@ const resume = defineCall({
   about: 'Resumes an idle session with further parameters, such as the result of a child.',
   role: 'operator',
   rest: { verb: 'POST', path: '/sessions/:session_id/resume', status: 201 },
-  params: z.strictObject({
-    session_id: shortText,
-    parameters: record.exactOptional(),
-    by_run_id: shortText.describe('The run that asks, so that chains of runs end.').exactOptional(),
+  params: schema.object({
+    session_id: shortText(),
+    parameters: schema.optional(jsonObject()),
+    by_run_id: schema.optional(shortText('The run that asks, so that chains of runs end.')),
   }),
   result: begun,
   needs: ['runs'],

@@ -1,11 +1,12 @@
-import { z } from 'zod'
+import { numeric, textLike } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { secretPath } from '../../store/paths.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList } from './method-fields.ts'
+import { noParams } from './method-fields.ts'
 
 /** The name that hooks use in `secret:NAME`. */
-const name = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, . or -')
+const name = textLike(/^[\w.-]{1,64}$/, 'be 1 to 64 letters, digits, _, . or -')
 const MAX_VALUE = 8_192
 
 const list = defineCall({
@@ -14,7 +15,9 @@ const list = defineCall({
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/secrets' },
   params: noParams,
-  result: z.object({ secrets: readonlyList(z.object({ name: z.string(), updated_at: z.number() })) }),
+  result: schema.object({
+    secrets: schema.list(schema.object({ name: schema.text(), updated_at: numeric() })),
+  }),
   needs: ['store'],
   async run({ caller, parts }) {
     const rows = await parts.store.listSecrets(caller.tenant)
@@ -27,11 +30,11 @@ const set = defineCall({
   about: 'Stores a secret; hooks use it as `secret:NAME` in a header or as a webhook signing secret.',
   role: 'admin',
   rest: { verb: 'PUT', path: '/v1/secrets/:name' },
-  params: z.strictObject({
+  params: schema.object({
     name,
-    value: z.string().min(1, 'must not be empty').max(MAX_VALUE, `must have at most ${MAX_VALUE} characters`),
+    value: schema.text(undefined, { minLength: 1, maxLength: MAX_VALUE }),
   }),
-  result: z.object({ name: z.string() }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store', 'secrets', 'changed', 'clock'],
   async run({ params, caller, parts }) {
     const { tenant } = caller
@@ -52,8 +55,8 @@ const remove = defineCall({
   about: 'Deletes a secret; hooks that use it fail afterwards.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/secrets/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteSecret(caller.tenant, params.name)))

@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionRow, TimelineRow } from '../../store/stores/audit-store.ts'
@@ -11,34 +12,33 @@ import { defineCall } from './method.ts'
 import {
   pageFields,
   probeField,
-  readonlyList,
   requestedPage,
   shortText,
   timeFields,
   withoutProbes,
 } from './method-fields.ts'
 
-const session = z.object({
-  tenant_id: z.string(),
-  session_id: z.string(),
-  agent_id: z.string().nullable(),
-  agent: z.string().nullable().describe('The name of the agent.'),
-  project: z.string().nullable().describe('The last part of `folder`.'),
-  folder: z.string().nullable().describe('The folder in which the session began.'),
-  title: z.string().nullable().describe('The beginning of the first prompt, redacted.'),
-  first_at: z.number(),
-  last_at: z.number(),
-  events: z.number(),
-  tool_calls: z.number(),
-  blocked: z.number(),
-  rewritten: z.number(),
-  asked: z.number(),
-  hook_ms: z.number().describe('How long its events waited for hooks, in total.'),
-  sub_agents: z.number(),
-  ended: z.boolean(),
+const session = schema.object({
+  tenant_id: schema.text(),
+  session_id: schema.text(),
+  agent_id: nullable(schema.text()),
+  agent: nullable(schema.text('The name of the agent.')),
+  project: nullable(schema.text('The last part of `folder`.')),
+  folder: nullable(schema.text('The folder in which the session began.')),
+  title: nullable(schema.text('The beginning of the first prompt, redacted.')),
+  first_at: numeric(),
+  last_at: numeric(),
+  events: numeric(),
+  tool_calls: numeric(),
+  blocked: numeric(),
+  rewritten: numeric(),
+  asked: numeric(),
+  hook_ms: numeric('How long its events waited for hooks, in total.'),
+  sub_agents: numeric(),
+  ended: schema.boolean(),
 })
 
-function toSession(row: SessionRow): z.output<typeof session> {
+function toSession(row: SessionRow): SchemaType<typeof session> {
   const { tenant_id: tenant, agent_id: id } = row
   // Sessions of older versions have no name of their agent.
   const agent = row.agent ?? (id === null ? null : agentName(tenant, id))
@@ -50,8 +50,8 @@ const list = defineCall({
   about: 'Sessions that sent events, latest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions' },
-  params: z.strictObject({ ...timeFields, ...probeField, ...pageFields }),
-  result: z.object({ sessions: readonlyList(session), nextCursor: z.string() }),
+  params: schema.object({ ...timeFields, ...probeField, ...pageFields }),
+  result: schema.object({ sessions: schema.list(session), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { since, until, probes } = params
@@ -70,8 +70,8 @@ const get = defineCall({
   about: 'One session.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions/:sessionId' },
-  params: z.strictObject({ sessionId: shortText }),
-  result: z.object({ session }),
+  params: schema.object({ sessionId: shortText() }),
+  result: schema.object({ session }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findSession(caller.tenant, params.sessionId)
@@ -80,42 +80,43 @@ const get = defineCall({
   },
 })
 
-const change = z.object({
-  hook: z.string(),
-  hook_name: z.string().nullable(),
-  field: z.string(),
-  before: z.string(),
-  after: z.string(),
+const change = schema.object({
+  hook: schema.text(),
+  hook_name: nullable(schema.text()),
+  field: schema.text(),
+  before: schema.text(),
+  after: schema.text(),
 })
 
-const timelineEvent = z.object({
-  event_id: z.string(),
-  event: z.string(),
-  kind: z.enum(['allow', 'ask', 'block']),
-  by_hook: z.string().nullable(),
-  by_hook_name: z.string().nullable(),
-  code: z.string().nullable(),
-  duration_ms: z.number(),
-  created_at: z.number(),
-  moment: z.object({
-    agent: z.string().exactOptional(),
-    turn: z.string().exactOptional(),
-    lane: z.string().describe('The sub-agent; absent for the main agent.').exactOptional(),
-    parent: z.string().exactOptional(),
-    depth: z.number().exactOptional(),
-    tool_call: z.string().exactOptional(),
-    tool: z.string().exactOptional(),
-    name: z.string().describe('The name of the agent, if it differs from `agent`.').exactOptional(),
-  }),
-  argument: z
-    .string()
-    .describe('What the call is about: its command, path, address or first words, redacted.')
-    .exactOptional(),
-  reason: z.string().describe('Why the decision was made, redacted.').exactOptional(),
-  rewritten: z.boolean().describe('Whether a hook changed the input.'),
-  changes: readonlyList(change)
-    .describe('Fields of the input that hooks rewrote, redacted; operators only.')
-    .exactOptional(),
+const timelineEvent = schema.object({
+  event_id: schema.text(),
+  event: schema.text(),
+  kind: schema.choice(['allow', 'ask', 'block']),
+  by_hook: nullable(schema.text()),
+  by_hook_name: nullable(schema.text()),
+  code: nullable(schema.text()),
+  duration_ms: numeric(),
+  created_at: numeric(),
+  moment: schema.object(
+    schema.partial({
+      agent: schema.text(),
+      turn: schema.text(),
+      lane: schema.text('The sub-agent; absent for the main agent.'),
+      parent: schema.text(),
+      depth: numeric(),
+      tool_call: schema.text(),
+      tool: schema.text(),
+      name: schema.text('The name of the agent, if it differs from `agent`.'),
+    }),
+  ),
+  argument: schema.optional(
+    schema.text('What the call is about: its command, path, address or first words, redacted.'),
+  ),
+  reason: schema.optional(schema.text('Why the decision was made, redacted.')),
+  rewritten: schema.boolean('Whether a hook changed the input.'),
+  changes: schema.optional(
+    schema.list(change, 'Fields of the input that hooks rewrote, redacted; operators only.'),
+  ),
 })
 
 const timeline = defineCall({
@@ -123,8 +124,8 @@ const timeline = defineCall({
   about: 'The events of one session in order: turns, tool calls, sub-agents, decisions and rewrites.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/sessions/:sessionId/timeline' },
-  params: z.strictObject({ sessionId: shortText, ...pageFields }),
-  result: z.object({ events: readonlyList(timelineEvent), nextCursor: z.string() }),
+  params: schema.object({ sessionId: shortText(), ...pageFields }),
+  result: schema.object({ events: schema.list(timelineEvent), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params: { sessionId, ...page }, caller, parts: { store } }) {
     const { rows, nextCursor } = await store.sessionEvents(caller.tenant, sessionId, requestedPage(page))

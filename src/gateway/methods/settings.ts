@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
-import { checkWithZod } from '../../config/schema/check-with-zod.ts'
+import { readSchema, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { MethodParts } from '../parts.ts'
 import { defaultSettings, settingsSchema } from '../settings.ts'
 import { defineCall } from './method.ts'
-import { noParams } from './method-fields.ts'
+import { jsonObject, noParams } from './method-fields.ts'
 
 /** Only the master scope may change these. */
 const masterOnly: readonly string[] = [
@@ -16,9 +15,8 @@ const masterOnly: readonly string[] = [
 /** One value for the whole gateway. */
 const gatewayOnly: readonly string[] = ['allowed_hosts', 'public_url', 'retention_days', 'smtp']
 
-const settings = z.record(
-  z.string(),
-  z.object({ value: z.unknown(), from: z.enum(['default', 'file', 'gateway', 'tenant']) }),
+const settings = schema.map(
+  schema.object({ value: schema.any(), from: schema.choice(['default', 'file', 'gateway', 'tenant']) }),
 )
 
 const get = defineCall({
@@ -27,7 +25,7 @@ const get = defineCall({
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/settings' },
   params: noParams,
-  result: z.object({ settings }),
+  result: schema.object({ settings }),
   needs: ['store', 'settings'],
   async run({ caller, parts }) {
     return { settings: await settingsWithSource(caller, parts) }
@@ -39,24 +37,23 @@ const set = defineCall({
   about: 'Changes settings of the tenant or of the whole gateway; null restores the inherited value.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/settings' },
-  params: z.strictObject({
-    settings: z.record(z.string(), z.unknown()),
-    scope: z
-      .enum(['tenant', 'gateway'])
-      .describe('tenant if omitted; gateway needs the master scope.')
-      .exactOptional(),
+  params: schema.object({
+    settings: jsonObject(),
+    scope: schema.optional(
+      schema.choice(['tenant', 'gateway'], 'tenant if omitted; gateway needs the master scope.'),
+    ),
   }),
-  result: z.object({ settings }),
+  result: schema.object({ settings }),
   needs: ['store', 'settings', 'changed', 'clock'],
   async run({ params, caller, parts }) {
     const { scope = 'tenant', settings: given } = params
     assertMayChange(scope, given, caller)
     const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
     const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-    const [problem] = checkWithZod(settingsSchema, wanted)
+    const [problem] = readSchema(settingsSchema, wanted).problems
     if (problem !== undefined) {
-      const { message, hint } = problem.error
-      throw serverError('gateway.setting', message, problem.part === 'key' ? { hint } : {})
+      const { message, hint } = problem
+      throw serverError('gateway.setting', message, hint === undefined ? {} : { hint })
     }
     await parts.store.writeSettings(tenant, given, parts.clock.now())
     await parts.settings.reload(tenant)

@@ -1,42 +1,39 @@
-import { z } from 'zod'
+import { nullable, numeric, withAbout } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { eventFilterFields, toEventFilter } from './event-list.ts'
 import { defineCall } from './method.ts'
-import { readonlyList } from './method-fields.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const MAX_BUCKETS = 2_000
 
-const time = z.int().min(0).max(8_640_000_000_000_000).describe('Milliseconds since 1970.')
-const latency = z.number().nullable().describe('Estimated from a histogram; null without events.')
+const time = schema.integer(0, 8_640_000_000_000_000, 'Milliseconds since 1970.')
+const latency = nullable(numeric('Estimated from a histogram; null without events.'))
 
 const decisions = defineCall({
   name: 'stats.decisions',
   about: 'Decisions per span of time, by outcome, and how long hooks took.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/stats/decisions' },
-  params: z.strictObject({
-    since: time.describe('Milliseconds since 1970; an hour before `until` if omitted.').exactOptional(),
-    until: time.describe('Milliseconds since 1970; now if omitted.').exactOptional(),
-    step: z
-      .int()
-      .min(MINUTE)
-      .max(366 * DAY)
-      .describe('Milliseconds; a minute if omitted.')
-      .exactOptional(),
-  }),
-  result: z.object({
-    buckets: readonlyList(
-      z.object({
-        at: z.number().describe('The beginning of the span, a multiple of the step.'),
-        allow: z.number().describe('Allowed without a change.'),
-        rewrite: z.number().describe('Allowed with changed input.'),
-        ask: z.number(),
-        block: z.number(),
-        opened: z.number().describe('Of all: passed because of a policy although a hook failed.'),
-        failed: z.number().describe('Of all: events with a failed hook.'),
+  params: schema.object(
+    schema.partial({
+      since: withAbout(time, 'Milliseconds since 1970; an hour before `until` if omitted.'),
+      until: withAbout(time, 'Milliseconds since 1970; now if omitted.'),
+      step: schema.integer(MINUTE, 366 * DAY, 'Milliseconds; a minute if omitted.'),
+    }),
+  ),
+  result: schema.object({
+    buckets: schema.list(
+      schema.object({
+        at: numeric('The beginning of the span, a multiple of the step.'),
+        allow: numeric('Allowed without a change.'),
+        rewrite: numeric('Allowed with changed input.'),
+        ask: numeric(),
+        block: numeric(),
+        opened: numeric('Of all: passed because of a policy although a hook failed.'),
+        failed: numeric('Of all: events with a failed hook.'),
         p50_ms: latency,
         p95_ms: latency,
       }),
@@ -61,21 +58,21 @@ const hooks = defineCall({
   about: 'What each hook did, counted in whole hours.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/stats/hooks' },
-  params: z.strictObject({
-    since: time.describe('Milliseconds since 1970; a day ago if omitted.').exactOptional(),
+  params: schema.object({
+    since: schema.optional(withAbout(time, 'Milliseconds since 1970; a day ago if omitted.')),
   }),
-  result: z.object({
-    hooks: readonlyList(
-      z.object({
-        hook_id: z.string(),
-        hook_name: z.string().nullable(),
-        matched: z.number().describe('Events to which the hook applied.'),
-        block: z.number(),
-        ask: z.number(),
-        rewrite: z.number(),
-        failed: z.number(),
+  result: schema.object({
+    hooks: schema.list(
+      schema.object({
+        hook_id: schema.text(),
+        hook_name: nullable(schema.text()),
+        matched: numeric('Events to which the hook applied.'),
+        block: numeric(),
+        ask: numeric(),
+        rewrite: numeric(),
+        failed: numeric(),
         p95_ms: latency,
-        last_at: z.number(),
+        last_at: numeric(),
       }),
     ),
   }),
@@ -86,11 +83,11 @@ const hooks = defineCall({
   },
 })
 
-const counts = readonlyList(
-  z.object({
-    value: z.string().nullable().describe('null counts the events without a value.'),
-    name: z.string().nullable(),
-    count: z.number(),
+const counts = schema.list(
+  schema.object({
+    value: nullable(schema.text('null counts the events without a value.')),
+    name: nullable(schema.text()),
+    count: numeric(),
   }),
 )
 
@@ -99,15 +96,15 @@ const facets = defineCall({
   about: 'How many events have each value; a facet ignores its own filter.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/stats/facets' },
-  params: z.strictObject(eventFilterFields),
-  result: z.object({
+  params: schema.object(eventFilterFields),
+  result: schema.object({
     event: counts,
     agent: counts,
     tool: counts,
     kind: counts,
     hook: counts,
-    total: z.number(),
-    complete: z.boolean().describe('false if only the newest events of the span were counted.'),
+    total: numeric(),
+    complete: schema.boolean('false if only the newest events of the span were counted.'),
   }),
   needs: ['store'],
   run: ({ params, caller, parts }) => parts.store.countFacets(caller.tenant, toEventFilter(params, caller)),

@@ -1,22 +1,23 @@
-import { z } from 'zod'
+import { numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { statusLines } from '../status.ts'
 import { budgetSchema, readBudget } from './budgets.ts'
 import { defineCall } from './method.ts'
-import { noParams, readonlyList } from './method-fields.ts'
+import { jsonObject, noParams } from './method-fields.ts'
 
-const line = z.object({
-  name: z.string(),
-  state: z.enum(['ok', 'warn', 'bad']),
-  text: z.string(),
-  details: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+const line = schema.object({
+  name: schema.text(),
+  state: schema.choice(['ok', 'warn', 'bad']),
+  text: schema.text(),
+  details: schema.optional(jsonObject()),
 })
 
-const hook = z.object({
-  hookId: z.string(),
-  event: z.string(),
-  name: z.string().exactOptional(),
-  reason: z.string(),
+const hook = schema.object({
+  hookId: schema.text(),
+  event: schema.text(),
+  name: schema.optional(schema.text()),
+  reason: schema.text(),
 })
 
 const MAX_COUNTED = 200
@@ -27,19 +28,19 @@ const status = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/status' },
   params: noParams,
-  result: z.object({
-    ready: z.boolean(),
-    version: z.string(),
-    edition: z.enum(['lite', 'standard']),
-    tenant: z.string(),
-    lines: readonlyList(line),
-    hooks: z.object({
-      total: z.number(),
-      off: readonlyList(hook),
-      tripped: readonlyList(hook),
-      shadow: readonlyList(hook),
+  result: schema.object({
+    ready: schema.boolean(),
+    version: schema.text(),
+    edition: schema.choice(['lite', 'standard']),
+    tenant: schema.text(),
+    lines: schema.list(line),
+    hooks: schema.object({
+      total: numeric(),
+      off: schema.list(hook),
+      tripped: schema.list(hook),
+      shadow: schema.list(hook),
     }),
-    deadDeliveries: z.object({ count: z.number(), more: z.boolean() }),
+    deadDeliveries: schema.object({ count: numeric(), more: schema.boolean() }),
     budget: budgetSchema,
   }),
   needs: ['store', 'status', 'settings', 'edition', 'version'],

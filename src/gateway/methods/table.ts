@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { SchemaType } from '../../engine/core/schema.ts'
 import { approvalMethods } from './approvals.ts'
 import { auditMethods } from './audit.ts'
 import { blueprintMethods } from './blueprints.ts'
@@ -78,16 +78,16 @@ type Row = (typeof methods)[number]
 /** Parameters and result of each method by name; for a subscription the result is one page. */
 export type Methods = {
   [M in Row as M['name']]: {
-    readonly params: z.output<M['params']>
-    readonly result: z.output<M['result']>
+    readonly params: SchemaType<M['params']>
+    readonly result: SchemaType<M['result']>
   }
 }
 
 /** Parameters and items of each subscription by name. */
 export type Subscriptions = {
   [M in Extract<Row, { kind: 'subscription' }> as M['name']]: {
-    readonly params: z.output<M['params']>
-    readonly item: z.output<M['item']>
+    readonly params: SchemaType<M['params']>
+    readonly item: SchemaType<M['item']>
   }
 }
 

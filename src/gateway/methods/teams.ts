@@ -1,20 +1,20 @@
-import { z } from 'zod'
-import { checkWithZod } from '../../config/schema/check-with-zod.ts'
+import { nullable, numeric } from '../../engine/core/more-schemas.ts'
+import { readChecked } from '../../engine/core/read-checked.ts'
+import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { readTeam, teamSchema } from '../../rules/teams.ts'
 import type { MailboxRow, NamedRow } from '../../store/stores/rule-store.ts'
 import { defineCall } from './method.ts'
-import { noParams, pageFields, readonlyList, requestedPage, shortText } from './method-fields.ts'
+import { jsonObject, noParams, pageFields, requestedPage, shortText } from './method-fields.ts'
 
-const record = z.record(z.string(), z.unknown()).readonly()
-const name = shortText.describe('The name of the team, unique in its tenant.')
-const members = readonlyList(record).describe('`name`, and `channels`: webhook, slack or email.')
-const description = z.string().max(2_000)
+const name = shortText('The name of the team, unique in its tenant.')
+const members = schema.list(jsonObject(), '`name`, and `channels`: webhook, slack or email.')
+const description = schema.text(undefined, { maxLength: 2_000 })
 
-const team = z.object({
-  name: z.string(),
-  definition: record.nullable().describe('Null if it cannot be decrypted.'),
-  updated_at: z.number(),
+const team = schema.object({
+  name: schema.text(),
+  definition: nullable(jsonObject('Null if it cannot be decrypted.')),
+  updated_at: numeric(),
 })
 
 const list = defineCall({
@@ -23,13 +23,13 @@ const list = defineCall({
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/teams' },
   params: noParams,
-  result: z.object({
-    teams: readonlyList(
-      z.object({
-        name: z.string(),
-        description: z.string().nullable(),
-        members: readonlyList(z.object({ name: z.string(), channels: readonlyList(z.string()) })),
-        updated_at: z.number(),
+  result: schema.object({
+    teams: schema.list(
+      schema.object({
+        name: schema.text(),
+        description: nullable(schema.text()),
+        members: schema.list(schema.object({ name: schema.text(), channels: schema.list(schema.text()) })),
+        updated_at: numeric(),
       }),
     ),
   }),
@@ -56,8 +56,8 @@ const show = defineCall({
   about: 'One team with the addresses of its members.',
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/teams/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ team }),
+  params: schema.object({ name }),
+  result: schema.object({ team }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findTeam(caller.tenant, params.name)
@@ -71,8 +71,8 @@ const create = defineCall({
   about: 'Saves a new team.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/teams', status: 201 },
-  params: z.strictObject({ name, description: description.exactOptional(), members }),
-  result: z.object({ team }),
+  params: schema.object({ name, description: schema.optional(description), members }),
+  result: schema.object({ team }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { name: of, ...given } = params
@@ -87,12 +87,12 @@ const update = defineCall({
   about: 'Replaces fields of a team.',
   role: 'admin',
   rest: { verb: 'PATCH', path: '/v1/teams/:name' },
-  params: z.strictObject({
+  params: schema.object({
     name,
-    description: description.exactOptional(),
-    members: members.exactOptional(),
+    description: schema.optional(description),
+    members: schema.optional(members),
   }),
-  result: z.object({ team }),
+  result: schema.object({ team }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { name: of, ...given } = params
@@ -110,8 +110,8 @@ const remove = defineCall({
   about: 'Deletes a team with the mailboxes of its members.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/teams/:name' },
-  params: z.strictObject({ name }),
-  result: z.object({ name: z.string() }),
+  params: schema.object({ name }),
+  result: schema.object({ name: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteTeam(caller.tenant, params.name))) throw notFound(params.name)
@@ -120,12 +120,11 @@ const remove = defineCall({
 })
 
 function checked(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const [problem] = checkWithZod(teamSchema, given)
-  if (problem !== undefined) throw problem.error
+  readChecked(teamSchema, given)
   return given
 }
 
-function toTeam({ name: of, definition, updated_at }: NamedRow): z.output<typeof team> {
+function toTeam({ name: of, definition, updated_at }: NamedRow): SchemaType<typeof team> {
   return { name: of, definition, updated_at }
 }
 
@@ -133,19 +132,17 @@ function notFound(of: string): Error {
   return serverError('gateway.not_found', `team not found: ${of}`)
 }
 
-export const mailboxMessage = z.object({
-  message_id: z.string(),
-  team: z.string(),
-  member: z.string(),
-  firing_id: z.string().nullable(),
-  from: z.string(),
-  summary: z.string(),
-  text: z.string(),
-  channels: readonlyList(z.string()).describe(
-    'Where it was sent besides the mailbox: webhook, slack, email.',
-  ),
-  created_at: z.number(),
-  read_at: z.number().nullable(),
+export const mailboxMessage = schema.object({
+  message_id: schema.text(),
+  team: schema.text(),
+  member: schema.text(),
+  firing_id: nullable(schema.text()),
+  from: schema.text(),
+  summary: schema.text(),
+  text: schema.text(),
+  channels: schema.list(schema.text(), 'Where it was sent besides the mailbox: webhook, slack, email.'),
+  created_at: numeric(),
+  read_at: nullable(numeric()),
 })
 
 const mailboxList = defineCall({
@@ -153,14 +150,16 @@ const mailboxList = defineCall({
   about: 'Messages in the mailboxes of teams, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/mailbox' },
-  params: z.strictObject({
-    team: shortText.exactOptional(),
-    member: shortText.exactOptional(),
-    unread: z.boolean().exactOptional(),
-    firing_id: shortText.describe('Messages of this firing.').exactOptional(),
+  params: schema.object({
+    ...schema.partial({
+      team: shortText(),
+      member: shortText(),
+      unread: schema.boolean(),
+      firing_id: shortText('Messages of this firing.'),
+    }),
     ...pageFields,
   }),
-  result: z.object({ messages: readonlyList(mailboxMessage), nextCursor: z.string() }),
+  result: schema.object({ messages: schema.list(mailboxMessage), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
@@ -169,15 +168,15 @@ const mailboxList = defineCall({
   },
 })
 
-const message_id = shortText
+const message_id = shortText()
 
 const mailboxShow = defineCall({
   name: 'mailbox.show',
   about: 'One message.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/mailbox/:message_id' },
-  params: z.strictObject({ message_id }),
-  result: z.object({ message: mailboxMessage }),
+  params: schema.object({ message_id }),
+  result: schema.object({ message: mailboxMessage }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findMessage(caller.tenant, params.message_id)
@@ -191,8 +190,8 @@ const mailboxRead = defineCall({
   about: 'Marks a message as read.',
   role: 'operator',
   rest: { verb: 'POST', path: '/v1/mailbox/:message_id/read' },
-  params: z.strictObject({ message_id }),
-  result: z.object({ message: mailboxMessage }),
+  params: schema.object({ message_id }),
+  result: schema.object({ message: mailboxMessage }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     await parts.store.markRead(caller.tenant, [params.message_id])
@@ -207,8 +206,8 @@ const mailboxDelete = defineCall({
   about: 'Deletes a message.',
   role: 'operator',
   rest: { verb: 'DELETE', path: '/v1/mailbox/:message_id' },
-  params: z.strictObject({ message_id }),
-  result: z.object({ message_id: z.string() }),
+  params: schema.object({ message_id }),
+  result: schema.object({ message_id: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     if (!(await parts.store.deleteMessage(caller.tenant, params.message_id)))
@@ -221,7 +220,7 @@ export function toMailboxMessage({
   tenant_id: _,
   content,
   ...row
-}: MailboxRow): z.output<typeof mailboxMessage> {
+}: MailboxRow): SchemaType<typeof mailboxMessage> {
   const textOf = (key: string) => (typeof content?.[key] === 'string' ? String(content[key]) : '')
   const channels = Array.isArray(content?.channels) ? content.channels.map(String) : []
   return { ...row, from: textOf('from'), summary: textOf('summary'), text: textOf('text'), channels }

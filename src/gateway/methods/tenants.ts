@@ -1,28 +1,31 @@
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
+import { numeric } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { MASTER_TENANT, type TenantRow } from '../../store/stores/tenant-store.ts'
 import type { Caller } from '../auth/caller.ts'
 import { isDemoTenant } from '../demo/demo-tenants.ts'
 import type { MethodParts } from '../parts.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { shortText } from './method-fields.ts'
 
-const tenant = z.object({ id: z.string(), name: z.string(), created_at: z.number() })
+const tenant = schema.object({ id: schema.text(), name: schema.text(), created_at: numeric() })
 /** A UUID of any version. */
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const one = z.strictObject({ tenantId: shortText.describe('Id or name.') })
+const one = schema.object({ tenantId: shortText('Id or name.') })
 
 const list = defineCall({
   name: 'tenants.list',
   about: 'Every tenant.',
   role: 'owner',
   rest: { verb: 'GET', path: '/v1/tenants' },
-  params: z.strictObject({
-    after: shortText.describe('Id of the last tenant of the previous page.').exactOptional(),
-    limit: z.int().min(1).max(200).exactOptional(),
-  }),
-  result: z.object({ tenants: readonlyList(tenant) }),
+  params: schema.object(
+    schema.partial({
+      after: shortText('Id of the last tenant of the previous page.'),
+      limit: schema.integer(1, 200),
+    }),
+  ),
+  result: schema.object({ tenants: schema.list(tenant) }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
@@ -37,7 +40,7 @@ const get = defineCall({
   role: 'owner',
   rest: { verb: 'GET', path: '/v1/tenants/:tenantId' },
   params: one,
-  result: z.object({ tenant }),
+  result: schema.object({ tenant }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
@@ -50,8 +53,8 @@ const create = defineCall({
   about: 'Creates a tenant; more than one needs the standard edition.',
   role: 'owner',
   rest: { verb: 'POST', path: '/v1/tenants' },
-  params: z.strictObject({ name: shortText }),
-  result: z.object({ tenantId: z.string() }),
+  params: schema.object({ name: shortText() }),
+  result: schema.object({ tenantId: schema.text() }),
   needs: ['store', 'edition', 'clock'],
   async run({ params, caller, parts }) {
     requireMaster(caller)
@@ -69,7 +72,7 @@ const remove = defineCall({
   role: 'owner',
   rest: { verb: 'DELETE', path: '/v1/tenants/:tenantId' },
   params: one,
-  result: z.object({ tenantId: z.string() }),
+  result: schema.object({ tenantId: schema.text() }),
   needs: ['store', 'defaultTenant', 'forgetTokens', 'changed'],
   async run({ params, caller, parts }) {
     requireMaster(caller)

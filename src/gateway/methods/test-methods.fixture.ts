@@ -10,6 +10,7 @@ import { memoryTokenBudget } from '../../handlers/prompt/token-budget.ts'
 import { scriptHandler } from '../../handlers/script/script.ts'
 import { createTenantRules } from '../../rules/tenant-rules.ts'
 import { createCoordinator } from '../../runs/coordinator.ts'
+import { createRunProofs } from '../../runs/run-proof.ts'
 import { createSecrets, type Keyring } from '../../safe/secret.ts'
 import { analyzeShell } from '../../shell/analyze-shell.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -97,6 +98,7 @@ export async function openTestMethods({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
+      proofs: createRunProofs(secrets),
       budget: memoryTokenBudget({ clock }),
       hasHooks: async () => false,
       toolCallAgents: async () => [],

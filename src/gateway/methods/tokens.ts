@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
-import { wholeNumber } from '../../config/schema/zod-schema.ts'
+import { nullable, numeric, withAbout } from '../../engine/core/more-schemas.ts'
+import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { hashToken, newToken } from '../../safe/token.ts'
 import { MASTER_TENANT, type Role, roles, type TokenRow } from '../../store/stores/tenant-store.ts'
 import { type Caller, reaches } from '../auth/caller.ts'
 import { agentId } from '../tenancy/agent-id.ts'
 import { defineCall } from './method.ts'
-import { readonlyList, shortText } from './method-fields.ts'
+import { shortText } from './method-fields.ts'
 
 const DAY_MS = 86_400_000
 
-const role = z.enum(roles)
-const token = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  name: z.string(),
+const role = schema.choice(roles)
+const token = schema.object({
+  id: schema.text(),
+  tenant_id: schema.text(),
+  name: schema.text(),
   role,
-  agent_id: z.string().nullable(),
-  created_at: z.number(),
-  expires_at: z.number().nullable(),
+  agent_id: nullable(schema.text()),
+  created_at: numeric(),
+  expires_at: nullable(numeric()),
 })
 const masterField = {
-  master: z.boolean().describe('Tokens of the master scope instead of the tenant.').exactOptional(),
+  master: schema.optional(schema.boolean('Tokens of the master scope instead of the tenant.')),
 }
 
 const list = defineCall({
@@ -30,8 +30,8 @@ const list = defineCall({
   about: 'The tokens of the tenant, without their values.',
   role: 'admin',
   rest: { verb: 'GET', path: '/v1/tokens' },
-  params: z.strictObject(masterField),
-  result: z.object({ tokens: readonlyList(token) }),
+  params: schema.object(masterField),
+  result: schema.object({ tokens: schema.list(token) }),
   needs: ['store'],
   async run({ params, caller, parts }) {
     return { tokens: await parts.store.listTokens(ownerOf(params, caller)) }
@@ -43,14 +43,14 @@ const create = defineCall({
   about: 'Creates a token and returns it once; only its hash is stored.',
   role: 'admin',
   rest: { verb: 'POST', path: '/v1/tokens' },
-  params: z.strictObject({
-    name: shortText,
-    role: role.describe('A token with the role agent can only dispatch events.'),
-    agentId: shortText.describe('Id or name: binds an agent token to this agent.').exactOptional(),
-    days: wholeNumber(1, 3_650).describe('Days until the token expires; never if omitted.').exactOptional(),
+  params: schema.object({
+    name: shortText(),
+    role: withAbout(role, 'A token with the role agent can only dispatch events.'),
+    agentId: schema.optional(shortText('Id or name: binds an agent token to this agent.')),
+    days: schema.optional(schema.integer(1, 3_650, 'Days until the token expires; never if omitted.')),
     ...masterField,
   }),
-  result: z.object({ tokenId: z.string(), token: z.string() }),
+  result: schema.object({ tokenId: schema.text(), token: schema.text() }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     const { name, role, agentId: agent, days } = params
@@ -80,8 +80,8 @@ const remove = defineCall({
   about: 'Revokes a token.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/v1/tokens/:tokenId' },
-  params: z.strictObject({ tokenId: shortText.describe('Id or name.'), ...masterField }),
-  result: z.object({ tokenId: z.string() }),
+  params: schema.object({ tokenId: shortText('Id or name.'), ...masterField }),
+  result: schema.object({ tokenId: schema.text() }),
   needs: ['store', 'forgetTokens'],
   async run({ params, caller, parts }) {
     const { tokenId } = params

@@ -3,6 +3,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { readSchema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import { parseJsonBytes } from '../../safe/json.ts'
@@ -60,7 +61,7 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
       const params = await readParams(c)
       if (!isCoordinatorRoute(row)) return answer(c, params, admitted)
       return answer(c, params, admitted).catch((thrown: unknown) => {
-        const isUnreadable = !row.params.safeParse(params).success
+        const isUnreadable = readSchema(row.params, params).problems.length > 0
         c.set('shapeError', (reply) => coordinatorReply(reply, thrown, isUnreadable))
         throw thrown
       })

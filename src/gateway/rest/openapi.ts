@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import { type Json, toJsonSchema } from '../../config/schema/json-schema.ts'
+import type { Schema } from '../../engine/core/schema.ts'
 import type { Method } from '../methods/method.ts'
 
 /** The OpenAPI document of all methods in the table. */
@@ -20,29 +21,30 @@ export function openApi(methods: readonly Method[], version: string): unknown {
   }
 }
 
-type JsonSchema = z.core.JSONSchema.JSONSchema
-
 function operation(row: Method): unknown {
-  const { properties = {}, required = [], ...rest } = schemaOf(row.params, 'input')
+  const { fields, required } = row.params
   const inPath = [...row.rest.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const others = Object.entries(properties).filter(([name]) => !inPath.includes(name))
-  const needed = required.filter((name) => !inPath.includes(name))
+  const others = Object.entries(fields).filter(([name]) => !inPath.includes(name))
   const inQuery = row.rest.verb === 'GET' || row.rest.verb === 'DELETE'
-  const body = { ...rest, properties: Object.fromEntries(others), required: needed }
+  const body = {
+    ...row.params,
+    fields: Object.fromEntries(others),
+    required: required.filter((name) => !inPath.includes(name)),
+  }
   return {
     operationId: row.name,
     summary: row.about,
     description: describe(row),
     parameters: [
-      ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? {} })),
-      ...(inQuery ? others : []).map(([name, schema]) => ({
+      ...inPath.map((name) => ({ name, in: 'path', required: true, schema: schemaOf(fields[name]) })),
+      ...(inQuery ? others : []).map(([name, field]) => ({
         name,
         in: 'query',
-        required: needed.includes(name),
-        schema,
+        required: required.includes(name),
+        schema: toJsonSchema(field),
       })),
     ],
-    ...(inQuery ? {} : { requestBody: { content: json(body) } }),
+    ...(inQuery ? {} : { requestBody: { content: json(toJsonSchema(body)) } }),
     responses: responsesOf(row),
   }
 }
@@ -57,13 +59,12 @@ function describe({ kind, name, role }: Method): string {
 }
 
 function responsesOf(row: Method): unknown {
-  if (row.kind === 'call') return responses(json(schemaOf(row.result, 'output')), row.rest.status)
-  return responses({ 'text/event-stream': { schema: schemaOf(row.item, 'output') } })
+  if (row.kind === 'call') return responses(json(toJsonSchema(row.result)), row.rest.status)
+  return responses({ 'text/event-stream': { schema: toJsonSchema(row.item) } })
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  return rest
+function schemaOf(field: Schema | undefined): Json {
+  return field === undefined ? {} : toJsonSchema(field)
 }
 
 function json(schema: unknown): unknown {

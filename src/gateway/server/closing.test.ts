@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import { rawConnection, startGateway, toolCall } from '../gateway.fixture.ts'
 
 function holding() {

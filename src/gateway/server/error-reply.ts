@@ -77,6 +77,8 @@ const rows: Readonly<
 
   'runs.parameter_validation_failed': invalid,
   'runs.duplicate_runner': { status: 409, seed: 'ALREADY_EXISTS' },
+  'runs.unknown_run': { status: 409, seed: 'FAILED_PRECONDITION' },
+  'runs.unknown_session': { status: 409, seed: 'FAILED_PRECONDITION', retryable: true },
   'runs.unknown_runner': { status: 401, seed: 'UNAUTHORIZED' },
 
   'approval.decided': { status: 409, seed: 'FAILED_PRECONDITION' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import { rawConnection, startGateway, toolCall } from '../gateway.fixture.ts'
 import { MAX_BODY } from './http-request.ts'
 

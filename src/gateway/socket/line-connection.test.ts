@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newToken } from '../../safe/token.ts'
 import type { Caller } from '../auth/caller.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import { OTHER_TENANT, toolCall } from '../gateway.fixture.ts'
 import { pendingLine } from './line-protocol.ts'
 import { openLines, startSocket } from './socket.fixture.ts'

@@ -3,7 +3,7 @@ import type { HookError } from '../../engine/core/error.ts'
 import { retryAfterOf } from '../../engine/core/retry-after.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { AgentEventRequest, AgentReply } from '../agents/agent-door.ts'
-import type { DispatchRequest } from '../dispatch/dispatcher.ts'
+import type { DispatchRequest } from '../dispatch/call.ts'
 import { isApprovalId, readDispatchRequest } from '../dispatch-request.ts'
 
 const VERSION = 1
@@ -48,7 +48,7 @@ export function readDispatchLine(value: unknown): DispatchRequest {
 
 /** Rejects unknown fields: a misspelt field must not be ignored. */
 export function readAgentLine(value: unknown): AgentEventRequest {
-  const { id: _, event, native, within_ms, approval_id, ...rest } = isRecord(value) ? value : {}
+  const { id: _, event, native, within_ms, approval_id, run, ...rest } = isRecord(value) ? value : {}
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined)
     throw serverError('gateway.request', `there is no field ${unknown.slice(0, 80)}`, {
@@ -59,10 +59,13 @@ export function readAgentLine(value: unknown): AgentEventRequest {
     throw serverError('gateway.request', 'within_ms must be a number', { at: 'within_ms' })
   if (approval_id !== undefined && (typeof approval_id !== 'string' || !isApprovalId(approval_id)))
     throw serverError('gateway.request', 'approval_id must be the id of an approval', { at: 'approval_id' })
+  if (run !== undefined && typeof run !== 'string')
+    throw serverError('gateway.request', 'run must be text', { at: 'run' })
   return {
     ...{ event, native },
     ...(within_ms === undefined ? {} : { withinMs: within_ms }),
     ...(approval_id === undefined ? {} : { approvalId: approval_id }),
+    ...(run === undefined ? {} : { run }),
   }
 }
 

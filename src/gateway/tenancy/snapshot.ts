@@ -1,11 +1,11 @@
 import type { HookFileStatus } from '../../config/watch/watched-folder.ts'
 import type { Failure, HookId } from '../../engine/core/decision.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
-import type { Handler } from '../../engine/core/handler.ts'
+import { errorText } from '../../engine/core/error.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
-import { brokenHookDefinition, brokenHookReason, toDefinition } from './definition.ts'
+import { toDefinition } from './definition.ts'
+import { registerStandIn } from './register-stand-in.ts'
 
 /** The hooks of one tenant, its own and the global ones, as its next dispatch sees them. */
 export interface Snapshot {
@@ -17,7 +17,7 @@ export interface Snapshot {
   find(hook: HookId): KnownHook | undefined
   /** The state of the hook files that were looked for; empty if none apply. */
   files(): readonly HookFileStatus[]
-  /** Hooks that cannot be loaded, and why. Each has a replacement that fails. */
+  /** Hooks that cannot be loaded, and why. Each has a stand-in that fails. */
   readonly broken: ReadonlyMap<HookId, string>
 }
 
@@ -74,7 +74,7 @@ export function registerStored(
   return { rows: byId, broken }
 }
 
-/** Registers one stored hook. If it cannot be loaded, registers a replacement and returns the reason. */
+/** Registers one stored hook. If it cannot be loaded, registers a stand-in and returns the reason. */
 export function registerOne(hooks: Hooks, definition: HookDefinition): string | undefined {
   const group = groupOf(definition.id ?? '')
   try {
@@ -82,12 +82,7 @@ export function registerOne(hooks: Hooks, definition: HookDefinition): string | 
     return undefined
   } catch (thrown) {
     const reason = errorText(thrown)
-    try {
-      hooks.replace(group, [brokenHookDefinition(definition, reason, 'kept')])
-    } catch {
-      // Its conditions are unreadable too, so the replacement fails on every event.
-      hooks.replace(group, [brokenHookDefinition(definition, reason, 'dropped')])
-    }
+    registerStandIn(hooks, group, definition, reason)
     return reason
   }
 }
@@ -121,13 +116,4 @@ export function definitionMemory(): DefinitionMemory {
 /** A breaker changes a row without a new version of its content only by switching it. */
 function sameRow(a: HookRow, b: HookRow): boolean {
   return a.enabled === b.enabled && a.updated_at === b.updated_at
-}
-
-/** The handler of replacements. */
-export const brokenHandler: Handler<string> = {
-  type: 'broken',
-  read: (_, hook) => brokenHookReason(hook),
-  run({ config, hook }) {
-    throw new HookError('config.unknown_handler', `${hook.id} cannot be loaded: ${config}`)
-  },
 }

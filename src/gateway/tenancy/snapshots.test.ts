@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookRow } from '../../store/stores/hook-store.ts'
 import { defaultSettings } from '../settings.ts'
-import { brokenHandler, type Snapshot } from './snapshot.ts'
+import { brokenHandler } from './register-stand-in.ts'
+import type { Snapshot } from './snapshot.ts'
 import { createSnapshots } from './snapshots.ts'
 
 const TENANT = '0193a5b0-7e9d-7000-8000-0000000000aa'
@@ -174,5 +175,28 @@ describe('the change of one hook', () => {
     await snapshots.applyChange(TENANT, { hookId: 'a', row: row('a', { version: 2, handler_type: 'gone' }) })
     const { broken } = await snapshots.of(TENANT)
     expect(broken.get('a')).toContain('gone')
+  })
+})
+
+describe('the stand-in of a hook that cannot be loaded', () => {
+  const call = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+  const decide = async (more: Partial<HookRow>, payload = call) => {
+    const { snapshots } = stored(row('a', { handler_type: 'gone', ...more }))
+    const { hooks } = await snapshots.of(TENANT)
+    return (await hooks.dispatch('pre_tool_use', payload, { tenant: TENANT, agent: 'coder' })).kind
+  }
+
+  test('blocks, and keeps every condition of the hook', async () => {
+    expect(await decide({})).toBe('block')
+    expect(await decide({ expires_at: '2020-01-01T00:00:00Z' })).toBe('allow')
+    expect(await decide({ matcher: '^Write$' })).toBe('allow')
+    expect(await decide({ scope: 'agent', agent_ids: ['other'] })).toBe('allow')
+    expect(await decide({ scope: 'agent', agent_ids: ['coder'] })).toBe('block')
+  })
+
+  test('applies without the condition that cannot be read, and with all others', async () => {
+    expect(await decide({ matcher: '(' })).toBe('block')
+    expect(await decide({ matcher: '(', expires_at: '2020-01-01T00:00:00Z' })).toBe('allow')
+    expect(await decide({ expires_at: 'soon', scope: 'agent', agent_ids: ['other'] })).toBe('allow')
   })
 })

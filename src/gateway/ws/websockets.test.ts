@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import { schema } from '../../engine/core/schema.ts'
 import { MASTER_TENANT } from '../../store/stores/tenant-store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatch.ts'
 import { OTHER_TENANT, startGateway, toolCall } from '../gateway.fixture.ts'
 import { defineCall, type Method } from '../methods/method.ts'
 import { openWs } from './ws-client.fixture.ts'
@@ -148,8 +148,8 @@ const bulky: Method = defineCall({
   name: 'things.bulk',
   about: 'Much.',
   role: 'viewer',
-  params: z.strictObject({}),
-  result: z.string(),
+  params: schema.object({}),
+  result: schema.text(),
   rest: { verb: 'GET', path: '/v1/bulk' },
   needs: [],
   run: async () => 'x'.repeat(900_000),

@@ -1,30 +1,32 @@
 import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
+import { withAbout } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { type OpenHarnessConfig, promptFields, readOpenHarness } from '../prompt/prompt-config.ts'
 import { compileSchema, type JsonSchema, type SchemaCheck } from './schema-check.ts'
 
-export const agentSchema = schema.object({
-  agent_name: schema.text('The agent that the host starts. Either `agent_name` or `prompt` is required.'),
-  prompt: {
-    ...promptFields.prompt,
-    about:
+export const agentSchema = schema.object(
+  schema.partial({
+    agent_name: schema.text('The agent that the host starts. Either `agent_name` or `prompt` is required.'),
+    prompt: withAbout(
+      promptFields.prompt,
       'What the agent should do. With `format: openharness` the question to the model, which may contain placeholders.',
-  },
-  model: promptFields.model,
-  input_schema: schema.any('A JSON Schema. The hook blocks an event that does not fit it.'),
-  output_schema: schema.any('A JSON Schema for the answer of the agent.'),
-  format: schema.choice(
-    ['openharness'],
-    'Ask a model one question instead of starting an agent, as OpenHarness does.',
-  ),
-  prompt_template: {
-    ...promptFields.prompt_template,
-    about: '`openharness` only: used if there is no `prompt`.',
-  },
-  block_on_failure: promptFields.block_on_failure,
-  can_block: promptFields.can_block,
-})
+    ),
+    model: promptFields.model,
+    input_schema: schema.any('A JSON Schema. The hook blocks an event that does not fit it.'),
+    output_schema: schema.any('A JSON Schema for the answer of the agent.'),
+    format: schema.choice(
+      ['openharness'],
+      'Ask a model one question instead of starting an agent, as OpenHarness does.',
+    ),
+    prompt_template: withAbout(
+      promptFields.prompt_template,
+      '`openharness` only: used if there is no `prompt`.',
+    ),
+    block_on_failure: promptFields.block_on_failure,
+    can_block: promptFields.can_block,
+  }),
+)
 type AgentSettings = SchemaType<typeof agentSchema>
 
 export interface StartAgentConfig {

@@ -1,4 +1,5 @@
 import { HookError } from '../../engine/core/error.ts'
+import { nonEmpty } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import type { PinnedFile } from '../../safe/pinned-file.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
@@ -17,37 +18,40 @@ type Format = (typeof formats)[number]
 
 /** The files that a command may use only with this content. */
 export const pinnedFilesSchema = schema.list(
-  schema.object(
-    {
-      path: schema.text('Absolute, or relative to the working directory.', { minLength: 1 }),
-      sha256: schema.text('SHA-256 of the content in hex. Without it the file must not exist.'),
-      link: schema.boolean('The path may be a symbolic link.'),
-    },
-    ['path'],
-  ),
+  schema.object({
+    path: nonEmpty('Absolute, or relative to the working directory.'),
+    sha256: schema.optional(
+      schema.text('SHA-256 of the content in hex. Without it the file must not exist.'),
+    ),
+    link: schema.optional(schema.boolean('The path may be a symbolic link.')),
+  }),
   'Files that must be unchanged, otherwise the hook fails with `trust.script` and runs nothing. `hookhelm trust` pins the scripts of a repository.',
 )
 
-export const commandSchema = schema.object({
-  command: schema.text(
-    'A line for `sh -c`. `$ARGUMENTS` is replaced with the event as JSON. Either `command` or `exec` is required.',
-  ),
-  exec: schema.list(schema.text(), 'A program and its arguments, started without a shell.', 1),
-  cwd: schema.text('The working directory. Without it, the directory of the session or of Hookhelm.'),
-  allowed_env_vars: schema.list(
-    schema.text(),
-    'Names of further environment variables that the command may see.',
-  ),
-  ...payloadFields,
-  worker: schema.boolean('Keep one process running and send it one JSON line per event.'),
-  format: schema.choice(
-    formats,
-    'How the exit code and the output are read: `hookhelm` (default), or as OpenHarness and its older form do.',
-  ),
-  pinned_files: pinnedFilesSchema,
-  block_on_failure: schema.boolean('OpenHarness formats only: a failed command blocks.'),
-  can_block: schema.boolean('Another spelling of `block_on_failure`.'),
-})
+export const commandSchema = schema.object(
+  schema.partial({
+    command: schema.text(
+      'A line for `sh -c`. `$ARGUMENTS` is replaced with the event as JSON. Either `command` or `exec` is required.',
+    ),
+    exec: schema.list(schema.text(), 'A program and its arguments, started without a shell.', {
+      minItems: 1,
+    }),
+    cwd: schema.text('The working directory. Without it, the directory of the session or of Hookhelm.'),
+    allowed_env_vars: schema.list(
+      schema.text(),
+      'Names of further environment variables that the command may see.',
+    ),
+    ...payloadFields,
+    worker: schema.boolean('Keep one process running and send it one JSON line per event.'),
+    format: schema.choice(
+      formats,
+      'How the exit code and the output are read: `hookhelm` (default), or as OpenHarness and its older form do.',
+    ),
+    pinned_files: pinnedFilesSchema,
+    block_on_failure: schema.boolean('OpenHarness formats only: a failed command blocks.'),
+    can_block: schema.boolean('Another spelling of `block_on_failure`.'),
+  }),
+)
 type CommandSettings = SchemaType<typeof commandSchema>
 
 /** The config of a command hook, prepared for running. */

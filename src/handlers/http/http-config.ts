@@ -13,9 +13,9 @@ import {
 const formats = ['hookhelm', 'openharness', 'run_hook'] as const
 const methods = ['POST', 'PUT', 'PATCH'] as const
 
-export const httpSchema = schema.object(
-  {
-    url: schema.url('Where the event is posted: `http://` or `https://`, without a user name or password.'),
+export const httpSchema = schema.object({
+  url: schema.url('Where the event is posted: `http://` or `https://`, without a user name or password.'),
+  ...schema.partial({
     headers: schema.map(
       schema.text(),
       'Headers to send. A value `secret:NAME` is replaced with a stored secret of the tenant.',
@@ -34,9 +34,8 @@ export const httpSchema = schema.object(
     can_block: schema.boolean('Another spelling of `block_on_failure`.'),
     method: schema.any('`run_hook` only: POST (default), PUT or PATCH. Elsewhere ignored.'),
     body_template: schema.any('Ignored. Accepted because forms of older gateways send it.'),
-  },
-  ['url'],
-)
+  }),
+})
 type HttpSettings = SchemaType<typeof httpSchema>
 
 /** The config of an http hook, prepared for sending. */

@@ -3,6 +3,7 @@ import { isRecord } from '../../engine/core/check.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
+import { withAbout } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { stableJson } from '../../engine/core/stable-json.ts'
 
@@ -22,22 +23,24 @@ export const promptFields = {
   can_block: schema.boolean('Another spelling of `block_on_failure`.'),
 }
 
-export const promptSchema = schema.object({
-  prompt_template: promptFields.prompt_template,
-  model: promptFields.model,
-  max_invocations_per_turn: schema.integer(
-    0,
-    MAX_PER_TURN,
-    `How often prompt hooks may ask a model in one turn. 0 means the default, ${PER_TURN}.`,
-  ),
-  format: schema.choice(
-    ['decide', 'openharness'],
-    'How the model answers: `decide` (default) by calling a tool, `openharness` with `{"ok": …}` as text.',
-  ),
-  prompt: { ...promptFields.prompt, about: `\`openharness\` only. ${promptFields.prompt.about}` },
-  block_on_failure: promptFields.block_on_failure,
-  can_block: promptFields.can_block,
-})
+export const promptSchema = schema.object(
+  schema.partial({
+    prompt_template: promptFields.prompt_template,
+    model: promptFields.model,
+    max_invocations_per_turn: schema.integer(
+      0,
+      MAX_PER_TURN,
+      `How often prompt hooks may ask a model in one turn. 0 means the default, ${PER_TURN}.`,
+    ),
+    format: schema.choice(
+      ['decide', 'openharness'],
+      'How the model answers: `decide` (default) by calling a tool, `openharness` with `{"ok": …}` as text.',
+    ),
+    prompt: withAbout(promptFields.prompt, `\`openharness\` only. ${promptFields.prompt.about}`),
+    block_on_failure: promptFields.block_on_failure,
+    can_block: promptFields.can_block,
+  }),
+)
 type PromptSettings = SchemaType<typeof promptSchema>
 
 interface PromptConfigBase {

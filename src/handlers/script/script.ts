@@ -9,15 +9,14 @@ import { SandboxPool } from './sandbox.ts'
 
 const MAX_SOURCE_BYTES = 32_768
 
-const scriptSchema = schema.object(
-  {
-    source: schema.text('JavaScript that defines a function `handle(event)`.', {
-      maxLength: MAX_SOURCE_BYTES,
-    }),
-    version: schema.integer(0, 1_000_000, 'The version of a built-in script. The gateway sets it.'),
-  },
-  ['source'],
-)
+const scriptSchema = schema.object({
+  source: schema.text('JavaScript that defines a function `handle(event)`.', {
+    maxLength: MAX_SOURCE_BYTES,
+  }),
+  version: schema.optional(
+    schema.integer(0, 1_000_000, 'The version of a built-in script. The gateway sets it.'),
+  ),
+})
 type ScriptSettings = SchemaType<typeof scriptSchema>
 
 export const scriptHandler = defineHandlerType({

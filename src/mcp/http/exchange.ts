@@ -129,14 +129,24 @@ function joinedAnswer(given: Buffer | undefined, ours: string): string {
   return joinMessages([...theirs, ...(splitArray(Buffer.from(ours)) ?? [])]).toString('utf8')
 }
 
-async function readBody(answer: Response): Promise<Buffer> {
-  const chunks: Buffer[] = []
+function readBody({ body }: Response): Promise<Buffer> {
+  const tooLarge = () =>
+    handlerError('outbound.too_large', `the answer has more than ${MAX_MESSAGE_BYTES} bytes`)
+  return readBytes(body ?? [], MAX_MESSAGE_BYTES, tooLarge)
+}
+
+/** All bytes of a body. Throws as soon as there are too many. */
+export async function readBytes(
+  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  max: number,
+  tooLarge: () => Error,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_MESSAGE_BYTES)
-      throw handlerError('outbound.too_large', `the answer has more than ${MAX_MESSAGE_BYTES} bytes`)
-    chunks.push(Buffer.from(chunk))
+    if (size > max) throw tooLarge()
+    chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }

@@ -1,11 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
 import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
 import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
-import { deliverAnswer, type Exchange, failExchange, headersForServer, readOwnResponse } from './exchange.ts'
+import {
+  deliverAnswer,
+  type Exchange,
+  failExchange,
+  headersForServer,
+  readBytes,
+  readOwnResponse,
+} from './exchange.ts'
 import { HttpReply } from './http-reply.ts'
 import { ProxySessions } from './proxy-sessions.ts'
 import { checkRequestHeaders, headersForMethod, principalOf, withHeaderChanges } from './request-headers.ts'
@@ -104,7 +112,7 @@ class HttpProxyServer {
       signal: reply.closed,
       principal: principalOf(request.headers),
       sendToServer: (text: string) => void this.#askServer(request, text, { session, reply }),
-      ...(send === undefined ? {} : { send }),
+      ...definedFields({ send }),
     }
     const admitted = await session.admit(packet, channel)
     const exchange = { session, reply, packet, admitted }
@@ -186,20 +194,10 @@ function acceptsEvents({ headers }: IncomingMessage): boolean {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
+  const tooLarge = () => new HookError('input.too_large', `a message has more than ${MAX_BODY} bytes`)
   // Refuse before reading: the client may read the response only then.
   if (Number(request.headers['content-length']) > MAX_BODY) throw tooLarge()
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > MAX_BODY) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-function tooLarge(): HookError {
-  return new HookError('input.too_large', `a message has more than ${MAX_BODY} bytes`)
+  return readBytes(request, MAX_BODY, tooLarge)
 }
 
 function bind(

@@ -1,22 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { MailboxRow, NewMailboxMessage } from '../../store/stores/rule-store.ts'
-import {
-  chooseRecipients,
-  DEFAULT_SENDER,
-  executed,
-  skipped,
-  teamNameFor,
-  teamTexts,
-} from '../hook-chain-actions.ts'
-import { readTeam, type TeamChannel } from '../teams.ts'
-import {
-  actionKey,
-  firingEventOf,
-  type RuleActionCall,
-  type RuleActionParts,
-  type RuleActionResult,
-} from './rule-action.ts'
+import { type ActionOutcome, executed, type TeamNotice } from '../run-action.ts'
+import type { TeamChannel, TeamDefinition } from '../teams.ts'
+import { actionKey, type RuleActionCall, type RuleActionParts } from './rule-action.ts'
 
 /** The kind of deliveries that carry a message to a channel of a member. */
 export const TEAM_MESSAGE = 'team_message'
@@ -38,26 +25,12 @@ export interface TeamMessage {
 }
 
 /** Puts the message into the mailbox of each recipient, and queues it for their channels. */
-export async function notifyTeam(
-  call: RuleActionCall<'notify_team'>,
-  { store, settingsOf, wakeDeliveries }: RuleActionParts,
-): Promise<RuleActionResult> {
-  const { action, tenant, envelope } = call
-  const event = firingEventOf(call)
-  const known = { own: undefined, usual: settingsOf(tenant).defaultTeam }
-  const team = teamNameFor(action, event, known)
-  if (team === undefined) return skipped('No team context is available for notify_team action')
-  const definition = readTeam((await store.findTeam(tenant, team))?.definition)
-  if (definition === undefined) return skipped(`Team file not found for team ${team}`)
-  const from = envelope.agent ?? DEFAULT_SENDER
-  const { members } = definition
-  const recipients = chooseRecipients(
-    action.recipients,
-    members.map(({ name }) => name),
-    from,
-  )
-  if (recipients.length === 0) return skipped('No eligible recipients for notify_team action')
-  const { summary, message: text } = teamTexts(action, event)
+export async function notifyMembers(
+  call: RuleActionCall,
+  { store, wakeDeliveries }: Pick<RuleActionParts, 'store' | 'wakeDeliveries'>,
+  members: TeamDefinition['members'],
+  { team, sender: from, recipients, summary, text }: TeamNotice,
+): Promise<ActionOutcome> {
   const channelsOf = (member: string) => members.find(({ name }) => name === member)?.channels ?? []
   const messages = recipients.map((member) => {
     const channels = channelsOf(member).map(({ type }) => type)
@@ -67,7 +40,7 @@ export async function notifyTeam(
     const channels = channelsOf(message.member)
     return channels.map((channel, index) => toDelivery(call, { message, channel, index }))
   })
-  await store.postMessages(tenant, messages, deliveries)
+  await store.postMessages(call.tenant, messages, deliveries)
   if (deliveries.length > 0) wakeDeliveries()
   return executed(`Team notification sent to ${recipients.length} recipient(s)`)
 }

@@ -5,9 +5,8 @@ import type { Coordinator } from '../../runs/coordinator.ts'
 import type { RuleStore } from '../../store/stores/rule-store.ts'
 import type { RunStore } from '../../store/stores/run-store.ts'
 import type { FiringContent } from '../fire-rules.ts'
-import type { ActionOutcome } from '../hook-chain-actions.ts'
 import type { RecoveryAction, RecoveryActionType } from '../rule-schema.ts'
-import type { FiringEvent } from '../rule-templates.ts'
+import type { ActionOutcome } from '../run-action.ts'
 import type { RunHandler } from './run-handler.ts'
 import type { EnvironmentProcesses } from './warm-capacity.ts'
 
@@ -53,10 +52,6 @@ export type RuleActionCall<Type extends RecoveryActionType = RecoveryActionType>
 /** How an action ended, and the run that it started. */
 export interface RuleActionResult extends ActionOutcome {
   readonly runId?: string
-}
-
-export function firingEventOf({ event, rule }: FiringContent): FiringEvent {
-  return { ...event, ruleId: rule.id }
 }
 
 /** Finds the same run again when a delivery is repeated. */

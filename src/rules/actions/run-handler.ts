@@ -5,7 +5,7 @@ import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookChainEvent } from '../compile-rules.ts'
-import { type ActionOutcome, executed, failed } from '../hook-chain-actions.ts'
+import { type ActionOutcome, executed, failed } from '../run-action.ts'
 import type { TriggerEnvelope } from '../trigger-rules.ts'
 
 /** A command or webhook that runs for an event, without being a hook of it. */

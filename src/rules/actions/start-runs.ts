@@ -1,25 +1,18 @@
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { findDefinition, GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
 import type { RunRow } from '../../store/stores/run-store.ts'
-import { executed, failed, skipped } from '../hook-chain-actions.ts'
-import { defaultFallbackDescription, defaultFallbackPrompt, fillTemplate } from '../rule-templates.ts'
-import {
-  actionKey,
-  firingEventOf,
-  type RuleActionCall,
-  type RuleActionParts,
-  type RuleActionResult,
-} from './rule-action.ts'
+import { executed, type FallbackAgent, failed, skipped } from '../run-action.ts'
+import { actionKey, type RuleActionCall, type RuleActionParts, type RuleActionResult } from './rule-action.ts'
 
 /** Starts an agent that takes over: a run of its own, one level deeper, with no more tools than the failed one had. */
 export async function startFallback(
-  call: RuleActionCall<'spawn_fallback_agent'>,
+  call: RuleActionCall,
   parts: RuleActionParts,
+  { agentType: agent_name = GENERAL_PURPOSE, model, ...parameters }: FallbackAgent,
 ): Promise<RuleActionResult> {
-  const { action, tenant, envelope } = call
-  const event = firingEventOf(call)
-  const { agentType: agent_name = GENERAL_PURPOSE, promptTemplate, model, description } = action
+  const { tenant, envelope } = call
   const definition = await findDefinition(parts.store, { tenant, name: agent_name })
   if (definition === undefined)
     return failed(`There is no agent ${JSON.stringify(agent_name)} that can be started`)
@@ -29,16 +22,8 @@ export async function startFallback(
   const wanted = model === undefined ? {} : { model: modelAliases[model] ?? model }
   const project_dir = run?.project_dir ?? envelope.cwd
   return startRun(call, parts, {
-    run,
-    agent_name,
-    parameters: {
-      prompt:
-        promptTemplate === undefined ? defaultFallbackPrompt(event) : fillTemplate(promptTemplate, event),
-      description: description ?? defaultFallbackDescription(event),
-    },
-    overrides: { tools, ...wanted },
-    ...(project_dir === undefined || project_dir === null ? {} : { project_dir }),
-    done: 'Fallback agent launched',
+    ...{ run, agent_name, parameters, overrides: { tools, ...wanted }, done: 'Fallback agent launched' },
+    ...definedFields({ project_dir }),
   })
 }
 
@@ -59,7 +44,7 @@ export async function retryRun(
   if (retries >= maxRetries) return skipped(`retry limit reached (${retries}/${maxRetries})`)
   return startRun(call, parts, {
     ...{ run, agent_name: run.agent_name, parameters, done: 'Run repeated' },
-    ...(run.overrides === undefined ? {} : { overrides: run.overrides }),
+    ...definedFields({ overrides: run.overrides }),
     ...(run.project_dir === null ? {} : { project_dir: run.project_dir }),
   })
 }
@@ -95,7 +80,7 @@ async function startRun(
     const started = await runs().start(
       {
         ...{ tenant, agent_name, parameters, created_by, execution_mode: 'async_poll' },
-        ...(project_dir === undefined ? {} : { project_dir }),
+        ...definedFields({ project_dir }),
         ...(run === undefined ? {} : { parent_session_id: run.session_id }),
         ...(action.type === 'retry_run' && run !== undefined ? { demands: run.demands } : {}),
       },
@@ -103,7 +88,7 @@ async function startRun(
         key: actionKey(call),
         depth: (envelope.depth ?? 0) + 1,
         parent_run_id: run?.run_id ?? null,
-        ...(overrides === undefined ? {} : { overrides }),
+        ...definedFields({ overrides }),
       },
     )
     return { ...executed(`${done}: ${started.run_id}`), runId: started.run_id }

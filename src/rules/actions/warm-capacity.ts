@@ -2,7 +2,7 @@ import { runsCommands } from '../../engine/core/edition.ts'
 import { errorText } from '../../engine/core/error.ts'
 import type { DetachedProcess } from '../../safe/process/detached-process.ts'
 import { type EnvironmentDefinition, readEnvironment } from '../environments.ts'
-import { DEFAULT_ENVIRONMENT, executed, failed, skipped } from '../hook-chain-actions.ts'
+import { DEFAULT_ENVIRONMENT, executed, failed, skipped } from '../run-action.ts'
 import { actionKey, type RuleActionCall, type RuleActionParts, type RuleActionResult } from './rule-action.ts'
 
 /** The processes of environments that this gateway started. */
@@ -27,17 +27,14 @@ export function createEnvironmentProcesses(
 const TIMEOUT_MS = 60_000
 
 /** Starts runners through the first environment that is switched on. */
-export async function warmCapacity(
-  call: RuleActionCall<'warm_remote_capacity'>,
+export async function warmEnvironment(
+  call: RuleActionCall,
   parts: RuleActionParts,
+  mayCreate: boolean,
 ): Promise<RuleActionResult> {
-  const { tenant, action } = call
-  if (!parts.settingsOf(tenant).allowsRemoteSessions) return skipped('Remote sessions are blocked by policy')
+  const { tenant } = call
   const environments = await listEnvironments(tenant, parts)
-  const created =
-    environments.length === 0 && action.createDefaultEnvironmentIfMissing === true
-      ? await createDefault(tenant, parts)
-      : undefined
+  const created = environments.length === 0 && mayCreate ? await createDefault(tenant, parts) : undefined
   if (environments.length === 0 && created === undefined)
     return skipped('Bridge is not active; warm_remote_capacity is a safe no-op')
   const chosen = created ?? environments.find(({ definition }) => definition.enabled !== false)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cliAgents } from '../executor-names.ts'
+import { runnableAgents } from '../../engine/core/coding-agents.ts'
 import { cliAgentTable } from './cli-agents.ts'
 
 /** Lines of the real programs, with what is not read left out. */
@@ -68,7 +68,7 @@ const recorded = {
 const factsOf = (agent: keyof typeof recorded, lines: readonly Readonly<Record<string, unknown>>[]) =>
   lines.flatMap((line) => cliAgentTable[agent].read(line))
 
-test.each(cliAgents)('the lines of %s give session, tool calls, answer and end', (agent) => {
+test.each(runnableAgents)('the lines of %s give session, tool calls, answer and end', (agent) => {
   const facts = factsOf(agent, recorded[agent])
   expect(facts[0]).toEqual({ kind: 'session', id: 's1' })
   expect(facts).toEqual(
@@ -100,11 +100,11 @@ const failures = {
   opencode: { type: 'error', sessionID: 's1', error: { name: 'APIError', data: { message: 'no credit' } } },
 } as const
 
-test.each(cliAgents)('a failure of %s has its reason', (agent) => {
+test.each(runnableAgents)('a failure of %s has its reason', (agent) => {
   expect(factsOf(agent, [failures[agent]])).toEqual([{ kind: 'failed', error: 'no credit' }])
 })
 
-test.each(cliAgents)('%s takes a prompt that looks like an option as a prompt', (agent) => {
+test.each(runnableAgents)('%s takes a prompt that looks like an option as a prompt', (agent) => {
   const prompt = '--dangerously-skip-permissions'
   const { args, stdin } = cliAgentTable[agent].start({ prompt })
   const ended = args.indexOf('--')
@@ -113,7 +113,7 @@ test.each(cliAgents)('%s takes a prompt that looks like an option as a prompt', 
   expect([...args, stdin].join('\n')).toContain(prompt)
 })
 
-test.each(cliAgents)('%s resumes a session by its own id', (agent) => {
+test.each(runnableAgents)('%s resumes a session by its own id', (agent) => {
   const { args } = cliAgentTable[agent].start({ prompt: 'x', resume: 's1' })
   expect(args.join(' ')).toMatch(/(?:--resume=|--session=|resume )s1/)
 })

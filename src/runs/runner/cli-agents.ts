@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/check.ts'
-import type { CliAgentName } from '../executor-names.ts'
+import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
 import type { NewSessionEvent } from '../run-events.ts'
 
 /** What a coding agent is started with. */
@@ -172,7 +172,7 @@ const opencode: CliAgent = {
   },
 }
 
-export const cliAgentTable: Readonly<Record<CliAgentName, CliAgent>> = {
+export const cliAgentTable: Readonly<Record<RunnableAgent, CliAgent>> = {
   'claude-code': claudeCode,
   codex,
   'gemini-cli': geminiCli,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../engine/core/clock.ts'
+import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
 import { HookError } from '../../engine/core/error.ts'
 import { handlerError } from '../../engine/core/handler-errors.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -7,7 +8,6 @@ import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import { redact } from '../../safe/redact.ts'
 import { type Blueprint, checkOutput } from '../blueprint.ts'
 import type { ExecutorSettings } from '../executor.ts'
-import type { CliAgentName } from '../executor-names.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliAgent, type CliFact, type CliTask, cliAgentTable } from './cli-agents.ts'
 import { environmentOf, type RunOrder } from './execute-command.ts'
@@ -16,7 +16,7 @@ const LIMITS = { maxBytes: 1_048_576, maxDepth: 128, maxKeys: 100_000 }
 
 /** What the cli executor needs for one run. */
 export interface CliExecution {
-  readonly settings: ExecutorSettings & { readonly agent: CliAgentName }
+  readonly settings: ExecutorSettings & { readonly agent: RunnableAgent }
   readonly folder: string
   readonly prompt: string
   readonly signal: AbortSignal
@@ -24,7 +24,7 @@ export interface CliExecution {
   /** The agent's own id of the session that this run continues. */
   readonly resume?: string
   /** Whether the tool calls of the agent reach the hooks, in this folder and with these variables. */
-  isConnected(agent: CliAgentName, folder: string, env: Readonly<Record<string, string>>): boolean
+  isConnected(agent: RunnableAgent, folder: string, env: Readonly<Record<string, string>>): boolean
   emit(event: NewSessionEvent): void
   /** Called with the agent's own id of its session. */
   onSession(id: string): void

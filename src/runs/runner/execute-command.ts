@@ -22,6 +22,8 @@ export interface RunOrder {
   readonly parameters: Readonly<Record<string, unknown>> | null
   readonly project_dir: string | null
   readonly depth: number
+  /** Tells the gateway that a tool call belongs to this run; set if hooks of the run must see its calls. */
+  readonly proof?: string
 }
 
 export interface CommandExecution {
@@ -55,7 +57,7 @@ export async function executeCommand(
 
 /** What the command may need to talk about its run. It gets no token. */
 export function environmentOf(
-  { run_id, session_id, parent_session_id, agent_name, depth }: RunOrder,
+  { run_id, session_id, parent_session_id, agent_name, depth, proof }: RunOrder,
   allowed: readonly string[] = [],
 ) {
   return childEnvironment(allowed, {
@@ -63,6 +65,7 @@ export function environmentOf(
     HOOKHELM_SESSION_ID: session_id,
     HOOKHELM_AGENT_NAME: agent_name ?? '',
     HOOKHELM_DEPTH: String(depth),
+    ...(proof === undefined ? {} : { HOOKHELM_RUN: proof }),
     ...(parent_session_id === null ? {} : { HOOKHELM_PARENT_SESSION_ID: parent_session_id }),
   })
 }

@@ -77,6 +77,8 @@ async function executeWith(
   parts: RunnerMeans & RunExecution,
 ): Promise<RunResult> {
   const { type = 'command', command = [], pinned_files: pinned = [], agent } = settings
+  // A coding agent names its session itself. Without that name, calls of unknown sessions may belong to this run.
+  if (type !== 'cli') parts.onSession(order.session_id)
   if (type === 'command') {
     const { run, signal } = parts
     return executeCommand(blueprint, order, { argv: command, pinned, cwd: parts.cwd, run, signal })

@@ -5,12 +5,9 @@ import { handlerError } from '../../engine/core/handler-errors.ts'
 import { readSchema, schema } from '../../engine/core/schema.ts'
 import { checkExecutor, type ExecutorSettings, executorSchema } from '../executor.ts'
 
-const profilesSchema = schema.object(
-  {
-    profiles: schema.map(executorSchema, 'Executors by the name that blueprints give in `executor.profile`.'),
-  },
-  ['profiles'],
-)
+const profilesSchema = schema.object({
+  profiles: schema.map(executorSchema, 'Executors by the name that blueprints give in `executor.profile`.'),
+})
 
 /** Reads one executor from the profiles file of a runner. Throws a coded error that names the problem. */
 export function readExecutorProfile(path: string, name: string): ExecutorSettings {

@@ -1,8 +1,8 @@
 import type { JSONValue, ToolExecutionOptions, ToolResultPart } from 'ai'
-import { systemClock } from '../../engine/core/clock.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { type AgentHooks, blocked } from '../agent-hooks.ts'
-import { copyWith, inputRecord } from '../clone-for-hooks.ts'
+import { copyWith } from '../clone-for-hooks.ts'
+import { startTool } from '../tool-call.ts'
 import { turnEnvelope } from './model-request.ts'
 import type { AiToolDecision, AiToolGate, AnyTool } from './tool-gate.ts'
 
@@ -15,86 +15,56 @@ interface ToolResult {
   readonly output: unknown
 }
 
-interface ToolGuardContext {
-  readonly agentHooks: AgentHooks
-  readonly gate: AiToolGate
-}
-
 /** Wraps a tool: hooks decide before it runs and see its result. A tool without `execute` stays as it is. */
 export function guardedTool<T extends AnyTool>(
-  toolName: string,
+  name: string,
   tool: T,
-  { agentHooks, gate }: ToolGuardContext,
+  { agentHooks, gate }: { readonly agentHooks: AgentHooks; readonly gate: AiToolGate },
 ): T {
   if (typeof tool.execute !== 'function') return tool
   // Context of hooks by the input object of the call, until `toModelOutput` reads it.
   const notes = new WeakMap<object, readonly string[]>()
 
-  const execute: Execute = (input, options) => {
-    const stored = gate.take(input)
+  const execute: Execute = (given, options) => {
+    const stored = gate.take(given)
     // A streaming tool must return its stream synchronously.
-    if (stored !== undefined) return run(stored, input, options)
+    if (stored !== undefined) return run(stored, given, options)
     const { toolCallId, messages, abortSignal: signal } = options
-    const asked = gate.ask({ toolName, toolCallId, input, tool, takesRewrite: true, messages, signal })
-    return asked.then(async (answer) => {
+    const call = { toolName: name, toolCallId, input: given, tool, takesRewrite: true, messages, signal }
+    return gate.ask(call).then(async (answer) => {
       signal?.throwIfAborted()
       if (answer.kind === 'ask')
         throw blocked(`this needs a person's approval, which was not requested: ${answer.message}`)
-      return lastOf(run(answer, input, options))
+      return lastOf(run(answer, given, options))
     })
   }
 
-  function run(decision: AiToolDecision, given: unknown, options: Options): unknown {
-    if (decision.kind === 'block') throw blocked(decision.message)
-    const since = systemClock.elapsed()
-    const call = {
-      tool_name: toolName,
-      tool_input: inputRecord(decision.input),
-      tool_use_id: options.toolCallId,
+  function run({ kind, message, input, context }: AiToolDecision, given: unknown, options: Options): unknown {
+    if (kind === 'block') throw blocked(message)
+    const about = { envelope: turnEnvelope(agentHooks, options.messages) }
+    const started = startTool(agentHooks, { name, id: options.toolCallId, input, about })
+    const add = (added: readonly string[]) => {
+      if (added.length > 0 && isObject(given)) notes.set(given, [...(notes.get(given) ?? []), ...added])
     }
-    const about = {
-      envelope: { ...turnEnvelope(agentHooks, options.messages), toolCall: options.toolCallId },
-    }
-    const add = (context: readonly string[] = []) => {
-      if (context.length > 0 && isObject(given)) notes.set(given, [...(notes.get(given) ?? []), ...context])
-    }
-    add(decision.context)
-
-    const done = async (tool_response: unknown): Promise<unknown> => {
-      const duration_ms = Math.round(systemClock.elapsed() - since)
-      const after = await agentHooks.transform(
-        'post_tool_use',
-        { ...call, tool_response, duration_ms },
-        about,
-      )
+    add(context)
+    const done = async (response: unknown): Promise<unknown> => {
+      const after = await started.done(response)
       add(after.context)
-      return after.input === undefined ? tool_response : structuredClone(after.input)
+      return after.result
     }
     const failed = async (thrown: unknown): Promise<never> => {
-      const is_interrupt = options.abortSignal?.aborted ?? false
-      const failure = { ...call, error: errorText(thrown), is_interrupt }
-      const { context = [] } = await agentHooks.transform('post_tool_use_failure', failure, about)
-      if (context.length === 0) throw thrown
-      throw new Error([errorText(thrown), ...context].join('\n\n'), { cause: thrown })
+      const after = await started.failed(errorText(thrown), options.abortSignal?.aborted ?? false)
+      if (after.length === 0) throw thrown
+      throw new Error([errorText(thrown), ...after].join('\n\n'), { cause: thrown })
     }
-    async function* following(results: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-      let last: unknown
-      try {
-        for await (last of results) yield last
-      } catch (thrown) {
-        return failed(thrown)
-      }
-      const final = await done(last)
-      if (final !== last) yield final
-    }
-
-    let result: unknown
     try {
-      result = (tool.execute as Execute).call(tool, decision.input, options)
+      const result = (tool.execute as Execute).call(tool, input, options)
+      return isAsyncIterable(result)
+        ? streamWithResult(result, done, failed)
+        : Promise.resolve(result).then(done, failed)
     } catch (thrown) {
       return failed(thrown)
     }
-    return isAsyncIterable(result) ? following(result) : Promise.resolve(result).then(done, failed)
   }
 
   const toModelOutput = async (result: ToolResult): Promise<ToolOutput> => {
@@ -104,6 +74,22 @@ export function guardedTool<T extends AnyTool>(
   }
 
   return copyWith(tool, { execute, toModelOutput })
+}
+
+/** The results of a streaming tool. The last is the one that hooks see and may replace. */
+async function* streamWithResult(
+  results: AsyncIterable<unknown>,
+  done: (result: unknown) => Promise<unknown>,
+  failed: (thrown: unknown) => Promise<never>,
+): AsyncGenerator<unknown> {
+  let last: unknown
+  try {
+    for await (last of results) yield last
+  } catch (thrown) {
+    return failed(thrown)
+  }
+  const final = await done(last)
+  if (final !== last) yield final
 }
 
 async function lastOf(result: unknown): Promise<unknown> {

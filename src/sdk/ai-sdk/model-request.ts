@@ -1,4 +1,5 @@
 import type { LanguageModelMiddleware } from 'ai'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 import { type AgentHooks, blocked, type HookCallOptions, refusalOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { type MessageFormat, type PromptEdit, PromptEdits } from '../prompt-edits.ts'
@@ -58,11 +59,7 @@ export function createModelRequests(
       Request,
       'abortSignal' | 'headers'
     >
-    return {
-      ...changed,
-      ...(abortSignal === undefined ? {} : { abortSignal }),
-      ...(headers === undefined ? {} : { headers }),
-    }
+    return { ...changed, ...definedFields({ abortSignal, headers }) }
   }
 
   return {

@@ -1,7 +1,9 @@
 import { asSchema, type ToolSet } from 'ai'
+import type { Kind } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { type AgentHooks, messageOf } from '../agent-hooks.ts'
-import { inputRecord, restoreUnchanged, toolInputFrom } from '../clone-for-hooks.ts'
+import { restoreUnchanged } from '../clone-for-hooks.ts'
+import { askTool, decidedInput, type ToolGateEvent } from '../tool-call.ts'
 import { turnEnvelope } from './model-request.ts'
 
 export type AnyTool = ToolSet[string]
@@ -19,15 +21,12 @@ export interface AiToolCall {
 
 /** The decision about one tool call, with the input that the tool gets. */
 export interface AiToolDecision {
-  readonly kind: 'allow' | 'ask' | 'block'
+  readonly kind: Kind
   readonly grant: boolean
   readonly message: string
   readonly input: unknown
   readonly context: readonly string[]
 }
-
-/** The events that decide about a tool call before it runs. */
-export type ToolGateEvent = 'pre_tool_use' | 'permission_request'
 
 /** Asks the hooks once per call. The approval stores the decision, and the tool takes it when it runs. */
 export interface AiToolGate {
@@ -46,15 +45,14 @@ export function createAiToolGate(
   const stored = new WeakMap<object, AiToolDecision>()
 
   async function askAt(event: ToolGateEvent, call: AiToolCall): Promise<AiToolDecision> {
-    const { toolName, toolCallId, input, messages, signal } = call
-    const decision = await agentHooks.gate(
-      event,
-      { tool_name: toolName, tool_input: inputRecord(input), tool_use_id: toolCallId },
-      { envelope: { ...turnEnvelope(agentHooks, messages), toolCall: toolCallId }, signal },
-    )
+    const { toolName: name, toolCallId: id, input, messages, signal } = call
+    const about = { envelope: turnEnvelope(agentHooks, messages), signal }
+    const decision = await askTool(agentHooks, { name, id, input, about }, event)
     const { kind, grant = false, input: changed, context = [] } = decision
     const result: AiToolDecision = { kind, grant, message: messageOf(decision), input, context }
-    return kind === 'block' || changed === undefined ? result : applyInput(result, call, changed)
+    return kind === 'block' || changed === undefined
+      ? result
+      : applyInput(result, call, decidedInput(decision, input))
   }
 
   return {
@@ -89,10 +87,7 @@ async function applyInput(
 ): Promise<AiToolDecision> {
   const refuse = (message: string): AiToolDecision => ({ ...decision, kind: 'block', grant: false, message })
   if (!takesRewrite) return refuse('a hook changed the input of a tool that does not run here')
-  const checked = await validateWith(
-    tool?.inputSchema,
-    restoreUnchanged(toolInputFrom(changed, input), input),
-  )
+  const checked = await validateWith(tool?.inputSchema, restoreUnchanged(changed, input))
   if ('error' in checked)
     return refuse(`a hook changed the input to one that the tool does not accept: ${checked.error}`)
   return { ...decision, input: checked.value }

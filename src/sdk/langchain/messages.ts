@@ -1,5 +1,6 @@
 import { type BaseMessage, type BaseMessageLike, coerceMessageLikeToMessage } from '@langchain/core/messages'
 import { isRecord } from '../../engine/core/check.ts'
+import { definedFields } from '../../engine/core/defined-fields.ts'
 
 type Content = BaseMessage['content']
 
@@ -17,7 +18,7 @@ export function plainMessage(message: BaseMessage): Readonly<Record<string, unkn
   return {
     type: message.getType(),
     content,
-    ...present({ id, name, tool_call_id, status }),
+    ...definedFields({ id, name, tool_call_id, status }),
     ...(Array.isArray(tool_calls) && tool_calls.length > 0 ? { tool_calls } : {}),
   }
 }
@@ -52,8 +53,4 @@ export function appendText(content: Content, text: string): Content {
 export function replaceText(content: Content, text: string): Content {
   if (typeof content === 'string') return text
   return [{ type: 'text', text }, ...content.filter((block) => block.type !== 'text')]
-}
-
-function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

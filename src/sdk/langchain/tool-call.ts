@@ -1,22 +1,16 @@
 import { ToolMessage } from '@langchain/core/messages'
 import { type AgentMiddleware, type ToolCallRequest, ToolInvocationError } from 'langchain'
 import { isRecord } from '../../engine/core/check.ts'
-import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { type AgentHooks, type HookCallOptions, messageOf, refusalOf } from '../agent-hooks.ts'
 import { cloneForHooks, copyWith } from '../clone-for-hooks.ts'
+import { askTool, startTool } from '../tool-call.ts'
 import { appendText, withFields } from './messages.ts'
 
 /** The result of a tool call: a message, or a command to the graph. */
 type ToolCallOutcome = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>
 type Handler = (request: ToolCallRequest) => ToolCallOutcome | Promise<ToolCallOutcome>
-
-interface Call {
-  readonly tool_name: string
-  readonly tool_input: Readonly<Record<string, unknown>>
-  readonly tool_use_id?: string
-}
 
 /** Runs one tool call with its hooks. */
 export async function guardToolCall(
@@ -26,49 +20,32 @@ export async function guardToolCall(
 ): Promise<ToolCallOutcome> {
   const { toolCall, runtime } = request
   const { id, name, args } = toolCall
-  const identity = id === undefined ? {} : { tool_use_id: id }
-  const callAbout: HookCallOptions = {
-    ...about,
-    envelope: { ...about.envelope, ...(id === undefined ? {} : { toolCall: id }) },
-  }
-  const decision = await agentHooks.gate(
-    'pre_tool_use',
-    { tool_name: name, tool_input: args, ...identity },
-    callAbout,
-  )
-  const { input: changed } = decision
+  const decision = await askTool(agentHooks, { name, id, input: args, about })
+  const { input: changed, context: before = [] } = decision
   const input: Record<string, unknown> = isRecord(changed) ? cloneForHooks(changed) : args
   const refusal =
     asks && decision.kind === 'ask' ? askPerson(runtime, name, input, decision) : refusalOf(decision)
   if (refusal !== undefined) return errorMessage(toolCall, refusal)
 
-  const call: Call = { tool_name: name, tool_input: input, ...identity }
-  const since = systemClock.elapsed()
+  const started = startTool(agentHooks, { name, id, input, about })
   let outcome: ToolCallOutcome
   try {
     outcome = await handler({ ...request, toolCall: { ...toolCall, args: input } })
   } catch (thrown) {
     if (isControlFlow(thrown) || about.signal?.aborted) throw thrown
-    const context = await dispatchFailure(agentHooks, call, errorText(thrown), callAbout)
+    const context = await started.failed(errorText(thrown))
     // LangChain's own text for a failed tool without middleware.
     const text = ToolInvocationError.isInstance(thrown)
       ? thrown.message
       : `${thrown}\n Please fix your mistakes.`
     return errorMessage(toolCall, [text, ...context].join('\n\n'))
   }
-  const context = decision.context ?? []
   return mapToolMessage(outcome, id, async (message) => {
-    if (message.status === 'error')
-      return appendContext(message, [
-        ...context,
-        ...(await dispatchFailure(agentHooks, call, message.content, callAbout)),
-      ])
-    const duration_ms = Math.round(systemClock.elapsed() - since)
-    const payload = { ...call, tool_response: message.content, duration_ms }
-    const after = await agentHooks.transform('post_tool_use', payload, callAbout)
-    const changed =
-      after.input === undefined ? message : withFields(message, { content: contentOf(after.input) })
-    return appendContext(changed, [...context, ...(after.context ?? [])])
+    const { status, content } = message
+    if (status === 'error') return appendContext(message, [...before, ...(await started.failed(content))])
+    const { result, context } = await started.done(content)
+    const replaced = result === content ? message : withFields(message, { content: contentOf(result) })
+    return appendContext(replaced, [...before, ...context])
   })
 }
 
@@ -92,16 +69,6 @@ function askPerson(
     : `refused: ${messageOf(decision)}`
 }
 
-async function dispatchFailure(
-  agentHooks: AgentHooks,
-  call: Call,
-  error: unknown,
-  about: HookCallOptions,
-): Promise<readonly string[]> {
-  const { context = [] } = await agentHooks.transform('post_tool_use_failure', { ...call, error }, about)
-  return context
-}
-
 function errorMessage({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
 }
@@ -112,8 +79,8 @@ function appendContext(message: ToolMessage, context: readonly string[]): ToolMe
 }
 
 /** The content of a tool message: text or blocks. */
-function contentOf(input: unknown): unknown {
-  return typeof input === 'string' || Array.isArray(input) ? structuredClone(input) : JSON.stringify(input)
+function contentOf(result: unknown): unknown {
+  return typeof result === 'string' || Array.isArray(result) ? result : JSON.stringify(result)
 }
 
 /** Changes the message of the tool, also inside a command to the graph. */

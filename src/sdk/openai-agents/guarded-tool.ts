@@ -1,40 +1,74 @@
 import type { ApplyPatchTool, ComputerTool, FunctionTool, RunContext, ShellTool } from '@openai/agents'
 import { isRecord } from '../../engine/core/check.ts'
-import { systemClock } from '../../engine/core/clock.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { errorText } from '../../engine/core/error.ts'
 import { type AgentHooks, blocked, messageOf, refusalOf } from '../agent-hooks.ts'
-import { copyWith, inputRecord, toolInputFrom } from '../clone-for-hooks.ts'
-import { type AgentsToolGate, callOptions, parseArguments } from './tool-gate.ts'
+import { copyWith } from '../clone-for-hooks.ts'
+import { decidedInput, startTool } from '../tool-call.ts'
+import { type AgentsToolGate, parseArguments } from './tool-gate.ts'
 
-type Invoke = FunctionTool['invoke']
 type Guardrail = NonNullable<FunctionTool['inputGuardrails']>[number]
-
-interface ToolGuardContext {
-  readonly agentHooks: AgentHooks
-  readonly gate: AgentsToolGate
-}
 
 /** The SDK's default text for a failed tool. */
 const DEFAULT_FAILURE = 'An error occurred while running the tool.'
 
 /** Wraps a function tool: hooks decide before it runs and see its result. */
-export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: ToolGuardContext): FunctionTool {
+export function guardedFunction(
+  tool: FunctionTool,
+  { agentHooks, gate }: { readonly agentHooks: AgentHooks; readonly gate: AgentsToolGate },
+): FunctionTool {
   const { name } = tool
-  const ask = (context: RunContext, callId: string, text: string) =>
+  const ask: AskCall = (context, callId, text) =>
     gate.ask(context, { name, callId, input: parseArguments(text) })
 
   const needsApproval: FunctionTool['needsApproval'] = async (context, input, callId = '') => {
     const decision = await gate.ask(context, { name, callId, input })
     // The guardrail refuses a blocked call with a message for the model.
     if (decision.kind === 'block' || decision.grant === true) return false
-    const wanted = decision.input === undefined ? input : toolInputFrom(decision.input, input)
+    const wanted = decidedInput(decision, input)
     const needed = decision.kind === 'ask' || (await tool.needsApproval(context, wanted as never, callId))
     if (needed) gate.forget(context, callId)
     return needed
   }
 
-  const hookGuardrail: Guardrail = {
+  const invoke: FunctionTool['invoke'] = async (context, text, details) => {
+    const callId = details?.toolCall?.callId ?? ''
+    const decision = await ask(context, callId, text)
+    gate.forget(context, callId)
+    const refusal = refusalIn(decision, context, { name, callId })
+    if (refusal !== undefined) throw blocked(refusal)
+    const input = decidedInput(decision, parseArguments(text))
+    const started = startTool(agentHooks, { name, id: callId, input })
+    const failed = (error: string) => started.failed(error, details?.signal?.aborted ?? false)
+    let result: unknown
+    try {
+      const sent = decision.input === undefined ? text : JSON.stringify(input)
+      result = await tool.invoke(context, sent, details)
+    } catch (thrown) {
+      await failed(errorText(thrown))
+      throw thrown
+    }
+    const before = decision.context ?? []
+    if (typeof result === 'string' && result.startsWith(DEFAULT_FAILURE))
+      return appendContext(result, [...before, ...(await failed(result))])
+    const after = await started.done(result)
+    const notes = [...before, ...after.context]
+    if (tool.outputSchema === undefined || notes.length === 0) return appendContext(after.result, notes)
+    agentHooks.log('agent.undelivered', {
+      event: 'post_tool_use',
+      reason: `${name} has a schema for its output`,
+    })
+    return after.result
+  }
+
+  return copyWith(tool, { needsApproval, inputGuardrails: hookedGuardrails(tool, ask), invoke })
+}
+
+type AskCall = (context: RunContext, callId: string, text: string) => Promise<Decision>
+
+/** The hooks, and the program's guardrails, which check the changed input. */
+function hookedGuardrails({ inputGuardrails = [] }: FunctionTool, ask: AskCall): readonly Guardrail[] {
+  const hooks: Guardrail = {
     type: 'tool_input',
     name: 'hookhelm',
     async run({ context, toolCall }) {
@@ -44,74 +78,19 @@ export function guardedFunction(tool: FunctionTool, { agentHooks, gate }: ToolGu
       return { behavior: { type: 'rejectContent', message: messageOf(decision) } }
     },
   }
-  const others = (tool.inputGuardrails ?? []).map(
+  const others = inputGuardrails.map(
     (guardrail): Guardrail => ({
       ...guardrail,
       async run(data) {
-        const { toolCall } = data
-        const { input } = await ask(data.context, toolCall.callId, toolCall.arguments)
-        // The program's guardrails check the changed input.
-        return guardrail.run(
-          input === undefined ? data : { ...data, toolCall: withArguments(toolCall, input) },
-        )
+        const { context, toolCall } = data
+        const decision = await ask(context, toolCall.callId, toolCall.arguments)
+        if (decision.input === undefined) return guardrail.run(data)
+        const changed = JSON.stringify(decidedInput(decision, parseArguments(toolCall.arguments)))
+        return guardrail.run({ ...data, toolCall: { ...toolCall, arguments: changed } })
       },
     }),
   )
-
-  const invoke: Invoke = async (context, text, details) => {
-    const callId = details?.toolCall?.callId ?? ''
-    const decision = await ask(context, callId, text)
-    gate.forget(context, callId)
-    const refusal = refusalIn(decision, context, { name, callId })
-    if (refusal !== undefined) throw blocked(refusal)
-    const { input: rewrittenInput } = decision
-    const input =
-      rewrittenInput === undefined
-        ? parseArguments(text)
-        : toolInputFrom(rewrittenInput, parseArguments(text))
-    const call = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
-    const about = callOptions(callId)
-    const since = systemClock.elapsed()
-    const failed = async (error: string): Promise<readonly string[]> => {
-      const is_interrupt = details?.signal?.aborted ?? false
-      const after = await agentHooks.transform(
-        'post_tool_use_failure',
-        { ...call, error, is_interrupt },
-        about,
-      )
-      return after.context ?? []
-    }
-    let result: unknown
-    try {
-      result = await tool.invoke(
-        context,
-        rewrittenInput === undefined ? text : JSON.stringify(input),
-        details,
-      )
-    } catch (thrown) {
-      await failed(errorText(thrown))
-      throw thrown
-    }
-    const before = decision.context ?? []
-    if (typeof result === 'string' && result.startsWith(DEFAULT_FAILURE))
-      return appendContext(result, [...before, ...(await failed(result))])
-    const duration_ms = Math.round(systemClock.elapsed() - since)
-    const after = await agentHooks.transform(
-      'post_tool_use',
-      { ...call, tool_response: result, duration_ms },
-      about,
-    )
-    const changed = after.input === undefined ? result : structuredClone(after.input)
-    const notes = [...before, ...(after.context ?? [])]
-    if (tool.outputSchema === undefined || notes.length === 0) return appendContext(changed, notes)
-    agentHooks.log('agent.undelivered', {
-      event: 'post_tool_use',
-      reason: `${name} has a schema for its output`,
-    })
-    return changed
-  }
-
-  return copyWith(tool, { needsApproval, inputGuardrails: [hookGuardrail, ...others], invoke })
+  return [hooks, ...others]
 }
 
 /** A tool that is called without the runner had no approval. */
@@ -122,10 +101,6 @@ function refusalIn(
 ): string | undefined {
   if (decision.kind !== 'ask') return refusalOf(decision)
   return context.isToolApproved({ toolName: name, callId }) === true ? undefined : refusalOf(decision)
-}
-
-function withArguments<T extends { readonly arguments: string }>(call: T, input: unknown): T {
-  return { ...call, arguments: JSON.stringify(toolInputFrom(input, parseArguments(call.arguments))) }
 }
 
 /** Appends the context of hooks to a result. */

@@ -1,17 +1,11 @@
 import type { RunContext } from '@openai/agents'
 import type { Decision } from '../../engine/core/decision.ts'
-import type { AgentHooks, HookCallOptions } from '../agent-hooks.ts'
-import { inputRecord } from '../clone-for-hooks.ts'
-
-export interface AgentsToolCall {
-  readonly name: string
-  readonly callId: string
-  readonly input: unknown
-}
+import type { AgentHooks } from '../agent-hooks.ts'
+import { askTool } from '../tool-call.ts'
 
 /** Dispatches `pre_tool_use` once per call. Approval, guardrail and tool share the decision. */
 export interface AgentsToolGate {
-  ask(context: RunContext, call: AgentsToolCall): Promise<Decision>
+  ask(context: RunContext, call: { name: string; callId: string; input: unknown }): Promise<Decision>
   /** Makes the next `ask` dispatch again, because a person's answer may take long. */
   forget(context: RunContext, callId: string): void
 }
@@ -25,19 +19,13 @@ export function createAgentsToolGate(agentHooks: AgentHooks): AgentsToolGate {
       runs.set(context, calls)
       const known = calls.get(callId)
       if (known !== undefined) return known
-      const payload = { tool_name: name, tool_input: inputRecord(input), tool_use_id: callId }
-      const asked = agentHooks.gate('pre_tool_use', payload, callOptions(callId))
+      const asked = askTool(agentHooks, { name, id: callId, input })
       // Decisions of calls without an id cannot be shared.
       if (callId !== '') calls.set(callId, asked)
       return asked
     },
     forget: (context, callId) => void runs.get(context)?.delete(callId),
   }
-}
-
-/** A call without the runner has no id. */
-export function callOptions(callId: string): HookCallOptions {
-  return callId === '' ? {} : { envelope: { toolCall: callId } }
 }
 
 /** Parses the model's arguments. Text that is not JSON stays text. */

@@ -1,8 +1,8 @@
 import type { ExpansionScope } from '../expand/expand-parameter.ts'
 import { expandWithoutSplitting } from '../expand/expand-word.ts'
 import { EMPTY_TEXT, unknownText } from '../expand/shell-text.ts'
-import { withOwnTraps } from './exit-traps.ts'
 import type { ShellFrame, ShellRun } from './shell-run.ts'
+import { withOwnTraps } from './shell-run.ts'
 import {
   assignVariable,
   forkState,

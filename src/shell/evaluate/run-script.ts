@@ -14,10 +14,9 @@ import {
 } from '../expand/shell-text.ts'
 import type { Script, ShellNode, Word } from '../parse/shell-syntax.ts'
 import { applyRedirects } from './apply-redirects.ts'
-import { withOwnTraps } from './exit-traps.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { runSimple } from './run-simple.ts'
-import { type ShellFrame, viaStep } from './shell-run.ts'
+import { type ShellFrame, viaStep, withOwnTraps } from './shell-run.ts'
 import {
   assignVariable,
   defineFunction,

@@ -1,3 +1,5 @@
+import { programName } from '../commands/program-name.ts'
+import { runProgram } from '../commands/run-program.ts'
 import type { ExpansionScope } from '../expand/expand-parameter.ts'
 import { expandWithoutSplitting, expandWord } from '../expand/expand-word.ts'
 import {
@@ -13,10 +15,8 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
-import { runCodeVariable } from '../programs/code-variables.ts'
-import { programName } from '../programs/program-name.ts'
-import { runProgram } from '../programs/run-program.ts'
 import { applyRedirects } from './apply-redirects.ts'
+import { runCodeVariable } from './code-variables.ts'
 import { expansionScope } from './expansion-scope.ts'
 import { findHiddenCharacters } from './hidden-characters.ts'
 import { type ShellFrame, type ShellRun, viaStep } from './shell-run.ts'
@@ -26,6 +26,7 @@ import {
   eitherWay,
   exportVariable,
   forkState,
+  isListValue,
   joinStates,
   restoreVariable,
   type ShellOutcome,
@@ -147,10 +148,6 @@ function assignAlias({ name, subscript, value }: Assignment, state: ShellState, 
   const code = 'parts' in value ? knownText(expandWithoutSplitting(value, scope)) : undefined
   if (alias !== undefined && code !== undefined) defineAlias(state, alias, code)
   else frame.run.record.addOpaque('code', `which alias ${name} sets is not known`, frame.at ?? 0)
-}
-
-function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
-  return Array.isArray(value) && Array.isArray(value[0])
 }
 
 function withElement(old: VariableValue | undefined, index: ShellText, text: ShellText): VariableValue {

@@ -2,7 +2,7 @@ import type { ShellContext, ShellDialect } from '../../engine/core/shell-effects
 import type { ShellText, WordField } from '../expand/shell-text.ts'
 import type { Script } from '../parse/shell-syntax.ts'
 import type { EffectRecorder } from './effect-recorder.ts'
-import type { ShellOutcome, ShellState } from './shell-state.ts'
+import { forkState, joinStates, type ShellOutcome, type ShellState } from './shell-state.ts'
 
 /** Where a command runs. */
 export interface ShellFrame {
@@ -53,6 +53,8 @@ export interface ShellRun {
   readonly runCode: (code: ShellText, state: ShellState, frame: ShellFrame) => ShellOutcome
   /** Runs a command that is already split into arguments. */
   readonly runWords: (words: readonly WordField[], state: ShellState, frame: ShellFrame) => ShellOutcome
+  /** The commands that code of another language contains in plain sight. */
+  readonly commandsInCode: (code: string) => readonly string[]
 }
 
 /** One command with everything that decides what it does. */
@@ -70,4 +72,28 @@ export interface Invocation {
 /** Adds a step to the way to a command. */
 export function viaStep(frame: ShellFrame, step: string): ShellFrame {
   return { ...frame, via: [...frame.via, step] }
+}
+
+/** The frame of code or of a command that a command runs. */
+export function insideStep(frame: ShellFrame, step: string): ShellFrame {
+  return { ...viaStep(frame, step), depth: frame.depth + 1 }
+}
+
+/** Runs a shell of its own: the traps that it sets run when it ends. */
+export function withOwnTraps(run: ShellRun, runShell: () => ShellOutcome): ShellOutcome {
+  const trapCount = run.exitTraps.length
+  const exitCount = run.exits.length
+  const outcome = runShell()
+  if (run.exitTraps.length === trapCount) return outcome
+  runExitTraps(run, trapCount, [...outcome.ok, ...outcome.fail, ...run.exits.slice(exitCount)])
+  // What a trap prints follows what the shell printed.
+  return { ...outcome, stdout: [...outcome.stdout, { source: '$(trap)' }] }
+}
+
+/** Runs the traps from this number on, in every state in which the shell may end. */
+export function runExitTraps(run: ShellRun, from: number, states: readonly ShellState[]): void {
+  // A trap may set another one.
+  for (let round = 0; round < 4 && run.exitTraps.length > from; round++)
+    for (const { code, frame } of run.exitTraps.splice(from))
+      for (const state of joinStates(states)) run.runCode(code, forkState(state), frame)
 }

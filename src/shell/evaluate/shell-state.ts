@@ -3,6 +3,11 @@ import type { ShellNode } from '../parse/shell-syntax.ts'
 
 export type VariableValue = ShellText | readonly ShellText[]
 
+/** Whether a variable is an array. */
+export function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
+  return Array.isArray(value) && Array.isArray(value[0])
+}
+
 /** What the shell knows at one place of the line. Its maps are replaced, never changed, so that copies are cheap. */
 export interface ShellState {
   /** Undefined if it cannot be known. */

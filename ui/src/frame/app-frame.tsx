@@ -40,8 +40,8 @@ export function AppFrame() {
         </main>
       </div>
       <Suspense>
-        {isPaletteOpen ? <CommandPalette opened onClose={palette.close} /> : null}
-        {isHelpOpen ? <KeyboardHelp opened onClose={help.close} /> : null}
+        {isPaletteOpen ? <CommandPalette onClose={palette.close} /> : null}
+        {isHelpOpen ? <KeyboardHelp onClose={help.close} /> : null}
       </Suspense>
     </div>
   )
@@ -71,7 +71,7 @@ function Sidebar() {
       ))}
       <div className={styles.foot}>
         <TenantSwitch />
-        <div className={styles.faint}>
+        <div className="faint">
           {edition} · {version}
         </div>
       </div>
@@ -130,7 +130,7 @@ function TenantItems({ tenant, tenants }: Required<Pick<Caller, 'tenant' | 'tena
   ))
 }
 
-function Header({ onPalette }: { readonly onPalette: () => void }) {
+function Header({ onPalette }: Readonly<{ onPalette: () => void }>) {
   return (
     <header className={styles.header}>
       <Breadcrumbs />

@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Methods } from '../../../src/client/index.ts'
-import { call } from '../gateway/call.ts'
+import { type Role, roles } from '../../../src/store/stores/tenant-store.ts'
+import type { Result } from '../gateway/call.ts'
+import { useMethod } from '../gateway/use-method.ts'
 
-export type Caller = Methods['caller.get']['result']
+export type Caller = Result<'caller.get'>
 
 /** Who uses the app. `SignedIn` waits for the answer, so every view has it. */
 export function useCaller(): Caller {
@@ -12,17 +12,10 @@ export function useCaller(): Caller {
 }
 
 export function useCallerQuery() {
-  return useQuery({
-    queryKey: ['caller'],
-    queryFn: ({ signal }) => call('caller.get', {}, signal),
-    staleTime: 60_000,
-  })
+  return useMethod('caller.get', {}, { staleTime: 60_000 })
 }
 
-const ranks = ['viewer', 'approver', 'operator', 'admin', 'owner'] as const
-
 /** Whether the caller's role reaches the wanted one. The gateway checks again; this only hides what would be refused. */
-export function useMay(role: (typeof ranks)[number]): boolean {
-  const rank = (ranks as readonly string[]).indexOf(useCaller().role)
-  return rank >= ranks.indexOf(role)
+export function useMay(role: Role): boolean {
+  return roles.indexOf(useCaller().role) >= roles.indexOf(role)
 }

@@ -1,8 +1,8 @@
 import { Modal, TextInput, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { call, chooseTenant } from '../gateway/call.ts'
+import { chooseTenant } from '../gateway/call.ts'
+import { useMethod } from '../gateway/use-method.ts'
 import { useCaller, useMay } from './caller.ts'
 import styles from './command-palette.module.css'
 import { navigation } from './navigation.ts'
@@ -13,23 +13,18 @@ interface Entry {
   run(): void
 }
 
-interface CommandPaletteProps {
-  readonly opened: boolean
-  readonly onClose: () => void
-}
-
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i
 
 /** Goes to any view, to a hook by its name, or to an event by its id; switches the theme and the tenant. */
-export function CommandPalette({ opened, onClose }: CommandPaletteProps) {
+export function CommandPalette({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
-    <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh">
-      {opened ? <Palette onClose={onClose} /> : null}
+    <Modal opened onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh">
+      <Palette onClose={onClose} />
     </Modal>
   )
 }
 
-function Palette({ onClose }: { readonly onClose: () => void }) {
+function Palette({ onClose }: Readonly<{ onClose: () => void }>) {
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const entries = useEntries(typed.trim())
@@ -62,7 +57,7 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
         onKeyDown={onKeyDown}
       />
       <div className={styles.entries}>
-        {entries.length === 0 ? <p className={styles.none}>Nothing has this name.</p> : null}
+        {entries.length === 0 ? <p className={styles.none}>Nothing matches.</p> : null}
         {entries.map((entry, index) => (
           <button
             key={`${entry.title} ${entry.detail}`}
@@ -118,10 +113,7 @@ const MAX_ENTRIES = 20
 /** The stored hooks, which a person finds by name. */
 function useHookEntries(): readonly Entry[] {
   const navigate = useNavigate()
-  const { data } = useQuery({
-    queryKey: ['hooks', 'list'],
-    queryFn: ({ signal }) => call('hooks.list', {}, signal),
-  })
+  const { data } = useMethod('hooks.list')
   return (data?.hooks ?? []).map(({ id, name, event }) => ({
     title: name ?? id,
     detail: `hook · ${event}`,

@@ -14,15 +14,9 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   ...navigation.map(({ key, title }) => [['g', key], title] as const),
 ]
 
-export function KeyboardHelp({
-  opened,
-  onClose,
-}: {
-  readonly opened: boolean
-  readonly onClose: () => void
-}) {
+export function KeyboardHelp({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys">
+    <Modal opened onClose={onClose} title="Keys">
       <dl className={styles.keys}>
         {keys.map(([pressed, does]) => (
           <div key={does}>

@@ -1,5 +1,5 @@
 /** The mark of Hookhelm: a ship's wheel. */
-export function Mark({ size = 18 }: { readonly size?: number }) {
+export function Mark({ size = 18 }: Readonly<{ size?: number }>) {
   return (
     <svg
       width={size}

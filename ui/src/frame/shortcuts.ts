@@ -11,7 +11,7 @@ interface Shortcuts {
 export function useShortcuts({ openPalette, openHelp }: Shortcuts): void {
   const navigate = useNavigate()
   const isGoing = useRef(false)
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  usePageKeys((event) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault()
       openPalette()
@@ -23,6 +23,11 @@ export function useShortcuts({ openPalette, openHelp }: Shortcuts): void {
     if (view !== undefined) void navigate({ to: view.to })
     else if (event.key === '?') openHelp()
   })
+}
+
+/** Receives every key that is pressed on the page. */
+export function usePageKeys(receive: (event: KeyboardEvent) => void): void {
+  const onKey = useEffectEvent(receive)
   useEffect(() => {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

@@ -8,7 +8,7 @@ import { useCallerQuery } from './caller.ts'
 const SignIn = lazy(async () => ({ default: (await import('./sign-in.tsx')).SignIn }))
 
 /** Shows the app to someone who is signed in, and the sign-in to everyone else. */
-export function SignedIn({ children }: { readonly children: ReactNode }) {
+export function SignedIn({ children }: Readonly<{ children: ReactNode }>) {
   const { data, error, refetch } = useCallerQuery()
   if (data !== undefined) return children
   if (error instanceof GatewayError && error.status === 401)

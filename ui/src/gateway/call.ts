@@ -39,25 +39,29 @@ export function chooseTenant(tenant: string): void {
   location.reload()
 }
 
-/** Calls a method of the gateway. The session cookie says who calls. */
-export async function call<M extends keyof Methods>(
-  method: M,
-  params: Methods[M]['params'],
-  signal?: AbortSignal,
-): Promise<Methods[M]['result']> {
-  return callWithDraft(method, { ...params }, signal)
+export type MethodName = keyof Methods
+export type Result<M extends MethodName> = Methods[M]['result']
+/** The parameters of a method. An optional one that is undefined is not sent. */
+export type Params<M extends MethodName> = Sendable<Methods[M]['params']>
+type Sendable<Given> = {
+  readonly [Name in keyof Given]: Record<never, never> extends Pick<Given, Name>
+    ? Given[Name] | undefined
+    : Given[Name]
 }
 
-/**
- * Calls a method with parameters that a person is still writing. The gateway checks them and names the field that is
- * wrong.
- */
-export async function callWithDraft<M extends keyof Methods>(
+/** Parameters that a person is still writing: the gateway checks them, and names the field that is wrong. */
+export function unchecked<Given>(fields: Readonly<Record<string, unknown>>): Given {
+  return fields as Given
+}
+
+/** Calls a method of the gateway. The session cookie says who calls. */
+export async function call<M extends MethodName>(
   method: M,
-  params: Readonly<Record<string, unknown>>,
+  params: Params<M>,
   signal?: AbortSignal,
-): Promise<Methods[M]['result']> {
-  return (await post(`/v1/call/${method}`, params, signal)) as Methods[M]['result']
+): Promise<Result<M>> {
+  // The gateway answers as its table of methods declares.
+  return (await post(`/v1/call/${method}`, params, signal)) as Result<M>
 }
 
 /** Opens a browser session for a pasted token. */
@@ -79,7 +83,7 @@ async function post(path: string, body: unknown, signal?: AbortSignal): Promise<
       ...(tenant === undefined ? {} : { 'x-hookhelm-tenant': tenant }),
     },
     body: JSON.stringify(body),
-    ...(signal === undefined ? {} : { signal }),
+    signal: signal ?? null,
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause
     throw new GatewayError(0, { message: 'the gateway does not answer', code: 'gateway.unreachable' })

@@ -1,32 +1,42 @@
 import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import type { Subscriptions } from '../../../src/client/index.ts'
+import type { MethodName } from './call.ts'
 import { useSubscription } from './live.ts'
+import { keyOf } from './use-method.ts'
 
 type ChangeKind = Subscriptions['changes.tail']['item']['kind']
 
-/** The first word of the keys of all queries that show things of a kind. */
-const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
-  hooks: ['hooks', 'status'],
-  deliveries: ['deliveries', 'firing', 'status', 'approvals'],
-  tokens: ['tokens'],
-  secrets: ['secrets'],
-  providers: ['providers'],
+/**
+ * The methods that show things of a kind, or the nouns of such methods. A kind is what the gateway reports as changed, or
+ * what an action changes: its method or its noun. Every other noun shows its own things.
+ */
+const shownBy: Readonly<Record<string, readonly string[]>> = {
+  hooks: ['hooks', 'packs', 'stats.hooks', 'status'],
+  packs: ['hooks', 'packs', 'stats.hooks', 'status'],
+  // A test records nothing.
+  'hooks.test': [],
+  deliveries: ['deliveries', 'rules.firing', 'status', 'approvals.list'],
   settings: ['settings', 'rules', 'status'],
-  budget: ['budget', 'status'],
-  agents: ['agents'],
+  budget: ['budgets', 'status'],
+  agents: ['capabilities', 'reports'],
   tenants: ['tenants', 'caller'],
-  approvals: ['approvals', 'status'],
-  rules: ['rules'],
+  // A draft of a hook holds an instant: read again, it would change while a person reviews it.
+  approvals: ['approvals.list', 'status'],
+  rules: ['rules.list', 'rules.simulate'],
   // A firing arms the windows of its rule.
-  firings: ['firings', 'firing', 'rules'],
-  teams: ['teams'],
-  mailbox: ['mailbox', 'firing'],
-  environments: ['environments'],
+  firings: ['rules'],
+  mailbox: ['mailbox', 'rules.firing'],
   health: ['status'],
 }
 
-/** Reads again what has changed, on this page or anywhere else. Views only name their queries by these words. */
+/** The keys of the queries that show what an action or a change of this kind touches. */
+export function queriesTouchedBy(changed: MethodName | ChangeKind): readonly QueryKey[] {
+  const [noun = changed] = changed.split('.')
+  return (shownBy[changed] ?? shownBy[noun] ?? [noun]).map((word) => keyOf(word))
+}
+
+/** Reads again what has changed, on this page or anywhere else. */
 export function useFollowChanges(): void {
   const queries = useQueryClient()
   useSubscription(
@@ -34,7 +44,7 @@ export function useFollowChanges(): void {
     {},
     {
       onItem: ({ kind }) => {
-        for (const word of shownBy[kind]) refresh(queries, [word])
+        for (const key of queriesTouchedBy(kind)) refresh(queries, key)
       },
       onStart: () => refresh(queries, []),
     },
@@ -48,16 +58,16 @@ interface RefreshOptions {
   readonly everyMs?: number
 }
 
-/** Reads queries again when events arrive: at once, and during a burst once a second or as often as given. */
+/** Calls methods again when events arrive: at once, and during a burst once a second or as often as given. */
 export function useRefreshOnEvents(
-  keys: readonly QueryKey[],
+  methods: readonly MethodName[],
   { session, everyMs = 1_000 }: RefreshOptions = {},
 ): void {
   const queries = useQueryClient()
   const burst = useRef<{ timer?: ReturnType<typeof setTimeout>; isBehind: boolean }>({ isBehind: false })
   const refreshAll = () => {
     burst.current.isBehind = false
-    for (const key of keys) refresh(queries, key)
+    for (const method of methods) refresh(queries, keyOf(method))
     burst.current.timer = setTimeout(() => {
       delete burst.current.timer
       if (burst.current.isBehind) refreshAll()

@@ -8,7 +8,8 @@ import type {
 } from '../../../src/gateway/audit/explain-conditions.ts'
 import styles from './chain.module.css'
 import { Decision, type Outcome } from './decision.tsx'
-import { fieldsOf, formatDuration, showControls } from './format.ts'
+import { fieldsOf } from './form/fields.ts'
+import { formatDuration, showControls } from './format.ts'
 import { Tag } from './layout.tsx'
 
 interface ChainProps {
@@ -84,7 +85,7 @@ export function nameHooks(text: string, hooks: readonly TraceHook[]): string {
 }
 
 /** A condition term by term, each with its result and the value that decided. */
-export function Terms({ terms }: { readonly terms: ExplainedCondition['terms'] }) {
+export function Terms({ terms }: Readonly<{ terms: ExplainedCondition['terms'] }>) {
   return (
     <span className={styles.condition}>
       {terms.map(({ join = 'if', source, holds, value, problem }, index) => (
@@ -144,7 +145,7 @@ interface Surroundings {
   readonly isAfterBlock: boolean
 }
 
-/** Whether a hook was skipped because the call hides a part that may be what it looks for. */
+/** Whether a hook was skipped because a part of the call is not known and may be what the hook looks for. */
 export function isUncertain({ executions }: Pick<ExplainedHook, 'executions'>): boolean {
   const last = executions.at(-1)
   return last?.decision === 'skipped' && last.facts?.opaque !== undefined

@@ -7,13 +7,18 @@ interface ConfirmedProps {
   readonly sure: string
   /** Whether a person can take it back for ten seconds. A revoked token must stop working at once. */
   readonly canUndo?: boolean
+  readonly isBig?: boolean
+  readonly isBusy?: boolean
   readonly onDo: () => void
 }
 
 const UNDO_MS = 10_000
+/** In a row, where a long sentence takes several lines. */
+const small = { size: 'compact-xs', h: 'auto', mih: 22, styles: { label: { whiteSpace: 'normal' } } } as const
 
 /** A button that says what it destroys before it does, and that can be taken back for a while. */
-export function Confirmed({ word, sure, canUndo = false, onDo }: ConfirmedProps) {
+export function Confirmed(props: ConfirmedProps) {
+  const { word, sure, canUndo = false, isBig = false, isBusy = false, onDo } = props
   const [state, setState] = useState<'idle' | 'asked' | 'waiting'>('idle')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const confirm = () => {
@@ -40,10 +45,8 @@ export function Confirmed({ word, sure, canUndo = false, onDo }: ConfirmedProps)
     <Button
       variant={isAsked ? 'filled' : 'default'}
       color="red"
-      size="compact-xs"
-      h="auto"
-      mih={22}
-      styles={{ label: { whiteSpace: 'normal' } }}
+      {...(isBig ? { size: 'xs' } : small)}
+      loading={isBusy}
       onBlur={() => setState('idle')}
       onClick={() => (isAsked ? confirm() : setState('asked'))}
     >

@@ -1,3 +1,5 @@
+import { codingAgents } from '../../../src/engine/core/coding-agents.ts'
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -48,11 +50,6 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
-/** The fields of a value that may be anything. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 /** Writes out characters that reorder or hide text, so that a command reads as it runs. */
 export function showControls(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
@@ -66,17 +63,9 @@ export function shortenId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-4)}`
 }
 
-const agentNames: Readonly<Record<string, string>> = {
-  'claude-code': 'Claude Code',
-  codex: 'Codex',
-  'gemini-cli': 'Gemini CLI',
-  'copilot-cli': 'Copilot CLI',
-  cursor: 'Cursor',
-  opencode: 'OpenCode',
-  openclaw: 'OpenClaw',
-}
-
 /** The name that people know a coding agent by. */
 export function agentTitle(agent: string | null | undefined): string {
-  return agent === null || agent === undefined ? 'An agent' : (agentNames[agent] ?? showControls(agent))
+  return agent === null || agent === undefined
+    ? 'An agent'
+    : (codingAgents.find(({ name }) => name === agent)?.title ?? showControls(agent))
 }

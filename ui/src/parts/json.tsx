@@ -4,7 +4,7 @@ import { showControls } from './format.ts'
 import styles from './json.module.css'
 import { LoadingRows } from './layout.tsx'
 
-const Merge = lazy(async () => ({ default: (await import('./code-mirror.tsx')).Merge }))
+const Merge = lazy(async () => ({ default: (await import('./form/code-mirror.tsx')).Merge }))
 
 /** More than this is cut: a page with megabytes of text cannot be read or scrolled. */
 const MAX_CHARS = 40_000
@@ -14,11 +14,11 @@ export function printJson(value: unknown): string {
 }
 
 /** A value as indented JSON. */
-export function Json({ value }: { readonly value: unknown }) {
+export function Json({ value }: Readonly<{ value: unknown }>) {
   return <Text text={printJson(value)} />
 }
 
-export function Text({ text }: { readonly text: string }) {
+export function Text({ text }: Readonly<{ text: string }>) {
   const left = text.length - MAX_CHARS
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
@@ -29,13 +29,8 @@ export function Text({ text }: { readonly text: string }) {
   )
 }
 
-interface DiffProps {
-  readonly before: unknown
-  readonly after: unknown
-}
-
 /** Two values side by side, with their differences marked. */
-export function Diff({ before, after }: DiffProps) {
+export function Diff({ before, after }: Readonly<{ before: unknown; after: unknown }>) {
   const isNarrow = useMediaQuery('(max-width: 700px)', false, { getInitialValueInEffect: false })
   return (
     <div className={styles.diff}>

@@ -84,7 +84,7 @@ export function Empty({ title, children, action }: EmptyProps) {
 }
 
 /** Rows in their final height, so that nothing jumps when the data arrives. */
-export function LoadingRows({ rows = 5 }: { readonly rows?: number }) {
+export function LoadingRows({ rows = 5 }: Readonly<{ rows?: number }>) {
   return (
     <div role="status" aria-busy="true" aria-label="loading">
       {Array.from({ length: rows }, (_, index) => index).map((index) => (
@@ -115,17 +115,39 @@ export function Loaded<Data>({ query, rows = 5, children }: LoadedProps<Data>) {
   return <LoadingRows rows={rows} />
 }
 
-interface FailedProps {
-  readonly error: Error
-  readonly onRetry?: () => void
+interface LoadedListProps<Data, Row> {
+  readonly query: QueryState<Data>
+  readonly rows?: number
+  /** The list in the data. */
+  readonly of: (data: Data) => readonly Row[]
+  /** What stands there if the list is empty. */
+  readonly empty: ReactNode
+  readonly children: (row: Row) => ReactNode
 }
 
-/** What happened, what to do, and a way to try again. */
-export function Failed({ error, onRetry }: FailedProps) {
-  const hint = error instanceof GatewayError ? error.hint : undefined
+/** Shows each row of a list that a query loads. */
+export function LoadedList<Data, Row>({ query, rows = 5, of, empty, children }: LoadedListProps<Data, Row>) {
+  return (
+    <Loaded query={query} rows={rows}>
+      {(data) => (of(data).length === 0 ? empty : of(data).map(children))}
+    </Loaded>
+  )
+}
+
+interface FailedProps {
+  readonly error: Error | null | undefined
+  readonly onRetry?: () => void
+  /** Names the field that the gateway objects to. */
+  readonly isPlaceShown?: boolean
+}
+
+/** What happened, what to do, and a way to try again. Nothing without an error. */
+export function Failed({ error, onRetry, isPlaceShown = false }: FailedProps) {
+  if (error === null || error === undefined) return null
+  const { at, hint }: Partial<GatewayError> = error instanceof GatewayError ? error : {}
   return (
     <div className={`${styles.state} ${styles.failed}`} role="alert">
-      <h3>{error.message}</h3>
+      <h3>{isPlaceShown && at !== undefined ? `${at}: ${error.message}` : error.message}</h3>
       {hint === undefined ? null : <p>{hint}</p>}
       {onRetry === undefined ? null : (
         <Button variant="default" size="xs" onClick={onRetry}>
@@ -156,6 +178,6 @@ export function Meter({ value, max, label, look = 'accent' }: MeterProps) {
   )
 }
 
-export function Tag({ children }: { readonly children: ReactNode }) {
+export function Tag({ children }: Readonly<{ children: ReactNode }>) {
   return <span className={styles.tag}>{children}</span>
 }

@@ -1,29 +1,24 @@
 import { Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { useSyncExternalStore } from 'react'
+import { useCallback, useSyncExternalStore } from 'react'
 import { chosenTenant } from '../gateway/call.ts'
 import { formatAge, formatDuration, formatInstant, shortenId, showControls } from './format.ts'
 import styles from './values.module.css'
 
-/** One clock for every age on the page. */
-const tick = {
-  now: Date.now(),
-  subscribe(listener: () => void) {
-    const timer = setInterval(() => {
-      tick.now = Date.now()
-      listener()
-    }, 5_000)
-    return () => clearInterval(timer)
-  },
-}
-
-/** The time, renewed every five seconds. */
-export function useNow(): number {
-  return useSyncExternalStore(tick.subscribe, () => tick.now)
+/** When the current interval began: everything that shares an interval shows the same time. */
+export function useNow(everyMs = 5_000): number {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const timer = setInterval(listener, everyMs)
+      return () => clearInterval(timer)
+    },
+    [everyMs],
+  )
+  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / everyMs) * everyMs)
 }
 
 /** How long ago something was; the exact time on hover. */
-export function Age({ at }: { readonly at: number }) {
+export function Age({ at }: Readonly<{ at: number }>) {
   const now = useNow()
   return (
     <time dateTime={new Date(at).toISOString()} title={formatInstant(at)}>
@@ -32,7 +27,7 @@ export function Age({ at }: { readonly at: number }) {
   )
 }
 
-export function Duration({ ms }: { readonly ms: number }) {
+export function Duration({ ms }: Readonly<{ ms: number }>) {
   return (
     <span className="tabular" title={`${ms} ms`}>
       {formatDuration(ms)}
@@ -41,7 +36,7 @@ export function Duration({ ms }: { readonly ms: number }) {
 }
 
 /** A shortened id that copies itself as a whole. */
-export function Id({ value }: { readonly value: string }) {
+export function Id({ value }: Readonly<{ value: string }>) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
   return (
     <Tooltip label={copied ? 'copied' : value} openDelay={300}>
@@ -58,7 +53,7 @@ export function Id({ value }: { readonly value: string }) {
 }
 
 /** What the view shows, as a command; a click copies it. */
-export function CopyCommand({ text }: { readonly text: string }) {
+export function CopyCommand({ text }: Readonly<{ text: string }>) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
   const tenant = chosenTenant()
   const command = tenant === undefined ? text : `${text} --tenant ${tenant}`
@@ -75,7 +70,7 @@ export function CopyCommand({ text }: { readonly text: string }) {
 }
 
 /** Code on one line, cut at the end of the space, whole on hover. */
-export function Code({ text }: { readonly text: string }) {
+export function Code({ text }: Readonly<{ text: string }>) {
   const shown = showControls(text.slice(0, 2_000))
   return (
     <code className={styles.code} title={shown}>

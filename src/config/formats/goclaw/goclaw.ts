@@ -1,31 +1,31 @@
-import { z } from 'zod'
+import { looseObject, nonEmpty, nullable, wholeNumber } from '../../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../../engine/core/schema.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { type ImportedHook, type ImportFormat, present, translateWith } from '../import-format.ts'
 import { FieldReader, type ImportLedger } from '../import-ledger.ts'
 
-const text = z.string()
-const optionalText = text.nullable().exactOptional()
+const text = schema.text()
+const optionalText = schema.optional(nullable(text))
 
-const row = z.looseObject({
+const row = looseObject({
   id: optionalText,
-  event: text.min(1, 'must not be empty'),
-  handler_type: z.enum(['command', 'http', 'prompt', 'script']),
-  scope: z.enum(['global', 'tenant', 'agent']).exactOptional(),
+  event: nonEmpty(),
+  handler_type: schema.choice(['command', 'http', 'prompt', 'script']),
+  scope: schema.optional(schema.choice(['global', 'tenant', 'agent'])),
   name: optionalText,
   matcher: optionalText,
   if_expr: optionalText,
-  timeout_ms: z
-    .int('must be a whole number from 0 to 600000')
-    .min(0, 'must be a whole number from 0 to 600000')
-    .exactOptional(),
-  on_timeout: z.enum(['block', 'allow', '']).exactOptional(),
-  priority: z.int('must be a whole number').exactOptional(),
-  enabled: z.boolean().exactOptional(),
-  config: z.record(z.string(), z.unknown()),
-  agent_ids: z.array(text).nullable().exactOptional(),
+  ...schema.partial({
+    timeout_ms: schema.integer(0, Number.MAX_SAFE_INTEGER),
+    on_timeout: schema.choice(['block', 'allow', '']),
+    priority: wholeNumber(),
+    enabled: schema.boolean(),
+  }),
+  config: schema.map(schema.any()),
+  agent_ids: schema.optional(nullable(schema.list(text))),
   agent_id: optionalText,
 })
-type Row = z.output<typeof row>
+type Row = SchemaType<typeof row>
 
 /** Columns that say nothing about what the hook does. */
 const bookkeeping = ['version', 'source', 'created_at', 'updated_at', 'created_by', 'metadata']
@@ -35,12 +35,12 @@ export function goClaw(value: unknown) {
   return Array.isArray(value) ? translateWith(value, bare) : translateWith(value, wrapped)
 }
 
-const bare: ImportFormat<Row[]> = {
-  schema: z.array(row),
+const bare: ImportFormat<readonly Row[]> = {
+  schema: schema.list(row),
   translate: (rows, ledger) => translateRows(rows, [], ledger),
 }
-const wrapped: ImportFormat<{ hooks: Row[] }> = {
-  schema: z.looseObject({ hooks: z.array(row) }),
+const wrapped: ImportFormat<{ hooks: readonly Row[] }> = {
+  schema: looseObject({ hooks: schema.list(row) }),
   translate: ({ hooks }, ledger) => translateRows(hooks, ['hooks'], ledger),
 }
 
@@ -51,7 +51,7 @@ function translateRows(
 ): readonly ImportedHook[] {
   return rows.map((each, index) => {
     const from = [...base, index]
-    for (const key of [...Object.keys(row.shape), ...bookkeeping]) ledger.use([...from, key])
+    for (const key of [...Object.keys(row.fields), ...bookkeeping]) ledger.use([...from, key])
     noteLosses(new FieldReader(each, from, ledger))
     return { from, hook: definition(each) }
   })

@@ -1,24 +1,28 @@
-import { z } from 'zod'
 import { isRecord } from '../../../engine/core/check.ts'
+import { looseObject, nonEmpty, numeric } from '../../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../../engine/core/schema.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { type ImportedHook, type ImportFormat, present, translateWith } from '../import-format.ts'
 import { FieldReader, type ImportLedger } from '../import-ledger.ts'
 
-const text = z.string().min(1, 'must not be empty')
+const text = nonEmpty()
 
-const gate = z.looseObject({
-  event: z.literal('delegation.completed', 'must be delegation.completed, the only event these gates had'),
-  type: z.enum(['command', 'agent']),
-  command: text.exactOptional(),
-  agent: text.exactOptional(),
-  prompt: text.exactOptional(),
-  block_on_failure: z.boolean().exactOptional(),
-  max_retries: z.number().exactOptional(),
-  timeout_seconds: z.number().exactOptional(),
+const gate = looseObject({
+  // The only event that these gates had.
+  event: schema.choice(['delegation.completed']),
+  type: schema.choice(['command', 'agent']),
+  ...schema.partial({
+    command: text,
+    agent: text,
+    prompt: text,
+    block_on_failure: schema.boolean(),
+    max_retries: numeric(),
+    timeout_seconds: numeric(),
+  }),
 })
-type Gate = z.output<typeof gate>
+type Gate = SchemaType<typeof gate>
 
-const schema = z.looseObject({ quality_gates: z.array(gate) })
+const fileSchema = looseObject({ quality_gates: schema.list(gate) })
 
 /** GoClaw's gates from before it had hooks: `quality_gates`, bare or inside `other_config`. */
 export function qualityGates(value: unknown) {
@@ -26,12 +30,12 @@ export function qualityGates(value: unknown) {
   return isAgent ? translateWith(value, ofAgent) : translateWith(value, bare)
 }
 
-const bare: ImportFormat<z.output<typeof schema>> = {
-  schema,
+const bare: ImportFormat<SchemaType<typeof fileSchema>> = {
+  schema: fileSchema,
   translate: ({ quality_gates: gates }, ledger) => translateGates(gates, ['quality_gates'], ledger),
 }
-const ofAgent: ImportFormat<{ other_config: z.output<typeof schema> }> = {
-  schema: z.looseObject({ other_config: schema }),
+const ofAgent: ImportFormat<{ other_config: SchemaType<typeof fileSchema> }> = {
+  schema: looseObject({ other_config: fileSchema }),
   translate: ({ other_config: { quality_gates: gates } }, ledger) =>
     translateGates(gates, ['other_config', 'quality_gates'], ledger),
 }
@@ -43,7 +47,7 @@ function translateGates(
 ): readonly ImportedHook[] {
   return gates.map((each, index) => {
     const from = [...base, index]
-    for (const key of Object.keys(gate.shape)) ledger.use([...from, key])
+    for (const key of Object.keys(gate.fields)) ledger.use([...from, key])
     noteLosses(new FieldReader(each, from, ledger))
     return { from, hook: definition(each) }
   })

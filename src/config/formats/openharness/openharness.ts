@@ -1,53 +1,50 @@
-import { z } from 'zod'
+import { looseObject, nonEmpty, nullable, tagged } from '../../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../../engine/core/schema.ts'
 import { type ImportedHook, type ImportFormat, present } from '../import-format.ts'
 import { FieldReader } from '../import-ledger.ts'
 import { globCondition } from './glob-condition.ts'
 
 const MAX_TIMEOUT_MS = 600_000
-const text = z.string().min(1, 'must not be empty')
-const seconds = (high: number) =>
-  z
-    .int(`must be a whole number from 1 to ${high}`)
-    .min(1, within(high))
-    .max(high, within(high))
-    .exactOptional()
-const within = (high: number) => `must be a whole number from 1 to ${high}`
-const common = {
-  matcher: z.string().nullable().exactOptional(),
-  block_on_failure: z.boolean().exactOptional(),
-}
+const text = nonEmpty()
+const seconds = (high: number) => schema.optional(schema.integer(1, high))
+const common = schema.partial({ matcher: nullable(schema.text()), block_on_failure: schema.boolean() })
 
-const hook = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('command'), command: text, timeout_seconds: seconds(600), ...common }),
-  z.strictObject({
-    type: z.literal('prompt'),
-    prompt: text,
-    model: text.nullable().exactOptional(),
+const hook = tagged('type', [
+  schema.object({
+    type: schema.choice(['command']),
+    command: text,
     timeout_seconds: seconds(600),
     ...common,
   }),
-  z.strictObject({
-    type: z.literal('http'),
+  schema.object({
+    type: schema.choice(['prompt']),
+    prompt: text,
+    model: schema.optional(nullable(text)),
+    timeout_seconds: seconds(600),
+    ...common,
+  }),
+  schema.object({
+    type: schema.choice(['http']),
     url: text,
-    headers: z.record(z.string(), z.string()).exactOptional(),
+    headers: schema.optional(schema.map(schema.text())),
     timeout_seconds: seconds(600),
     ...common,
   }),
-  z.strictObject({
-    type: z.literal('agent'),
+  schema.object({
+    type: schema.choice(['agent']),
     prompt: text,
-    model: text.nullable().exactOptional(),
+    model: schema.optional(nullable(text)),
     timeout_seconds: seconds(1_200),
     ...common,
   }),
 ])
-type Hook = z.output<typeof hook>
+type Hook = SchemaType<typeof hook>
 
-const schema = z.looseObject({ hooks: z.record(z.string(), z.array(hook)) })
+const fileSchema = looseObject({ hooks: schema.map(schema.list(hook)) })
 
 /** OpenHarness as it runs: settings with a list of hooks per event. Its plugins' flat `hooks.json` has the same form. */
-export const openHarness: ImportFormat<z.output<typeof schema>> = {
-  schema,
+export const openHarness: ImportFormat<SchemaType<typeof fileSchema>> = {
+  schema: fileSchema,
   translate: ({ hooks }, ledger) =>
     Object.entries(hooks).flatMap(([event, list]) =>
       list.map((each, index) => translateHook(event, new FieldReader(each, ['hooks', event, index], ledger))),

@@ -1,33 +1,32 @@
-import { z } from 'zod'
+import { nonEmpty, textLike } from '../../../engine/core/more-schemas.ts'
+import { type SchemaType, schema } from '../../../engine/core/schema.ts'
 import { canonicalEvent, type ImportedHook, type ImportFormat, present } from '../import-format.ts'
 import { FieldReader } from '../import-ledger.ts'
 import { answerMode } from './openharness.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const AGENT_TIMEOUT_MS = 60_000
-const text = z.string().min(1, 'must not be empty')
+const text = nonEmpty()
 
-const hook = z.strictObject({
-  events: z.array(text).min(1, 'must not be empty'),
-  type: z
-    .string()
-    .transform((type) => type.toLowerCase())
-    .pipe(z.enum(['command', 'prompt', 'http', 'agent']))
-    .exactOptional(),
-  command: text.exactOptional(),
-  prompt: text.exactOptional(),
-  model: text.exactOptional(),
-  url: text.exactOptional(),
-  headers: z.record(z.string(), z.string()).exactOptional(),
-  can_block: z.boolean().exactOptional(),
+const hook = schema.object({
+  events: schema.list(text, undefined, { minItems: 1 }),
+  ...schema.partial({
+    type: textLike(/^(command|prompt|http|agent)$/i, 'be one of command, prompt, http, agent'),
+    command: text,
+    prompt: text,
+    model: text,
+    url: text,
+    headers: schema.map(schema.text()),
+    can_block: schema.boolean(),
+  }),
 })
-type Hook = z.output<typeof hook>
+type Hook = SchemaType<typeof hook>
 
-const schema = z.strictObject({ hooks: z.array(hook) })
+const fileSchema = schema.object({ hooks: schema.list(hook) })
 
 /** OpenHarness as its description shows it: every hook names its events, and only `pre_tool_use` can block. */
-export const openHarnessSeed: ImportFormat<z.output<typeof schema>> = {
-  schema,
+export const openHarnessSeed: ImportFormat<SchemaType<typeof fileSchema>> = {
+  schema: fileSchema,
   translate: ({ hooks }, ledger) =>
     hooks.flatMap((each, index) => {
       const from = ['hooks', index]
@@ -39,7 +38,7 @@ export const openHarnessSeed: ImportFormat<z.output<typeof schema>> = {
 }
 
 function translated(hook: Hook, event: string, from: ImportedHook['from']): ImportedHook {
-  const type = hook.type ?? 'command'
+  const type = hook.type?.toLowerCase() ?? 'command'
   const name = canonicalEvent(event)
   const mayBlock = (hook.can_block ?? false) && name === 'pre_tool_use'
   const policy = mayBlock ? 'block' : 'allow'

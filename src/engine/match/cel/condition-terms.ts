@@ -1,4 +1,5 @@
 import type { CelValue } from '@bufbuild/cel'
+import { definedFields } from '../../core/defined-fields.ts'
 import { errorText } from '../../core/error.ts'
 import type { MatchInput } from '../match-part.ts'
 import { compileCondition } from './condition.ts'
@@ -25,7 +26,7 @@ export interface ConditionTerm {
 /** Evaluates each term of a condition by itself. Only explanations need that, so a dispatch never loads this file. */
 export function evaluateTerms(source: string, input: MatchInput): readonly ConditionTerm[] {
   return splitTerms(source).map(({ join, text }) => ({
-    ...(join === undefined ? {} : { join }),
+    ...definedFields({ join }),
     source: text,
     ...evaluateTerm(text, input),
   }))

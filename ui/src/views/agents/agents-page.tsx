@@ -1,18 +1,18 @@
-import { Button, Tabs } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Age } from '../../parts/values.tsx'
 import { Blueprints } from '../blueprints/blueprints.tsx'
 import styles from './agents-page.module.css'
 
-type Capability = Methods['capabilities.list']['result']['capabilities'][number]
-type Report = Methods['reports.list']['result']['reports'][number]
+type Capability = Result<'capabilities.list'>['capabilities'][number]
+type Report = Result<'reports.list'>['reports'][number]
 
 const route = getRouteApi('/agents')
 
@@ -30,64 +30,51 @@ export function AgentsPage() {
       }
       command={tab === 'blueprints' ? 'hookhelm blueprints list' : 'hookhelm capabilities list'}
     >
-      <Tabs
-        value={tab}
-        onChange={(chosen) =>
-          void navigate({ to: '/agents', search: chosen === 'blueprints' ? { tab: chosen } : {} })
+      <PageTabs
+        chosen={tab}
+        onChoose={(name) =>
+          void navigate({ to: '/agents', search: { tab: name === 'coding' ? undefined : name } })
         }
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="coding">Coding agents</Tabs.Tab>
-          <Tabs.Tab value="blueprints">Blueprints</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="coding">
-          <CodingAgents />
-        </Tabs.Panel>
-        <Tabs.Panel value="blueprints">
-          <Blueprints />
-        </Tabs.Panel>
-      </Tabs>
+        tabs={[
+          { name: 'coding', title: 'Coding agents', content: <CodingAgents /> },
+          { name: 'blueprints', title: 'Blueprints', content: <Blueprints /> },
+        ]}
+      />
     </Page>
   )
 }
 
 /** Every coding agent: whether it sends events, what can be enforced there, and what doctor found. */
 function CodingAgents() {
-  const query = useQuery({
-    queryKey: ['agents'],
-    queryFn: async ({ signal }) => {
-      const [{ capabilities }, { reports }] = await Promise.all([
-        call('capabilities.list', {}, signal),
-        call('reports.list', {}, signal),
-      ])
-      const byAgent = new Map(reports.map((report) => [report.agent, report]))
-      return capabilities
-        .map((capability) => ({ capability, report: byAgent.get(capability.agent) }))
-        .sort((left, right) => (right.capability.last_at ?? 0) - (left.capability.last_at ?? 0))
-    },
-  })
-  useRefreshOnEvents([['agents']], { everyMs: 5_000 })
+  const agents = useMethod('capabilities.list')
+  const doctor = useMethod('reports.list')
+  useRefreshOnEvents(['capabilities.list', 'reports.list'], { everyMs: 5_000 })
   return (
-    <Loaded query={query} rows={7}>
-      {(agents) => (
-        <div className={layout.stack}>
-          {agents.map(({ capability, report }) => (
-            <Agent key={capability.agent} capability={capability} report={report} />
-          ))}
-        </div>
+    <Loaded query={doctor} rows={7}>
+      {({ reports }) => (
+        <Loaded query={agents} rows={7}>
+          {({ capabilities }) => (
+            <div className={layout.stack}>
+              {capabilities
+                .toSorted((left, right) => (right.last_at ?? 0) - (left.last_at ?? 0))
+                .map((each) => (
+                  <Agent
+                    key={each.agent}
+                    {...each}
+                    report={reports.find(({ agent }) => agent === each.agent)}
+                  />
+                ))}
+            </div>
+          )}
+        </Loaded>
       )}
     </Loaded>
   )
 }
 
-interface AgentProps {
-  readonly capability: Capability
-  readonly report: Report | undefined
-}
+type AgentProps = Capability & { readonly report: Report | undefined }
 
-function Agent({ capability, report }: AgentProps) {
-  const { agent, title, can, cannot, last_at } = capability
+function Agent({ agent, title, can, cannot, last_at, report }: AgentProps) {
   return (
     <Panel
       title={title}
@@ -123,10 +110,10 @@ function Agent({ capability, report }: AgentProps) {
   )
 }
 
-function DoctorReport({ agent, report }: { readonly agent: string; readonly report: Report | undefined }) {
+function DoctorReport({ agent, report }: Readonly<{ agent: string; report: Report | undefined }>) {
   if (report === undefined)
     return (
-      <p className={styles.muted}>
+      <p className="muted">
         Doctor has not looked at it yet: <code>hookhelm doctor {agent}</code>
       </p>
     )
@@ -136,20 +123,20 @@ function DoctorReport({ agent, report }: { readonly agent: string; readonly repo
       <Decision outcome={report.ok ? 'allow' : 'failed'}>
         {report.ok ? 'doctor found nothing wrong' : 'doctor found problems'}
       </Decision>{' '}
-      <span className={styles.muted}>
+      <span className="muted">
         <Age at={report.reported_at} />
       </span>
       {wrong.map(({ state, text, hint }) => (
         <p key={text} className={styles.check}>
           <Decision outcome={state === 'bad' ? 'failed' : 'opened'}>{text}</Decision>
-          {hint === undefined ? null : <span className={styles.muted}>{hint}</span>}
+          {hint === undefined ? null : <span className="muted">{hint}</span>}
         </p>
       ))}
     </div>
   )
 }
 
-function Command({ text }: { readonly text: string }) {
+function Command({ text }: Readonly<{ text: string }>) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
   return (
     <p className={styles.command}>

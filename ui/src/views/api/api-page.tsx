@@ -81,7 +81,7 @@ export function ApiPage() {
   )
 }
 
-function Try({ operation }: { readonly operation: Operation }) {
+function Try({ operation }: Readonly<{ operation: Operation }>) {
   const { method, path, summary, parameters, hasBody } = operation
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [body, setBody] = useState('{}')

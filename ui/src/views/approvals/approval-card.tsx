@@ -1,18 +1,18 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
-import { parseExactJson } from '../../gateway/exact-json.ts'
-import { CodeEditor } from '../../parts/code-editor.tsx'
+import type { Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { CodeEditor } from '../../parts/form/code-editor.tsx'
+import { readJson } from '../../parts/form/fields.ts'
 import { agentTitle, formatClock, plural, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Failed } from '../../parts/layout.tsx'
+import { useNow } from '../../parts/values.tsx'
 import styles from './approvals.module.css'
 
-export type Approval = Methods['approvals.list']['result']['approvals'][number]
+export type Approval = Result<'approvals.list'>['approvals'][number]
 /** What the person is about to do with a card. */
 export type CardMode = 'idle' | 'approve' | 'edit' | 'deny'
 
@@ -31,9 +31,8 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
   useEffect(() => {
     if (isChosen) card.current?.scrollIntoView({ block: 'nearest' })
   }, [isChosen])
-  const mayDraft = useMay('admin')
   if (first === undefined) return null
-  const { agent, folder, what, reason, hook_id, hook_name, event_id, session_id, votes } = first
+  const { agent, folder, what, reason, hook_name, votes } = first
   const name = folder?.split('/').findLast(Boolean)
   return (
     <section
@@ -64,29 +63,37 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
           ? ` · ${votes.length} of ${first.approvers_needed} people have approved.`
           : ''}
       </p>
-      <p className={styles.links}>
-        <Link to="/events/$eventId" params={{ eventId: event_id }}>
-          Why
-        </Link>
-        {session_id === null ? null : (
-          <Link to="/sessions/$sessionId" params={{ sessionId: session_id }}>
-            session
-          </Link>
-        )}
-        {hook_id === null ? null : (
-          <Link to="/hooks/$hookId" params={{ hookId: hook_id }}>
-            hook
-          </Link>
-        )}
-        {mayDraft ? (
-          <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ draft: first.approval_id }}>
-            allow calls like this
-          </Link>
-        ) : null}
-      </p>
+      <Links approval={first} />
       <Routes messages={first.messages} />
       <Answer group={group} mode={mode} onMode={onMode} />
     </section>
+  )
+}
+
+function Links({ approval }: Readonly<{ approval: Approval }>) {
+  const { approval_id, event_id, session_id, hook_id } = approval
+  const mayDraft = useMay('admin')
+  return (
+    <p className={styles.links}>
+      <Link to="/events/$eventId" params={{ eventId: event_id }}>
+        Why
+      </Link>
+      {session_id === null ? null : (
+        <Link to="/sessions/$sessionId" params={{ sessionId: session_id }}>
+          session
+        </Link>
+      )}
+      {hook_id === null ? null : (
+        <Link to="/hooks/$hookId" params={{ hookId: hook_id }}>
+          hook
+        </Link>
+      )}
+      {mayDraft ? (
+        <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ draft: approval_id }}>
+          allow calls like this
+        </Link>
+      ) : null}
+    </p>
   )
 }
 
@@ -112,7 +119,7 @@ function Routes({ messages }: Pick<Approval, 'messages'>) {
 }
 
 /** A single text argument reads best as it is; anything else as JSON. */
-function Arguments({ approval: { input, what, edited, votes } }: { readonly approval: Approval }) {
+function Arguments({ approval: { input, what, edited, votes } }: Readonly<{ approval: Approval }>) {
   if (edited !== null)
     return (
       <div className={styles.what}>
@@ -131,47 +138,25 @@ function Arguments({ approval: { input, what, edited, votes } }: { readonly appr
   )
 }
 
-interface AnswerProps extends Pick<ApprovalCardProps, 'group' | 'mode' | 'onMode'> {}
-
-type AnswerGiven =
-  | { readonly verdict: 'approve'; readonly input?: unknown; readonly grantMs?: number }
-  | { readonly verdict: 'deny'; readonly message: string }
-
-function Answer({ group, mode, onMode }: AnswerProps) {
-  const queries = useQueryClient()
+function Answer({ group, mode, onMode }: Omit<ApprovalCardProps, 'isChosen'>) {
   const [first] = group
-  const approval_id = first?.approval_id ?? ''
-  const alike = group.length > 1 ? { alike: true } : {}
-  const answer = useMutation({
-    mutationFn: (given: AnswerGiven) =>
-      given.verdict === 'approve'
-        ? call('approvals.approve', {
-            approval_id,
-            ...alike,
-            ...(given.input === undefined ? {} : { input: given.input }),
-            ...(given.grantMs ? { grant_ms: given.grantMs } : {}),
-          })
-        : call('approvals.deny', {
-            approval_id,
-            ...alike,
-            ...(given.message === '' ? {} : { message: given.message }),
-          }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
-    onSuccess: () => onMode('idle'),
-  })
+  const which = { approval_id: first?.approval_id ?? '', alike: group.length > 1 || undefined }
+  const answered = { onSuccess: () => onMode('idle') }
+  const approve = useAction('approvals.approve', answered)
+  const deny = useAction('approvals.deny', answered)
   const all = group.length > 1 ? ` all ${group.length}` : ''
   return (
     <>
-      {answer.error === null ? null : <Failed error={answer.error} />}
+      <Failed error={approve.error ?? deny.error} />
       {mode === 'deny' ? (
         <Deny
-          onDeny={(message) => answer.mutate({ verdict: 'deny', message })}
+          onDeny={(message) => deny.mutate({ ...which, message: message || undefined })}
           onBack={() => onMode('idle')}
         />
       ) : mode === 'edit' && first !== undefined ? (
         <Edit
           approval={first}
-          onApprove={(input) => answer.mutate({ verdict: 'approve', input })}
+          onApprove={(input) => approve.mutate({ ...which, input })}
           onBack={() => onMode('idle')}
         />
       ) : (
@@ -186,18 +171,14 @@ function Answer({ group, mode, onMode }: AnswerProps) {
           ) : null}
           <Approve
             isAsked={mode === 'approve'}
-            isSending={answer.isPending}
+            isSending={approve.isPending}
             canGrant={first?.session_id != null && first.approvers_needed === 1}
             onMode={onMode}
             all={all}
           >
             {(grantMs) =>
               // What is approved is what the card shows.
-              answer.mutate({
-                verdict: 'approve',
-                grantMs,
-                ...(first?.edited == null ? {} : { input: first.edited }),
-              })
+              approve.mutate({ ...which, input: first?.edited ?? undefined, grant_ms: grantMs || undefined })
             }
           </Approve>
         </div>
@@ -258,12 +239,7 @@ function Approve({ isAsked, isSending, canGrant, all, onMode, children: send }: 
   )
 }
 
-interface DenyProps {
-  readonly onDeny: (message: string) => void
-  readonly onBack: () => void
-}
-
-function Deny({ onDeny, onBack }: DenyProps) {
+function Deny({ onDeny, onBack }: Readonly<{ onDeny: (message: string) => void; onBack: () => void }>) {
   const [message, setMessage] = useState('')
   return (
     <form
@@ -300,7 +276,7 @@ interface EditProps {
 function Edit({ approval: { input: asked, edited: before }, onApprove, onBack }: EditProps) {
   const input = before ?? asked
   const [text, setText] = useState(printJson(input))
-  const edited = parseJson(text)
+  const edited = readJson(text)
   return (
     <div className={styles.form}>
       <CodeEditor
@@ -323,7 +299,7 @@ function Edit({ approval: { input: asked, edited: before }, onApprove, onBack }:
   )
 }
 
-function Buttons({ onBack, children }: { readonly onBack: () => void; readonly children: ReactNode }) {
+function Buttons({ onBack, children }: Readonly<{ onBack: () => void; children: ReactNode }>) {
   return (
     <div className={styles.buttons}>
       <Button variant="default" size="md" onClick={onBack}>
@@ -334,21 +310,9 @@ function Buttons({ onBack, children }: { readonly onBack: () => void; readonly c
   )
 }
 
-function parseJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
-  try {
-    return { value: parseExactJson(text), problem: undefined }
-  } catch (error) {
-    return { value: undefined, problem: error instanceof Error ? error.message : 'not JSON' }
-  }
-}
-
 /** The time until the call is denied by itself. */
-function Countdown({ approval: { created_at, deadline_at } }: { readonly approval: Approval }) {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [])
+function Countdown({ approval: { created_at, deadline_at } }: Readonly<{ approval: Approval }>) {
+  const now = useNow(1_000)
   const left = Math.max(0, Math.ceil((deadline_at - now) / 1_000))
   const share = Math.min(100, (100 * (deadline_at - now)) / Math.max(1, deadline_at - created_at))
   return (

@@ -1,9 +1,8 @@
 import { Button, Select, TextInput } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import { approvalStatuses } from '../../../../src/store/stores/approval-store.ts'
+import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, plural, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel } from '../../parts/layout.tsx'
@@ -19,31 +18,19 @@ const outcomes: Readonly<Record<Approval['status'], Outcome>> = {
   cancelled: 'skip',
   superseded: 'skip',
 }
-const statuses = Object.keys(outcomes) as Approval['status'][]
-
-type ApprovalPage = Methods['approvals.list']['result']
 
 /** What people answered, newest first. The filters are in the address. */
 export function ApprovalHistory() {
   const { status, agent, hook, session } = useSearch({ from: '/approvals' })
-  const wanted = statuses.find((known) => known === status)
-  const filter = {
-    ...(wanted === undefined ? {} : { status: wanted }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(hook === undefined ? {} : { hook_id: hook }),
-    ...(session === undefined ? {} : { session_id: session }),
-  }
-  const query = useInfiniteQuery({
-    queryKey: ['approvals', 'history', filter],
-    queryFn: ({ pageParam, signal }) =>
-      call(
-        'approvals.list',
-        { limit: 50, ...filter, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }: ApprovalPage) => (nextCursor === '' ? undefined : nextCursor),
+  const wanted = approvalStatuses.find((known) => known === status)
+  const query = usePages('approvals.list', {
+    limit: 50,
+    status: wanted,
+    agent,
+    hook_id: hook,
+    session_id: session,
   })
+  const isFiltered = [wanted, agent, hook, session].some((each) => each !== undefined)
   return (
     <>
       <Filters />
@@ -54,11 +41,7 @@ export function ApprovalHistory() {
             if (rows.length === 0)
               return (
                 <Empty
-                  title={
-                    Object.keys(filter).length === 0
-                      ? 'No call has asked for approval yet'
-                      : 'No request fits these filters'
-                  }
+                  title={isFiltered ? 'No request fits these filters' : 'No call has asked for approval yet'}
                 />
               )
             return (
@@ -85,10 +68,9 @@ function Filters() {
   const navigate = useNavigate()
   const [agent, setAgent] = useState(search.agent ?? '')
   const set = (name: 'status' | 'agent' | 'hook' | 'session', value: string) => {
-    const { [name]: _, ...others } = search
     void navigate({
       to: '/approvals',
-      search: { ...others, tab: 'history', ...(value === '' ? {} : { [name]: value }) },
+      search: { ...search, tab: 'history', [name]: value || undefined },
       replace: true,
     })
   }
@@ -104,7 +86,7 @@ function Filters() {
       <Select
         aria-label="Status"
         placeholder="any status"
-        data={statuses}
+        data={approvalStatuses}
         value={search.status ?? null}
         onChange={(value) => set('status', value ?? '')}
         clearable
@@ -129,13 +111,13 @@ function Filters() {
   )
 }
 
-function HistoryRow({ row }: { readonly row: Approval }) {
+function HistoryRow({ row }: Readonly<{ row: Approval }>) {
   const { status, agent, what, tool, event, event_id, decided_by, votes, created_at, edited } = row
   const message = votes.find((vote) => vote.message !== undefined)?.message
   return (
     <div className={`${layout.row} ${styles.past}`} data-approval={row.approval_id}>
       <Decision outcome={outcomes[status]}>{status}</Decision>
-      <span className={styles.cut}>
+      <span className="cut">
         <b>{agentTitle(agent)}</b>{' '}
         <Link to="/events/$eventId" params={{ eventId: event_id }}>
           <code>{showControls(what ?? tool ?? event)}</code>

@@ -1,8 +1,8 @@
 import { Button, NumberInput, Select, Switch, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../gateway/call.ts'
-import { fieldsOf } from '../../parts/format.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { fieldsOf } from '../../parts/form/fields.ts'
 import { Empty, Failed, Loaded, Panel } from '../../parts/layout.tsx'
 import styles from './approvals.module.css'
 
@@ -13,6 +13,7 @@ const kinds = {
   team: { title: 'Team', field: 'team', label: 'Name of the team' },
 } as const
 type Kind = keyof typeof kinds
+const kindNames: readonly Kind[] = ['slack', 'email', 'webhook', 'team']
 
 /** One route while it is edited. */
 interface RouteDraft {
@@ -31,7 +32,7 @@ let lastKey = 0
 function toDraft(route: unknown): RouteDraft {
   const { name, after_minutes, to } = fieldsOf(route)
   const { type, secret, ...target } = fieldsOf(to)
-  const kind = (Object.keys(kinds) as Kind[]).find((known) => known === type) ?? 'slack'
+  const kind = kindNames.find((known) => known === type) ?? 'slack'
   const { [kinds[kind].field]: where, ...rest } = target
   lastKey += 1
   return {
@@ -51,10 +52,7 @@ function toRoute({ name, after, kind, target, secret, rest }: RouteDraft) {
 
 /** Where questions are sent, and after how long the next one is asked. */
 export function ApprovalRoutes() {
-  const query = useQuery({
-    queryKey: ['settings'],
-    queryFn: ({ signal }) => call('settings.get', {}, signal),
-  })
+  const query = useMethod('settings.get')
   return (
     <Panel title="Where questions are sent">
       <Loaded query={query} rows={4}>
@@ -83,21 +81,15 @@ interface RoutesFormProps {
 }
 
 function RoutesForm(before: RoutesFormProps) {
-  const queries = useQueryClient()
   const [routes, setRoutes] = useState(before.routes)
   const [needsSignIn, setNeedsSignIn] = useState(before.needsSignIn)
   const [minutes, setMinutes] = useState(before.minutes)
-  const save = useMutation({
-    mutationFn: () =>
-      call('settings.set', {
-        settings: {
-          approval_routes: routes.map(toRoute),
-          approval_links: needsSignIn ? 'sign_in' : null,
-          approval_timeout_ms: Math.round(minutes * 60_000),
-        },
-      }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),
-  })
+  const save = useAction('settings.set')
+  const settings = {
+    approval_routes: routes.map(toRoute),
+    approval_links: needsSignIn ? 'sign_in' : null,
+    approval_timeout_ms: Math.round(minutes * 60_000),
+  }
   const change = (key: number, more: Partial<RouteDraft>) =>
     setRoutes(routes.map((route) => (route.key === key ? { ...route, ...more } : route)))
   return (
@@ -105,18 +97,13 @@ function RoutesForm(before: RoutesFormProps) {
       className={styles.routeForm}
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate()
+        save.mutate({ settings })
       }}
     >
       <p className={styles.muted}>
         The web app and <code>hookhelm approvals watch</code> always show every question.
       </p>
-      {routes.length === 0 ? (
-        <Empty title="No further route">
-          Add a chat, a mailbox, a program or a team. Each message has links that open a page to approve or
-          deny.
-        </Empty>
-      ) : null}
+      {routes.length === 0 ? <NoRoute /> : null}
       {routes.map((route, index) => (
         <RouteFields
           key={route.key}
@@ -142,7 +129,7 @@ function RoutesForm(before: RoutesFormProps) {
           onChange={({ currentTarget }) => setNeedsSignIn(currentTarget.checked)}
         />
       </div>
-      {save.error === null ? null : <Failed error={save.error} />}
+      <Failed error={save.error} />
       <div className={styles.save}>
         <Button variant="default" onClick={() => setRoutes([...routes, toDraft({})])}>
           Add a route
@@ -152,6 +139,14 @@ function RoutesForm(before: RoutesFormProps) {
         </Button>
       </div>
     </form>
+  )
+}
+
+function NoRoute() {
+  return (
+    <Empty title="No further route">
+      Add a chat, a mailbox, a program or a team. Each message has links that open a page to approve or deny.
+    </Empty>
   )
 }
 
@@ -175,10 +170,10 @@ function RouteFields({ route, number, onChange, onRemove }: RouteFieldsProps) {
       />
       <Select
         label="To"
-        data={Object.entries(kinds).map(([value, { title }]) => ({ value, label: title }))}
+        data={kindNames.map((value) => ({ value, label: kinds[value].title }))}
         value={kind}
         allowDeselect={false}
-        onChange={(value) => onChange({ kind: (value as Kind | null) ?? kind, rest: {} })}
+        onChange={(value) => onChange({ kind: value ?? kind, rest: {} })}
       />
       <TextInput
         label={kinds[kind].label}

@@ -1,11 +1,11 @@
-import { Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useState } from 'react'
 import { NotifyButton } from '../../frame/approval-notifications.tsx'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { usePendingApprovals } from '../../frame/status.ts'
 import { Empty, Loaded, layout, Page } from '../../parts/layout.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { type Approval, ApprovalCard, type CardMode } from './approval-card.tsx'
 import { ApprovalHistory } from './approval-history.tsx'
 import { ApprovalRoutes } from './approval-routes.tsx'
@@ -34,32 +34,16 @@ export function ApprovalsPage() {
       command={commands[tab] ?? 'hookhelm approvals list'}
     >
       {mayAnswer ? (
-        <Tabs
-          value={tab}
-          onChange={(chosen) =>
-            void navigate({ to: '/approvals', search: chosen === null ? {} : { tab: chosen } })
-          }
-          keepMounted={false}
-        >
-          <Tabs.List mb="md">
-            <Tabs.Tab value="waiting">Waiting</Tabs.Tab>
-            <Tabs.Tab value="history">History</Tabs.Tab>
-            <Tabs.Tab value="grants">Grants</Tabs.Tab>
-            {isAdmin ? <Tabs.Tab value="routes">Routes</Tabs.Tab> : null}
-          </Tabs.List>
-          <Tabs.Panel value="waiting">
-            <Waiting />
-          </Tabs.Panel>
-          <Tabs.Panel value="history">
-            <ApprovalHistory />
-          </Tabs.Panel>
-          <Tabs.Panel value="grants">
-            <Grants />
-          </Tabs.Panel>
-          <Tabs.Panel value="routes">
-            <ApprovalRoutes />
-          </Tabs.Panel>
-        </Tabs>
+        <PageTabs
+          chosen={tab}
+          onChoose={(name) => void navigate({ to: '/approvals', search: { tab: name } })}
+          tabs={[
+            { name: 'waiting', title: 'Waiting', content: <Waiting /> },
+            { name: 'history', title: 'History', content: <ApprovalHistory /> },
+            { name: 'grants', title: 'Grants', content: <Grants /> },
+            { name: 'routes', title: 'Routes', content: <ApprovalRoutes />, isHidden: !isAdmin },
+          ]}
+        />
       ) : (
         <Empty title="Answering needs the role approver">A viewer does not see the arguments of calls.</Empty>
       )}
@@ -86,7 +70,7 @@ function Waiting() {
 }
 
 /** The oldest first: it expires first. Keys work on the chosen card. */
-function Cards({ groups }: { readonly groups: readonly (readonly Approval[])[] }) {
+function Cards({ groups }: Readonly<{ groups: readonly (readonly Approval[])[] }>) {
   const [chosen, setChosen] = useState<string>()
   const [mode, setMode] = useState<CardMode>('idle')
   const ids = groups.map(([first]) => first?.approval_id ?? '')
@@ -95,7 +79,7 @@ function Cards({ groups }: { readonly groups: readonly (readonly Approval[])[] }
     setChosen(id)
     setMode(next)
   }
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  usePageKeys((event) => {
     if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey || current === undefined) return
     const at = ids.indexOf(current)
     const next = event.key === 'j' ? ids[at + 1] : event.key === 'k' ? ids[at - 1] : undefined
@@ -106,10 +90,6 @@ function Cards({ groups }: { readonly groups: readonly (readonly Approval[])[] }
       choose(current, keyModes[event.key] ?? 'idle')
     }
   })
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
   return (
     <div className={layout.stack}>
       {groups.map((group) => {

@@ -1,16 +1,17 @@
 import { Button, Menu, Progress } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
-import { Decision } from '../../parts/decision.tsx'
-import { commandOf, type EventFilter, filterParams, parseFilter, summaryOutcome } from '../../parts/filter.ts'
-import { FilterBar } from '../../parts/filter-bar.tsx'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import { commandOf, type EventFilter, filterParams, parseFilter } from '../../parts/filter/filter.ts'
+import { FilterBar } from '../../parts/filter/filter-bar.tsx'
 import { agentTitle, formatCount, formatInstant, plural } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, Failed, Loaded, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Code } from '../../parts/values.tsx'
 import styles from './audit-page.module.css'
 import { exportEvents } from './export-events.ts'
@@ -22,9 +23,9 @@ export function AuditPage() {
   const { filter = '' } = route.useSearch()
   const navigate = useNavigate()
   const params = useMemo(() => filterParams(parseFilter(filter)), [filter])
-  useRefreshOnEvents([['facets'], ['audit']])
+  useRefreshOnEvents(['stats.facets', 'events.list'])
   const change = (text: string) =>
-    void navigate({ to: '/audit', search: text === '' ? {} : { filter: text }, replace: true })
+    void navigate({ to: '/audit', search: { filter: text || undefined }, replace: true })
   return (
     <Page
       title="Audit"
@@ -42,12 +43,8 @@ export function AuditPage() {
   )
 }
 
-function Facets({ params, onAdd }: { readonly params: EventFilter; readonly onAdd: (term: string) => void }) {
-  const query = useQuery({
-    queryKey: ['facets', params],
-    queryFn: ({ signal }) => call('stats.facets', params, signal),
-    placeholderData: (previous) => previous,
-  })
+function Facets({ params, onAdd }: Readonly<{ params: EventFilter; onAdd: (term: string) => void }>) {
+  const query = useMethod('stats.facets', params, { placeholderData: keepPreviousData })
   return (
     <aside className={layout.stack} aria-label="Facets">
       <Loaded query={query} rows={10}>
@@ -89,46 +86,42 @@ function Facets({ params, onAdd }: { readonly params: EventFilter; readonly onAd
   )
 }
 
-function Events({ params }: { readonly params: EventFilter }) {
-  const query = useQuery({
-    queryKey: ['audit', params],
-    queryFn: ({ signal }) => call('events.list', { ...params, limit: 100 }, signal),
-    placeholderData: (previous) => previous,
-  })
+function Events({ params }: Readonly<{ params: EventFilter }>) {
+  const newest = { ...params, limit: 100 }
+  const query = useMethod('events.list', newest, { placeholderData: keepPreviousData })
   return (
     <Panel title="Events" aside="the newest 100; export takes all">
-      <Loaded query={query} rows={12}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <Empty title="No event passes the filter" />
-          ) : (
-            events.map((event) => (
-              <Link
-                key={event.event_id}
-                to="/events/$eventId"
-                params={{ eventId: event.event_id }}
-                className={`${layout.row} ${styles.event}`}
-              >
-                <time className={styles.muted}>{formatInstant(event.created_at)}</time>
-                <span>{agentTitle(event.agent)}</span>
-                <Code text={event.what ?? event.event} />
-                <Decision outcome={summaryOutcome(event)} />
-                <span className={styles.hook} title={event.hook_name ?? ''}>
-                  {event.hook_name ?? ''}
-                </span>
-              </Link>
-            ))
-          )
-        }
-      </Loaded>
+      <LoadedList
+        query={query}
+        rows={12}
+        of={({ events }) => events}
+        empty={<Empty title="No event passes the filter" />}
+      >
+        {(event) => (
+          <Link
+            key={event.event_id}
+            to="/events/$eventId"
+            params={{ eventId: event.event_id }}
+            className={`${layout.row} ${styles.event}`}
+          >
+            <time className="muted">{formatInstant(event.created_at)}</time>
+            <span>{agentTitle(event.agent)}</span>
+            <Code text={event.what ?? event.event} />
+            <Decision outcome={outcomeOf(event)} />
+            <span className={styles.hook} title={event.hook_name ?? ''}>
+              {event.hook_name ?? ''}
+            </span>
+          </Link>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
-function AuditActions({ filter }: { readonly filter: EventFilter }) {
+function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
   const mayVerify = useMay('admin')
   const [exported, setExported] = useState<number>()
-  const verify = useMutation({ mutationFn: () => call('audit.verify', {}) })
+  const verify = useAction('audit.verify')
   const save = useMutation({
     mutationFn: (format: 'ndjson' | 'csv') => exportEvents(filter, format, setExported),
     onSettled: () => setExported(undefined),
@@ -147,22 +140,20 @@ function AuditActions({ filter }: { readonly filter: EventFilter }) {
         </Menu.Dropdown>
       </Menu>
       {mayVerify ? (
-        <Button variant="default" size="xs" loading={verify.isPending} onClick={() => verify.mutate()}>
+        <Button variant="default" size="xs" loading={verify.isPending} onClick={() => verify.mutate({})}>
           Verify the chain
         </Button>
       ) : null}
       {exported === undefined ? null : <span role="status">{plural(exported, 'event')} read …</span>}
       {verify.isPending ? <Progress value={100} animated aria-label="verifying" w={120} /> : null}
       {verify.data === undefined ? null : <Verdict verdict={verify.data} />}
-      {verify.error === null && save.error === null ? null : (
-        <Failed error={verify.error ?? save.error ?? new Error('failed')} />
-      )}
+      <Failed error={verify.error ?? save.error} />
     </div>
   )
 }
 
 /** Whether the log is intact; if not, where it breaks and what to do. */
-function Verdict({ verdict }: { readonly verdict: Methods['audit.verify']['result'] }) {
+function Verdict({ verdict }: Readonly<{ verdict: Result<'audit.verify'> }>) {
   const { ok, checked, broken } = verdict
   const executions = plural(checked, 'execution')
   if (ok) return <Decision outcome="allow">{`${executions} verified, nothing was changed`}</Decision>

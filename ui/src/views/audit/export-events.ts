@@ -1,5 +1,5 @@
 import { call } from '../../gateway/call.ts'
-import type { EventFilter, EventSummary } from '../../parts/filter.ts'
+import type { EventFilter, EventSummary } from '../../parts/filter/filter.ts'
 
 const PAGE = 200
 /** A browser keeps the file in memory until it is saved; larger exports are for the command line. */
@@ -34,11 +34,7 @@ export async function exportEvents(
   let cursor: string | undefined
   let count = 0
   do {
-    const page = await call('events.list', {
-      ...filter,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
+    const page = await call('events.list', { ...filter, limit: PAGE, cursor })
     for (const event of page.events) lines.push(format === 'csv' ? csvLine(event) : JSON.stringify(event))
     count += page.events.length
     onProgress(count)

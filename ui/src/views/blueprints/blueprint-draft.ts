@@ -1,4 +1,4 @@
-import type { Fields } from '../runs/parameter-form.tsx'
+import { type Fields, updateTo } from '../../parts/form/fields.ts'
 
 /** The name in the address of a blueprint that is not saved yet. No agent can have it. */
 export const NEW_BLUEPRINT = '_new'
@@ -18,7 +18,6 @@ export const newBlueprint: Fields = {
 
 /** What an update sends: the whole draft, and null for every field that it no longer has. */
 export function replacementOf(stored: Fields, draft: Fields): Fields {
-  const removed = Object.keys(stored).filter((name) => !Object.hasOwn(draft, name))
   // `hooks: null` would keep the stored hooks.
-  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...draft, hooks: draft.hooks ?? {} }
+  return { ...updateTo(draft, stored), hooks: draft.hooks ?? {} }
 }

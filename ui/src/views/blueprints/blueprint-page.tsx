@@ -1,21 +1,24 @@
-import { Button, Group, SegmentedControl, Tabs, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Group, SegmentedControl } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
-import { call, GatewayError } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { keyOf, useMethod } from '../../gateway/use-method.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
 import { Decision } from '../../parts/decision.tsx'
-import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
-import { CopyCommand } from '../../parts/values.tsx'
 import {
-  defaultsOf,
-  type Fields,
-  fieldsOf,
+  type Draft,
+  LongTextField,
   ObjectText,
-  ParameterForm,
-  textsOf,
-  withField,
-} from '../runs/parameter-form.tsx'
+  TextField,
+  TextsField,
+} from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
+import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
+import { CopyCommand } from '../../parts/values.tsx'
+import { defaultsOf, ParameterForm } from '../runs/parameter-form.tsx'
 import { RunForm } from '../runs/start-run.tsx'
 import { NEW_BLUEPRINT, newBlueprint, replacementOf } from './blueprint-draft.ts'
 import styles from './blueprint-page.module.css'
@@ -32,12 +35,8 @@ export function BlueprintPage() {
   return name === NEW_BLUEPRINT ? <BlueprintView stored={undefined} /> : <StoredView name={name} />
 }
 
-function StoredView({ name }: { readonly name: string }) {
-  const query = useQuery({
-    queryKey: ['blueprints', name],
-    queryFn: ({ signal }) => call('blueprints.show', { name }, signal),
-    refetchInterval: 5_000,
-  })
+function StoredView({ name }: Readonly<{ name: string }>) {
+  const query = useMethod('blueprints.show', { name }, { refetchInterval: 5_000 })
   return (
     <Loaded query={query} rows={8}>
       {({ blueprint }) => <BlueprintView key={blueprint.name} stored={blueprint} />}
@@ -45,7 +44,11 @@ function StoredView({ name }: { readonly name: string }) {
   )
 }
 
-function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefined }) {
+interface BlueprintViewProps {
+  readonly stored: StoredBlueprint | undefined
+}
+
+function BlueprintView({ stored }: BlueprintViewProps) {
   const { tab = 'agent' } = route.useSearch()
   const navigate = useNavigate()
   const maySave = useMay('admin')
@@ -57,9 +60,13 @@ function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefine
     setEdited(undefined)
     setRound(round + 1)
   }
-  const draft = edited ?? stored?.definition ?? newBlueprint
+  const value = edited ?? stored?.definition ?? newBlueprint
   const isReadOnly = !maySave || stored?.source === 'file'
-  const set = (name: string, value: unknown) => setEdited(withField(draft, name, value))
+  const draft = {
+    value,
+    set: (name: string, given: unknown) => setEdited(withField(value, name, given)),
+    isReadOnly,
+  }
   const title = stored?.name ?? 'New blueprint'
   return (
     <Page
@@ -70,11 +77,7 @@ function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefine
           {stored === undefined ? null : <Tag>{originOf(stored)}</Tag>}
         </Group>
       }
-      purpose={
-        typeof draft.description === 'string' && draft.description !== ''
-          ? draft.description
-          : 'An agent that Hookhelm starts.'
-      }
+      purpose={textOf(value.description) || 'An agent that Hookhelm starts.'}
       actions={
         stored === undefined ? null : (
           <Link to="/runs" search={{ agent: stored.name }}>
@@ -83,66 +86,23 @@ function BlueprintView({ stored }: { readonly stored: StoredBlueprint | undefine
         )
       }
     >
-      <SaveBar stored={stored} draft={draft} edited={edited} onSaved={reset} isReadOnly={isReadOnly} />
-      <Tabs
+      <SaveBar stored={stored} draft={draft} isEdited={edited !== undefined} onSaved={reset} />
+      <PageTabs
         key={round}
-        value={tab}
-        onChange={(chosen) =>
+        chosen={tab}
+        onChoose={(name) =>
           void navigate({
             to: '/agents/$name',
             params: { name: stored?.name ?? NEW_BLUEPRINT },
-            search: chosen === null ? {} : { tab: chosen },
+            search: { tab: name },
             replace: true,
           })
         }
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="agent">Agent</Tabs.Tab>
-          <Tabs.Tab value="hooks">Hooks</Tabs.Tab>
-          <Tabs.Tab value="schemas">Parameters and result</Tabs.Tab>
-          <Tabs.Tab value="json">JSON</Tabs.Tab>
-          {stored === undefined || !mayStart ? null : <Tabs.Tab value="start">Start</Tabs.Tab>}
-        </Tabs.List>
-        <Tabs.Panel value="agent">
-          <AgentForm draft={draft} set={set} isNew={stored === undefined} isReadOnly={isReadOnly} />
-        </Tabs.Panel>
-        <Tabs.Panel value="hooks">
-          <HooksTab
-            hooks={fieldsOf(draft.hooks)}
-            isReadOnly={isReadOnly}
-            onChange={(hooks) => set('hooks', Object.keys(hooks).length === 0 ? undefined : hooks)}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="schemas">
-          <Schemas draft={draft} set={set} isReadOnly={isReadOnly} />
-        </Tabs.Panel>
-        <Tabs.Panel value="json">
-          <Panel title="The whole blueprint">
-            <div className={styles.form}>
-              <ObjectText
-                label="Blueprint as JSON"
-                rows={18}
-                value={draft}
-                isDisabled={isReadOnly}
-                onChange={setEdited}
-              />
-            </div>
-          </Panel>
-        </Tabs.Panel>
-        {stored === undefined ? null : (
-          <Tabs.Panel value="start">
-            <Panel title={`Start ${stored.name}`}>
-              <div className={styles.form}>
-                {edited === undefined ? null : (
-                  <p className={styles.empty}>The run uses version {stored.version}, without your changes.</p>
-                )}
-                <RunForm agent={stored.name} schema={stored.definition.parameters_schema} given={undefined} />
-              </div>
-            </Panel>
-          </Tabs.Panel>
-        )}
-      </Tabs>
+        tabs={[
+          ...draftTabs(draft, stored === undefined, setEdited),
+          ...(stored === undefined ? [] : [startTab(stored, edited !== undefined, mayStart)]),
+        ]}
+      />
     </Page>
   )
 }
@@ -152,127 +112,148 @@ function originOf({ source, version }: StoredBlueprint): string {
   return source === 'file' ? 'from a file' : `version ${version}`
 }
 
-interface SaveBarProps {
-  readonly stored: StoredBlueprint | undefined
-  readonly draft: Fields
-  readonly edited: Fields | undefined
+function draftTabs(draft: Draft, isNew: boolean, replace: (value: Fields) => void): readonly PageTab[] {
+  const { value, set, isReadOnly = false } = draft
+  return [
+    { name: 'agent', title: 'Agent', content: <AgentForm draft={draft} isNew={isNew} /> },
+    {
+      name: 'hooks',
+      title: 'Hooks',
+      content: (
+        <HooksTab
+          hooks={fieldsOf(value.hooks)}
+          isReadOnly={isReadOnly}
+          onChange={(hooks) => set('hooks', unlessEmpty(hooks))}
+        />
+      ),
+    },
+    { name: 'schemas', title: 'Parameters and result', content: <Schemas draft={draft} /> },
+    {
+      name: 'json',
+      title: 'JSON',
+      content: (
+        <Panel title="The whole blueprint">
+          <div className={styles.form}>
+            <ObjectText
+              label="Blueprint as JSON"
+              rows={18}
+              value={value}
+              isDisabled={isReadOnly}
+              onChange={replace}
+            />
+          </div>
+        </Panel>
+      ),
+    },
+  ]
+}
+
+function startTab(
+  { name, version, definition }: StoredBlueprint,
+  isEdited: boolean,
+  mayStart: boolean,
+): PageTab {
+  const content = (
+    <Panel title={`Start ${name}`}>
+      <div className={styles.form}>
+        {isEdited ? (
+          <p className={styles.empty}>The run uses version {version}, without your changes.</p>
+        ) : null}
+        <RunForm agent={name} schema={definition.parameters_schema} given={undefined} />
+      </div>
+    </Panel>
+  )
+  return { name: 'start', title: 'Start', content, isHidden: !mayStart }
+}
+
+function saveTitle(stored: StoredBlueprint | undefined): string {
+  if (stored === undefined) return 'Save'
+  return stored.source === 'builtin' ? 'Replace the built-in agent' : `Save version ${stored.version + 1}`
+}
+
+interface SaveBarProps extends BlueprintViewProps {
+  readonly draft: Draft
+  readonly isEdited: boolean
   readonly onSaved: () => void
-  readonly isReadOnly: boolean
 }
 
 /** Saving, deleting, what the gateway refused, and what it warned about. */
-function SaveBar({ stored, draft, edited, onSaved, isReadOnly }: SaveBarProps) {
+function SaveBar({ stored, draft: { value, isReadOnly }, isEdited, onSaved }: SaveBarProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const [isSure, setSure] = useState(false)
   const isBuiltIn = stored?.source === 'builtin'
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['blueprints'] }) }
-  const save = useMutation({
-    ...settled,
-    mutationFn: () => {
-      const name = typeof draft.name === 'string' ? draft.name : ''
-      // A saved agent replaces the built-in one of its name.
-      return stored === undefined || isBuiltIn
-        ? call('blueprints.create', { ...draft, name })
-        : call('blueprints.update', {
-            ...replacementOf(stored.definition, draft),
-            name: stored.name,
-            version: stored.version,
-          })
-    },
+  // A saved agent replaces the built-in one of its name.
+  const isNew = stored === undefined || isBuiltIn
+  const save = useAction(isNew ? 'blueprints.create' : 'blueprints.update', {
     onSuccess: async ({ blueprint }) => {
-      queries.setQueryData(['blueprints', blueprint.name], { blueprint })
+      queries.setQueryData(keyOf('blueprints.show', { name: blueprint.name }), { blueprint })
       onSaved()
       if (stored === undefined)
         await navigate({ to: '/agents/$name', params: { name: blueprint.name }, search: (now) => now })
     },
   })
-  const remove = useMutation({
-    ...settled,
-    mutationFn: () => call('blueprints.delete', { name: stored?.name ?? '' }),
+  const remove = useAction('blueprints.delete', {
     onSuccess: () => navigate({ to: '/agents', search: { tab: 'blueprints' } }),
   })
-  if (isReadOnly)
-    return (
-      <p className={styles.empty}>
-        {stored?.source === 'file'
-          ? 'It comes from a file: change the file.'
-          : 'You can read this agent, but not change it.'}
-      </p>
-    )
-  const failure = save.error ?? remove.error
-  const warnings = edited === undefined ? (save.data?.warnings ?? []) : []
+  const why =
+    stored?.source === 'file'
+      ? 'It comes from a file: change the file.'
+      : 'You can read this agent, but not change it.'
+  if (isReadOnly) return <p className={styles.empty}>{why}</p>
   return (
     <div className={styles.save}>
       <Group gap="xs">
         <Button
           size="xs"
-          disabled={stored !== undefined && edited === undefined}
+          disabled={stored !== undefined && !isEdited}
           loading={save.isPending}
-          onClick={() => save.mutate()}
+          onClick={() =>
+            save.mutate(
+              isNew
+                ? { ...value, name: textOf(value.name) }
+                : { ...replacementOf(stored.definition, value), name: stored.name, version: stored.version },
+            )
+          }
         >
-          {stored === undefined
-            ? 'Save'
-            : isBuiltIn
-              ? 'Replace the built-in agent'
-              : `Save version ${stored.version + 1}`}
+          {saveTitle(stored)}
         </Button>
-        {edited === undefined || stored === undefined ? null : (
+        {!isEdited || stored === undefined ? null : (
           <Button size="xs" variant="default" onClick={onSaved}>
             Discard changes
           </Button>
         )}
-        {stored === undefined || isBuiltIn ? null : (
-          <Button
-            size="xs"
-            variant={isSure ? 'filled' : 'default'}
-            {...(isSure ? { color: 'red' } : {})}
-            onBlur={() => setSure(false)}
-            onClick={() => (isSure ? remove.mutate() : setSure(true))}
-          >
-            {isSure ? `Delete ${stored.name} and its hooks: its runs stay` : 'Delete'}
-          </Button>
+        {isNew ? null : (
+          <Confirmed
+            isBig
+            word="Delete"
+            sure={`Delete ${stored.name} and its hooks: its runs stay`}
+            onDo={() => remove.mutate({ name: stored.name })}
+          />
         )}
         {stored === undefined ? null : <CopyCommand text={`hookhelm blueprints show ${stored.name}`} />}
       </Group>
-      {warnings.map((warning) => (
+      {(isEdited ? [] : (save.data?.warnings ?? [])).map((warning) => (
         <p key={warning} className={styles.warning}>
           <Decision outcome="opened">{warning}</Decision>
         </p>
       ))}
-      {failure === null ? null : <SaveFailed error={failure} />}
+      <Failed error={save.error ?? remove.error} isPlaceShown />
     </div>
   )
 }
 
-function SaveFailed({ error }: { readonly error: Error }) {
-  if (!(error instanceof GatewayError) || error.at === undefined) return <Failed error={error} />
-  const { at, message, hint } = error
-  return <Failed error={new Error([`${at}: ${message}`, hint].filter(Boolean).join('. '))} />
-}
-
-export interface BlueprintFormProps {
-  readonly draft: Fields
-  readonly set: (name: string, value: unknown) => void
-  readonly isReadOnly: boolean
-}
-
-function AgentForm({ draft, set, isNew, isReadOnly }: BlueprintFormProps & { readonly isNew: boolean }) {
-  const text = (name: string) => (typeof draft[name] === 'string' ? draft[name] : '')
-  const change =
-    (name: string) =>
-    ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      set(name, currentTarget.value === '' ? undefined : currentTarget.value)
+function AgentForm({ draft, isNew }: Readonly<{ draft: Draft; isNew: boolean }>) {
+  const { value, set, isReadOnly = false } = draft
   return (
     <div className={layout.columns}>
       <Panel title="What it is">
         <div className={styles.form}>
-          <TextInput
+          <TextField
+            draft={draft}
+            name="name"
             label="Name"
-            value={text('name')}
-            disabled={isReadOnly || !isNew}
+            disabled={!isNew}
             description={isNew ? undefined : 'The name of a saved agent stays.'}
-            onChange={change('name')}
             required
           />
           <div>
@@ -282,77 +263,50 @@ function AgentForm({ draft, set, isNew, isReadOnly }: BlueprintFormProps & { rea
               aria-label="Type"
               disabled={isReadOnly}
               data={['procedural', 'autonomous']}
-              value={text('type') || 'procedural'}
+              value={textOf(value.type) || 'procedural'}
               onChange={(type) => set('type', type)}
             />
           </div>
-          <Textarea
-            label="Description"
-            value={text('description')}
-            disabled={isReadOnly}
-            autosize
-            minRows={2}
-            onChange={change('description')}
-          />
-          {text('type') === 'autonomous' ? (
+          <LongTextField draft={draft} name="description" label="Description" minRows={2} />
+          {value.type === 'autonomous' ? (
             <>
-              <Textarea
-                label="System prompt"
-                value={text('system_prompt')}
-                disabled={isReadOnly}
-                autosize
-                minRows={4}
-                onChange={change('system_prompt')}
-              />
-              <TextInput
-                label="Model"
-                value={text('model')}
-                disabled={isReadOnly}
-                onChange={change('model')}
-              />
-              <TagsInput
-                label="Tools"
-                value={[...(textsOf(draft.tools) ?? [])]}
-                disabled={isReadOnly}
-                onChange={(tools) => set('tools', tools.length === 0 ? undefined : tools)}
-              />
+              <LongTextField draft={draft} name="system_prompt" label="System prompt" minRows={4} />
+              <TextField draft={draft} name="model" label="Model" />
+              <TextsField draft={draft} name="tools" label="Tools" />
             </>
           ) : null}
         </div>
       </Panel>
-      <ExecutorForm draft={draft} set={set} isReadOnly={isReadOnly} />
+      <ExecutorForm draft={draft} />
     </div>
   )
 }
 
-function Schemas({ draft, set, isReadOnly }: BlueprintFormProps) {
+function Schemas({ draft: { value, set, isReadOnly = false } }: Readonly<{ draft: Draft }>) {
   return (
     <div className={layout.columns}>
       <div className={layout.stack}>
-        <Panel title="Parameters" aside={<code>parameters_schema</code>}>
-          <SchemaEditor
-            label="Parameters"
-            value={draft.parameters_schema}
-            isReadOnly={isReadOnly}
-            onChange={(schema) => set('parameters_schema', schema)}
-          />
-        </Panel>
-        <Panel title="Result" aside={<code>output_schema</code>}>
-          <SchemaEditor
-            label="Result"
-            value={draft.output_schema}
-            isReadOnly={isReadOnly}
-            onChange={(schema) => set('output_schema', schema)}
-          />
-        </Panel>
+        {(['parameters_schema', 'output_schema'] as const).map((name) => {
+          const title = name === 'parameters_schema' ? 'Parameters' : 'Result'
+          return (
+            <Panel key={name} title={title} aside={<code>{name}</code>}>
+              <SchemaEditor
+                label={title}
+                value={value[name]}
+                isReadOnly={isReadOnly}
+                onChange={(schema) => set(name, schema)}
+              />
+            </Panel>
+          )
+        })}
       </div>
-      <FormPreview schema={draft.parameters_schema} />
+      <FormPreview schema={value.parameters_schema} />
     </div>
   )
 }
 
 /** The form that people get who start a run. */
-function FormPreview({ schema }: { readonly schema: unknown }) {
+function FormPreview({ schema }: Readonly<{ schema: unknown }>) {
   const [value, setValue] = useState<Fields>(() => defaultsOf(schema))
   return (
     <Panel title="The form of a run" aside="as the schema draws it">

@@ -1,32 +1,27 @@
 import { Button } from '@mantine/core'
 import { IconFishHook } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { fieldsOf } from '../../parts/form/fields.ts'
 import { plural, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
-import { fieldsOf } from '../runs/parameter-form.tsx'
 import { StartRun } from '../runs/start-run.tsx'
 import { NEW_BLUEPRINT } from './blueprint-draft.ts'
 import styles from './blueprints.module.css'
 import { NamedHooks } from './named-hooks.tsx'
 
-export type StoredBlueprint = Methods['blueprints.list']['result']['blueprints'][number]
+export type StoredBlueprint = Result<'blueprints.list'>['blueprints'][number]
 
 /** The agents that can be started. */
 export function Blueprints() {
   const maySave = useMay('admin')
   const mayStart = useMay('operator')
   const [starting, setStarting] = useState<string>()
-  const query = useQuery({
-    queryKey: ['blueprints'],
-    queryFn: ({ signal }) => call('blueprints.list', {}, signal),
-    refetchInterval: 5_000,
-  })
+  const query = useMethod('blueprints.list', {}, { refetchInterval: 5_000 })
   return (
     <div className={layout.stack}>
       <Panel title="Blueprints" aside={maySave ? <NewLink /> : undefined}>
@@ -76,7 +71,7 @@ function NewLink() {
   )
 }
 
-function BlueprintText({ blueprint }: { readonly blueprint: StoredBlueprint }) {
+function BlueprintText({ blueprint }: Readonly<{ blueprint: StoredBlueprint }>) {
   const { name, definition, source, version, updated_at } = blueprint
   const hooks = Object.values(fieldsOf(definition.hooks)).flat().filter(Boolean).length
   return (

@@ -1,12 +1,17 @@
-import { NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { cliAgents } from '../../../../src/runs/executor-names.ts'
+import { SegmentedControl, Select, Textarea } from '@mantine/core'
+import { runnableAgents } from '../../../../src/engine/core/coding-agents.ts'
 import { useCaller } from '../../frame/caller.ts'
+import {
+  type Draft,
+  NumberField,
+  SwitchField,
+  TextField,
+  TextsField,
+} from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, textOf, textsOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import { Panel } from '../../parts/layout.tsx'
-import { type Fields, fieldsOf, textsOf, withField } from '../runs/parameter-form.tsx'
+import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
-import type { BlueprintFormProps } from './blueprint-page.tsx'
-
-const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }
 
 type Kind = 'command' | 'model' | 'cli' | 'profile' | 'any'
 
@@ -29,76 +34,49 @@ const fresh: Readonly<Record<Kind, Fields | undefined>> = {
 }
 
 /** How the agent runs: a command, a model, a coding agent, or a profile that its runner knows. */
-export function ExecutorForm({ draft, set, isReadOnly }: BlueprintFormProps) {
-  const { edition } = useCaller()
-  const executor = fieldsOf(draft.executor)
-  const demands = fieldsOf(draft.demands)
-  const kind = draft.executor === undefined ? 'any' : kindOf(executor)
-  const setExecutor = (name: string, value: unknown) => set('executor', withField(executor, name, value))
-  const others = Object.keys(executor).filter((name) => !['timeout_seconds', ...known[kind]].includes(name))
-  const choose = (chosen: string) => {
-    const next = kinds.find(({ value }) => value === chosen)?.value ?? 'command'
-    const { timeout_seconds } = executor
-    const isPlain = timeout_seconds === undefined || next === 'any'
-    set('executor', isPlain ? fresh[next] : { ...fresh[next], timeout_seconds })
-  }
-  const fields = { executor, set: setExecutor, isReadOnly }
+export function ExecutorForm({ draft }: Readonly<{ draft: Draft }>) {
+  const { isReadOnly = false } = draft
+  const executor = partOf(draft, 'executor')
+  const demands = partOf(draft, 'demands', unlessEmpty)
+  const kind = draft.value.executor === undefined ? 'any' : kindOf(executor.value)
+  const others = Object.keys(executor.value).filter(
+    (name) => !['timeout_seconds', ...known[kind]].includes(name),
+  )
   return (
     <Panel title="How it is executed">
       <div className={styles.form}>
-        <SegmentedControl
-          size="xs"
-          className={styles.left ?? ''}
-          aria-label="Executor"
-          disabled={isReadOnly}
-          data={kinds.map(({ value, label }) => ({
-            ...{ value, label },
-            disabled: edition === 'standard' && value !== 'profile' && value !== 'any',
-          }))}
-          value={kind}
-          onChange={choose}
-        />
-        {kind === 'command' ? <CommandFields {...fields} /> : null}
-        {kind === 'model' ? <ModelFields {...fields} isProcedural={draft.type === 'procedural'} /> : null}
-        {kind === 'cli' ? <CodingAgentFields {...fields} /> : null}
-        {kind === 'profile' ? (
-          <TextInput
-            label="Profile"
-            description="hookhelm runner --profile <name> -- <command>"
-            value={typeof executor.profile === 'string' ? executor.profile : ''}
-            disabled={isReadOnly}
-            onChange={({ currentTarget }) => setExecutor('profile', currentTarget.value)}
-            required
-          />
-        ) : null}
-        {kind === 'any' ? (
-          <p className={styles.empty}>
-            A model of the local runner, or any runner that registers for autonomous agents.
-          </p>
-        ) : null}
+        <KindChoice draft={draft} kind={kind} />
+        <KindFields kind={kind} executor={executor} isProcedural={draft.value.type === 'procedural'} />
         <NumberField
-          {...fields}
-          isReadOnly={isReadOnly || kind === 'any'}
+          draft={executor}
+          disabled={isReadOnly || kind === 'any'}
           name="timeout_seconds"
-          label="Longest run in seconds"
+          label="Maximum run time in seconds"
           placeholder="3600"
+          min={1}
           max={86_400}
         />
         {others.length === 0 ? null : (
-          <p className={styles.empty}>{`More of it in JSON: ${others.join(', ')}`}</p>
+          <p className={styles.empty}>{`Further fields, to be changed as JSON: ${others.join(', ')}`}</p>
         )}
-        <TagsInput
-          label="Tags that a runner must have"
-          value={[...(textsOf(demands.tags) ?? [])]}
-          disabled={isReadOnly}
-          onChange={(tags) => {
-            const wanted = withField(demands, 'tags', tags.length === 0 ? undefined : tags)
-            set('demands', Object.keys(wanted).length === 0 ? undefined : wanted)
-          }}
-        />
+        <TextsField draft={demands} name="tags" label="Tags that a runner must have" />
       </div>
     </Panel>
   )
+}
+
+/** An object inside of the draft. `shorten` makes what is saved of it. */
+function partOf(
+  { value, set, isReadOnly = false }: Draft,
+  part: string,
+  shorten: (fields: Fields) => Fields | undefined = (fields) => fields,
+): Draft {
+  const fields = fieldsOf(value[part])
+  return {
+    value: fields,
+    set: (name, given) => set(part, shorten(withField(fields, name, given))),
+    isReadOnly,
+  }
 }
 
 const kinds: readonly { readonly value: Kind; readonly label: string }[] = [
@@ -114,14 +92,65 @@ function kindOf({ type, ...executor }: Fields): Kind {
   return type === 'model' || type === 'cli' ? type : 'command'
 }
 
-interface ExecutorFieldsProps {
-  readonly executor: Fields
-  readonly set: (name: string, value: unknown) => void
-  readonly isReadOnly: boolean
+/** Another kind has other fields; the time limit stays. */
+function KindChoice({ draft, kind }: Readonly<{ draft: Draft; kind: Kind }>) {
+  const { edition } = useCaller()
+  const choose = (next: Kind) => {
+    const { timeout_seconds } = fieldsOf(draft.value.executor)
+    const started = fresh[next]
+    draft.set('executor', started && withField(started, 'timeout_seconds', timeout_seconds))
+  }
+  return (
+    <SegmentedControl
+      size="xs"
+      className={styles.left ?? ''}
+      aria-label="Executor"
+      disabled={draft.isReadOnly ?? false}
+      data={kinds.map(({ value, label }) => ({
+        ...{ value, label },
+        disabled: edition === 'standard' && value !== 'profile' && value !== 'any',
+      }))}
+      value={kind}
+      onChange={choose}
+    />
+  )
 }
 
-function CommandFields({ executor, set, isReadOnly }: ExecutorFieldsProps) {
-  const command = textsOf(executor.command) ?? []
+interface KindFieldsProps {
+  readonly kind: Kind
+  readonly executor: Draft
+  readonly isProcedural: boolean
+}
+
+function KindFields({ kind, executor, isProcedural }: KindFieldsProps) {
+  switch (kind) {
+    case 'command':
+      return <CommandFields executor={executor} />
+    case 'model':
+      return <ModelFields executor={executor} isProcedural={isProcedural} />
+    case 'cli':
+      return <CodingAgentFields executor={executor} />
+    case 'profile':
+      return (
+        <TextField
+          draft={executor}
+          name="profile"
+          label="Profile"
+          description="hookhelm runner --profile <name> -- <command>"
+          required
+        />
+      )
+    case 'any':
+      return (
+        <p className={styles.empty}>
+          A model of the local runner, or any runner that registers for autonomous agents.
+        </p>
+      )
+  }
+}
+
+function CommandFields({ executor }: Readonly<{ executor: Draft }>) {
+  const command = textsOf(executor.value.command) ?? []
   const isOneLine = command.every((part) => !part.includes('\n'))
   return (
     <Textarea
@@ -136,14 +165,13 @@ function CommandFields({ executor, set, isReadOnly }: ExecutorFieldsProps) {
       minRows={3}
       maxRows={12}
       value={command.join('\n')}
-      disabled={isReadOnly || !isOneLine}
-      onChange={({ currentTarget }) => set('command', currentTarget.value.split('\n'))}
+      disabled={executor.isReadOnly === true || !isOneLine}
+      onChange={({ currentTarget }) => executor.set('command', currentTarget.value.split('\n'))}
     />
   )
 }
 
-function ModelFields(props: ExecutorFieldsProps & { readonly isProcedural: boolean }) {
-  const { executor, set, isReadOnly, isProcedural } = props
+function ModelFields({ executor, isProcedural }: Omit<KindFieldsProps, 'kind'>) {
   return (
     <>
       <p className={styles.empty}>
@@ -152,96 +180,73 @@ function ModelFields(props: ExecutorFieldsProps & { readonly isProcedural: boole
           : 'The model works with the prompt, the model and the tools on the left.'}
       </p>
       <div className={styles.pair}>
-        <NumberField {...props} name="max_steps" label="Most steps" placeholder="50" max={1_000} />
         <NumberField
-          {...props}
+          draft={executor}
+          name="max_steps"
+          label="Most steps"
+          placeholder="50"
+          min={1}
+          max={1_000}
+        />
+        <NumberField
+          draft={executor}
           name="compact_at_tokens"
-          label="Compact at tokens"
+          label="Compact the context at (tokens)"
           placeholder="100000"
           min={1_000}
           max={10_000_000}
         />
       </div>
-      <Switch
+      <SwitchField
+        draft={executor}
+        name="permission_first"
+        on={true}
         label="Ask permission_request before pre_tool_use"
-        checked={executor.permission_first === true}
-        disabled={isReadOnly}
-        onChange={({ currentTarget }) => set('permission_first', currentTarget.checked ? true : undefined)}
       />
     </>
   )
 }
 
-function CodingAgentFields({ executor, set, isReadOnly }: ExecutorFieldsProps) {
-  const list = (name: string) => [...(textsOf(executor[name]) ?? [])]
-  const setList = (name: string) => (entries: readonly string[]) =>
-    set(name, entries.length === 0 ? undefined : entries)
+function CodingAgentFields({ executor }: Readonly<{ executor: Draft }>) {
   return (
     <>
       <Select
         label="Coding agent"
         description="Started without a terminal. Its tool calls reach the hooks through hookhelm connect."
-        data={[...cliAgents]}
-        value={typeof executor.agent === 'string' ? executor.agent : null}
-        disabled={isReadOnly}
-        onChange={(agent) => set('agent', agent ?? undefined)}
+        data={runnableAgents}
+        value={textOf(executor.value.agent) || null}
+        disabled={executor.isReadOnly ?? false}
+        onChange={(agent) => executor.set('agent', agent ?? undefined)}
         allowDeselect={false}
         required
       />
-      <TagsInput
+      <TextsField
+        draft={executor}
+        name="args"
         label="Further arguments"
-        description="In front of ours, in this order."
-        value={list('args')}
-        disabled={isReadOnly}
-        onChange={setList('args')}
+        description="Placed in this order before the arguments that Hookhelm adds."
         allowDuplicates
       />
-      <TagsInput
+      <TextsField
+        draft={executor}
+        name="allowed_env_vars"
         label="Variables that it gets"
-        description="Of the runner, for example ANTHROPIC_API_KEY."
-        value={list('allowed_env_vars')}
-        disabled={isReadOnly}
-        onChange={setList('allowed_env_vars')}
+        description="Taken from the environment of the runner, for example ANTHROPIC_API_KEY."
       />
-      <TagsInput
+      <TextsField
+        draft={executor}
+        name="command"
         label="Program"
-        description="In place of the usual one, with its first arguments."
-        value={list('command')}
-        disabled={isReadOnly}
-        onChange={setList('command')}
+        description="Replaces the usual program, and may have first arguments."
         allowDuplicates
       />
-      <Switch
+      <SwitchField
+        draft={executor}
+        name="unconnected"
+        on="allow"
         label="Run also if it is not connected"
         description="No hook sees its tool calls then."
-        checked={executor.unconnected === 'allow'}
-        disabled={isReadOnly}
-        onChange={({ currentTarget }) => set('unconnected', currentTarget.checked ? 'allow' : undefined)}
       />
     </>
-  )
-}
-
-interface NumberFieldProps extends ExecutorFieldsProps {
-  readonly name: string
-  readonly label: string
-  readonly placeholder: string
-  readonly min?: number
-  readonly max: number
-}
-
-function NumberField({ executor, set, isReadOnly, name, min = 1, ...shown }: NumberFieldProps) {
-  const value = executor[name]
-  return (
-    <NumberInput
-      label={shown.label}
-      placeholder={shown.placeholder}
-      min={min}
-      max={shown.max}
-      allowDecimal={false}
-      disabled={isReadOnly}
-      value={typeof value === 'number' ? value : ''}
-      onChange={(given) => set(name, given === '' ? undefined : Number(given))}
-    />
   )
 }

@@ -23,9 +23,15 @@ const texts: Readonly<Record<RunHookPoint, readonly [title: string, about: strin
     'When the result arrives',
     'Each hook may change the result before it is stored and shown, or refuse it: the run fails then.',
   ],
-  on_error: ['When the run fails', 'Learns about the error. Nothing waits for it.'],
-  on_timeout: ['When the run takes too long', 'Learns about the timeout, which is no error then.'],
-  on_run_finish: ['After the run', 'Starts further agents with the result. Nothing waits for them.'],
+  on_error: ['When the run fails', 'Each hook receives the error. The run does not wait for it.'],
+  on_timeout: [
+    'When the run takes too long',
+    'Each hook receives the timeout, which does not count as an error.',
+  ],
+  on_run_finish: [
+    'After the run',
+    'Each hook may start another agent with the result. The run does not wait for it.',
+  ],
 }
 
 /** Every point, in the order of a run's life. */

@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Group, Select, Switch } from '@mantine/core'
+import { Button, Group, Select, Switch } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { call } from '../../gateway/call.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
+import { IconAction } from '../../parts/form/icon-action.tsx'
 import { layout, Panel } from '../../parts/layout.tsx'
-import { type Fields, fieldsOf, withField } from '../runs/parameter-form.tsx'
 import styles from './blueprint-page.module.css'
 import { hookPoints, type PointText } from './hook-points.ts'
 import { RunHookForm } from './run-hook-form.tsx'
@@ -16,7 +16,8 @@ interface HooksTabProps {
 
 /** The hooks of an agent at every point of its runs, in the order in which they run. */
 export function HooksTab({ hooks, onChange, isReadOnly }: HooksTabProps) {
-  const named = useNamedHooks()
+  const { data } = useMethod('runHooks.list')
+  const named = (data?.hooks ?? []).map(({ name }) => name)
   return (
     <div className={layout.stack}>
       {hookPoints.map((text) => (
@@ -24,27 +25,13 @@ export function HooksTab({ hooks, onChange, isReadOnly }: HooksTabProps) {
           key={text.point}
           text={text}
           named={named}
-          entries={entriesOf(hooks[text.point])}
+          entries={listOf(hooks[text.point]).map(fieldsOf)}
           isReadOnly={isReadOnly}
           onChange={(entries) => onChange(withField(hooks, text.point, toPoint(hooks[text.point], entries)))}
         />
       ))}
     </div>
   )
-}
-
-function useNamedHooks(): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ['run-hooks'],
-    queryFn: ({ signal }) => call('runHooks.list', {}, signal),
-  })
-  return (data?.hooks ?? []).map(({ name }) => name)
-}
-
-/** A point holds one hook or a list of hooks. */
-function entriesOf(value: unknown): readonly Fields[] {
-  if (value === undefined || value === null) return []
-  return (Array.isArray(value) ? value : [value]).map(fieldsOf)
 }
 
 /** One hook stays an object if it was one, so that an agent without changes is saved as it was. */
@@ -88,11 +75,13 @@ function HookPoint({ text, named, entries, onChange, isReadOnly }: HookPointProp
             entry={entry}
             position={index}
             count={entries.length}
-            whyAwaited={mayBeAsync ? undefined : 'Not here: this hook decides, so the run waits.'}
+            whyAwaited={
+              mayBeAsync ? undefined : 'Not possible here: this hook decides, so the run waits for it.'
+            }
             named={named}
             isReadOnly={isReadOnly}
             onChange={(changed) => onChange(entries.map((old, at) => (at === index ? changed : old)))}
-            onMove={(step) => onChange(moved(entries, index, step))}
+            onMove={(step) => onChange(entries.toSpliced(index, 1).toSpliced(index + step, 0, entry))}
             onRemove={() => onChange(entries.filter((_, at) => at !== index))}
           />
         ))}
@@ -116,13 +105,6 @@ function newEntry(isGate: boolean): Fields {
   return { type: 'agent', agent_name: '', on_error: isGate ? 'block' : 'continue' }
 }
 
-function moved(entries: readonly Fields[], index: number, step: number): readonly Fields[] {
-  const order = entries.slice()
-  const [entry] = order.splice(index, 1)
-  if (entry !== undefined) order.splice(index + step, 0, entry)
-  return order
-}
-
 interface HookEntryProps {
   readonly entry: Fields
   readonly position: number
@@ -141,32 +123,19 @@ function HookEntry(props: HookEntryProps) {
     <fieldset className={styles.entry} disabled={isReadOnly}>
       <legend className={styles.legend}>{`Hook ${position + 1}`}</legend>
       <div className={styles.order}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`Move hook ${position + 1} up`}
-          disabled={position === 0}
-          onClick={() => onMove(-1)}
-        >
-          <IconArrowUp size={15} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`Move hook ${position + 1} down`}
-          disabled={position === count - 1}
-          onClick={() => onMove(1)}
-        >
-          <IconArrowDown size={15} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`Remove hook ${position + 1}`}
-          onClick={onRemove}
-        >
-          <IconTrash size={15} />
-        </ActionIcon>
+        <IconAction
+          icon={IconArrowUp}
+          label={`Move hook ${position + 1} up`}
+          isDisabled={position === 0}
+          onDo={() => onMove(-1)}
+        />
+        <IconAction
+          icon={IconArrowDown}
+          label={`Move hook ${position + 1} down`}
+          isDisabled={position === count - 1}
+          onDo={() => onMove(1)}
+        />
+        <IconAction icon={IconTrash} label={`Remove hook ${position + 1}`} onDo={onRemove} />
       </div>
       <div className={styles.fields}>
         {'$ref' in entry ? (
@@ -185,8 +154,4 @@ function HookEntry(props: HookEntryProps) {
       </div>
     </fieldset>
   )
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -1,35 +1,27 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call, GatewayError } from '../../gateway/call.ts'
+import { GatewayError, type Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { Decision } from '../../parts/decision.tsx'
+import { type Fields, fieldsOf, updateTo } from '../../parts/form/fields.ts'
 import { plural, showControls } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
-import { type Fields, fieldsOf } from '../runs/parameter-form.tsx'
 import styles from './blueprints.module.css'
 import type { StoredBlueprint } from './blueprints.tsx'
 import { RunHookForm } from './run-hook-form.tsx'
 
-type NamedHook = Methods['runHooks.list']['result']['hooks'][number]
-
-interface NamedHooksProps {
-  readonly blueprints: readonly StoredBlueprint[]
-}
+type NamedHook = Result<'runHooks.list'>['hooks'][number]
 
 /** Hooks that are saved once under a name, and used by many blueprints. */
-export function NamedHooks({ blueprints }: NamedHooksProps) {
+export function NamedHooks({ blueprints }: Readonly<{ blueprints: readonly StoredBlueprint[] }>) {
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<NamedHook | 'new'>()
-  const query = useQuery({
-    queryKey: ['run-hooks'],
-    queryFn: ({ signal }) => call('runHooks.list', {}, signal),
-    refetchInterval: 5_000,
-  })
+  const query = useMethod('runHooks.list', {}, { refetchInterval: 5_000 })
   const add = maySave ? (
     <Button variant="default" size="compact-sm" onClick={() => setEdited('new')}>
       New named hook
@@ -38,25 +30,26 @@ export function NamedHooks({ blueprints }: NamedHooksProps) {
   return (
     <section aria-label="Named run hooks">
       <Panel title="Named run hooks" aside={add}>
-        <Loaded query={query} rows={2}>
-          {({ hooks }) =>
-            hooks.length === 0 ? (
-              <Empty title="No named hook yet">
-                A named hook is written once and used by many blueprints, with <code>$ref</code>.
-              </Empty>
-            ) : (
-              hooks.map((hook) => (
-                <NamedHookRow
-                  key={hook.name}
-                  hook={hook}
-                  users={usersOf(hook.name, blueprints)}
-                  maySave={maySave}
-                  onEdit={() => setEdited(hook)}
-                />
-              ))
-            )
+        <LoadedList
+          query={query}
+          rows={2}
+          of={({ hooks }) => hooks}
+          empty={
+            <Empty title="No named hook yet">
+              A named hook is written once and used by many blueprints, with <code>$ref</code>.
+            </Empty>
           }
-        </Loaded>
+        >
+          {(hook) => (
+            <NamedHookRow
+              key={hook.name}
+              hook={hook}
+              users={usersOf(hook.name, blueprints)}
+              maySave={maySave}
+              onEdit={() => setEdited(hook)}
+            />
+          )}
+        </LoadedList>
       </Panel>
       {edited === undefined ? null : (
         <NamedHookEditor
@@ -86,11 +79,7 @@ interface NamedHookRowProps {
 
 function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
   const { name, definition } = hook
-  const queries = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => call('runHooks.delete', { name }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['run-hooks'] }),
-  })
+  const remove = useAction('runHooks.delete')
   return (
     <div className={`${layout.row} ${styles.row}`} data-named-hook={name}>
       <div className={styles.link}>
@@ -103,14 +92,14 @@ function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
           {showControls(String(definition.agent_name ?? definition.url))} · on_error{' '}
           {String(definition.on_error)}
         </span>
-        {remove.error === null ? null : <DeleteRefused error={remove.error} users={users} />}
+        <DeleteRefused error={remove.error} users={users} />
       </div>
       {maySave ? (
         <Group gap="xs">
           <Button variant="default" size="compact-xs" aria-label={`Edit ${name}`} onClick={onEdit}>
             Edit
           </Button>
-          <Confirmed word="Delete" sure={`Delete ${name}`} onDo={() => remove.mutate()} />
+          <Confirmed word="Delete" sure={`Delete ${name}`} onDo={() => remove.mutate({ name })} />
         </Group>
       ) : null}
     </div>
@@ -118,7 +107,13 @@ function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
 }
 
 /** A hook that is in use stays; the way to its users is part of the answer. */
-function DeleteRefused({ error, users }: { readonly error: Error; readonly users: readonly string[] }) {
+function DeleteRefused({
+  error,
+  users,
+}: {
+  readonly error: Error | null
+  readonly users: readonly string[]
+}) {
   if (!(error instanceof GatewayError) || error.status !== 409 || users.length === 0)
     return <Failed error={error} />
   return (
@@ -145,21 +140,11 @@ interface NamedHookEditorProps {
 }
 
 function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
-  const queries = useQueryClient()
   const [name, setName] = useState(stored?.name ?? '')
   const [draft, setDraft] = useState<Fields>(stored?.definition ?? newHook)
-  const save = useMutation({
-    mutationFn: () =>
-      stored === undefined
-        ? call('runHooks.create', { name, definition: draft })
-        : call('runHooks.update', { name, definition: replacementOf(stored.definition, draft) }),
-    onSuccess: async ({ warnings }) => {
-      await queries.invalidateQueries({ queryKey: ['run-hooks'] })
-      if (warnings.length === 0) onClose()
-    },
-  })
-  const { error } = save
-  const at = error instanceof GatewayError && error.at !== undefined ? `${error.at}: ` : ''
+  const save = useAction(stored === undefined ? 'runHooks.create' : 'runHooks.update')
+  // Another type has other fields, and keeps none.
+  const isOfType = stored !== undefined && stored.definition.type === draft.type
   return (
     <Modal
       opened
@@ -172,7 +157,10 @@ function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
         className={layout.stack}
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate()
+          save.mutate(
+            { name, definition: isOfType ? updateTo(draft, stored.definition) : draft },
+            { onSuccess: ({ warnings }) => (warnings.length === 0 ? onClose() : undefined) },
+          )
         }}
       >
         <TextInput
@@ -186,7 +174,7 @@ function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
           required
         />
         <RunHookForm entry={draft} onChange={setDraft} />
-        {error === null ? null : <Failed error={new Error(`${at}${error.message}`)} />}
+        <Failed error={save.error} isPlaceShown />
         {(save.data?.warnings ?? []).map((warning) => (
           <p key={warning} className={styles.refused}>
             <Decision outcome="opened">{warning}</Decision>
@@ -207,11 +195,4 @@ function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
       </form>
     </Modal>
   )
-}
-
-/** An update keeps fields that it does not name, so removed ones become null. */
-function replacementOf(stored: Fields, draft: Fields): Fields {
-  if (stored.type !== draft.type) return draft
-  const removed = Object.keys(stored).filter((field) => !Object.hasOwn(draft, field))
-  return { ...Object.fromEntries(removed.map((field) => [field, null])), ...draft }
 }

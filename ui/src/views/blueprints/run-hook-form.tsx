@@ -1,8 +1,15 @@
-import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { SegmentedControl, Select } from '@mantine/core'
 import { runHookTypes, runHookVerbs } from '../../../../src/runs/run-hook-points.ts'
-import { call } from '../../gateway/call.ts'
-import { type Fields, fieldsOf, ObjectText, withField } from '../runs/parameter-form.tsx'
+import { useMethod } from '../../gateway/use-method.ts'
+import {
+  type Draft,
+  NumberField,
+  ObjectText,
+  SuggestedField,
+  SwitchField,
+  TextField,
+} from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import styles from './blueprint-page.module.css'
 
 interface RunHookFormProps {
@@ -14,9 +21,15 @@ interface RunHookFormProps {
 
 /** One hook of a run: the agent that it starts or the address that it calls, and what its failure means. */
 export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
-  const agents = useAgentNames()
-  const kind = typeof entry.type === 'string' ? entry.type : 'agent'
-  const set = (name: string, value: unknown) => onChange(withField(entry, name, value))
+  const { data } = useMethod('blueprints.list')
+  const agents = (data?.blueprints ?? []).map(({ name }) => name)
+  const kind = textOf(entry.type) || 'agent'
+  const draft: Draft = {
+    value: entry,
+    set: (name, value) => onChange(withField(entry, name, value)),
+    problemOf: () =>
+      isUnknown(entry.agent_name, agents) ? 'there is no agent with this name yet' : undefined,
+  }
   return (
     <>
       <SegmentedControl
@@ -28,81 +41,74 @@ export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
         onChange={(type) => onChange(withType(entry, type))}
       />
       {kind === 'http' ? (
-        <HttpFields entry={entry} set={set} />
+        <HttpFields draft={draft} />
       ) : (
-        <Autocomplete
+        <SuggestedField
+          draft={draft}
+          name="agent_name"
           label="Agent"
           description="It gets the run as its parameters, and its result is the answer."
-          data={[...agents]}
-          value={textOf(entry.agent_name)}
-          error={isUnknown(entry.agent_name, agents) ? 'there is no agent with this name yet' : undefined}
-          onChange={(name) => set('agent_name', name)}
+          data={agents}
           required
         />
       )}
-      <div className={styles.pair}>
-        <div>
-          <span className={styles.label}>If it fails</span>
-          <SegmentedControl
-            size="xs"
-            fullWidth
-            aria-label="If it fails"
-            data={['block', 'continue', 'ignore']}
-            value={textOf(entry.on_error) || 'block'}
-            onChange={(policy) => set('on_error', policy)}
-          />
-        </div>
-        <NumberInput
-          label="Timeout in seconds"
-          placeholder="300"
-          min={1}
-          max={600}
-          allowDecimal={false}
-          value={typeof entry.timeout_seconds === 'number' ? entry.timeout_seconds : ''}
-          onChange={(given) => set('timeout_seconds', given === '' ? undefined : Number(given))}
-        />
-      </div>
-      <Switch
-        label="Nothing waits for it (async)"
+      <FailureFields draft={draft} />
+      <SwitchField
+        draft={draft}
+        name="mode"
+        on="async"
+        label="Run in the background (async)"
         description={whyAwaited}
         disabled={whyAwaited !== undefined && entry.mode !== 'async'}
-        checked={entry.mode === 'async'}
-        onChange={({ currentTarget }) => set('mode', currentTarget.checked ? 'async' : undefined)}
       />
     </>
   )
 }
 
-function useAgentNames(): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ['blueprints'],
-    queryFn: ({ signal }) => call('blueprints.list', {}, signal),
-  })
-  return (data?.blueprints ?? []).map(({ name }) => name)
+/** What a failure means, and how long the hook may take. */
+function FailureFields({ draft }: Readonly<{ draft: Draft }>) {
+  return (
+    <div className={styles.pair}>
+      <div>
+        <span className={styles.label}>If it fails</span>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="If it fails"
+          data={['block', 'continue', 'ignore']}
+          value={textOf(draft.value.on_error) || 'block'}
+          onChange={(policy) => draft.set('on_error', policy)}
+        />
+      </div>
+      <NumberField
+        draft={draft}
+        name="timeout_seconds"
+        label="Timeout in seconds"
+        placeholder="300"
+        min={1}
+        max={600}
+      />
+    </div>
+  )
 }
 
-interface HttpFieldsProps {
-  readonly entry: Fields
-  readonly set: (name: string, value: unknown) => void
-}
-
-function HttpFields({ entry, set }: HttpFieldsProps) {
+function HttpFields({ draft }: Readonly<{ draft: Draft }>) {
   return (
     <>
       <div className={styles.pair}>
-        <TextInput
+        <TextField
+          draft={draft}
+          name="url"
           label="Address"
           placeholder="https://example.com/validate"
-          value={textOf(entry.url)}
-          onChange={({ currentTarget }) => set('url', currentTarget.value)}
           required
         />
         <Select
           label="Method"
           data={[...runHookVerbs]}
           placeholder="POST"
-          value={textOf(entry.method) || null}
-          onChange={(method) => set('method', method ?? undefined)}
+          value={textOf(draft.value.method) || null}
+          onChange={(method) => draft.set('method', method ?? undefined)}
           clearable
         />
       </div>
@@ -110,8 +116,8 @@ function HttpFields({ entry, set }: HttpFieldsProps) {
         label="Headers"
         description="A value may be secret:NAME, or use ${NAME} of the variables that an administrator allows."
         rows={3}
-        value={fieldsOf(entry.headers)}
-        onChange={(headers) => set('headers', Object.keys(headers).length === 0 ? undefined : headers)}
+        value={fieldsOf(draft.value.headers)}
+        onChange={(headers) => draft.set('headers', unlessEmpty(headers))}
       />
     </>
   )
@@ -126,8 +132,4 @@ function withType({ on_error, timeout_seconds, mode }: Fields, type: string): Fi
 
 function isUnknown(name: unknown, known: readonly string[]): boolean {
   return typeof name === 'string' && name !== '' && known.length > 0 && !known.includes(name)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -1,7 +1,11 @@
-import { ActionIcon, Button, Checkbox, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { Button, Checkbox, Select, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type Fields, fieldsOf, ObjectText, textsOf, withField } from '../runs/parameter-form.tsx'
+import { ObjectText, TextField } from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, textsOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
+import { IconAction } from '../../parts/form/icon-action.tsx'
+import { TwoWay } from '../../parts/form/two-way.tsx'
+import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
 
 interface SchemaEditorProps {
@@ -13,84 +17,91 @@ interface SchemaEditorProps {
 
 const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
 
-/** A JSON Schema of an object: its fields as rows, or the whole as JSON. The rows keep what they do not show. */
+/** A JSON Schema of an object: its fields as rows, or the whole as JSON. */
 export function SchemaEditor({ label, value, onChange, isReadOnly }: SchemaEditorProps) {
   const [isText, setText] = useState(false)
   const schema = fieldsOf(value)
-  const properties = Object.entries(fieldsOf(schema.properties))
-  const required = textsOf(schema.required) ?? []
-  const save = (fields: readonly (readonly [string, unknown])[], names: readonly string[]) =>
-    onChange(withNames({ type: 'object', ...schema, properties: Object.fromEntries(fields) }, names))
   return (
     <div className={styles.form}>
-      <SegmentedControl
-        size="xs"
-        className={styles.left ?? ''}
-        aria-label={`${label}: fields or JSON`}
-        data={['Fields', 'JSON']}
-        value={isText ? 'JSON' : 'Fields'}
-        onChange={(chosen) => setText(chosen === 'JSON')}
+      <TwoWay
+        className={styles.left}
+        label={`${label}: fields or JSON`}
+        words={['Fields', 'JSON']}
+        isSecond={isText}
+        onChange={setText}
       />
       {isText ? (
         <ObjectText
           label={`${label} as JSON Schema`}
           value={schema}
           isDisabled={isReadOnly}
-          onChange={(given) => onChange(Object.keys(given).length === 0 ? undefined : given)}
+          onChange={(given) => onChange(unlessEmpty(given))}
         />
       ) : (
-        <>
-          {properties.length === 0 ? (
-            <p className={styles.empty}>
-              {value === undefined ? 'No schema: anything is accepted.' : 'No fields.'}
-            </p>
-          ) : null}
-          {properties.map(([name, field], index) => (
-            <PropertyRow
-              // biome-ignore lint/suspicious/noArrayIndexKey: a field keeps its row while its name is typed
-              key={index}
-              name={name}
-              schema={fieldsOf(field)}
-              isRequired={required.includes(name)}
-              isReadOnly={isReadOnly}
-              onName={(given) =>
-                Object.hasOwn(fieldsOf(schema.properties), given)
-                  ? undefined
-                  : save(
-                      properties.map(([old, kept]) => [old === name ? given : old, kept]),
-                      required.map((old) => (old === name ? given : old)),
-                    )
-              }
-              onSchema={(changed) =>
-                save(
-                  properties.map(([old, kept]) => [old, old === name ? changed : kept]),
-                  required,
-                )
-              }
-              onRequired={(isWanted) =>
-                save(properties, isWanted ? [...required, name] : required.filter((old) => old !== name))
-              }
-              onRemove={() =>
-                save(
-                  properties.filter(([old]) => old !== name),
-                  required.filter((old) => old !== name),
-                )
-              }
-            />
-          ))}
-          {isReadOnly ? null : (
-            <Button
-              variant="default"
-              size="compact-sm"
-              className={styles.left ?? ''}
-              onClick={() => save([...properties, [freeName(properties), { type: 'string' }]], required)}
-            >
-              Add a field
-            </Button>
-          )}
-        </>
+        <SchemaRows value={value} onChange={onChange} isReadOnly={isReadOnly} />
       )}
     </div>
+  )
+}
+
+/** The fields of the object as rows. They keep what they do not show. */
+function SchemaRows({ value, onChange, isReadOnly }: Omit<SchemaEditorProps, 'label'>) {
+  const schema = fieldsOf(value)
+  const properties = Object.entries(fieldsOf(schema.properties))
+  const required = textsOf(schema.required) ?? []
+  const save = (fields: readonly (readonly [string, unknown])[], names: readonly string[]) =>
+    onChange(withNames({ type: 'object', ...schema, properties: Object.fromEntries(fields) }, names))
+  return (
+    <>
+      {properties.length === 0 ? (
+        <p className={styles.empty}>
+          {value === undefined ? 'No schema: anything is accepted.' : 'No fields.'}
+        </p>
+      ) : null}
+      {properties.map(([name, field], index) => (
+        <PropertyRow
+          // biome-ignore lint/suspicious/noArrayIndexKey: a field keeps its row while its name is typed
+          key={index}
+          name={name}
+          schema={fieldsOf(field)}
+          isRequired={required.includes(name)}
+          isReadOnly={isReadOnly}
+          onName={(given) =>
+            Object.hasOwn(fieldsOf(schema.properties), given)
+              ? undefined
+              : save(
+                  properties.map(([old, kept]) => [old === name ? given : old, kept]),
+                  required.map((old) => (old === name ? given : old)),
+                )
+          }
+          onSchema={(changed) =>
+            save(
+              properties.map(([old, kept]) => [old, old === name ? changed : kept]),
+              required,
+            )
+          }
+          onRequired={(isWanted) =>
+            save(properties, isWanted ? [...required, name] : required.filter((old) => old !== name))
+          }
+          onRemove={() =>
+            save(
+              properties.filter(([old]) => old !== name),
+              required.filter((old) => old !== name),
+            )
+          }
+        />
+      ))}
+      {isReadOnly ? null : (
+        <Button
+          variant="default"
+          size="compact-sm"
+          className={styles.left ?? ''}
+          onClick={() => save([...properties, [freeName(properties), { type: 'string' }]], required)}
+        >
+          Add a field
+        </Button>
+      )}
+    </>
   )
 }
 
@@ -118,14 +129,14 @@ interface PropertyRowProps {
 
 function PropertyRow(props: PropertyRowProps) {
   const { name, schema, isRequired, isReadOnly, onName, onSchema, onRequired, onRemove } = props
-  const { type, description } = schema
+  const { type } = schema
   return (
     <div className={styles.property}>
       <TextInput
         aria-label={`Name of ${name}`}
         value={name}
         disabled={isReadOnly}
-        styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
+        styles={MONO}
         onChange={({ currentTarget }) => onName(currentTarget.value)}
       />
       <Select
@@ -136,16 +147,15 @@ function PropertyRow(props: PropertyRowProps) {
         disabled={isReadOnly}
         onChange={(given) => onSchema(withField(schema, 'type', given ?? undefined))}
       />
-      <TextInput
+      <TextField
+        draft={{
+          value: schema,
+          set: (field, given) => onSchema(withField(schema, field, given)),
+          isReadOnly,
+        }}
+        name="description"
         aria-label={`Description of ${name}`}
         placeholder="what it is"
-        value={typeof description === 'string' ? description : ''}
-        disabled={isReadOnly}
-        onChange={({ currentTarget }) =>
-          onSchema(
-            withField(schema, 'description', currentTarget.value === '' ? undefined : currentTarget.value),
-          )
-        }
       />
       <Checkbox
         label="required"
@@ -154,15 +164,7 @@ function PropertyRow(props: PropertyRowProps) {
         disabled={isReadOnly}
         onChange={({ currentTarget }) => onRequired(currentTarget.checked)}
       />
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Remove ${name}`}
-        disabled={isReadOnly}
-        onClick={onRemove}
-      >
-        <IconTrash size={15} />
-      </ActionIcon>
+      <IconAction icon={IconTrash} label={`Remove ${name}`} isDisabled={isReadOnly} onDo={onRemove} />
     </div>
   )
 }

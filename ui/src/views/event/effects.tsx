@@ -15,7 +15,7 @@ interface Section {
 }
 
 /** What the call does, as a tree: commands, files, hosts, and what cannot be known before it runs. */
-export function Effects({ effects }: { readonly effects: ShellEffects }) {
+export function Effects({ effects }: Readonly<{ effects: ShellEffects }>) {
   const { opaque } = effects
   const aside = opaque.length === 0 ? 'all of it is known' : `${plural(opaque.length, 'part')} not known`
   return (

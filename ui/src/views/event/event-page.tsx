@@ -1,17 +1,17 @@
-import { Button, Menu } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
-import { IconChevronDown } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
 import type { ShellEffects } from '../../../../src/engine/core/shell-effects.ts'
 import type { ExplainedTrace } from '../../../../src/gateway/audit/explain-conditions.ts'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping } from '../../frame/shortcuts.ts'
-import { call } from '../../gateway/call.ts'
+import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Chain, describeChange, isUncertain, nameHooks } from '../../parts/chain.tsx'
+import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { fieldsOf, textOf } from '../../parts/form/fields.ts'
 import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
@@ -29,42 +29,26 @@ export function EventPage() {
 }
 
 /** The content of the page, which Live also shows beside its list. */
-export function EventDetails({ eventId }: { readonly eventId: string }) {
-  const query = useQuery({
-    queryKey: ['event', eventId],
-    queryFn: ({ signal }) => call('events.explain', { eventId }, signal),
-    // A recorded event never changes; only the explanation of hooks that did not apply may.
-    staleTime: 60_000,
-  })
+export function EventDetails({ eventId }: Readonly<{ eventId: string }>) {
+  // A recorded event never changes; only the explanation of hooks that did not apply may.
+  const query = useMethod('events.explain', { eventId }, { staleTime: 60_000 })
   return (
     <Loaded query={query} rows={8}>
-      {(explained: Explained) => {
-        const { event, request, decision, trace, effects } = explained
-        return (
-          <EventView
-            event={event}
-            request={request}
-            decision={decision ?? { kind: event.kind }}
-            trace={trace}
-            effects={effects}
-          />
-        )
-      }}
+      {(explained: Explained) => <EventView {...explained} />}
     </Loaded>
   )
 }
 
-interface RecordedEvent {
-  readonly event_id: string
-  readonly event: string
-  readonly session_id: string | null
-  readonly duration_ms: number
-  readonly created_at: number
-}
-
 /** Decision and trace are stored as the engine made them. */
 interface Explained {
-  readonly event: RecordedEvent & { readonly kind: EngineDecision['kind'] }
+  readonly event: {
+    readonly event_id: string
+    readonly event: string
+    readonly session_id: string | null
+    readonly duration_ms: number
+    readonly created_at: number
+    readonly kind: EngineDecision['kind']
+  }
   readonly request?: unknown
   readonly decision?: EngineDecision
   readonly trace?: ExplainedTrace
@@ -75,14 +59,6 @@ interface Explained {
 interface HookNames {
   of(id: string): string
   within(text: string): string
-}
-
-interface EventViewProps {
-  readonly event: RecordedEvent
-  readonly request: unknown
-  readonly decision: EngineDecision
-  readonly trace: ExplainedTrace | undefined
-  readonly effects: ShellEffects | undefined
 }
 
 const verbs: Readonly<Record<Outcome, string>> = {
@@ -96,7 +72,7 @@ const verbs: Readonly<Record<Outcome, string>> = {
   shadow: 'Shadow',
 }
 
-function EventView({ event, request, decision, trace, effects }: EventViewProps) {
+function EventView({ event, request, decision = { kind: event.kind }, trace, effects }: Explained) {
   const { agent, folder, tool, what, input } = readRequest(event.event, request)
   const { steps = [], opened = [] } = decision
   const names: HookNames = {
@@ -108,20 +84,9 @@ function EventView({ event, request, decision, trace, effects }: EventViewProps)
       title={what ?? event.event}
       heading={<code className={styles.what}>{showControls((what ?? event.event).slice(0, 300))}</code>}
       purpose={
-        <span className={styles.where}>
+        <Where event={event}>
           {[agentTitle(agent), folder, tool, event.event].filter(Boolean).join(' · ')}
-          {event.session_id === null ? null : (
-            <>
-              {' · session '}
-              <Link to="/sessions/$sessionId" params={{ sessionId: event.session_id }}>
-                {shortenId(event.session_id)}
-              </Link>
-            </>
-          )}
-          <span className={styles.when}>
-            <Age at={event.created_at} /> · <Duration ms={event.duration_ms} />
-          </span>
-        </span>
+        </Where>
       }
     >
       <div className={layout.stack}>
@@ -164,6 +129,25 @@ function EventView({ event, request, decision, trace, effects }: EventViewProps)
   )
 }
 
+function Where({ event, children }: Pick<Explained, 'event'> & { readonly children: ReactNode }) {
+  return (
+    <span className={styles.where}>
+      {children}
+      {event.session_id === null ? null : (
+        <>
+          {' · session '}
+          <Link to="/sessions/$sessionId" params={{ sessionId: event.session_id }}>
+            {shortenId(event.session_id)}
+          </Link>
+        </>
+      )}
+      <span className={styles.when}>
+        <Age at={event.created_at} /> · <Duration ms={event.duration_ms} />
+      </span>
+    </span>
+  )
+}
+
 interface BannerProps {
   readonly decision: EngineDecision
   readonly names: HookNames
@@ -186,7 +170,6 @@ function Banner({ decision, names, eventId, request, testable, uncertain }: Bann
   const outcome: Outcome =
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
   const why = reason ?? message ?? code
-  const mayCreate = useMay('admin')
   return (
     <div className={`${styles.banner} ${styles[outcome]}`} role="status">
       <Decision outcome={outcome}>
@@ -210,89 +193,71 @@ function Banner({ decision, names, eventId, request, testable, uncertain }: Bann
           ? ` although ${plural(uncertain, 'hook')} could not know all that it does`
           : null}
       </span>
-      <span className={styles.actions}>
-        {testable === undefined ? null : (
-          <Button
-            variant="default"
-            size="xs"
-            renderRoot={(props) => (
-              <Link
-                to="/hooks/$hookId"
-                params={{ hookId: testable }}
-                search={{ tab: 'test', from: eventId }}
-                {...props}
-              />
-            )}
-          >
-            Open in Test
-          </Button>
-        )}
-        {mayCreate ? (
-          <Button
-            variant="default"
-            size="xs"
-            renderRoot={(props) => (
-              <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: eventId }} {...props} />
-            )}
-          >
-            Make a hook
-          </Button>
-        ) : null}
-        <Button
-          variant="default"
-          size="xs"
-          renderRoot={(props) => (
-            <Link to="/recovery" search={{ tab: 'simulate', from: eventId }} {...props} />
-          )}
-        >
-          Simulate recovery rules
-        </Button>
-        <CopyMenu eventId={eventId} request={request} />
-      </span>
+      <EventActions eventId={eventId} request={request} testable={testable} />
     </div>
   )
 }
 
-/** The event's name and its payload as one line of JSON, for a command that reads it from stdin. */
-function readCommandParts(request: unknown): { readonly event: string; readonly payload: string } {
-  const { event, payload }: { event?: unknown; payload?: unknown } =
-    typeof request === 'object' && request !== null ? request : {}
-  return { event: typeof event === 'string' ? event : '', payload: JSON.stringify(payload ?? {}) }
+/** What one can do with the event. */
+function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId' | 'request' | 'testable'>) {
+  const mayCreate = useMay('admin')
+  const { event, payload = {} } = fieldsOf(request)
+  const address = `${location.origin}/v1/events/${eventId}/explain`
+  return (
+    <span className={styles.actions}>
+      {testable === undefined ? null : (
+        <Button
+          variant="default"
+          size="xs"
+          renderRoot={(props) => (
+            <Link
+              to="/hooks/$hookId"
+              params={{ hookId: testable }}
+              search={{ tab: 'test', from: eventId }}
+              {...props}
+            />
+          )}
+        >
+          Open in Test
+        </Button>
+      )}
+      {mayCreate ? (
+        <Button
+          variant="default"
+          size="xs"
+          renderRoot={(props) => (
+            <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: eventId }} {...props} />
+          )}
+        >
+          Make a hook
+        </Button>
+      ) : null}
+      <Button
+        variant="default"
+        size="xs"
+        renderRoot={(props) => <Link to="/recovery" search={{ tab: 'simulate', from: eventId }} {...props} />}
+      >
+        Simulate recovery rules
+      </Button>
+      <CopyMenu
+        texts={[
+          ['as a command', `hookhelm events explain ${eventId}`],
+          ['as curl', `curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${address}`],
+          ['the request, as a test fixture', printJson(request)],
+          // The command reads the payload from stdin, on one line.
+          [
+            'as a test of the hooks in a folder',
+            `hookhelm explain ${textOf(event)} <<'EVENT'\n${JSON.stringify(payload)}\nEVENT`,
+          ],
+          ['the link to this page', location.href],
+        ]}
+      />
+    </span>
+  )
 }
 
 function isStoredHook(id: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)
-}
-
-function CopyMenu({ eventId, request }: Pick<BannerProps, 'eventId' | 'request'>) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
-  const { event, payload } = readCommandParts(request)
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" size="xs" rightSection={<IconChevronDown size={14} />}>
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => copy(`hookhelm events explain ${eventId}`)}>as a command</Menu.Item>
-        <Menu.Item
-          onClick={() =>
-            copy(
-              `curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${location.origin}/v1/events/${eventId}/explain`,
-            )
-          }
-        >
-          as curl
-        </Menu.Item>
-        <Menu.Item onClick={() => copy(printJson(request))}>the request, as a test fixture</Menu.Item>
-        <Menu.Item onClick={() => copy(`hookhelm explain ${event} <<'EVENT'\n${payload}\nEVENT`)}>
-          as a test of the hooks in a folder
-        </Menu.Item>
-        <Menu.Item onClick={() => copy(location.href)}>the link to this page</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  )
 }
 
 interface InputProps {
@@ -304,15 +269,11 @@ interface InputProps {
 /** The input before and after each hook that changed it. `n` and `p` step through. */
 function Input({ input, steps, names }: InputProps) {
   const [at, setAt] = useState(0)
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  usePageKeys((event) => {
     if (isTyping(event)) return
     const move = event.key === 'n' ? 1 : event.key === 'p' ? -1 : 0
     if (move !== 0) setAt(Math.min(Math.max(at + move, 0), Math.max(steps.length - 1, 0)))
   })
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
   const step = steps[at]
   if (step === undefined)
     return (
@@ -367,17 +328,10 @@ function Why({ decision, trace, names }: WhyProps) {
   ]
   return (
     <Panel title="Why">
-      <dl className={styles.facts}>
-        {facts.map(([name, value], index) =>
-          value === undefined ? null : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may occur twice
-            <div key={index}>
-              <dt>{name}</dt>
-              <dd>{showControls(names.within(value.slice(0, 2_000)))}</dd>
-            </div>
-          ),
-        )}
-      </dl>
+      <Facts
+        facts={facts.map(([name, value]) => [name, value && names.within(value.slice(0, 2_000))])}
+        className={styles.facts}
+      />
     </Panel>
   )
 }

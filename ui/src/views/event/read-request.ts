@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../parts/format.ts'
+import { fieldsOf } from '../../parts/form/fields.ts'
 
 interface ShownRequest {
   readonly agent: string | undefined

@@ -1,13 +1,12 @@
 import { Button, Group, Progress } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { useStatusQuery } from '../../frame/status.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { formatCount, formatDuration, formatInstant, plural, shortenId } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, Failed, Loaded, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './guards-page.module.css'
 
@@ -32,50 +31,46 @@ export function GuardsPage() {
 }
 
 function Breakers() {
-  const queries = useQueryClient()
   const mayChange = useMay('admin')
-  const query = useStatusQuery()
-  const enable = useMutation({
-    mutationFn: (hookId: string) => call('hooks.toggle', { hookId, enabled: true }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['status'] }),
-  })
+  const query = useMethod('status')
+  const enable = useAction('hooks.toggle')
   return (
     <Panel title="Circuit breakers" aside="a hook that fails five times within a minute is switched off">
-      {enable.error === null ? null : <Failed error={enable.error} />}
-      <Loaded query={query} rows={2}>
-        {({ hooks }) =>
-          hooks.tripped.length === 0 ? (
-            <Empty title="No breaker has tripped" />
-          ) : (
-            hooks.tripped.map(({ hookId, event, name, reason }) => (
-              <div key={hookId} className={`${layout.row} ${styles.breaker}`}>
-                <Decision outcome="failed">off</Decision>
-                <Link to="/hooks/$hookId" params={{ hookId }} className={styles.cut} title={name ?? hookId}>
-                  {name ?? hookId}
-                </Link>
-                <code>{event}</code>
-                <span className={styles.muted}>{reason}</span>
-                {mayChange ? (
-                  <Button variant="default" size="compact-sm" onClick={() => enable.mutate(hookId)}>
-                    Switch on again
-                  </Button>
-                ) : (
-                  <span />
-                )}
-              </div>
-            ))
-          )
-        }
-      </Loaded>
+      <Failed error={enable.error} />
+      <LoadedList
+        query={query}
+        rows={2}
+        of={({ hooks }) => hooks.tripped}
+        empty={<Empty title="No breaker has tripped" />}
+      >
+        {({ hookId, event, name, reason }) => (
+          <div key={hookId} className={`${layout.row} ${styles.breaker}`}>
+            <Decision outcome="failed">off</Decision>
+            <Link to="/hooks/$hookId" params={{ hookId }} className="cut" title={name ?? hookId}>
+              {name ?? hookId}
+            </Link>
+            <code>{event}</code>
+            <span className="muted">{reason}</span>
+            {mayChange ? (
+              <Button
+                variant="default"
+                size="compact-sm"
+                onClick={() => enable.mutate({ hookId, enabled: true })}
+              >
+                Switch on again
+              </Button>
+            ) : (
+              <span />
+            )}
+          </div>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
 function Budget() {
-  const query = useQuery({
-    queryKey: ['budget'],
-    queryFn: ({ signal }) => call('budgets.get', {}, signal),
-  })
+  const query = useMethod('budgets.get')
   return (
     <Panel title="Token budget of prompt hooks" aside="this month">
       <Loaded query={query} rows={2}>
@@ -108,19 +103,10 @@ function Budget() {
 }
 
 function Deliveries() {
-  const queries = useQueryClient()
   const mayRead = useMay('operator')
   const mayReplay = useMay('admin')
-  const query = useQuery({
-    queryKey: ['deliveries'],
-    queryFn: ({ signal }) => call('deliveries.list', { limit: 100 }, signal),
-    enabled: mayRead,
-  })
-  const replay = useMutation({
-    mutationFn: (ids: readonly string[] | undefined) =>
-      call('deliveries.replay', ids === undefined ? { all: true } : { ids }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries'] }),
-  })
+  const query = useMethod('deliveries.list', { limit: 100 }, { enabled: mayRead })
+  const replay = useAction('deliveries.replay')
   if (!mayRead) return null
   const dead = query.data?.deliveries.filter(({ state }) => state === 'dead').length ?? 0
   return (
@@ -130,7 +116,7 @@ function Deliveries() {
         dead > 0 && mayReplay ? (
           <Group gap="xs">
             {plural(dead, 'delivery', 'deliveries')} given up
-            <Button variant="default" size="compact-xs" onClick={() => replay.mutate(undefined)}>
+            <Button variant="default" size="compact-xs" onClick={() => replay.mutate({ all: true })}>
               Replay all
             </Button>
           </Group>
@@ -139,45 +125,44 @@ function Deliveries() {
         )
       }
     >
-      {replay.error === null ? null : <Failed error={replay.error} />}
-      <Loaded query={query} rows={3}>
-        {({ deliveries }) =>
-          deliveries.length === 0 ? (
-            <Empty title="Nothing waits">Every webhook was delivered.</Empty>
-          ) : (
-            deliveries.map(({ id, kind, dedup_key, state, attempts, due_at, last_error, created_at }) => (
-              <div key={id} className={`${layout.row} ${styles.delivery}`}>
-                <Decision outcome={state === 'dead' ? 'failed' : 'skip'}>{state}</Decision>
-                <DeliveryCause kind={kind} dedupKey={dedup_key} />
-                <span className={styles.muted}>{plural(attempts, 'attempt')}</span>
-                <span className={styles.cut} title={last_error ?? ''}>
-                  {last_error ?? `due ${formatInstant(due_at)}`}
-                </span>
-                <span className={styles.muted}>
-                  <Age at={created_at} />
-                </span>
-                {state === 'dead' && mayReplay ? (
-                  <Button variant="default" size="compact-xs" onClick={() => replay.mutate([id])}>
-                    Replay
-                  </Button>
-                ) : (
-                  <span />
-                )}
-              </div>
-            ))
-          )
-        }
-      </Loaded>
+      <Failed error={replay.error} />
+      <LoadedList
+        query={query}
+        rows={3}
+        of={({ deliveries }) => deliveries}
+        empty={<Empty title="Nothing waits">Every webhook was delivered.</Empty>}
+      >
+        {({ id, kind, dedup_key, state, attempts, due_at, last_error, created_at }) => (
+          <div key={id} className={`${layout.row} ${styles.delivery}`}>
+            <Decision outcome={state === 'dead' ? 'failed' : 'skip'}>{state}</Decision>
+            <DeliveryCause kind={kind} dedupKey={dedup_key} />
+            <span className="muted">{plural(attempts, 'attempt')}</span>
+            <span className="cut" title={last_error ?? ''}>
+              {last_error ?? `due ${formatInstant(due_at)}`}
+            </span>
+            <span className="muted">
+              <Age at={created_at} />
+            </span>
+            {state === 'dead' && mayReplay ? (
+              <Button variant="default" size="compact-xs" onClick={() => replay.mutate({ ids: [id] })}>
+                Replay
+              </Button>
+            ) : (
+              <span />
+            )}
+          </div>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
 /** A delivery of a hook names its hook and its event. */
-function DeliveryCause({ kind, dedupKey }: { readonly kind: string; readonly dedupKey: string }) {
+function DeliveryCause({ kind, dedupKey }: Readonly<{ kind: string; dedupKey: string }>) {
   const [, eventId = ''] = kind === 'hook' ? dedupKey.split(':') : []
   if (eventId === '') return <span>{kind}</span>
   return (
-    <Link to="/events/$eventId" params={{ eventId }} className={styles.cut}>
+    <Link to="/events/$eventId" params={{ eventId }} className="cut">
       event {shortenId(eventId)}
     </Link>
   )
@@ -185,48 +170,40 @@ function DeliveryCause({ kind, dedupKey }: { readonly kind: string; readonly ded
 
 /** Hooks that fire only so often, and how often that is. */
 function Limits() {
-  const query = useQuery({
-    queryKey: ['hooks', 'list'],
-    queryFn: ({ signal }) => call('hooks.list', {}, signal),
-  })
+  const query = useMethod('hooks.list')
   return (
     <Panel title="Quotas and cooldowns" aside="a hook that is skipped is recorded with the reason">
-      <Loaded query={query} rows={2}>
-        {({ hooks }) => {
-          const limited = hooks.flatMap((hook) => {
-            const limits = describeLimits(hook)
-            return limits.length === 0 ? [] : [{ hook, limits }]
-          })
-          return limited.length === 0 ? (
-            <Empty title="No hook has a limit">
-              Set <code>cooldown_ms</code>, <code>dedup_window_ms</code> or{' '}
-              <code>max_invocations_per_turn</code>.
-            </Empty>
-          ) : (
-            limited.map(({ hook: { id, name, event }, limits }) => (
-              <div key={id} className={`${layout.row} ${styles.limit}`}>
-                <Link
-                  to="/hooks/$hookId"
-                  params={{ hookId: id }}
-                  search={{ tab: 'history' }}
-                  className={styles.cut}
-                >
-                  {name ?? id}
-                </Link>
-                <code>{event}</code>
-                <span className={styles.muted}>{limits.join(' · ')}</span>
-              </div>
-            ))
-          )
-        }}
-      </Loaded>
+      <LoadedList
+        query={query}
+        rows={2}
+        of={({ hooks }) => hooks.filter((hook) => describeLimits(hook).length > 0)}
+        empty={
+          <Empty title="No hook has a limit">
+            Set <code>cooldown_ms</code>, <code>dedup_window_ms</code> or{' '}
+            <code>max_invocations_per_turn</code>.
+          </Empty>
+        }
+      >
+        {({ id, name, event, ...hook }) => (
+          <div key={id} className={`${layout.row} ${styles.limit}`}>
+            <Link to="/hooks/$hookId" params={{ hookId: id }} search={{ tab: 'history' }} className="cut">
+              {name ?? id}
+            </Link>
+            <code>{event}</code>
+            <span className="muted">{describeLimits(hook).join(' · ')}</span>
+          </div>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
-type ListedHook = Methods['hooks.list']['result']['hooks'][number]
+type Limits = Pick<
+  Result<'hooks.list'>['hooks'][number],
+  'cooldown_ms' | 'dedup_window_ms' | 'max_invocations_per_turn'
+>
 
-function describeLimits({ cooldown_ms, dedup_window_ms, max_invocations_per_turn }: ListedHook): string[] {
+function describeLimits({ cooldown_ms, dedup_window_ms, max_invocations_per_turn }: Limits): string[] {
   return [
     cooldown_ms ? `at most once in ${formatDuration(cooldown_ms)}` : '',
     dedup_window_ms ? `the same event once in ${formatDuration(dedup_window_ms)}` : '',

@@ -21,7 +21,7 @@ const MINUTES = 60
 const empty = { allow: 0, rewrite: 0, ask: 0, block: 0, p50_ms: null, p95_ms: null }
 
 /** Decisions per minute, stacked by outcome, above the latency that hooks added. The legend filters. */
-export function DecisionsChart({ buckets }: { readonly buckets: readonly Bucket[] }) {
+export function DecisionsChart({ buckets }: Readonly<{ buckets: readonly Bucket[] }>) {
   const [hidden, setHidden] = useState<ReadonlySet<Outcome>>(new Set())
   const [pointed, setPointed] = useState<number>()
   const thisMinute = Math.floor(useNow() / MINUTE) * MINUTE
@@ -59,7 +59,7 @@ export function DecisionsChart({ buckets }: { readonly buckets: readonly Bucket[
 }
 
 /** The chart as text. Minutes without a decision are left out. */
-function ValueTable({ minutes }: { readonly minutes: readonly Bucket[] }) {
+function ValueTable({ minutes }: Readonly<{ minutes: readonly Bucket[] }>) {
   const busy = minutes.filter((minute) => totalOf(minute, outcomes) > 0)
   return (
     <VisuallyHidden>

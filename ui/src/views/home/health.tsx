@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Status } from '../../frame/status.ts'
+import type { Result } from '../../gateway/call.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { layout } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
@@ -8,7 +8,7 @@ import styles from './home-page.module.css'
 import { useConnectedAgentsQuery, useHoursQuery } from './home-queries.ts'
 
 /** Whether anything is wrong, in a few words. */
-export function Headline({ status }: { readonly status: Status | undefined }) {
+export function Headline({ status }: Readonly<{ status: Result<'status'> | undefined }>) {
   const { lines = [], hooks, deadDeliveries } = status ?? {}
   const tripped = hooks?.tripped.length ?? 0
   if (lines.some(({ state }) => state === 'bad')) return 'Something is wrong'
@@ -18,7 +18,7 @@ export function Headline({ status }: { readonly status: Status | undefined }) {
 }
 
 interface HealthProps {
-  readonly status: Status
+  readonly status: Result<'status'>
   readonly lastAt: number | undefined
 }
 
@@ -33,7 +33,7 @@ export function Health({ status, lastAt }: HealthProps) {
       {isWell ? (
         <Line state="ok">
           <b>All {plural(hooks.total - hooks.off.length, 'hook')} answer.</b>{' '}
-          <span className={styles.muted}>
+          <span className="muted">
             <Summary lastAt={lastAt} />
           </span>
         </Line>

@@ -1,18 +1,20 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
-import { usePendingApprovals, useStatusQuery } from '../../frame/status.ts'
-import { call, chooseTenant } from '../../gateway/call.ts'
+import { usePendingApprovals } from '../../frame/status.ts'
+import { chooseTenant, type Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, plural, showControls } from '../../parts/format.ts'
-import { Empty, Loaded, LoadingRows, layout, Meter, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, Loaded, LoadedList, LoadingRows, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
+import { DecidedMeter, decidedOf, type HookCounts } from '../hooks/hook-counts.tsx'
 import { Headline, Health } from './health.tsx'
 import styles from './home-page.module.css'
-import { AGENTS_MS, DAY, useConnectedAgentsQuery, useMinutesQuery } from './home-queries.ts'
+import { AGENTS_MS, useConnectedAgentsQuery } from './home-queries.ts'
 import { SetUp, SetUpPanel } from './set-up.tsx'
 import { Stopped } from './stopped.tsx'
 
@@ -22,13 +24,10 @@ const DecisionsChart = lazy(async () => ({ default: (await import('./decisions-c
 /** Whether anything is wrong, what was stopped, how much, and which agents work. */
 export function HomePage() {
   const { demo } = useCaller()
-  const status = useStatusQuery()
-  const latest = useQuery({
-    queryKey: ['events', 'latest'],
-    queryFn: ({ signal }) => call('events.list', { limit: 1 }, signal),
-  })
-  useRefreshOnEvents([['events'], ['hooks', 'rates']])
-  useRefreshOnEvents([['agents']], { everyMs: AGENTS_MS })
+  const status = useMethod('status')
+  const latest = useMethod('events.list', { limit: 1 })
+  useRefreshOnEvents(['events.list', 'stats.decisions', 'stats.hooks'])
+  useRefreshOnEvents(['capabilities.list'], { everyMs: AGENTS_MS })
   const lastEvent = latest.data?.events[0]
   if (latest.data !== undefined && lastEvent === undefined) return <SetUp />
   return (
@@ -64,13 +63,12 @@ export function HomePage() {
 function DemoNote() {
   const { master } = useCaller()
   const mayRemove = useMay('admin') && master
-  const remove = useMutation({
-    mutationFn: () => call('demo.remove', {}),
+  const remove = useAction('demo.remove', {
     onSuccess: ({ defaultTenantId }) => chooseTenant(defaultTenantId),
   })
   return (
     <>
-      <span className={styles.muted} role={remove.error === null ? undefined : 'alert'}>
+      <span className="muted" role={remove.error === null ? undefined : 'alert'}>
         {remove.error?.message ?? 'This is demo data'}
       </span>
       {mayRemove ? (
@@ -78,7 +76,7 @@ function DemoNote() {
           variant="default"
           size="compact-xs"
           loading={remove.isPending}
-          onClick={() => remove.mutate()}
+          onClick={() => remove.mutate({})}
         >
           Remove it
         </Button>
@@ -100,7 +98,7 @@ function WaitingForYou() {
             <span className={styles.cut}>
               {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
             </span>
-            <span className={`${styles.cut} ${styles.muted}`}>{showControls(reason)}</span>
+            <span className={`${styles.cut} muted`}>{showControls(reason)}</span>
           </span>
           <span className={styles.faint}>
             <Age at={created_at} />
@@ -112,7 +110,7 @@ function WaitingForYou() {
 }
 
 function Decisions() {
-  const query = useMinutesQuery()
+  const query = useMethod('stats.decisions')
   return (
     <Panel title="Decisions per minute" aside="last hour">
       <Loaded query={query} rows={6}>
@@ -131,84 +129,85 @@ function Agents() {
   const query = useConnectedAgentsQuery()
   return (
     <Panel title="Agents" aside={<Link to="/agents">connect another</Link>}>
-      <Loaded query={query} rows={3}>
-        {(connected) =>
-          connected.length === 0 ? (
-            <Empty title="No coding agent is connected">Events come from your own programs.</Empty>
-          ) : (
-            connected.map(({ agent, title, cannot, last_at }) => (
-              <Link
-                key={agent}
-                to="/live"
-                search={{ filter: `agent:${agent}` }}
-                className={`${layout.row} ${styles.agent}`}
-              >
-                <b>{title}</b>
-                {cannot.length === 0 ? (
-                  <Decision outcome="allow">enforced</Decision>
-                ) : (
-                  <span className={styles.muted} title={cannot.join('\n')}>
-                    {plural(cannot.length, 'limit')}
-                  </span>
-                )}
-                <span className={styles.faint}>
-                  <Age at={last_at} />
-                </span>
-              </Link>
-            ))
-          )
-        }
-      </Loaded>
+      <LoadedList
+        query={query}
+        rows={3}
+        of={(connected) => connected}
+        empty={<Empty title="No coding agent is connected">Events come from your own programs.</Empty>}
+      >
+        {({ agent, title, cannot, last_at }) => (
+          <Link
+            key={agent}
+            to="/live"
+            search={{ filter: `agent:${agent}` }}
+            className={`${layout.row} ${styles.agent}`}
+          >
+            <b>{title}</b>
+            {cannot.length === 0 ? (
+              <Decision outcome="allow">enforced</Decision>
+            ) : (
+              <span className="muted" title={cannot.join('\n')}>
+                {plural(cannot.length, 'limit')}
+              </span>
+            )}
+            <span className={styles.faint}>
+              <Age at={last_at} />
+            </span>
+          </Link>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
 /** How often each hook applied and decided in the last day. */
 function HookRates() {
-  const query = useQuery({
-    queryKey: ['hooks', 'rates'],
-    queryFn: async ({ signal }) => {
-      const [{ hooks: counted }, { hooks }] = await Promise.all([
-        call('stats.hooks', { since: Date.now() - DAY }, signal),
-        call('hooks.list', {}, signal),
-      ])
-      const stored = new Map(hooks.map((hook) => [hook.id, hook]))
-      return counted
-        .map((hook) => ({
-          ...hook,
-          name: hook.hook_name ?? stored.get(hook.hook_id)?.name ?? hook.hook_id,
-          isShadow: stored.get(hook.hook_id)?.shadow === true,
-        }))
-        .sort((left, right) => right.matched - left.matched)
-        .slice(0, 10)
-    },
-  })
+  const counts = useMethod('stats.hooks')
+  const list = useMethod('hooks.list')
   return (
     <Panel title="Hooks" aside="decided / matched, 24 h">
-      <Loaded query={query} rows={4}>
-        {(hooks) =>
-          hooks.length === 0 ? (
-            <Empty title="No hook matched today" action={<Link to="/hooks">Open Hooks</Link>} />
-          ) : (
-            hooks.map(({ hook_id, name, isShadow, matched, block, ask, rewrite }) => (
-              <div key={hook_id} className={`${layout.row} ${styles.rate}`}>
-                <span className={styles.cut} title={name}>
-                  {isShadow ? <Decision outcome="shadow">{name}</Decision> : name}
-                </span>
-                <Meter
-                  max={matched}
-                  value={block + ask + rewrite}
-                  label={`${block + ask + rewrite} of ${matched}`}
-                  look={isShadow ? 'shadow' : block > 0 ? 'block' : ask > 0 ? 'ask' : 'rewrite'}
-                />
-                <span>
-                  {block + ask + rewrite} / {matched}
-                </span>
-              </div>
-            ))
-          )
-        }
+      <Loaded query={list} rows={4}>
+        {({ hooks }) => (
+          <LoadedList
+            query={counts}
+            rows={4}
+            of={(counted) =>
+              counted.hooks.toSorted((left, right) => right.matched - left.matched).slice(0, 10)
+            }
+            empty={<Empty title="No hook matched today" action={<Link to="/hooks">Open Hooks</Link>} />}
+          >
+            {(counted) => (
+              <HookRate
+                key={counted.hook_id}
+                counted={counted}
+                stored={hooks.find(({ id }) => id === counted.hook_id)}
+              />
+            )}
+          </LoadedList>
+        )}
       </Loaded>
     </Panel>
+  )
+}
+
+interface HookRateProps {
+  readonly counted: HookCounts
+  readonly stored: Result<'hooks.list'>['hooks'][number] | undefined
+}
+
+function HookRate({ counted, stored }: HookRateProps) {
+  const { hook_id, hook_name, matched } = counted
+  const name = hook_name ?? stored?.name ?? hook_id
+  const isShadow = stored?.shadow === true
+  return (
+    <div className={`${layout.row} ${styles.rate}`}>
+      <span className={styles.cut} title={name}>
+        {isShadow ? <Decision outcome="shadow">{name}</Decision> : name}
+      </span>
+      <DecidedMeter counts={counted} isShadow={isShadow} />
+      <span>
+        {decidedOf(counted)} / {matched}
+      </span>
+    </div>
   )
 }

@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core'
 import { useClipboard, useLocalStorage } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useCaller, useMay } from '../../frame/caller.ts'
-import { call, chooseTenant } from '../../gateway/call.ts'
+import { chooseTenant } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
-import { Packs } from '../../parts/packs.tsx'
+import { PackList } from '../hooks/pack-list.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
 
@@ -49,14 +50,8 @@ export function SetUpPanel() {
 function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done: number | undefined } {
   const mayCreate = useMay('admin')
   const agents = useConnectedAgentsQuery()
-  const hooks = useQuery({
-    queryKey: ['hooks', 'effective', '', ''],
-    queryFn: ({ signal }) => call('hooks.effective', {}, signal),
-  })
-  const blocked = useQuery({
-    queryKey: ['events', 'blocked'],
-    queryFn: ({ signal }) => call('events.list', { kind: 'block', probes: true, limit: 1 }, signal),
-  })
+  const hooks = useMethod('hooks.effective')
+  const blocked = useMethod('events.list', { kind: 'block', probes: true, limit: 1 })
   const isConnected = (agents.data?.length ?? 0) > 0
   // The built-in hooks come with the gateway and are off.
   const hasHooks = hooks.data?.hooks.some(({ source }) => source.kind !== 'builtin') ?? false
@@ -85,7 +80,7 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
             </Link>
           </>
         ) : null}
-        <Packs isShort />
+        <PackList isShort />
         Or write them to a file of the repository:
         <Command text="hookhelm init" />
       </Step>,
@@ -101,15 +96,12 @@ function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done:
 function PlayDemo() {
   const { master, demo, tenants = [] } = useCaller()
   const mayPlay = useMay('admin') && master && !demo
-  const play = useMutation({
-    mutationFn: () => call('demo.play', {}),
-    onSuccess: ({ tenantId }) => chooseTenant(tenantId),
-  })
+  const play = useAction('demo.play', { onSuccess: ({ tenantId }) => chooseTenant(tenantId) })
   if (!mayPlay) return null
   return (
     <>
       {play.error === null ? null : <span role="alert">{play.error.message}</span>}
-      <Button variant="default" size="xs" loading={play.isPending} onClick={() => play.mutate()}>
+      <Button variant="default" size="xs" loading={play.isPending} onClick={() => play.mutate({})}>
         {tenants.some((tenant) => tenant.demo) ? 'Open the demo' : 'Play the demo'}
       </Button>
     </>
@@ -137,7 +129,7 @@ function Step({ number, isDone, title, children }: StepProps) {
   )
 }
 
-function Command({ text }: { readonly text: string }) {
+function Command({ text }: Readonly<{ text: string }>) {
   const { copy, copied } = useClipboard({ timeout: 1_500 })
   return (
     <div className={styles.command}>

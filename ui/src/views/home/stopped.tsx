@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../../gateway/call.ts'
+import { keyOf } from '../../gateway/use-method.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import type { EventSummary } from '../../parts/filter.ts'
+import type { EventSummary } from '../../parts/filter/filter.ts'
 import { agentTitle, formatCount, showControls } from '../../parts/format.ts'
-import { Empty, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Empty, LoadedList, layout, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './home-page.module.css'
 import { DAY, useHoursQuery } from './home-queries.ts'
@@ -12,7 +13,7 @@ import { DAY, useHoursQuery } from './home-queries.ts'
 /** The calls of the last day that did not run as the agents asked, as sentences. */
 export function Stopped() {
   const query = useQuery({
-    queryKey: ['events', 'stopped'],
+    queryKey: keyOf('events.list', 'stopped'),
     queryFn: async ({ signal }) => {
       const since = Date.now() - DAY
       const [blocked, asked, rewritten] = await Promise.all([
@@ -37,19 +38,18 @@ export function Stopped() {
         </>
       }
     >
-      <Loaded query={query} rows={4}>
-        {(events) =>
-          events.length === 0 ? (
-            <Empty title="Nothing was stopped today">
-              Blocked, asked and rewritten calls appear here as sentences.
-            </Empty>
-          ) : (
-            groupAlike(events)
-              .slice(0, 6)
-              .map(({ event, times }) => <StoppedRow key={event.event_id} event={event} times={times} />)
-          )
+      <LoadedList
+        query={query}
+        rows={4}
+        of={(events) => groupAlike(events).slice(0, 6)}
+        empty={
+          <Empty title="Nothing was stopped today">
+            Blocked, asked and rewritten calls appear here as sentences.
+          </Empty>
         }
-      </Loaded>
+      >
+        {({ event, times }) => <StoppedRow key={event.event_id} event={event} times={times} />}
+      </LoadedList>
     </Panel>
   )
 }
@@ -94,7 +94,7 @@ function StoppedRow({ event, times }: AlikeEvents) {
             </>
           )}
         </span>
-        <span className={`${styles.muted} ${styles.cut}`}>
+        <span className={`muted ${styles.cut}`}>
           {times > 1 ? `${times} times · ` : ''}
           {[hook_name ?? by_hook, reason?.replaceAll(by_hook ?? '\0', hook_name ?? '')]
             .filter(Boolean)

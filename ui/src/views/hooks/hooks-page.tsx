@@ -1,53 +1,34 @@
 import { Button, Modal, Select, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import type { Methods } from '../../../../src/client/index.ts'
+import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Meter, Page, Panel, Tag } from '../../parts/layout.tsx'
-import { Packs } from '../../parts/packs.tsx'
+import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
-import { useHookCounts } from './hook-counts.ts'
-import { eventNames } from './hook-schema.ts'
+import { eventNames } from '../hook/hook-schema.ts'
+import { DecidedMeter, decidedOf, type HookCounts, useHookCounts } from './hook-counts.tsx'
 import styles from './hooks-page.module.css'
+import { Packs } from './packs.tsx'
 
 const route = getRouteApi('/hooks')
 
-type Effective = Methods['hooks.effective']['result']
+type Effective = Result<'hooks.effective'>
 type EffectiveHook = Effective['hooks'][number]
-type HookCounts = Methods['stats.hooks']['result']['hooks'][number]
-
-const agents = ['claude-code', 'codex', 'gemini-cli', 'copilot-cli', 'cursor', 'opencode', 'openclaw']
 
 /** The hooks that are really in force, in the order in which they run. */
 export function HooksPage() {
-  const { event = '', agent = '' } = route.useSearch()
+  const search = route.useSearch()
   const navigate = useNavigate()
   const mayCreate = useMay('admin')
-  const query = useQuery({
-    queryKey: ['hooks', 'effective', event, agent],
-    queryFn: ({ signal }) =>
-      call(
-        'hooks.effective',
-        { ...(event === '' ? {} : { event }), ...(agent === '' ? {} : { agent }) },
-        signal,
-      ),
-  })
+  const query = useMethod('hooks.effective', search)
   const counts = useHookCounts()
   const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
-  const choose = (search: { event?: string; agent?: string }) => {
-    const chosen = { event, agent, ...search }
-    void navigate({
-      to: '/hooks',
-      search: {
-        ...(chosen.event === '' ? {} : { event: chosen.event }),
-        ...(chosen.agent === '' ? {} : { agent: chosen.agent }),
-      },
-    })
-  }
+  const choose = (change: typeof search) => void navigate({ to: '/hooks', search: { ...search, ...change } })
   return (
     <Page
       title="Hooks"
@@ -72,17 +53,17 @@ export function HooksPage() {
           aria-label="Event"
           placeholder="every event"
           data={[...eventNames]}
-          value={event === '' ? null : event}
-          onChange={(value) => choose({ event: value ?? '' })}
+          value={search.event ?? null}
+          onChange={(event) => choose({ event: event ?? undefined })}
           clearable
           searchable
         />
         <Select
           aria-label="Agent"
           placeholder="every agent"
-          data={agents}
-          value={agent === '' ? null : agent}
-          onChange={(value) => choose({ agent: value ?? '' })}
+          data={codingAgentNames}
+          value={search.agent ?? null}
+          onChange={(agent) => choose({ agent: agent ?? undefined })}
           clearable
         />
       </div>
@@ -114,7 +95,7 @@ function StarterPacks() {
 }
 
 /** Hook files that are not in force as they are written. */
-function Files({ files }: { readonly files: Effective['files'] }) {
+function Files({ files }: Readonly<{ files: Effective['files'] }>) {
   const odd = files.filter(({ state }) => state !== 'in_force' && state !== 'none')
   if (odd.length === 0) return null
   return (
@@ -218,24 +199,14 @@ function HookRow({
   )
 }
 
-interface RatesProps {
-  readonly counts: HookCounts | undefined
-  readonly isShadow: boolean
-}
-
-function Rates({ counts, isShadow }: RatesProps) {
+function Rates({ counts, isShadow }: Readonly<{ counts: HookCounts | undefined; isShadow: boolean }>) {
   if (counts === undefined) return <span className={styles.faint}>no match today</span>
-  const { matched, block, ask, rewrite, p95_ms } = counts
+  const { matched, p95_ms } = counts
   return (
     <span className={styles.rates}>
-      <Meter
-        max={matched}
-        value={block + ask + rewrite}
-        label={`decided ${block + ask + rewrite} of ${matched} matches`}
-        look={isShadow ? 'shadow' : block > 0 ? 'block' : ask > 0 ? 'ask' : 'rewrite'}
-      />
+      <DecidedMeter counts={counts} isShadow={isShadow} />
       <span className={styles.muted}>
-        {block + ask + rewrite} / {matched}{' '}
+        {decidedOf(counts)} / {matched}{' '}
         {p95_ms === null ? null : (
           <>
             · p95 <Duration ms={p95_ms} />
@@ -246,20 +217,16 @@ function Rates({ counts, isShadow }: RatesProps) {
   )
 }
 
-function Toggle({ hook }: { readonly hook: EffectiveHook }) {
-  const queries = useQueryClient()
+function Toggle({ hook }: Readonly<{ hook: EffectiveHook }>) {
   const mayChange = useMay('admin')
-  const toggle = useMutation({
-    mutationFn: (enabled: boolean) => call('hooks.toggle', { hookId: hook.id, enabled }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['hooks'] }),
-  })
+  const toggle = useAction('hooks.toggle')
   if (!mayChange) return <span className={styles.muted}>{hook.enabled ? 'on' : 'off'}</span>
   return (
     <Switch
       size="xs"
       aria-label={`${hook.enabled ? 'Switch off' : 'Switch on'} ${hook.name ?? hook.id}`}
-      checked={toggle.isPending ? toggle.variables : hook.enabled}
-      onChange={({ currentTarget }) => toggle.mutate(currentTarget.checked)}
+      checked={toggle.isPending ? toggle.variables.enabled : hook.enabled}
+      onChange={({ currentTarget }) => toggle.mutate({ hookId: hook.id, enabled: currentTarget.checked })}
     />
   )
 }

@@ -1,10 +1,11 @@
 import { CloseButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import type { EventSummary } from '../../parts/filter.ts'
+import { Facts } from '../../parts/facts.tsx'
+import type { EventSummary } from '../../parts/filter/filter.ts'
 import { agentTitle, formatInstant, showControls } from '../../parts/format.ts'
 import { Empty, LoadingRows } from '../../parts/layout.tsx'
 import styles from './live-page.module.css'
@@ -23,16 +24,12 @@ interface EventDrawerProps {
 export function EventDrawer({ eventId, summary }: EventDrawerProps) {
   const mayExplain = useMay('operator')
   const { change } = useLiveSearch()
-  const close = () => change({ event: '' }, { replace: true })
-  const onKey = useEffectEvent((pressed: KeyboardEvent) => {
+  const close = () => change({ event: undefined }, { replace: true })
+  usePageKeys((pressed) => {
     // A dialog above the page closes first.
     if (pressed.key === 'Escape' && !isTyping(pressed) && document.querySelector('[role=dialog]') === null)
       close()
   })
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
   return (
     <aside className={styles.drawer} aria-label="Event">
       <div className={styles.tools}>
@@ -41,7 +38,7 @@ export function EventDrawer({ eventId, summary }: EventDrawerProps) {
             Open as a page
           </Link>
         ) : (
-          <span className={styles.faint}>The request and the chain need the role operator.</span>
+          <span className="faint">The request and the chain need the role operator.</span>
         )}
         <CloseButton aria-label="Close the event" title="close (esc)" onClick={close} />
       </div>
@@ -83,16 +80,7 @@ function SummaryDetails({ summary }: Pick<EventDrawerProps, 'summary'>) {
       <h2>
         <code>{showControls(what ?? event)}</code>
       </h2>
-      <dl>
-        {facts.map(([name, value]) =>
-          value === null ? null : (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{typeof value === 'string' ? showControls(value) : value}</dd>
-            </div>
-          ),
-        )}
-      </dl>
+      <Facts facts={facts} className={styles.facts} />
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import { call } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
-import { type EventFilter, type EventSummary, passesFilter } from '../../parts/filter.ts'
+import { type EventFilter, type EventSummary, passesFilter } from '../../parts/filter/filter.ts'
 
 const PAGE = 200
 /** Older rows leave as new ones arrive, so that a page that stays open for days keeps its memory. */

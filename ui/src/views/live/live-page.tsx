@@ -3,11 +3,11 @@ import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { useConnectionState } from '../../gateway/live.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import { commandOf, type EventSummary, filterParams, parseFilter } from '../../parts/filter.ts'
-import { FilterBar } from '../../parts/filter-bar.tsx'
+import { commandOf, type EventSummary, filterParams, parseFilter } from '../../parts/filter/filter.ts'
+import { FilterBar } from '../../parts/filter/filter-bar.tsx'
 import { agentTitle, formatClock, formatInstant, plural } from '../../parts/format.ts'
 import { Empty, Failed, LoadingRows, Page } from '../../parts/layout.tsx'
 import { Code, Duration } from '../../parts/values.tsx'
@@ -38,7 +38,10 @@ export function LivePage() {
       wide
     >
       <div className={styles.bar}>
-        <FilterBar value={filter} onChange={(text) => change({ filter: text }, { replace: true })} />
+        <FilterBar
+          value={filter}
+          onChange={(text) => change({ filter: text || undefined }, { replace: true })}
+        />
         <span className={styles.waiting} role="status">
           {feed.waiting > 0 ? `paused · ${plural(feed.waiting, 'new event')}` : <Pulse />}
         </span>
@@ -182,11 +185,11 @@ function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
       data-event={event_id}
       aria-current={isChosen}
     >
-      <time className={styles.faint} title={formatInstant(created_at)}>
+      <time className="faint" title={formatInstant(created_at)}>
         {formatClock(created_at)}
       </time>
-      <span className={styles.cut}>{agentTitle(agent)}</span>
-      <span className={styles.cut}>
+      <span className="cut">{agentTitle(agent)}</span>
+      <span className="cut">
         {tool ?? <code>{event.event}</code>} {tool === null ? null : <small>{event.event}</small>}
       </span>
       <Code text={what ?? event.event} />
@@ -200,12 +203,12 @@ function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
 }
 
 /** The hook that decided; otherwise the policy that let the call pass, or that a shadow hook would have acted. */
-function By({ event: { hook_name, by_hook, opened, shadow } }: { readonly event: EventSummary }) {
+function By({ event: { hook_name, by_hook, opened, shadow } }: Readonly<{ event: EventSummary }>) {
   if (hook_name === null && by_hook === null && opened === null && shadow > 0)
     return <Decision outcome="shadow">shadow differs</Decision>
   const text = hook_name ?? by_hook ?? opened ?? ''
   return (
-    <span className={styles.cut} title={text}>
+    <span className="cut" title={text}>
       {text}
     </span>
   )
@@ -226,7 +229,7 @@ function useRowKeys(events: readonly EventSummary[], show: (index: number) => vo
     setChosen(eventId)
     change({ event: eventId }, { replace: opened !== undefined })
   }
-  const onKey = useEffectEvent((pressed: KeyboardEvent) => {
+  usePageKeys((pressed) => {
     if (isTyping(pressed) || pressed.metaKey || pressed.ctrlKey) return
     const index = events.findIndex(({ event_id }) => event_id === chosen)
     const event = events[index]
@@ -241,10 +244,6 @@ function useRowKeys(events: readonly EventSummary[], show: (index: number) => vo
     else if (pressed.key === 'f' && event?.session_id)
       void navigate({ to: '/live', search: { filter: `session:${event.session_id}` } })
   })
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
   return { chosen, open }
 }
 

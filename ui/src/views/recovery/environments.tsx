@@ -1,26 +1,25 @@
 import { Button, Modal, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useCaller } from '../../frame/caller.ts'
-import { call, callWithDraft } from '../../gateway/call.ts'
+import { type Result, unchecked } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
-import { fieldsOf, showControls } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { ObjectText } from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, listOf, textOf, updateTo, withField } from '../../parts/form/fields.ts'
+import { showControls } from '../../parts/format.ts'
+import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
-import { type Fields, ObjectText, withField } from '../runs/parameter-form.tsx'
+import { MONO } from '../../theme.ts'
+import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
 import styles from './recovery.module.css'
-import { listOf, problemAt, problemsOf } from './rule-draft.ts'
 
-type Environment = Methods['environments.list']['result']['environments'][number]
+type Environment = Result<'environments.list'>['environments'][number]
 
 /** What starts runners when a rule warms up capacity, and whether rules may do so. */
 export function Environments() {
   const [edited, setEdited] = useState<Partial<Environment>>()
-  const query = useQuery({
-    queryKey: ['environments'],
-    queryFn: ({ signal }) => call('environments.list', {}, signal),
-  })
+  const query = useMethod('environments.list')
   const newButton = (
     <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
       New environment
@@ -30,24 +29,19 @@ export function Environments() {
     <div className={layout.stack}>
       <Permission />
       <Panel title="Environments" aside={newButton}>
-        <Loaded query={query} rows={3}>
-          {({ environments }) =>
-            environments.length === 0 ? (
-              <Empty title="No environment yet" action={newButton}>
-                <code>warm_remote_capacity</code> starts runners through the first environment that is on: a
-                process that the gateway keeps, a command, or an endpoint that scales a pool.
-              </Empty>
-            ) : (
-              environments.map((environment) => (
-                <EnvironmentRow
-                  key={environment.name}
-                  environment={environment}
-                  onEdit={() => setEdited(environment)}
-                />
-              ))
-            )
+        <LoadedList
+          query={query}
+          rows={3}
+          of={({ environments }) => environments}
+          empty={
+            <Empty title="No environment yet" action={newButton}>
+              <code>warm_remote_capacity</code> starts runners through the first environment that is on: a
+              process that the gateway keeps, a command, or an endpoint that scales a pool.
+            </Empty>
           }
-        </Loaded>
+        >
+          {(each) => <EnvironmentRow key={each.name} environment={each} onEdit={() => setEdited(each)} />}
+        </LoadedList>
       </Panel>
       {edited === undefined ? null : (
         <EnvironmentEditor environment={edited} onClose={() => setEdited(undefined)} />
@@ -58,16 +52,8 @@ export function Environments() {
 
 /** The permission `allow_remote_sessions`. Without it, warming up is a recorded skip. */
 function Permission() {
-  const queries = useQueryClient()
-  const query = useQuery({
-    queryKey: ['settings'],
-    queryFn: ({ signal }) => call('settings.get', {}, signal),
-  })
-  const change = useMutation({
-    mutationFn: (allow_remote_sessions: boolean) =>
-      call('settings.set', { settings: { allow_remote_sessions } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),
-  })
+  const query = useMethod('settings.get')
+  const change = useAction('settings.set')
   const isAllowed = query.data?.settings.allow_remote_sessions?.value === true
   return (
     <div className={styles.main}>
@@ -75,14 +61,16 @@ function Permission() {
         label="Rules may start runners"
         checked={isAllowed}
         disabled={query.data === undefined || change.isPending}
-        onChange={({ currentTarget }) => change.mutate(currentTarget.checked)}
+        onChange={({ currentTarget: { checked } }) =>
+          change.mutate({ settings: { allow_remote_sessions: checked } })
+        }
       />
       <span className={styles.muted}>
         {isAllowed
           ? 'The setting allow_remote_sessions is on.'
-          : 'Otherwise the action is skipped, and says so.'}
+          : 'While it is off, the action is skipped and the skip is recorded.'}
       </span>
-      {change.error === null ? null : <Failed error={change.error} />}
+      <Failed error={change.error} />
     </div>
   )
 }
@@ -93,15 +81,8 @@ interface EnvironmentRowProps {
 }
 
 function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit }: EnvironmentRowProps) {
-  const queries = useQueryClient()
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['environments'] }) }
-  const toggle = useMutation({
-    ...settled,
-    mutationFn: (enabled: boolean) =>
-      call('environments.update', { name, definition: { enabled: enabled ? null : false } }),
-  })
-  const remove = useMutation({ ...settled, mutationFn: () => call('environments.delete', { name }) })
-  const failure = toggle.error ?? remove.error
+  const toggle = useAction('environments.update')
+  const remove = useAction('environments.delete')
   const isOn = definition?.enabled !== false
   return (
     <div className={`${layout.row} ${styles.environment}`} data-environment={name}>
@@ -110,7 +91,9 @@ function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit 
         aria-label={`${name} is ${isOn ? 'on' : 'off'}`}
         checked={isOn}
         disabled={definition === null || toggle.isPending}
-        onChange={({ currentTarget }) => toggle.mutate(currentTarget.checked)}
+        onChange={({ currentTarget: { checked } }) =>
+          toggle.mutate({ name, definition: { enabled: checked ? null : false } })
+        }
       />
       <span className={styles.path}>
         <span className={styles.name}>
@@ -128,10 +111,10 @@ function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit 
         <Confirmed
           word="Delete"
           sure={`Delete ${name}: what it started goes on`}
-          onDo={() => remove.mutate()}
+          onDo={() => remove.mutate({ name })}
         />
       </span>
-      {failure === null ? null : <Failed error={failure} />}
+      <Failed error={toggle.error ?? remove.error} />
     </div>
   )
 }
@@ -150,7 +133,6 @@ interface EnvironmentEditorProps {
 }
 
 function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
-  const queries = useQueryClient()
   const { edition } = useCaller()
   const isNew = environment.name === undefined
   const [name, setName] = useState(environment.name ?? '')
@@ -158,17 +140,7 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
     environment.definition ??
       (edition === 'standard' ? { type: 'http', config: { url: '' } } : { type: 'process', exec: [] }),
   )
-  const save = useMutation({
-    mutationFn: () =>
-      isNew
-        ? callWithDraft('environments.create', { name, definition: draft })
-        : callWithDraft('environments.update', {
-            name,
-            definition: { ...clearedBy(environment.definition, draft), ...draft },
-          }),
-    onSuccess: onClose,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['environments'] }),
-  })
+  const save = useAction(isNew ? 'environments.create' : 'environments.update', { onSuccess: onClose })
   const problems = problemsOf(save.error)
   return (
     <Modal opened onClose={onClose} title={isNew ? 'New environment' : `Environment ${name}`} size="lg">
@@ -181,59 +153,73 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           required
         />
-        <SegmentedControl
-          size="xs"
-          className={styles.left ?? ''}
-          aria-label="Type"
-          data={['process', 'command', 'http'].map((type) => ({
-            value: type,
-            label: type,
-            disabled: type !== 'http' && edition === 'standard',
-          }))}
-          value={typeof draft.type === 'string' ? draft.type : 'process'}
-          onChange={(type) => setDraft(type === 'process' ? { type, exec: [] } : { type, config: {} })}
-        />
-        {draft.type === 'process' ? (
-          <Textarea
-            label="Program and arguments, one per line"
-            description="It goes on running, and is not started again while it does."
-            autosize
-            minRows={3}
-            styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
-            value={listOf(draft.exec).join('\n')}
-            error={problemAt(problems, 'exec') ?? problemAt(problems, 'definition')}
-            onChange={({ currentTarget }) =>
-              setDraft({ ...draft, exec: currentTarget.value.split('\n').filter((line) => line !== '') })
-            }
-          />
-        ) : (
-          <ObjectText
-            key={String(draft.type)}
-            label="Config"
-            description={
-              draft.type === 'http' ? 'That of an http hook: {"url": "https://…"}' : 'That of a command hook.'
-            }
-            rows={4}
-            value={fieldsOf(draft.config)}
-            onChange={(config) => setDraft(withField(draft, 'config', config))}
-          />
-        )}
+        <DefinitionFields draft={draft} onChange={setDraft} problems={problems} />
         <Button
           size="xs"
           className={styles.left ?? ''}
           loading={save.isPending}
-          onClick={() => save.mutate()}
+          onClick={() =>
+            save.mutate(unchecked({ name, definition: updateTo(draft, environment.definition ?? {}) }))
+          }
         >
           Save the environment
         </Button>
-        {save.error === null ? null : <Failed error={save.error} />}
+        <Failed error={save.error} />
       </div>
     </Modal>
   )
 }
 
-/** Another type has other fields: null removes those that it has no more. */
-function clearedBy(before: Environment['definition'] | undefined, draft: Fields): Fields {
-  const gone = Object.keys(before ?? {}).filter((key) => !Object.hasOwn(draft, key))
-  return Object.fromEntries(gone.map((key) => [key, null]))
+interface DefinitionFieldsProps {
+  readonly draft: Fields
+  readonly onChange: (draft: Fields) => void
+  readonly problems: Problems
+}
+
+/** What the environment starts. Another type has other fields. */
+function DefinitionFields({ draft, onChange, problems }: DefinitionFieldsProps) {
+  const { edition } = useCaller()
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        className={styles.left ?? ''}
+        aria-label="Type"
+        data={['process', 'command', 'http'].map((type) => ({
+          value: type,
+          label: type,
+          disabled: type !== 'http' && edition === 'standard',
+        }))}
+        value={textOf(draft.type) || 'process'}
+        onChange={(type) => onChange(type === 'process' ? { type, exec: [] } : { type, config: {} })}
+      />
+      {draft.type === 'process' ? (
+        <Textarea
+          label="Program and arguments, one per line"
+          description="It goes on running, and is not started again while it does."
+          autosize
+          minRows={3}
+          styles={MONO}
+          value={listOf(draft.exec).join('\n')}
+          error={problemAt(problems, 'exec') ?? problemAt(problems, 'definition')}
+          onChange={({ currentTarget }) =>
+            onChange({ ...draft, exec: currentTarget.value.split('\n').filter((line) => line !== '') })
+          }
+        />
+      ) : (
+        <ObjectText
+          key={String(draft.type)}
+          label="Config"
+          description={
+            draft.type === 'http'
+              ? 'The config of an http hook: {"url": "https://…"}'
+              : 'The config of a command hook.'
+          }
+          rows={4}
+          value={fieldsOf(draft.config)}
+          onChange={(config) => onChange(withField(draft, 'config', config))}
+        />
+      )}
+    </>
+  )
 }

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import type { Params, Result } from '../../gateway/call.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { showControls } from '../../parts/format.ts'
 import { layout, Panel } from '../../parts/layout.tsx'
@@ -9,16 +8,8 @@ import { Age } from '../../parts/values.tsx'
 import { RunStatus } from '../runs/run-status.tsx'
 import styles from './recovery.module.css'
 
-export type Firing = Methods['rules.history']['result']['firings'][number]
+export type Firing = Result<'rules.history'>['firings'][number]
 export type FiringAction = Firing['actions'][number]
-type FiringFilter = Methods['rules.history']['params']
-
-export function useFirings(filter: FiringFilter) {
-  return useQuery({
-    queryKey: ['firings', filter],
-    queryFn: ({ signal }) => call('rules.history', filter, signal),
-  })
-}
 
 const runStatuses = {
   pending: 'pending',
@@ -41,11 +32,11 @@ export function ActionStatus({ status, children = status }: ActionStatusProps) {
   )
 }
 
-/** Each firing as a row that opens its graph. */
-export function FiringRows({ firings }: { readonly firings: readonly Firing[] }) {
-  return firings.map(({ firing_id, rule_id, event, outcome, actions, created_at }) => (
+/** A firing as a row that opens its graph. */
+export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
+  const { firing_id, rule_id, event, outcome, actions, created_at } = firing
+  return (
     <Link
-      key={firing_id}
       to="/recovery/firings/$firingId"
       params={{ firingId: firing_id }}
       className={`${layout.row} ${styles.firing}`}
@@ -68,21 +59,23 @@ export function FiringRows({ firings }: { readonly firings: readonly Firing[] })
         <Age at={created_at} />
       </span>
     </Link>
-  ))
+  )
 }
 
 interface RelatedFiringsProps {
   readonly title: string
-  readonly filter: FiringFilter
+  readonly filter: Params<'rules.history'>
 }
 
 /** The firings that belong to an event or a run; nothing if there are none. */
 export function RelatedFirings({ title, filter }: RelatedFiringsProps) {
-  const { data } = useFirings({ ...filter, limit: 20 })
+  const { data } = useMethod('rules.history', { ...filter, limit: 20 })
   if (data === undefined || data.firings.length === 0) return null
   return (
     <Panel title={title} aside="recovery rules">
-      <FiringRows firings={data.firings} />
+      {data.firings.map((firing) => (
+        <FiringRow key={firing.firing_id} firing={firing} />
+      ))}
     </Panel>
   )
 }

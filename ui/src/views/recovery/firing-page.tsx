@@ -1,32 +1,28 @@
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { shortenId, showControls } from '../../parts/format.ts'
 import { Json } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
-import { resultOf, useSessionEvents } from '../runs/run-events.ts'
+import { actionTitle, STORED } from '../rules/rule-draft.ts'
+import { resultOf, useRun, useSessionEvents } from '../runs/run-events.ts'
 import { hasEnded, RunStatus, runDuration } from '../runs/run-status.tsx'
 import styles from './firing-graph.module.css'
 import { ActionStatus, type Firing, type FiringAction } from './firing-list.tsx'
-import { actionTitle, STORED } from './rule-draft.ts'
 
 const route = getRouteApi('/recovery/firings/$firingId')
 
-type ShownFiring = Methods['rules.firing']['result']
+type ShownFiring = Result<'rules.firing'>
 type SentMessage = ShownFiring['messages'][number]
 type ChannelDelivery = SentMessage['deliveries'][number]
 
 /** One firing as a graph: failure, rule, actions, what they started, and how that ended. */
 export function FiringPage() {
   const { firingId } = route.useParams()
-  const query = useQuery({
-    queryKey: ['firing', firingId],
-    queryFn: ({ signal }) => call('rules.firing', { firing_id: firingId }, signal),
-  })
+  const query = useMethod('rules.firing', { firing_id: firingId })
   return (
     <Loaded query={query} rows={6}>
       {({ firing, messages }) => <FiringView firing={firing} messages={messages} />}
@@ -83,14 +79,8 @@ function FiringView({ firing, messages }: ShownFiring) {
   )
 }
 
-interface NodeProps {
-  readonly kind: string
-  readonly label: string
-  readonly children: ReactNode
-}
-
 /** A box of the graph, with the word for what it is. */
-function Node({ kind, label, children }: NodeProps) {
+function Node({ kind, label, children }: Readonly<{ kind: string; label: string; children: ReactNode }>) {
   return (
     <div className={styles.node} data-node={kind}>
       <span className={styles.kind}>{label}</span>
@@ -99,7 +89,7 @@ function Node({ kind, label, children }: NodeProps) {
   )
 }
 
-function FailureNode({ firing }: { readonly firing: Firing }) {
+function FailureNode({ firing }: Readonly<{ firing: Firing }>) {
   const { event_id, event, outcome, run_id } = firing
   return (
     <Node kind="failure" label="failure">
@@ -132,7 +122,7 @@ function RuleLink({ firing: { rule_id, source }, children }: RuleLinkProps) {
     <Link
       to="/recovery/rules/$ruleId"
       params={{ ruleId: rule_id }}
-      search={source === STORED ? {} : { source }}
+      search={{ source: source === STORED ? undefined : source }}
       className={styles.main ?? ''}
     >
       {children}
@@ -140,7 +130,7 @@ function RuleLink({ firing: { rule_id, source }, children }: RuleLinkProps) {
   )
 }
 
-function RuleNode({ firing }: { readonly firing: Firing }) {
+function RuleNode({ firing }: Readonly<{ firing: Firing }>) {
   const { rule_id, source } = firing
   return (
     <Node kind="rule" label={source === STORED ? 'rule' : 'rule of a file'}>
@@ -187,12 +177,8 @@ function ActionBranch({ firing, action, messages }: ActionBranchProps) {
 }
 
 /** The run that the action started, and what came of it. */
-function RunBranch({ runId }: { readonly runId: string }) {
-  const query = useQuery({
-    queryKey: ['run', runId],
-    queryFn: ({ signal }) => call('runs.show', { run_id: runId }, signal),
-    refetchInterval: ({ state }) => (state.data !== undefined && hasEnded(state.data.run) ? false : 1_500),
-  })
+function RunBranch({ runId }: Readonly<{ runId: string }>) {
+  const query = useRun(runId)
   const run = query.data?.run
   const isEnded = run !== undefined && hasEnded(run)
   const events = useSessionEvents(run?.session_id, !isEnded)
@@ -238,7 +224,7 @@ function RunBranch({ runId }: { readonly runId: string }) {
   )
 }
 
-function MessageBranch({ message }: { readonly message: SentMessage }) {
+function MessageBranch({ message }: Readonly<{ message: SentMessage }>) {
   const { message_id, team, member, summary, read_at, deliveries } = message
   return (
     <li>
@@ -274,7 +260,7 @@ export function deliveryText({ state, attempts, last_error }: ChannelDelivery): 
   return state === 'dead' ? `given up after ${attempts}${problem}` : `waits${problem}`
 }
 
-function DeliveryNode({ delivery }: { readonly delivery: ChannelDelivery }) {
+function DeliveryNode({ delivery }: Readonly<{ delivery: ChannelDelivery }>) {
   const { type, state } = delivery
   const outcome = state === 'done' ? 'allow' : state === 'dead' ? 'failed' : 'skip'
   const text = deliveryText(delivery)

@@ -1,18 +1,19 @@
-import { Button, SegmentedControl } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { TwoWay } from '../../parts/form/two-way.tsx'
 import { showControls } from '../../parts/format.ts'
 import { Text } from '../../parts/json.tsx'
-import { Empty, Failed, Loaded, Panel, Tag } from '../../parts/layout.tsx'
+import { Empty, Failed, LoadedList, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { deliveryText } from './firing-page.tsx'
 import styles from './recovery.module.css'
 
-type Message = Methods['mailbox.list']['result']['messages'][number]
+type Message = Result<'mailbox.list'>['messages'][number]
 
 interface MailboxProps {
   readonly team: string | undefined
@@ -22,46 +23,33 @@ interface MailboxProps {
 /** The messages of one team or of all, newest first. Opening one marks it as read. */
 export function Mailbox({ team, messageId }: MailboxProps) {
   const [isUnread, setUnread] = useState(false)
-  const query = useQuery({
-    queryKey: ['mailbox', team ?? '', isUnread],
-    queryFn: ({ signal }) =>
-      call(
-        'mailbox.list',
-        { limit: 100, ...(team === undefined ? {} : { team }), ...(isUnread ? { unread: true } : {}) },
-        signal,
-      ),
-  })
+  const query = useMethod('mailbox.list', { limit: 100, team, unread: isUnread || undefined })
   return (
     <Panel
       title={team === undefined ? 'Mailboxes' : `Mailboxes of ${team}`}
       aside={
-        <SegmentedControl
-          size="xs"
-          aria-label="Which messages"
-          data={['All', 'Unread']}
-          value={isUnread ? 'Unread' : 'All'}
-          onChange={(value) => setUnread(value === 'Unread')}
-        />
+        <TwoWay label="Which messages" words={['All', 'Unread']} isSecond={isUnread} onChange={setUnread} />
       }
     >
-      <Loaded query={query} rows={5}>
-        {({ messages }) =>
-          messages.length === 0 ? (
-            <Empty title={isUnread ? 'Nothing is unread' : 'No message yet'}>
-              When a rule notifies a team, each recipient gets the message here.
-            </Empty>
-          ) : (
-            messages.map((message) => (
-              <MessageRow
-                key={message.message_id}
-                message={message}
-                team={team}
-                isOpen={message.message_id === messageId}
-              />
-            ))
-          )
+      <LoadedList
+        query={query}
+        rows={5}
+        of={({ messages }) => messages}
+        empty={
+          <Empty title={isUnread ? 'Nothing is unread' : 'No message yet'}>
+            When a rule notifies a team, each recipient gets the message here.
+          </Empty>
         }
-      </Loaded>
+      >
+        {(message) => (
+          <MessageRow
+            key={message.message_id}
+            message={message}
+            team={team}
+            isOpen={message.message_id === messageId}
+          />
+        )}
+      </LoadedList>
     </Panel>
   )
 }
@@ -75,11 +63,10 @@ interface MessageRowProps {
 function MessageRow({ message, team, isOpen }: MessageRowProps) {
   const navigate = useNavigate()
   const { message_id, member, summary, created_at, read_at, channels } = message
-  const near = team === undefined ? {} : { team }
   const open = () =>
     void navigate({
       to: '/recovery',
-      search: { tab: 'teams', ...near, ...(isOpen ? {} : { message: message_id }) },
+      search: { tab: 'teams', team, message: isOpen ? undefined : message_id },
       replace: true,
     })
   return (
@@ -102,18 +89,15 @@ function MessageRow({ message, team, isOpen }: MessageRowProps) {
   )
 }
 
-function OpenMessage({ message }: { readonly message: Message }) {
-  const queries = useQueryClient()
+function OpenMessage({ message }: Readonly<{ message: Message }>) {
   const mayRead = useMay('operator')
   const { message_id, firing_id, from, team, member, text, read_at } = message
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['mailbox'] }) }
-  const read = useMutation({ ...settled, mutationFn: () => call('mailbox.read', { message_id }) })
-  const remove = useMutation({ ...settled, mutationFn: () => call('mailbox.delete', { message_id }) })
+  const read = useAction('mailbox.read')
+  const remove = useAction('mailbox.delete')
   const markRead = useEffectEvent(() => {
-    if (read_at === null && mayRead) read.mutate()
+    if (read_at === null && mayRead) read.mutate({ message_id })
   })
   useEffect(() => markRead(), [])
-  const failure = read.error ?? remove.error
   return (
     <div className={styles.open}>
       <p className={styles.muted}>
@@ -128,27 +112,19 @@ function OpenMessage({ message }: { readonly message: Message }) {
           </Link>
         )}
         {mayRead ? (
-          <Button variant="default" size="compact-xs" onClick={() => remove.mutate()}>
+          <Button variant="default" size="compact-xs" onClick={() => remove.mutate({ message_id })}>
             Delete
           </Button>
         ) : null}
       </div>
-      {failure === null ? null : <Failed error={failure} />}
+      <Failed error={read.error ?? remove.error} />
     </div>
   )
 }
 
-interface DeliveriesProps {
-  readonly firingId: string
-  readonly messageId: string
-}
-
 /** What became of the message on each channel of its recipient. */
-function Deliveries({ firingId, messageId }: DeliveriesProps) {
-  const { data } = useQuery({
-    queryKey: ['firing', firingId],
-    queryFn: ({ signal }) => call('rules.firing', { firing_id: firingId }, signal),
-  })
+function Deliveries({ firingId, messageId }: Readonly<{ firingId: string; messageId: string }>) {
+  const { data } = useMethod('rules.firing', { firing_id: firingId })
   const deliveries = data?.messages.find(({ message_id }) => message_id === messageId)?.deliveries ?? []
   if (deliveries.length === 0) return null
   return (

@@ -1,15 +1,16 @@
-import { Button, Switch, Tabs } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Switch } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
-import { Empty, Failed, Loaded, Page, Panel } from '../../parts/layout.tsx'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { Empty, Failed, LoadedList, Page, Panel } from '../../parts/layout.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
+import { NEW_RULE } from '../rules/rule-draft.ts'
+import { RuleList } from '../rules/rule-list.tsx'
+import { SimulateTab } from '../rules/simulate-tab.tsx'
 import { Environments } from './environments.tsx'
-import { FiringRows, useFirings } from './firing-list.tsx'
+import { FiringRow } from './firing-list.tsx'
 import styles from './recovery.module.css'
-import { NEW_RULE } from './rule-draft.ts'
-import { RuleList } from './rule-list.tsx'
-import { SimulateTab } from './simulate-tab.tsx'
 import { Teams } from './teams.tsx'
 
 const route = getRouteApi('/recovery')
@@ -46,54 +47,34 @@ export function RecoveryPage() {
       }
     >
       <MainSwitch />
-      <Tabs
-        value={tab}
-        onChange={(chosen) =>
-          void navigate({ to: '/recovery', search: chosen === null ? {} : { tab: chosen } })
-        }
-        keepMounted={false}
-      >
-        <Tabs.List mb="md" className={styles.tabs ?? ''}>
-          <Tabs.Tab value="rules">Rules</Tabs.Tab>
-          <Tabs.Tab value="firings">Firings</Tabs.Tab>
-          <Tabs.Tab value="simulate">Simulate</Tabs.Tab>
-          <Tabs.Tab value="teams">Teams and mailboxes</Tabs.Tab>
-          {maySave ? <Tabs.Tab value="environments">Environments</Tabs.Tab> : null}
-        </Tabs.List>
-        <Tabs.Panel value="rules">
-          <RuleList />
-        </Tabs.Panel>
-        <Tabs.Panel value="firings">
-          <Firings />
-        </Tabs.Panel>
-        <Tabs.Panel value="simulate">
-          <SimulateTab from={from} />
-        </Tabs.Panel>
-        <Tabs.Panel value="teams">
-          <Teams team={team} messageId={message} />
-        </Tabs.Panel>
-        {maySave ? (
-          <Tabs.Panel value="environments">
-            <Environments />
-          </Tabs.Panel>
-        ) : null}
-      </Tabs>
+      <PageTabs
+        className={styles.tabs}
+        chosen={tab}
+        onChoose={(name) => void navigate({ to: '/recovery', search: { tab: name } })}
+        tabs={[
+          { name: 'rules', title: 'Rules', content: <RuleList /> },
+          { name: 'firings', title: 'Firings', content: <Firings /> },
+          { name: 'simulate', title: 'Simulate', content: <SimulateTab from={from} /> },
+          {
+            name: 'teams',
+            title: 'Teams and mailboxes',
+            content: <Teams team={team} messageId={message} />,
+          },
+          { name: 'environments', title: 'Environments', content: <Environments />, isHidden: !maySave },
+        ]}
+      />
     </Page>
   )
 }
 
 /** Rules are off until a person switches them on. */
 function MainSwitch() {
-  const queries = useQueryClient()
   const mayChange = useMay('admin')
-  const query = useQuery({ queryKey: ['rules'], queryFn: ({ signal }) => call('rules.list', {}, signal) })
-  const change = useMutation({
-    mutationFn: (rules_enabled: boolean) => call('settings.set', { settings: { rules_enabled } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['rules'] }),
-  })
+  const query = useMethod('rules.list')
+  const change = useAction('settings.set')
   if (query.data === undefined) return <div className={styles.main} />
   const { enabled } = query.data
-  const wanted = change.variables
+  const wanted = change.variables?.settings.rules_enabled
   const isOverruled = wanted !== undefined && change.isSuccess && !query.isFetching && wanted !== enabled
   return (
     <>
@@ -102,7 +83,9 @@ function MainSwitch() {
           label={enabled ? 'Recovery rules are on' : 'Recovery rules are off'}
           checked={enabled}
           disabled={!mayChange || change.isPending}
-          onChange={({ currentTarget }) => change.mutate(currentTarget.checked)}
+          onChange={({ currentTarget: { checked } }) =>
+            change.mutate({ settings: { rules_enabled: checked } })
+          }
         />
         <span className={styles.muted}>
           {enabled
@@ -111,33 +94,34 @@ function MainSwitch() {
           {isOverruled ? ' The setting of the whole gateway decides: rules_enabled.' : ''}
         </span>
       </div>
-      {change.error === null ? null : <Failed error={change.error} />}
+      <Failed error={change.error} />
     </>
   )
 }
 
 function Firings() {
-  const query = useFirings({ limit: 100 })
+  const query = useMethod('rules.history', { limit: 100 })
   return (
     <Panel>
-      <Loaded query={query} rows={6}>
-        {({ firings }) =>
-          firings.length === 0 ? (
-            <Empty
-              title="No rule has fired yet"
-              action={
-                <Link to="/recovery" search={{ tab: 'simulate' }}>
-                  Simulate one
-                </Link>
-              }
-            >
-              A firing appears here by itself, from the failure to the result of each action.
-            </Empty>
-          ) : (
-            <FiringRows firings={firings} />
-          )
+      <LoadedList
+        query={query}
+        rows={6}
+        of={({ firings }) => firings}
+        empty={
+          <Empty
+            title="No rule has fired yet"
+            action={
+              <Link to="/recovery" search={{ tab: 'simulate' }}>
+                Simulate one
+              </Link>
+            }
+          >
+            A firing appears here by itself, from the failure to the result of each action.
+          </Empty>
         }
-      </Loaded>
+      >
+        {(firing) => <FiringRow key={firing.firing_id} firing={firing} />}
+      </LoadedList>
     </Panel>
   )
 }

@@ -1,13 +1,15 @@
-import { ActionIcon, Button, Group, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call, callWithDraft } from '../../gateway/call.ts'
-import { fieldsOf } from '../../parts/format.ts'
+import { unchecked } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { type Draft, TextField } from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
+import { IconAction } from '../../parts/form/icon-action.tsx'
 import { Failed, Loaded } from '../../parts/layout.tsx'
-import { type Fields, withField } from '../runs/parameter-form.tsx'
+import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
 import styles from './recovery.module.css'
-import { listOf, type Problems, problemAt, problemsOf } from './rule-draft.ts'
 
 interface TeamEditorProps {
   /** The team to change; a new one if absent. */
@@ -17,11 +19,7 @@ interface TeamEditorProps {
 
 /** A team with its members and the channels of each. */
 export function TeamEditor({ name, onClose }: TeamEditorProps) {
-  const query = useQuery({
-    queryKey: ['teams', name ?? ''],
-    queryFn: ({ signal }) => call('teams.show', { name: name ?? '' }, signal),
-    enabled: name !== undefined,
-  })
+  const query = useMethod('teams.show', { name: name ?? '' }, { enabled: name !== undefined })
   return (
     <Modal opened onClose={onClose} title={name === undefined ? 'New team' : `Team ${name}`} size="lg">
       {name === undefined ? (
@@ -42,17 +40,11 @@ interface TeamFormProps {
 }
 
 function TeamForm({ given, name, onClose }: TeamFormProps) {
-  const queries = useQueryClient()
   const [typedName, setName] = useState(name ?? '')
   const [draft, setDraft] = useState(given)
   const members = listOf(draft.members).map(fieldsOf)
   const setMembers = (next: readonly Fields[]) => setDraft(withField(draft, 'members', next))
-  const save = useMutation({
-    mutationFn: () =>
-      callWithDraft(name === undefined ? 'teams.create' : 'teams.update', { ...draft, name: typedName }),
-    onSuccess: onClose,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['teams'] }),
-  })
+  const save = useAction(name === undefined ? 'teams.create' : 'teams.update', { onSuccess: onClose })
   const problems = problemsOf(save.error)
   return (
     <div className={styles.plainForm}>
@@ -64,14 +56,10 @@ function TeamForm({ given, name, onClose }: TeamFormProps) {
         onChange={({ currentTarget }) => setName(currentTarget.value)}
         required
       />
-      <TextInput
+      <TextField
+        draft={{ value: draft, set: (field, given) => setDraft(withField(draft, field, given)) }}
+        name="description"
         label="Description"
-        value={typeof draft.description === 'string' ? draft.description : ''}
-        onChange={({ currentTarget }) =>
-          setDraft(
-            withField(draft, 'description', currentTarget.value === '' ? undefined : currentTarget.value),
-          )
-        }
       />
       {members.map((member, index) => (
         <MemberForm
@@ -88,11 +76,15 @@ function TeamForm({ given, name, onClose }: TeamFormProps) {
         <Button variant="default" size="xs" onClick={() => setMembers([...members, { name: '' }])}>
           Add a member
         </Button>
-        <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
+        <Button
+          size="xs"
+          loading={save.isPending}
+          onClick={() => save.mutate(unchecked({ ...draft, name: typedName }))}
+        >
           Save the team
         </Button>
       </Group>
-      {save.error === null ? null : <Failed error={save.error} />}
+      <Failed error={save.error} />
     </div>
   )
 }
@@ -116,7 +108,7 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
         <TextInput
           aria-label={`Name of member ${number}`}
           placeholder="name"
-          value={typeof member.name === 'string' ? member.name : ''}
+          value={textOf(member.name)}
           error={problems.get(`members.${position}.name`)}
           onChange={({ currentTarget }) => onChange({ ...member, name: currentTarget.value })}
         />
@@ -128,9 +120,7 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
           >
             Add a channel
           </Button>
-          <ActionIcon variant="subtle" color="gray" aria-label={`Remove member ${number}`} onClick={onRemove}>
-            <IconTrash size={15} />
-          </ActionIcon>
+          <IconAction icon={IconTrash} label={`Remove member ${number}`} onDo={onRemove} />
         </Group>
       </div>
       {channels.map((channel, index) => (
@@ -158,41 +148,38 @@ interface ChannelFormProps {
 
 function ChannelForm({ channel, about, problem, onChange, onRemove }: ChannelFormProps) {
   const { type } = channel
-  const field = type === 'email' ? 'to' : 'url'
-  const address = channel[field]
+  const draft: Draft = {
+    value: channel,
+    set: (name, given) => onChange(withField(channel, name, given)),
+    problemOf: (name) => (name === 'secret' ? undefined : problem),
+  }
   return (
     <div className={styles.channel}>
       <Select
         aria-label={`Type of ${about}`}
         data={['webhook', 'slack', 'email']}
-        value={typeof type === 'string' ? type : null}
+        value={textOf(type) || null}
         allowDeselect={false}
         onChange={(next) => onChange(next === 'email' ? { type: next, to: '' } : { type: next, url: '' })}
       />
-      <TextInput
+      <TextField
+        draft={draft}
+        name={type === 'email' ? 'to' : 'url'}
         aria-label={`Address of ${about}`}
         placeholder={type === 'email' ? 'ada@example.com' : 'https://…'}
-        value={typeof address === 'string' ? address : ''}
-        error={problem}
-        onChange={({ currentTarget }) => onChange({ ...channel, [field]: currentTarget.value })}
+        required
       />
       {type === 'webhook' ? (
-        <TextInput
+        <TextField
+          draft={draft}
+          name="secret"
           aria-label={`Signing secret of ${about}`}
           placeholder="secret:NAME"
-          value={typeof channel.secret === 'string' ? channel.secret : ''}
-          onChange={({ currentTarget }) =>
-            onChange(
-              withField(channel, 'secret', currentTarget.value === '' ? undefined : currentTarget.value),
-            )
-          }
         />
       ) : (
         <span />
       )}
-      <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${about}`} onClick={onRemove}>
-        <IconTrash size={15} />
-      </ActionIcon>
+      <IconAction icon={IconTrash} label={`Remove ${about}`} onDo={onRemove} />
     </div>
   )
 }

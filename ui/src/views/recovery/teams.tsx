@@ -1,18 +1,18 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { showControls } from '../../parts/format.ts'
-import { Empty, Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Mailbox } from './mailbox.tsx'
 import styles from './recovery.module.css'
 import { TeamEditor } from './team-editor.tsx'
 
-type Team = Methods['teams.list']['result']['teams'][number]
+type Team = Result<'teams.list'>['teams'][number]
 
 interface TeamsProps {
   /** The team whose mailboxes are shown; all if absent. */
@@ -25,7 +25,7 @@ interface TeamsProps {
 export function Teams({ team, messageId }: TeamsProps) {
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<{ readonly name?: string }>()
-  const query = useQuery({ queryKey: ['teams'], queryFn: ({ signal }) => call('teams.list', {}, signal) })
+  const query = useMethod('teams.list')
   const newTeam = (
     <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
       New team
@@ -35,25 +35,26 @@ export function Teams({ team, messageId }: TeamsProps) {
     <div className={layout.columns}>
       <Mailbox team={team} messageId={messageId} />
       <Panel title="Teams" aside={maySave ? newTeam : undefined}>
-        <Loaded query={query} rows={3}>
-          {({ teams }) =>
-            teams.length === 0 ? (
-              <Empty title="No team yet" action={maySave ? newTeam : undefined}>
-                A team is who <code>notify_team</code> tells. Each member has a mailbox here, and may have
-                webhooks, Slack and e-mail.
-              </Empty>
-            ) : (
-              teams.map((each) => (
-                <TeamRow
-                  key={each.name}
-                  team={each}
-                  isChosen={each.name === team}
-                  onEdit={() => setEdited({ name: each.name })}
-                />
-              ))
-            )
+        <LoadedList
+          query={query}
+          rows={3}
+          of={({ teams }) => teams}
+          empty={
+            <Empty title="No team yet" action={maySave ? newTeam : undefined}>
+              <code>notify_team</code> sends a message to a team. Each member has a mailbox here, and may have
+              webhooks, Slack and e-mail.
+            </Empty>
           }
-        </Loaded>
+        >
+          {(each) => (
+            <TeamRow
+              key={each.name}
+              team={each}
+              isChosen={each.name === team}
+              onEdit={() => setEdited({ name: each.name })}
+            />
+          )}
+        </LoadedList>
       </Panel>
       {edited === undefined ? null : <TeamEditor {...edited} onClose={() => setEdited(undefined)} />}
     </div>
@@ -67,18 +68,14 @@ interface TeamRowProps {
 }
 
 function TeamRow({ team: { name, description, members }, isChosen, onEdit }: TeamRowProps) {
-  const queries = useQueryClient()
   const maySave = useMay('admin')
-  const remove = useMutation({
-    mutationFn: () => call('teams.delete', { name }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['teams'] }),
-  })
+  const remove = useAction('teams.delete')
   return (
     <div className={styles.team} data-team={name}>
       <div className={styles.teamHead}>
         <Link
           to="/recovery"
-          search={isChosen ? { tab: 'teams' } : { tab: 'teams', team: name }}
+          search={{ tab: 'teams', team: isChosen ? undefined : name }}
           aria-current={isChosen ? 'true' : undefined}
           className={styles.cut}
         >
@@ -92,7 +89,7 @@ function TeamRow({ team: { name, description, members }, isChosen, onEdit }: Tea
             <Confirmed
               word="Delete"
               sure={`Delete ${name} with its mailboxes`}
-              onDo={() => remove.mutate()}
+              onDo={() => remove.mutate({ name })}
             />
           </span>
         ) : null}
@@ -109,7 +106,7 @@ function TeamRow({ team: { name, description, members }, isChosen, onEdit }: Tea
           </li>
         ))}
       </ul>
-      {remove.error === null ? null : <Failed error={remove.error} />}
+      <Failed error={remove.error} />
     </div>
   )
 }

@@ -1,18 +1,11 @@
-import {
-  JsonInput,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { JsonInput, NumberInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { parseExactJson } from '../../gateway/exact-json.ts'
+import { ObjectText } from '../../parts/form/draft-fields.tsx'
+import { type Fields, fieldsOf, readJson, textsOf, withField } from '../../parts/form/fields.ts'
+import { TwoWay } from '../../parts/form/two-way.tsx'
 import { plural } from '../../parts/format.ts'
+import { MONO } from '../../theme.ts'
 import styles from './parameter-form.module.css'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 interface ParameterFormProps {
   /** The JSON Schema of the agent; anything. */
@@ -23,7 +16,6 @@ interface ParameterFormProps {
   readonly problems?: ReadonlyMap<string, string>
 }
 
-const MONO = { input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }
 const LONG = 120
 
 /** The parameters of a run: a form drawn from the agent's schema, or JSON. Changing between them loses nothing. */
@@ -35,13 +27,12 @@ export function ParameterForm({ schema, value, onChange, problems = new Map() }:
   return (
     <div className={styles.form}>
       {properties.length === 0 ? null : (
-        <SegmentedControl
-          size="xs"
-          className={styles.switch ?? ''}
-          aria-label="Form or JSON"
-          data={['Form', 'JSON']}
-          value={isText ? 'JSON' : 'Form'}
-          onChange={(chosen) => setText(chosen === 'JSON')}
+        <TwoWay
+          className={styles.switch}
+          label="Form or JSON"
+          words={['Form', 'JSON']}
+          isSecond={isText}
+          onChange={setText}
         />
       )}
       {isText ? (
@@ -153,103 +144,22 @@ interface ValueTextProps {
 /** A value as JSON. Text that is not JSON yet stays in the field and changes nothing. */
 function ValueText({ value, onChange, error, ...shared }: ValueTextProps) {
   const [typed, setTyped] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)))
-  const read = readJson(typed)
+  const read = (text: string) => (text.trim() === '' ? { value: undefined } : readJson(text))
   return (
     <JsonInput
       {...shared}
       autosize
       minRows={2}
       styles={MONO}
-      error={read.problem ?? error}
+      error={read(typed).problem ?? error}
       value={typed}
       onChange={(text) => {
         setTyped(text)
-        const next = readJson(text)
+        const next = read(text)
         if (next.problem === undefined) onChange(next.value)
       }}
     />
   )
-}
-
-interface ObjectTextProps {
-  readonly label: string
-  readonly description?: string
-  readonly value: Fields
-  readonly onChange: (value: Fields) => void
-  readonly isDisabled?: boolean
-  readonly rows?: number
-}
-
-/** An object as JSON. What cannot be read yet stays in the field and changes nothing. */
-export function ObjectText({
-  label,
-  description,
-  value,
-  onChange,
-  isDisabled = false,
-  rows = 8,
-}: ObjectTextProps) {
-  const [typed, setTyped] = useState(() => JSON.stringify(value, undefined, 2))
-  const problem = problemOf(readJson(typed))
-  return (
-    <Textarea
-      label={label}
-      description={description}
-      autosize
-      minRows={rows}
-      maxRows={40}
-      spellCheck={false}
-      disabled={isDisabled}
-      styles={MONO}
-      error={problem}
-      value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value)
-        const read = readJson(currentTarget.value)
-        if (problemOf(read) === undefined) onChange(fieldsOf(read.value))
-      }}
-    />
-  )
-}
-
-interface ReadText {
-  readonly value?: unknown
-  readonly problem?: string
-}
-
-function problemOf({ value, problem }: ReadText): string | undefined {
-  if (problem !== undefined) return problem
-  return isFields(value) ? undefined : 'must be an object: { … }'
-}
-
-function readJson(text: string): ReadText {
-  if (text.trim() === '') return { value: undefined }
-  try {
-    return { value: parseExactJson(text) }
-  } catch (error) {
-    return { problem: `not JSON yet: ${error instanceof Error ? error.message : String(error)}` }
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The value if it is an object; otherwise an empty one. */
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {}
-}
-
-/** The list if all entries are texts. */
-export function textsOf(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) && value.every((entry) => typeof entry === 'string') ? value : undefined
-}
-
-/** The object with the field set, or without it. The order of fields stays. */
-export function withField(value: Fields, name: string, given: unknown): Fields {
-  if (given !== undefined) return { ...value, [name]: given }
-  const { [name]: _, ...rest } = value
-  return rest
 }
 
 /** The defaults that a schema names, for a form that starts empty. */

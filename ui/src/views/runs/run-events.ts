@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import { call, type Result } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
+import { keyOf, useMethod } from '../../gateway/use-method.ts'
+import { hasEnded } from './run-status.tsx'
 
-export type SessionEvent = Methods['runSessions.events']['result']['events'][number]
+export type SessionEvent = Result<'runSessions.events'>['events'][number]
 
 interface LoadedEvents {
   readonly events: readonly SessionEvent[]
@@ -15,10 +16,19 @@ interface LoadedEvents {
 const PAGE = 200
 const nothing: LoadedEvents = { events: [], complete: 0, cursor: '' }
 
+/** A run, read again until it has ended: a runner claims it without an event. */
+export function useRun(runId: string) {
+  return useMethod(
+    'runs.show',
+    { run_id: runId },
+    { refetchInterval: ({ state: { data } }) => (data !== undefined && hasEnded(data.run) ? false : 1_500) },
+  )
+}
+
 /** The events of a session, oldest first, growing while the session runs. */
 export function useSessionEvents(sessionId: string | undefined, isLive: boolean) {
   const queries = useQueryClient()
-  const queryKey = ['run-events', sessionId]
+  const queryKey = keyOf('runSessions.events', sessionId)
   const query = useQuery({
     queryKey,
     queryFn: ({ signal }) =>
@@ -28,7 +38,7 @@ export function useSessionEvents(sessionId: string | undefined, isLive: boolean)
   })
   const onItem = () => {
     void queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
-    void queries.invalidateQueries({ queryKey: ['run'] }, { cancelRefetch: false })
+    void queries.invalidateQueries({ queryKey: keyOf('runs') }, { cancelRefetch: false })
   }
   useSubscription('runSessions.tail', { include_init: false, session_id: sessionId ?? '-' }, { onItem })
   return query
@@ -43,8 +53,11 @@ async function loadEvents(
   const loaded = events.slice(0, complete)
   let from = cursor
   for (;;) {
-    const at = from === '' ? {} : { cursor: from }
-    const page = await call('runSessions.events', { session_id, limit: PAGE, ...at }, signal)
+    const page = await call(
+      'runSessions.events',
+      { session_id, limit: PAGE, cursor: from || undefined },
+      signal,
+    )
     if (page.nextCursor === '')
       return { events: [...loaded, ...page.events], complete: loaded.length, cursor: from }
     loaded.push(...page.events)

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../../gateway/call.ts'
+import { keyOf } from '../../gateway/use-method.ts'
 import { showControls } from '../../parts/format.ts'
 import { Loaded, Panel } from '../../parts/layout.tsx'
 import styles from './run-graph.module.css'
@@ -15,9 +16,9 @@ const MAX_DEPTH = 12
 const MAX_CHILDREN = 50
 
 /** The runs that led to this one, and the runs that it led to. */
-export function RunGraph({ run }: { readonly run: RunSummary }) {
+export function RunGraph({ run }: Readonly<{ run: RunSummary }>) {
   const query = useQuery({
-    queryKey: ['run', run.run_id, 'family'],
+    queryKey: keyOf('runs.list', 'family', run.run_id),
     queryFn: ({ signal }) => loadFamily(run, signal),
     refetchInterval: ({ state }) => (state.data !== undefined && isSettled(state.data) ? 10_000 : 2_000),
   })

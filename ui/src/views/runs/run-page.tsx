@@ -1,19 +1,21 @@
-import { Button, Menu } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
-import { IconChevronDown } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type RunHookCall, readRunPhases, refusesRun } from '../../../../src/runs/run-timeline.ts'
 import { useMay } from '../../frame/caller.ts'
 import { call } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { keyOf, useMethod } from '../../gateway/use-method.ts'
+import { Confirmed } from '../../parts/confirmed.tsx'
+import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import { shortenId, showControls } from '../../parts/format.ts'
 import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
-import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Code, Duration, Id } from '../../parts/values.tsx'
 import { RelatedFirings } from '../recovery/firing-list.tsx'
-import { resultOf, useSessionEvents } from './run-events.ts'
+import { resultOf, useRun, useSessionEvents } from './run-events.ts'
 import { RunGraph } from './run-graph.tsx'
 import { RunLog } from './run-log.tsx'
 import styles from './run-page.module.css'
@@ -36,11 +38,7 @@ const route = getRouteApi('/runs/$runId')
 /** One run: how it ended and why, what its hooks did, and what it led to. */
 export function RunPage() {
   const { runId } = route.useParams()
-  const query = useQuery({
-    queryKey: ['run', runId],
-    queryFn: ({ signal }) => call('runs.show', { run_id: runId }, signal),
-    refetchInterval: ({ state }) => (state.data !== undefined && hasEnded(state.data.run) ? false : 1_500),
-  })
+  const query = useRun(runId)
   return (
     <Loaded query={query} rows={8}>
       {({ run, waits_for }) => <RunView key={run.run_id} run={run} waitsFor={waits_for} />}
@@ -54,7 +52,7 @@ interface RunViewProps {
 }
 
 function RunView({ run, waitsFor }: RunViewProps) {
-  const { run_id, session_id, agent_name, created_by, created_at, runner_id, parent_run_id } = run
+  const { run_id, session_id, agent_name, created_at } = run
   const isLive = !hasEnded(run)
   const query = useSessionEvents(session_id, isLive || run.hooks > 0)
   const events = (query.data?.events ?? []).filter((event) => event.run_id === run_id)
@@ -71,27 +69,7 @@ function RunView({ run, waitsFor }: RunViewProps) {
           {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
         </span>
       }
-      purpose={
-        <>
-          Started by <code>{showControls(starterOf(created_by))}</code> · <Age at={created_at} />
-          {runner_id === null ? null : (
-            <>
-              {' · runner '}
-              <Id value={runner_id} />
-            </>
-          )}
-          {' · run '}
-          <Id value={run_id} /> · session <Id value={session_id} />
-          {parent_run_id === null ? null : (
-            <>
-              {' · parent '}
-              <Link to="/runs/$runId" params={{ runId: parent_run_id }}>
-                {shortenId(parent_run_id)}
-              </Link>
-            </>
-          )}
-        </>
-      }
+      purpose={<Origin run={run} />}
       actions={<RunActions run={run} />}
     >
       <div className={layout.stack}>
@@ -117,10 +95,36 @@ function RunView({ run, waitsFor }: RunViewProps) {
   )
 }
 
+/** Who started the run, and where. */
+function Origin({ run }: Readonly<{ run: RunDetail }>) {
+  const { run_id, session_id, created_by, created_at, runner_id, parent_run_id } = run
+  return (
+    <>
+      Started by <code>{showControls(starterOf(created_by))}</code> · <Age at={created_at} />
+      {runner_id === null ? null : (
+        <>
+          {' · runner '}
+          <Id value={runner_id} />
+        </>
+      )}
+      {' · run '}
+      <Id value={run_id} /> · session <Id value={session_id} />
+      {parent_run_id === null ? null : (
+        <>
+          {' · parent '}
+          <Link to="/runs/$runId" params={{ runId: parent_run_id }}>
+            {shortenId(parent_run_id)}
+          </Link>
+        </>
+      )}
+    </>
+  )
+}
+
 /** The runs that hooks of this session started, by their session. */
 function useHookRuns(sessionId: string, hooks: number): ReadonlyMap<string, string> {
   const { data } = useQuery({
-    queryKey: ['run', 'hook-runs', sessionId, hooks],
+    queryKey: keyOf('runs.list', 'of hooks', sessionId, hooks),
     queryFn: ({ signal }) => call('runs.list', { parent_session_id: sessionId, limit: 200 }, signal),
     enabled: hooks > 0,
     staleTime: 60_000,
@@ -210,7 +214,7 @@ function describeDemands({ demands }: RunDetail): string {
     : ` that offers ${wanted.map(([name, value]) => `${name} ${value}`).join(' and ')}`
 }
 
-function Result({ run, result }: { readonly run: RunDetail; readonly result: unknown }) {
+function Result({ run, result }: Readonly<{ run: RunDetail; result: unknown }>) {
   if (result === undefined) return null
   return (
     <Panel title="Result" aside={run.completed_at === null ? 'so far' : undefined}>
@@ -308,12 +312,9 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
 }
 
 /** The recorded decisions of the hooks around this session, with their traces. */
-function HookDecisions({ sessionId, isLive }: { readonly sessionId: string; readonly isLive: boolean }) {
-  const query = useQuery({
-    queryKey: ['run', 'decisions', sessionId],
-    queryFn: ({ signal }) => call('events.list', { session: sessionId, limit: 20 }, signal),
-    refetchInterval: isLive ? 2_000 : 10_000,
-  })
+function HookDecisions({ sessionId, isLive }: Readonly<{ sessionId: string; isLive: boolean }>) {
+  const interval = { refetchInterval: isLive ? 2_000 : 10_000 }
+  const query = useMethod('events.list', { session: sessionId, limit: 20 }, interval)
   return (
     <Panel
       title="Decisions of hooks"
@@ -323,96 +324,66 @@ function HookDecisions({ sessionId, isLive }: { readonly sessionId: string; read
         </Link>
       }
     >
-      <Loaded query={query} rows={2}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <p className={styles.note}>No event of this session has passed the hooks yet.</p>
-          ) : (
-            events.map((event) => (
-              <Link
-                key={event.event_id}
-                to="/events/$eventId"
-                params={{ eventId: event.event_id }}
-                className={`${layout.row} ${styles.decision}`}
-                data-event={event.event_id}
-              >
-                <Decision outcome={outcomeOf(event)} />
-                <Code text={[event.tool ?? event.event, event.what].filter(Boolean).join(' ')} />
-                <Duration ms={event.duration_ms} />
-              </Link>
-            ))
-          )
-        }
-      </Loaded>
+      <LoadedList
+        query={query}
+        rows={2}
+        of={({ events }) => events}
+        empty={<p className={styles.note}>No event of this session has passed the hooks yet.</p>}
+      >
+        {(event) => (
+          <Link
+            key={event.event_id}
+            to="/events/$eventId"
+            params={{ eventId: event.event_id }}
+            className={`${layout.row} ${styles.decision}`}
+            data-event={event.event_id}
+          >
+            <Decision outcome={outcomeOf(event)} />
+            <Code text={[event.tool ?? event.event, event.what].filter(Boolean).join(' ')} />
+            <Duration ms={event.duration_ms} />
+          </Link>
+        )}
+      </LoadedList>
     </Panel>
   )
 }
 
-function RunActions({ run }: { readonly run: RunDetail }) {
+function RunActions({ run }: Readonly<{ run: RunDetail }>) {
   const mayStart = useMay('operator')
-  const queries = useQueryClient()
   const [isStarting, setStarting] = useState(false)
-  const [isSure, setSure] = useState(false)
-  const stop = useMutation({
-    mutationFn: () => call('runs.stop', { run_id: run.run_id }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['run'] }),
-  })
-  const { agent_name, parameters, original_parameters } = run
+  const stop = useAction('runs.stop')
+  const { run_id, agent_name, parameters, original_parameters } = run
   const given = original_parameters ?? parameters
+  const start = startCommand(agent_name ?? '', given ?? {})
   return (
     <>
       {mayStart && !hasEnded(run) ? (
-        <Button
-          size="xs"
-          variant={isSure ? 'filled' : 'default'}
-          {...(isSure ? { color: 'red' } : {})}
-          loading={stop.isPending}
-          onBlur={() => setSure(false)}
-          onClick={() => (isSure ? stop.mutate() : setSure(true))}
-        >
-          {isSure ? 'Stop it: its process ends' : 'Stop'}
-        </Button>
+        <Confirmed
+          isBig
+          isBusy={stop.isPending}
+          word="Stop"
+          sure="Stop it: its process ends"
+          onDo={() => stop.mutate({ run_id })}
+        />
       ) : null}
       {mayStart && agent_name !== null && given !== null ? (
         <Button size="xs" variant="default" onClick={() => setStarting(true)}>
           Rerun with changes
         </Button>
       ) : null}
-      <CopyMenu run={run} />
-      {stop.error === null ? null : <Failed error={stop.error} />}
+      <CopyMenu
+        texts={[
+          ['as a command that runs it again', start],
+          ['as a command that watches it', `hookhelm runs watch ${run_id}`],
+          ['as curl', `curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${location.origin}/runs/${run_id}`],
+          ['the run as JSON', printJson(run)],
+          ['the link to this page', location.href],
+        ]}
+      />
+      <Failed error={stop.error} />
       {isStarting && agent_name !== null && given !== null ? (
         <StartRun agent={agent_name} parameters={given} onClose={() => setStarting(false)} />
       ) : null}
     </>
-  )
-}
-
-function CopyMenu({ run }: { readonly run: RunDetail }) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
-  const { run_id, agent_name, parameters, original_parameters } = run
-  const start = startCommand(agent_name ?? '', original_parameters ?? parameters ?? {})
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" size="xs" rightSection={<IconChevronDown size={14} />}>
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => copy(start)}>as a command that runs it again</Menu.Item>
-        <Menu.Item onClick={() => copy(`hookhelm runs watch ${run_id}`)}>
-          as a command that watches it
-        </Menu.Item>
-        <Menu.Item
-          onClick={() =>
-            copy(`curl -H "Authorization: Bearer $HOOKHELM_TOKEN" ${location.origin}/runs/${run_id}`)
-          }
-        >
-          as curl
-        </Menu.Item>
-        <Menu.Item onClick={() => copy(printJson(run))}>the run as JSON</Menu.Item>
-        <Menu.Item onClick={() => copy(location.href)}>the link to this page</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   )
 }

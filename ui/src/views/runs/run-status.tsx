@@ -10,14 +10,14 @@ import {
   IconTransfer,
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
 import { pointOfEvent } from '../../../../src/runs/run-hook-points.ts'
-import { formatDuration, shortenId } from '../../parts/format.ts'
+import type { Result } from '../../gateway/call.ts'
+import { formatDuration, plural, shortenId } from '../../parts/format.ts'
 import styles from './run-status.module.css'
 
-export type RunSummary = Methods['runs.list']['result']['runs'][number]
-export type RunDetail = Methods['runs.show']['result']['run']
-export type AwaitedApproval = Methods['runs.show']['result']['waits_for'][number]
+export type RunSummary = Result<'runs.list'>['runs'][number]
+export type RunDetail = Result<'runs.show'>['run']
+export type AwaitedApproval = Result<'runs.show'>['waits_for'][number]
 
 const icons = {
   pending: IconClock,
@@ -69,14 +69,13 @@ export function runDuration({ created_at, completed_at }: RunSummary, now: numbe
 }
 
 /** How many hooks ran, and whether one refused the run. */
-export function HookBadge({ run }: { readonly run: Pick<RunSummary, 'hooks' | 'block_reason'> }) {
+export function HookBadge({ run }: Readonly<{ run: Pick<RunSummary, 'hooks' | 'block_reason'> }>) {
   if (run.hooks === 0 && run.block_reason === null) return null
   const isBlock = run.block_reason !== null
-  const count = run.hooks === 1 ? '1 hook' : `${run.hooks} hooks`
   return (
     <span className={`${styles.badge} ${isBlock ? styles.refused : ''}`}>
       <IconFishHook size={13} stroke={2} aria-hidden />
-      {isBlock ? 'hook blocked' : count}
+      {isBlock ? 'hook blocked' : plural(run.hooks, 'hook')}
     </span>
   )
 }

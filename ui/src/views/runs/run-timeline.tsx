@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import type { RunHookCall, RunHookState, RunPhase } from '../../../../src/runs/run-timeline.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatDuration, formatInstant, showControls } from '../../parts/format.ts'
 import { Panel } from '../../parts/layout.tsx'
+import { useNow } from '../../parts/values.tsx'
 import styles from './run-timeline.module.css'
 
 const outcomes: Readonly<Record<RunHookState, Outcome>> = {
@@ -40,7 +40,8 @@ interface RunTimelineProps {
 
 /** When each hook ran and how long, between queue and end. */
 export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
-  const now = useNow(isLive || phases.some(({ end }) => end === null))
+  const isMoving = isLive || phases.some(({ end }) => end === null)
+  const now = useNow(isMoving ? 250 : 60_000)
   const begin = phases[0]?.start ?? 0
   const end = Math.max(begin + 1, ...phases.map(({ start, end: last }) => last ?? Math.max(now, start)))
   const percent = (at: number) => ((at - begin) / (end - begin)) * 100
@@ -111,15 +112,4 @@ function HookName({ hook, hookRuns }: HookNameProps) {
       </span>
     </span>
   )
-}
-
-/** The time, moving while something lasts. */
-function useNow(isMoving: boolean): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    if (!isMoving) return
-    const timer = setInterval(() => setNow(Date.now()), 250)
-    return () => clearInterval(timer)
-  }, [isMoving])
-  return now
 }

@@ -1,13 +1,16 @@
 import { Button, SegmentedControl, Select } from '@mantine/core'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
+import { runStatuses } from '../../../../src/store/stores/run-store.ts'
 import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
+import type { Params } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
+import { keyOf, useMethod } from '../../gateway/use-method.ts'
+import { usePages } from '../../gateway/use-pages.ts'
 import { showControls } from '../../parts/format.ts'
-import { Empty, Loaded, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, LoadedList, Page, Panel } from '../../parts/layout.tsx'
+import { OlderButton } from '../../parts/older-button.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import {
   causeOf,
@@ -24,21 +27,15 @@ import { StartRun } from './start-run.tsx'
 const route = getRouteApi('/runs')
 
 type RunSearch = ReturnType<typeof route.useSearch>
-type RunFilter = Methods['runs.list']['params']
-
-const statuses = [
-  ...['pending', 'preparing', 'claimed', 'running', 'stopping'],
-  ...['completed', 'failed', 'stopped'],
-] as const
+type RunFilter = Params<'runs.list'>
 
 /** What the address asks for. An unknown word is left out. */
 function filterOf({ hooks, status, agent }: RunSearch): RunFilter {
-  const known = statuses.find((name) => name === status)
   return {
-    ...(hooks === 'has' ? { has_hooks: true } : {}),
-    ...(hooks === 'blocked' ? { hook_blocked: true } : {}),
-    ...(known === undefined ? {} : { status: known as NonNullable<RunFilter['status']> }),
-    ...(agent === undefined ? {} : { agent_name: agent }),
+    has_hooks: hooks === 'has' || undefined,
+    hook_blocked: hooks === 'blocked' || undefined,
+    status: runStatuses.find((name) => name === status),
+    agent_name: agent,
   }
 }
 
@@ -46,7 +43,7 @@ function filterOf({ hooks, status, agent }: RunSearch): RunFilter {
 export function RunsPage() {
   const search = route.useSearch()
   const filter = filterOf(search)
-  const isFiltered = Object.keys(filter).length > 0
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const mayStart = useMay('operator')
   const [isStarting, setStarting] = useState(false)
   const query = useRuns(filter)
@@ -65,42 +62,42 @@ export function RunsPage() {
     >
       <RunFilters search={search} />
       <Panel>
-        <Loaded query={query} rows={8}>
-          {({ pages }) => {
-            const runs = pages.flatMap((page) => page.runs)
-            if (runs.length > 0) return runs.map((run) => <RunLink key={run.run_id} run={run} />)
-            return isFiltered ? (
-              <Empty title="No run passes the filter" action={<Link to="/runs">Show all runs</Link>}>
-                New ones appear here by themselves.
-              </Empty>
-            ) : (
-              <Empty
-                title="No run yet"
-                action={
-                  <Link to="/agents" search={{ tab: 'blueprints' }}>
-                    Describe an agent
-                  </Link>
-                }
-              >
-                A run executes an agent with parameters: start one here, or with{' '}
-                <CopyCommand text="hookhelm runs start --agent-name my-agent" />.
-              </Empty>
-            )
-          }}
-        </Loaded>
-      </Panel>
-      {query.hasNextPage ? (
-        <Button
-          variant="default"
-          mt="md"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
+        <LoadedList
+          query={query}
+          rows={8}
+          of={({ pages }) => pages.flatMap(({ runs }) => runs)}
+          empty={isFiltered ? <NothingPasses /> : <NoRun />}
         >
-          Older runs
-        </Button>
-      ) : null}
+          {(run) => <RunLink key={run.run_id} run={run} />}
+        </LoadedList>
+      </Panel>
+      <OlderButton query={query}>Older runs</OlderButton>
       {isStarting ? <StartRun onClose={() => setStarting(false)} /> : null}
     </Page>
+  )
+}
+
+function NothingPasses() {
+  return (
+    <Empty title="No run passes the filter" action={<Link to="/runs">Show all runs</Link>}>
+      New ones appear here by themselves.
+    </Empty>
+  )
+}
+
+function NoRun() {
+  return (
+    <Empty
+      title="No run yet"
+      action={
+        <Link to="/agents" search={{ tab: 'blueprints' }}>
+          Describe an agent
+        </Link>
+      }
+    >
+      A run executes an agent with parameters: start one here, or with{' '}
+      <CopyCommand text="hookhelm runs start --agent-name my-agent" />.
+    </Empty>
   )
 }
 
@@ -110,32 +107,26 @@ const IDLE_MS = 10_000
 
 function useRuns(filter: RunFilter) {
   const queries = useQueryClient()
-  const query = useInfiniteQuery({
-    queryKey: ['runs', filter],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      call('runs.list', { ...filter, limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
-    getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ runs }) => !runs.every(hasEnded)) ? ACTIVE_MS : IDLE_MS,
-  })
-  const onItem = () => void queries.invalidateQueries({ queryKey: ['runs'] }, { cancelRefetch: false })
+  const query = usePages(
+    'runs.list',
+    { ...filter, limit: 50 },
+    {
+      refetchInterval: ({ state }) =>
+        state.data?.pages.some(({ runs }) => !runs.every(hasEnded)) ? ACTIVE_MS : IDLE_MS,
+    },
+  )
+  const onItem = () => void queries.invalidateQueries({ queryKey: keyOf('runs') }, { cancelRefetch: false })
   useSubscription('runSessions.tail', { include_init: false }, { onItem })
   return query
 }
 
-function RunFilters({ search }: { readonly search: RunSearch }) {
+function RunFilters({ search }: Readonly<{ search: RunSearch }>) {
   const navigate = useNavigate()
-  const { data } = useQuery({
-    queryKey: ['blueprints'],
-    queryFn: ({ signal }) => call('blueprints.list', {}, signal),
-  })
+  const { data } = useMethod('blueprints.list')
   const names = new Set((data?.blueprints ?? []).map(({ name }) => name))
   if (search.agent !== undefined) names.add(search.agent)
-  const set = (change: Partial<Record<keyof RunSearch, string | undefined>>) => {
-    const wanted = Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined)
-    void navigate({ to: '/runs', search: Object.fromEntries(wanted), replace: true })
-  }
+  const set = (change: RunSearch) =>
+    void navigate({ to: '/runs', search: { ...search, ...change }, replace: true })
   return (
     <div className={styles.filters}>
       <SegmentedControl
@@ -153,7 +144,7 @@ function RunFilters({ search }: { readonly search: RunSearch }) {
         size="xs"
         aria-label="Status"
         placeholder="any status"
-        data={[...statuses]}
+        data={runStatuses}
         value={search.status ?? null}
         onChange={(value) => set({ status: value ?? undefined })}
         clearable
@@ -172,7 +163,7 @@ function RunFilters({ search }: { readonly search: RunSearch }) {
   )
 }
 
-function RunLink({ run }: { readonly run: RunSummary }) {
+function RunLink({ run }: Readonly<{ run: RunSummary }>) {
   const { run_id, agent_name, created_by, created_at, block_reason, error } = run
   const problem = block_reason ?? error
   return (

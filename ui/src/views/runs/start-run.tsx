@@ -1,11 +1,13 @@
 import { Button, Group, Modal, Select } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, GatewayError } from '../../gateway/call.ts'
+import { GatewayError } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import type { Fields } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
-import { defaultsOf, type Fields, ParameterForm } from './parameter-form.tsx'
+import { defaultsOf, ParameterForm } from './parameter-form.tsx'
 
 interface StartRunProps {
   readonly onClose: () => void
@@ -17,10 +19,7 @@ interface StartRunProps {
 
 /** Starts an agent with parameters, in a form that its schema draws. */
 export function StartRun({ onClose, agent, parameters }: StartRunProps) {
-  const query = useQuery({
-    queryKey: ['blueprints'],
-    queryFn: ({ signal }) => call('blueprints.list', {}, signal),
-  })
+  const query = useMethod('blueprints.list')
   const [chosen, setChosen] = useState(agent)
   return (
     <Modal
@@ -69,8 +68,7 @@ interface RunFormProps {
 export function RunForm({ agent, schema, given }: RunFormProps) {
   const navigate = useNavigate()
   const [parameters, setParameters] = useState<Fields>(given ?? defaultsOf(schema))
-  const start = useMutation({
-    mutationFn: () => call('runs.start', { agent_name: agent, parameters }),
+  const start = useAction('runs.start', {
     onSuccess: ({ run_id }) => navigate({ to: '/runs/$runId', params: { runId: run_id } }),
   })
   const violations = start.error instanceof GatewayError ? start.error.violations : []
@@ -78,10 +76,10 @@ export function RunForm({ agent, schema, given }: RunFormProps) {
   return (
     <>
       <ParameterForm schema={schema} value={parameters} onChange={setParameters} problems={problems} />
-      {start.error === null ? null : <StartFailed error={start.error} />}
+      <StartFailed error={start.error} />
       <Group justify="space-between">
         <CopyCommand text={startCommand(agent, parameters)} />
-        <Button loading={start.isPending} onClick={() => start.mutate()}>
+        <Button loading={start.isPending} onClick={() => start.mutate({ agent_name: agent, parameters })}>
           Start
         </Button>
       </Group>
@@ -89,7 +87,7 @@ export function RunForm({ agent, schema, given }: RunFormProps) {
   )
 }
 
-function StartFailed({ error }: { readonly error: Error }) {
+function StartFailed({ error }: Readonly<{ error: Error | null }>) {
   const violations = error instanceof GatewayError ? error.violations : []
   const lines = violations.map(({ path, message }) => `${path === '' ? 'the parameters' : path} ${message}`)
   return <Failed error={lines.length === 0 ? error : new Error(lines.join('; '))} />

@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
@@ -12,8 +12,8 @@ import styles from './session-page.module.css'
 
 const route = getRouteApi('/sessions/$sessionId')
 
-type Session = Methods['sessions.get']['result']['session']
-type TimelineEvent = Methods['sessions.timeline']['result']['events'][number]
+type Session = Result<'sessions.get'>['session']
+type TimelineEvent = Result<'sessions.timeline'>['events'][number]
 
 const PAGE = 200
 /** An agent that sent an event so recently still works. */
@@ -24,33 +24,14 @@ const MAX_PAGES = 10
 /** One session as a story: prompts are headings, tool calls are rows, sub-agents are indented. */
 export function SessionPage() {
   const { sessionId } = route.useParams()
-  const session = useQuery({
-    queryKey: ['session', sessionId],
-    queryFn: ({ signal }) => call('sessions.get', { sessionId }, signal),
-  })
-  const timeline = useInfiniteQuery({
-    queryKey: ['timeline', sessionId],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      call(
-        'sessions.timeline',
-        { sessionId, limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
-  })
+  const session = useMethod('sessions.get', { sessionId })
+  const timeline = usePages('sessions.timeline', { sessionId, limit: PAGE })
   const { hasNextPage, isFetchingNextPage, fetchNextPage, data } = timeline
   const pages = data?.pages.length ?? 0
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && pages < MAX_PAGES) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, pages, fetchNextPage])
-  useRefreshOnEvents(
-    [
-      ['session', sessionId],
-      ['timeline', sessionId],
-    ],
-    { session: sessionId },
-  )
+  useRefreshOnEvents(['sessions.get', 'sessions.timeline'], { session: sessionId })
   return (
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
@@ -74,7 +55,7 @@ export function SessionPage() {
   )
 }
 
-function Where({ session }: { readonly session: Session }) {
+function Where({ session }: Readonly<{ session: Session }>) {
   const { agent, project, folder, first_at, last_at, ended } = session
   return (
     <>
@@ -91,7 +72,7 @@ function Where({ session }: { readonly session: Session }) {
   )
 }
 
-function Counts({ session }: { readonly session: Session }) {
+function Counts({ session }: Readonly<{ session: Session }>) {
   const { events, tool_calls, blocked, rewritten, asked, sub_agents, hook_ms } = session
   const counts: readonly (readonly [value: string, word: string, look?: string | undefined])[] = [
     [formatCount(events), events === 1 ? 'event' : 'events'],
@@ -113,7 +94,7 @@ function Counts({ session }: { readonly session: Session }) {
   )
 }
 
-function Timeline({ events }: { readonly events: readonly TimelineEvent[] }) {
+function Timeline({ events }: Readonly<{ events: readonly TimelineEvent[] }>) {
   if (events.length === 0) return <Empty title="No event of this session is kept any more" />
   return (
     <ol className={styles.timeline} aria-label="Events in their order">
@@ -153,7 +134,7 @@ function renderEvent(event: TimelineEvent) {
   return <CallRow event={event} />
 }
 
-function CallRow({ event }: { readonly event: TimelineEvent }) {
+function CallRow({ event }: Readonly<{ event: TimelineEvent }>) {
   const { event_id, created_at, moment, argument, reason, changes = [], by_hook_name, duration_ms } = event
   const outcome: Outcome = event.kind !== 'allow' ? event.kind : event.rewritten ? 'rewrite' : 'allow'
   const look = [styles.call, styles[outcome], moment.lane === undefined ? '' : styles.lane]

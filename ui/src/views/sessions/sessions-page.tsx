@@ -1,27 +1,20 @@
-import { Button } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
+import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
+import { usePages } from '../../gateway/use-pages.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
-import { Empty, Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
+import { OlderButton } from '../../parts/older-button.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './sessions-page.module.css'
 
-type SessionRow = Methods['sessions.list']['result']['sessions'][number]
+type SessionRow = Result<'sessions.list'>['sessions'][number]
 
 /** What the agents worked on, latest first. */
 export function SessionsPage() {
-  const query = useInfiniteQuery({
-    queryKey: ['sessions'],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      call('sessions.list', { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
-    getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
-  })
-  useRefreshOnEvents([['sessions']])
+  const query = usePages('sessions.list', { limit: 50 })
+  useRefreshOnEvents(['sessions.list'])
   return (
     <Page
       title="Sessions"
@@ -29,47 +22,26 @@ export function SessionsPage() {
       command="hookhelm sessions list"
     >
       <Panel>
-        <Loaded query={query} rows={8}>
-          {({ pages }) => {
-            const sessions = pages.flatMap((page) => page.sessions)
-            return sessions.length === 0 ? (
-              <Empty title="No session yet" action={<Link to="/agents">Connect an agent</Link>}>
-                A session appears as soon as a connected agent sends its first event.
-              </Empty>
-            ) : (
-              sessions.map((session) => <SessionLink key={session.session_id} session={session} />)
-            )
-          }}
-        </Loaded>
-      </Panel>
-      {query.hasNextPage ? (
-        <Button
-          variant="default"
-          mt="md"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
+        <LoadedList
+          query={query}
+          rows={8}
+          of={({ pages }) => pages.flatMap(({ sessions }) => sessions)}
+          empty={
+            <Empty title="No session yet" action={<Link to="/agents">Connect an agent</Link>}>
+              A session appears as soon as a connected agent sends its first event.
+            </Empty>
+          }
         >
-          Older sessions
-        </Button>
-      ) : null}
+          {(session) => <SessionLink key={session.session_id} session={session} />}
+        </LoadedList>
+      </Panel>
+      <OlderButton query={query}>Older sessions</OlderButton>
     </Page>
   )
 }
 
-function SessionLink({ session }: { readonly session: SessionRow }) {
-  const {
-    session_id,
-    title,
-    agent,
-    project,
-    blocked,
-    rewritten,
-    asked,
-    tool_calls,
-    hook_ms,
-    last_at,
-    ended,
-  } = session
+function SessionLink({ session }: Readonly<{ session: SessionRow }>) {
+  const { session_id, title, agent, project, blocked, rewritten, asked, tool_calls } = session
   return (
     <Link
       to="/sessions/$sessionId"
@@ -81,7 +53,7 @@ function SessionLink({ session }: { readonly session: SessionRow }) {
         <span className={`${styles.cut} ${styles.muted}`}>
           {agentTitle(agent)}
           {project === null ? '' : ` in ${project}`} · {plural(tool_calls, 'tool call')} ·{' '}
-          {formatDuration(hook_ms)} spent in hooks
+          {formatDuration(session.hook_ms)} spent in hooks
         </span>
       </span>
       <span className={styles.marks}>
@@ -90,8 +62,8 @@ function SessionLink({ session }: { readonly session: SessionRow }) {
         {rewritten > 0 ? <Decision outcome="rewrite">{rewritten}</Decision> : null}
       </span>
       <span className={styles.muted}>
-        {ended ? 'ended ' : ''}
-        <Age at={last_at} />
+        {session.ended ? 'ended ' : ''}
+        <Age at={session.last_at} />
       </span>
     </Link>
   )

@@ -1,17 +1,16 @@
 import { Button, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { readJson } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
+import { MONO } from '../../theme.ts'
 import styles from './settings.module.css'
 
 /** Every setting in force, and where its value comes from. */
 export function Limits() {
-  const query = useQuery({
-    queryKey: ['settings'],
-    queryFn: ({ signal }) => call('settings.get', {}, signal),
-  })
+  const query = useMethod('settings.get')
   return (
     <Panel
       title="Limits, outbound addresses and retention"
@@ -28,21 +27,11 @@ export function Limits() {
   )
 }
 
-interface SettingProps {
-  readonly name: string
-  readonly value: unknown
-  readonly from: string
-}
-
-function Setting({ name, value, from }: SettingProps) {
-  const queries = useQueryClient()
+function Setting({ name, value, from }: Readonly<{ name: string; value: unknown; from: string }>) {
   const [text, setText] = useState(JSON.stringify(value) ?? '')
   const isEdited = text !== (JSON.stringify(value) ?? '')
-  const set = useMutation({
-    mutationFn: (given: unknown) => call('settings.set', { settings: { [name]: given } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),
-  })
-  const problem = readable(text)
+  const set = useAction('settings.set')
+  const { value: given, problem } = readJson(text)
   return (
     <div className={`${layout.row} ${styles.setting}`}>
       <span>
@@ -51,8 +40,8 @@ function Setting({ name, value, from }: SettingProps) {
       <TextInput
         aria-label={name}
         value={text}
-        error={problem}
-        styles={{ input: { fontFamily: 'var(--mono)', fontSize: '12.5px' } }}
+        error={problem && 'write it as JSON: 30, "text", ["a", "b"], null for the inherited value'}
+        styles={MONO}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
       <Button
@@ -60,20 +49,11 @@ function Setting({ name, value, from }: SettingProps) {
         size="xs"
         disabled={!isEdited || problem !== undefined}
         loading={set.isPending}
-        onClick={() => set.mutate(JSON.parse(text))}
+        onClick={() => set.mutate({ settings: { [name]: given } })}
       >
         Save
       </Button>
-      {set.error === null ? null : <Failed error={set.error} />}
+      <Failed error={set.error} />
     </div>
   )
-}
-
-function readable(text: string): string | undefined {
-  try {
-    JSON.parse(text)
-    return undefined
-  } catch {
-    return 'write it as JSON: 30, "text", ["a", "b"], null for the inherited value'
-  }
 }

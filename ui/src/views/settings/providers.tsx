@@ -1,53 +1,36 @@
-import { Button, PasswordInput, Select, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, PasswordInput, Select } from '@mantine/core'
 import { useState } from 'react'
-import type { Methods } from '../../../../src/client/index.ts'
-import { call } from '../../gateway/call.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
-import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { type Params, unchecked } from '../../gateway/call.ts'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { type Draft, TextField } from '../../parts/form/draft-fields.tsx'
+import { type Fields, withField } from '../../parts/form/fields.ts'
+import { Empty, Failed, LoadedList, Panel } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
+import { StoredRow } from './stored-row.tsx'
 
-type ProviderName = Methods['providers.set']['params']['name']
+type ProviderName = Params<'providers.set'>['name']
 const names: readonly ProviderName[] = ['anthropic', 'openai', 'google', 'openai-compatible']
 
 /** The models that prompt hooks ask. */
 export function Providers() {
-  const queries = useQueryClient()
   const [name, setName] = useState<ProviderName>('anthropic')
   const [apiKey, setKey] = useState('')
-  const [baseUrl, setUrl] = useState('')
-  const [defaultModel, setModel] = useState('')
-  const query = useQuery({
-    queryKey: ['providers'],
-    queryFn: ({ signal }) => call('providers.list', {}, signal),
-  })
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['providers'] }) }
-  const set = useMutation({
-    ...settled,
-    mutationFn: () =>
-      call('providers.set', {
-        name,
-        ...(apiKey === '' ? {} : { apiKey }),
-        ...(baseUrl === '' ? {} : { baseUrl }),
-        ...(defaultModel === '' ? {} : { defaultModel }),
-      }),
-    onSuccess: () => setKey(''),
-  })
-  const remove = useMutation({
-    ...settled,
-    mutationFn: (provider: ProviderName) => call('providers.delete', { name: provider }),
-  })
-  const failure = set.error ?? remove.error
+  const [others, setOthers] = useState<Fields>({})
+  const query = useMethod('providers.list')
+  const set = useAction('providers.set', { onSuccess: () => setKey('') })
+  const remove = useAction('providers.delete')
+  const draft: Draft = { value: others, set: (field, given) => setOthers(withField(others, field, given)) }
   return (
     <Panel title="Model providers" aside={<CopyCommand text="hookhelm providers list" />}>
       <div className={styles.form}>
         <Select
           label="Provider"
-          data={[...names]}
+          data={names}
           value={name}
           allowDeselect={false}
-          onChange={(value) => setName(names.find((known) => known === value) ?? 'anthropic')}
+          onChange={(chosen) => setName(chosen ?? name)}
         />
         <PasswordInput
           label="API key"
@@ -56,47 +39,36 @@ export function Providers() {
           onChange={({ currentTarget }) => setKey(currentTarget.value)}
           w={220}
         />
-        <TextInput
-          label="Address"
-          value={baseUrl}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-        />
-        <TextInput
-          label="Default model"
-          value={defaultModel}
-          onChange={({ currentTarget }) => setModel(currentTarget.value)}
-        />
-        <Button loading={set.isPending} onClick={() => set.mutate()}>
+        <TextField draft={draft} name="baseUrl" label="Address" />
+        <TextField draft={draft} name="defaultModel" label="Default model" />
+        <Button
+          loading={set.isPending}
+          onClick={() => set.mutate({ ...others, name, apiKey: apiKey || undefined })}
+        >
           Save
         </Button>
       </div>
-      {failure === null ? null : <Failed error={failure} />}
-      <Loaded query={query} rows={2}>
-        {({ providers }) =>
-          providers.length === 0 ? (
-            <Empty title="No provider">Prompt hooks need one to ask a model.</Empty>
-          ) : (
-            providers.map((provider) => (
-              <div key={provider.name} className={`${layout.row} ${styles.row}`}>
-                <span>
-                  {provider.name} <span className={styles.muted}>{provider.baseUrl ?? ''}</span>
-                </span>
-                <span className={styles.muted}>{provider.apiKey ?? 'no key'}</span>
-                <span className={styles.muted}>{provider.defaultModel ?? ''}</span>
-                <Confirmed
-                  word="Delete"
-                  canUndo
-                  sure={`Delete ${provider.name}: prompt hooks that use it fail`}
-                  onDo={() => {
-                    const known = names.find((each) => each === provider.name)
-                    if (known !== undefined) remove.mutate(known)
-                  }}
-                />
-              </div>
-            ))
-          )
-        }
-      </Loaded>
+      <Failed error={set.error ?? remove.error} />
+      <LoadedList
+        query={query}
+        rows={2}
+        of={({ providers }) => providers}
+        empty={<Empty title="No provider">Prompt hooks need one to ask a model.</Empty>}
+      >
+        {(provider) => (
+          <StoredRow
+            key={provider.name}
+            sure={`Delete ${provider.name}: prompt hooks that use it fail`}
+            onDelete={() => remove.mutate(unchecked({ name: provider.name }))}
+          >
+            <span>
+              {provider.name} <span className="muted">{provider.baseUrl ?? ''}</span>
+            </span>
+            <span className="muted">{provider.apiKey ?? 'no key'}</span>
+            <span className="muted">{provider.defaultModel ?? ''}</span>
+          </StoredRow>
+        )}
+      </LoadedList>
     </Panel>
   )
 }

@@ -1,32 +1,24 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../gateway/call.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
-import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { useAction } from '../../gateway/use-action.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { Empty, Failed, LoadedList, Panel } from '../../parts/layout.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
+import { StoredRow } from './stored-row.tsx'
 
 /** Names only: a value can be written, never read. */
 export function Secrets() {
-  const queries = useQueryClient()
   const [name, setName] = useState('')
   const [value, setValue] = useState('')
-  const query = useQuery({ queryKey: ['secrets'], queryFn: ({ signal }) => call('secrets.list', {}, signal) })
-  const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ['secrets'] }) }
-  const set = useMutation({
-    ...settled,
-    mutationFn: () => call('secrets.set', { name, value }),
+  const query = useMethod('secrets.list')
+  const set = useAction('secrets.set', {
     onSuccess: () => {
       setName('')
       setValue('')
     },
   })
-  const remove = useMutation({
-    ...settled,
-    mutationFn: (secret: string) => call('secrets.delete', { name: secret }),
-  })
-  const failure = set.error ?? remove.error
+  const remove = useAction('secrets.delete')
   return (
     <Panel
       title="Secrets"
@@ -45,34 +37,35 @@ export function Secrets() {
           onChange={({ currentTarget }) => setValue(currentTarget.value)}
           w={260}
         />
-        <Button disabled={name === '' || value === ''} loading={set.isPending} onClick={() => set.mutate()}>
+        <Button
+          disabled={name === '' || value === ''}
+          loading={set.isPending}
+          onClick={() => set.mutate({ name, value })}
+        >
           Store
         </Button>
       </div>
-      {failure === null ? null : <Failed error={failure} />}
-      <Loaded query={query} rows={3}>
-        {({ secrets }) =>
-          secrets.length === 0 ? (
-            <Empty title="No secret">Webhooks and providers refer to secrets by name.</Empty>
-          ) : (
-            secrets.map(({ name: secret, updated_at }) => (
-              <div key={secret} className={`${layout.row} ${styles.row}`}>
-                <code>{secret}</code>
-                <span />
-                <span className={styles.muted}>
-                  set <Age at={updated_at} />
-                </span>
-                <Confirmed
-                  word="Delete"
-                  canUndo
-                  sure={`Delete ${secret}: hooks that use it fail`}
-                  onDo={() => remove.mutate(secret)}
-                />
-              </div>
-            ))
-          )
-        }
-      </Loaded>
+      <Failed error={set.error ?? remove.error} />
+      <LoadedList
+        query={query}
+        rows={3}
+        of={({ secrets }) => secrets}
+        empty={<Empty title="No secret">Webhooks and providers refer to secrets by name.</Empty>}
+      >
+        {(secret) => (
+          <StoredRow
+            key={secret.name}
+            sure={`Delete ${secret.name}: hooks that use it fail`}
+            onDelete={() => remove.mutate({ name: secret.name })}
+          >
+            <code>{secret.name}</code>
+            <span />
+            <span className="muted">
+              set <Age at={secret.updated_at} />
+            </span>
+          </StoredRow>
+        )}
+      </LoadedList>
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
-import { Tabs } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { Empty, Page } from '../../parts/layout.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Appearance } from './appearance.tsx'
 import { Limits } from './limits.tsx'
 import { Providers } from './providers.tsx'
@@ -19,45 +19,27 @@ export function SettingsPage() {
   const { master } = useCaller()
   return (
     <Page title="Settings" purpose="Who may do what, what the gateway may reach, and how this app looks.">
-      <Tabs
-        value={tab}
-        onChange={(chosen) =>
-          void navigate({ to: '/settings', search: chosen === null ? {} : { tab: chosen } })
-        }
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="appearance">Appearance</Tabs.Tab>
-          {isAdmin ? (
-            <>
-              <Tabs.Tab value="tokens">Tokens</Tabs.Tab>
-              <Tabs.Tab value="secrets">Secrets</Tabs.Tab>
-              <Tabs.Tab value="providers">Providers</Tabs.Tab>
-              <Tabs.Tab value="limits">Limits and retention</Tabs.Tab>
-            </>
-          ) : null}
-          {master ? <Tabs.Tab value="tenants">Tenants</Tabs.Tab> : null}
-        </Tabs.List>
-        <Tabs.Panel value="appearance">
-          <Appearance />
-          {isAdmin ? null : <Empty title="The other settings need the role admin" />}
-        </Tabs.Panel>
-        <Tabs.Panel value="tokens">
-          <Tokens />
-        </Tabs.Panel>
-        <Tabs.Panel value="secrets">
-          <Secrets />
-        </Tabs.Panel>
-        <Tabs.Panel value="providers">
-          <Providers />
-        </Tabs.Panel>
-        <Tabs.Panel value="limits">
-          <Limits />
-        </Tabs.Panel>
-        <Tabs.Panel value="tenants">
-          <Tenants />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        chosen={tab}
+        onChoose={(name) => void navigate({ to: '/settings', search: { tab: name } })}
+        tabs={[
+          {
+            name: 'appearance',
+            title: 'Appearance',
+            content: (
+              <>
+                <Appearance />
+                {isAdmin ? null : <Empty title="The other settings need the role admin" />}
+              </>
+            ),
+          },
+          { name: 'tokens', title: 'Tokens', content: <Tokens />, isHidden: !isAdmin },
+          { name: 'secrets', title: 'Secrets', content: <Secrets />, isHidden: !isAdmin },
+          { name: 'providers', title: 'Providers', content: <Providers />, isHidden: !isAdmin },
+          { name: 'limits', title: 'Limits and retention', content: <Limits />, isHidden: !isAdmin },
+          { name: 'tenants', title: 'Tenants', content: <Tenants />, isHidden: !master },
+        ]}
+      />
     </Page>
   )
 }

@@ -1,0 +1,28 @@
+import { defineCommand } from 'citty'
+import { rotateKeys } from '../../app/gateway/encryption-keys.ts'
+import { command, exitCodes } from '../command.ts'
+import { printMessage, printOutput } from '../output.ts'
+import { nounCommand } from '../remote/method-command.ts'
+
+const rotate = command({
+  args: { database: { type: 'string', description: 'postgres://… instead of the embedded database' } },
+  async run({ database, json }) {
+    const renewed = await rotateKeys({
+      env: process.env,
+      log: (name, fields) => printMessage(`${name} ${JSON.stringify(fields)}`),
+      ...(database === undefined ? {} : { database }),
+    })
+    printOutput(json ? { renewed } : `${renewed} values are encrypted under the new key`)
+    return exitCodes.ok
+  },
+})
+
+/** The secrets of the gateway, and the key of the database on this machine. */
+export function secretsCommand() {
+  const { subCommands } = nounCommand('secrets', ['list', 'set', 'delete'])
+  const described = {
+    ...rotate,
+    meta: { name: 'rotate', description: 'Encrypts all stored secrets under a new key.' },
+  }
+  return defineCommand({ subCommands: { ...subCommands, rotate: described } })
+}

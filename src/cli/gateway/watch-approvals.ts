@@ -1,0 +1,223 @@
+import { emitKeypressEvents } from 'node:readline'
+import { type CommandDef, defineCommand } from 'citty'
+import type { Client } from '../../client/client.ts'
+import { systemClock } from '../../engine/core/clock.ts'
+import { errorText } from '../../engine/core/error.ts'
+import type { Methods } from '../../gateway/methods/table.ts'
+import { command, type ExitCode, exitCodes } from '../command.ts'
+import { printMessage, printOutput, replaceControlCharacters } from '../output.ts'
+import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
+import { nounCommand } from '../remote/method-command.ts'
+
+type Approval = Methods['approvals.list']['result']['approvals'][number]
+
+/** The countdown moves once a second; changes arrive at once. */
+const REFRESH_MS = 1_000
+const CLEAR = '\u001b[H\u001b[J'
+
+/** The methods `approvals.*`, and a list that answers by keys. */
+export function approvalsCommand(): CommandDef {
+  const { subCommands } = nounCommand('approvals', [
+    ...['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft'],
+  ])
+  const watch = {
+    ...watchApprovalsCommand,
+    meta: { name: 'watch', description: 'Lists what waits for a person as it arrives; keys answer.' },
+  }
+  return defineCommand({ subCommands: { ...subCommands, watch } })
+}
+
+const watchApprovalsCommand = command({
+  args: { ...connectionArgs },
+  run(args) {
+    const isTerminal = process.stdin.isTTY && process.stdout.isTTY && args.json !== true
+    return withGateway(clientOptions(args), (client) =>
+      isTerminal ? answerByKeys(client) : printAsTheyArrive(client, args.json === true),
+    )
+  },
+})
+
+/** One line per request, until the command is interrupted. */
+async function printAsTheyArrive(client: Client, json: boolean): Promise<ExitCode> {
+  const printed = new Set<string>()
+  const show = async () => {
+    for (const approval of (await readPending(client)).toReversed()) {
+      if (printed.has(approval.approval_id)) continue
+      printed.add(approval.approval_id)
+      printOutput(json ? JSON.stringify(approval) : `${approval.approval_id}  ${describeApproval(approval)}`)
+    }
+  }
+  const changes = client.subscribe('changes.tail', {})
+  await show()
+  for await (const { item } of changes) if (item.kind === 'approvals') await show()
+  return exitCodes.ok
+}
+
+/** Redraws the list on every change and every second; ends with `q`. */
+async function answerByKeys(client: Client): Promise<ExitCode> {
+  const ended = new AbortController()
+  const list = new ApprovalList(client)
+  const { stdin } = process
+  emitKeypressEvents(stdin)
+  stdin.setRawMode(true)
+  stdin.resume()
+  const press = (_: string, key: { readonly name?: string; readonly ctrl?: boolean }) => {
+    if (key.name === 'q' || (key.ctrl && key.name === 'c')) ended.abort()
+    else void list.press(key.name ?? '')
+  }
+  stdin.on('keypress', press)
+  const ticker = systemClock.every(REFRESH_MS, () => list.draw())
+  try {
+    await list.refresh()
+    for await (const { item } of client.subscribe('changes.tail', {}, { signal: ended.signal }))
+      if (item.kind === 'approvals') await list.refresh()
+  } finally {
+    ticker.stop()
+    stdin.off('keypress', press)
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
+  return exitCodes.ok
+}
+
+/** What a key does after it was pressed twice. */
+const answers = {
+  a: { verdict: 'approve', what: 'approve it' },
+  g: {
+    verdict: 'approve',
+    what: 'approve it, and identical calls of its session for 15 minutes',
+    grant_ms: 900_000,
+  },
+  d: { verdict: 'deny', what: 'deny it' },
+} as const
+type AnswerKey = keyof typeof answers
+
+/** The answer that waits for its second key press, and the call that it is about. */
+interface AskedAnswer {
+  readonly key: AnswerKey
+  readonly approvalId: string
+}
+
+class ApprovalList {
+  readonly #client: Client
+  /** Identical calls are one line, and one answer decides all of them. */
+  #groups: readonly (readonly [Approval, ...Approval[]])[] = []
+  #chosen = 0
+  #note = ''
+  #asked: AskedAnswer | undefined
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async refresh(): Promise<void> {
+    const chosen = this.#groups[this.#chosen]?.[0].input_hash
+    this.#groups = groupIdentical(await readPending(this.#client))
+    // A call that arrives must not slip under the finger of a person who is about to answer another.
+    const at = this.#groups.findIndex(([first]) => first.input_hash === chosen)
+    this.#chosen = at >= 0 ? at : Math.min(this.#chosen, Math.max(0, this.#groups.length - 1))
+    this.draw()
+  }
+
+  async press(key: string): Promise<void> {
+    const asked = this.#asked
+    this.#asked = undefined
+    if (key === 'j' || key === 'down') this.#chosen = Math.min(this.#chosen + 1, this.#groups.length - 1)
+    else if (key === 'k' || key === 'up') this.#chosen = Math.max(this.#chosen - 1, 0)
+    else if (key === 'a' || key === 'g' || key === 'd') await this.#answer(key, asked)
+    this.draw()
+  }
+
+  async #answer(key: AnswerKey, asked: AskedAnswer | undefined): Promise<void> {
+    const group = this.#groups[this.#chosen]
+    if (group === undefined) return
+    const [{ approval_id, what, edited }] = group
+    if (asked?.key !== key || asked.approvalId !== approval_id) {
+      this.#asked = { key, approvalId: approval_id }
+      return
+    }
+    const { verdict } = answers[key]
+    const grant = key === 'g' ? { grant_ms: answers.g.grant_ms } : {}
+    try {
+      const alike = group.length > 1 ? { alike: true } : {}
+      // What is approved is what the list shows.
+      const input = verdict === 'approve' && edited !== null ? { input: edited } : {}
+      await this.#client.call(`approvals.${verdict}`, { approval_id, ...alike, ...grant, ...input })
+      this.#note = `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${what ?? approval_id}`
+    } catch (thrown) {
+      this.#note = errorText(thrown)
+    }
+    await this.refresh()
+  }
+
+  draw(): void {
+    const lines = this.#groups.flatMap((group, index) => {
+      const [first] = group
+      const isChosen = index === this.#chosen
+      const times = group.length === 1 ? '' : `${group.length} × `
+      const line = `${isChosen ? '❯' : ' '} ${countdown(first)}  ${times}${describeApproval(first)}`
+      return isChosen ? [line, ...inputLines(first)] : [line]
+    })
+    const count = this.#groups.reduce((sum, group) => sum + group.length, 0)
+    const head = count === 0 ? 'Nothing waits for a person.' : `${count} waiting`
+    const keys =
+      this.#asked === undefined
+        ? 'a approve   g approve for 15 min   d deny   j k move   q quit'
+        : `Press ${this.#asked.key} again to ${answers[this.#asked.key].what}; any other key goes back.`
+    printMessage([`${CLEAR}${head}`, '', ...lines, '', replaceControlCharacters(this.#note), keys].join('\n'))
+  }
+}
+
+/** The oldest first: it expires first. */
+function groupIdentical(approvals: readonly Approval[]): readonly (readonly [Approval, ...Approval[]])[] {
+  const groups = new Map<string, [Approval, ...Approval[]]>()
+  for (const approval of approvals.toReversed()) {
+    const known = groups.get(approval.input_hash)
+    if (known === undefined) groups.set(approval.input_hash, [approval])
+    else known.push(approval)
+  }
+  return [...groups.values()]
+}
+
+async function readPending(client: Client): Promise<readonly Approval[]> {
+  return (await client.call('approvals.list', { status: 'pending', limit: 100 })).approvals
+}
+
+/** `claude-code wants git push --force in /srv/shop: a push needs a person`. */
+export function describeApproval({
+  agent,
+  requested_by,
+  what,
+  tool,
+  event,
+  folder,
+  reason,
+}: Approval): string {
+  const where = folder === null ? '' : ` in ${folder}`
+  return replaceControlCharacters(
+    `${agent ?? requested_by} wants ${what ?? tool ?? event}${where}: ${reason}`,
+  )
+}
+
+const MAX_LINES = 30
+
+export function inputLines(approval: Approval): readonly string[] {
+  const { approval_id, input, edited, hook_name, session_id } = approval
+  const all = (JSON.stringify(edited ?? input, undefined, 2) ?? 'null').split('\n')
+  const hidden = all.length - MAX_LINES
+  const texts = [
+    ...(edited === null ? [] : ['edited:']),
+    ...all.slice(0, MAX_LINES),
+    ...(hidden > 0 ? [`… ${hidden} more lines: hookhelm approvals show ${approval_id} --json`] : []),
+  ]
+  const origin = [
+    hook_name === null ? '' : `hook ${hook_name}`,
+    session_id === null ? '' : `session ${session_id}`,
+  ]
+  return [...texts, origin.filter(Boolean).join(' · ')].map((line) => `    ${replaceControlCharacters(line)}`)
+}
+
+function countdown({ deadline_at }: Approval): string {
+  const left = Math.max(0, Math.ceil((deadline_at - systemClock.now()) / 1_000))
+  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+}

@@ -1,0 +1,91 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { jsonLog } from '../../app/gateway/json-log.ts'
+import { runnerGateway } from '../../app/runner-gateway.ts'
+import { createRunnerMeans } from '../../app/runner-means.ts'
+import { systemClock } from '../../engine/core/clock.ts'
+import { HookError } from '../../engine/core/error.ts'
+import type { ExecutorSettings } from '../../runs/executor.ts'
+import { readExecutorProfile } from '../../runs/runner/executor-profiles.ts'
+import { type RunnerOptions, startRunner } from '../../runs/runner/runner.ts'
+import { command, exitCodes } from '../command.ts'
+import { untilStopped } from '../gateway/up.ts'
+import { printMessage } from '../output.ts'
+import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
+
+const CONCURRENCY = 4
+const MAX_CONCURRENCY = 64
+
+export const runnerCommand = command({
+  args: {
+    ...connectionArgs,
+    profile: {
+      type: 'string',
+      description: 'serve this executor profile: the command after --, or an entry of --profiles',
+    },
+    profiles: { type: 'string', description: 'a YAML or JSON file with executor profiles' },
+    project: { type: 'string', description: 'where commands run, and the project_dir it offers' },
+    tags: { type: 'string', description: 'tags that runs may demand, separated by commas' },
+    'only-tagged': { type: 'boolean', description: 'take only runs that demand one of the tags' },
+    concurrency: { type: 'string', description: `how many runs at once (${CONCURRENCY})` },
+    quiet: { type: 'boolean', description: 'no log' },
+  },
+  manyWords: true,
+  async run(args, argv) {
+    const { profile, profiles, project, tags = '', quiet } = args
+    const executor = findProfile({ profile, profiles, argv })
+    const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
+    const settings: Pick<RunnerOptions, 'offer' | 'concurrency'> = {
+      offer: {
+        hostname: hostname(),
+        project_dir: project === undefined ? '' : resolve(project),
+        executor_profile: profile ?? '',
+        executor_type: executorType(executor),
+        tags: tags.split(',').filter((tag) => tag !== ''),
+        require_matching_tags: args['only-tagged'] === true,
+      },
+      concurrency: readConcurrency(args.concurrency),
+    }
+    const cwd = resolve(project ?? args.cwd ?? '.')
+    await withGateway(clientOptions(args), async (client) => {
+      const own = executor === undefined ? {} : { profile: executor }
+      const { means, dispose } = createRunnerMeans({ env: process.env, client, log, cwd, ...own })
+      const runner = startRunner({ ...settings, ...means, gateway: runnerGateway(client) })
+      const stopped = untilStopped().then(() => runner.stop())
+      await Promise.race([runner.ended, stopped]).finally(dispose)
+    })
+    return exitCodes.ok
+  },
+})
+
+/** Only a model is limited to the tools of an agent, so only it takes agents that name no profile. */
+function executorType(executor: ExecutorSettings | undefined): string {
+  if (executor === undefined) return 'command'
+  return executor.type === 'model' ? 'autonomous' : 'profile'
+}
+
+interface ProfileFlags {
+  readonly profile: string | undefined
+  readonly profiles: string | undefined
+  readonly argv: readonly string[]
+}
+
+/** The executor that the runner serves; undefined if blueprints bring their own. */
+function findProfile({ profile, profiles, argv }: ProfileFlags): ExecutorSettings | undefined {
+  if (profile === undefined && profiles === undefined && argv.length === 0) return undefined
+  if (profile === undefined || (profiles === undefined) === (argv.length === 0))
+    throw usage(
+      'a profile needs its command or its file: --profile <name> -- <command>, or --profile <name> --profiles <file>',
+    )
+  return profiles === undefined ? { command: argv } : readExecutorProfile(resolve(profiles), profile)
+}
+
+function readConcurrency(given: string | undefined): number {
+  const count = given === undefined ? CONCURRENCY : Number(given)
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_CONCURRENCY) return count
+  throw usage(`--concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}`)
+}
+
+function usage(message: string): HookError {
+  return new HookError('config.field', message, { hint: 'Run `hookhelm runner --help`.' })
+}

@@ -1,0 +1,109 @@
+import { runScriptFile } from '../commands/interpreters.ts'
+import { optionValues, sliceField } from '../commands/parse-options.ts'
+import type { ProgramCall } from '../commands/program-call.ts'
+import { childState, joinWords } from '../commands/run-code.ts'
+import { namesScriptFolder, runsSetting } from '../evaluate/code-variables.ts'
+import { type Invocation, insideStep } from '../evaluate/shell-run.ts'
+import { defineAlias, forkState } from '../evaluate/shell-state.ts'
+import { describeField, exactField, fieldText, isFieldKnown, type WordField } from '../expand/shell-text.ts'
+
+/** Runs the commands that git is told to run: by `-c`, by an alias, by `bisect run` and the like. */
+export function runGitCode(call: ProgramCall): void {
+  const [{ parsed }, level] = call.levels
+  for (const setting of optionValues(parsed.options, 'c')) runSetting(call, setting)
+  if (parsed.options.some(({ name, value }) => name === 'exec-path' && value))
+    call.frame.run.record.addOpaque('program', 'git runs its parts from another folder', call.at)
+  if (level === undefined) return
+  const { args } = level
+  const { options, operands } = level.parsed
+  const [, subcommand = ''] = level.name.split(' ')
+  if (subcommand === 'config') runConfig(call, operands)
+  if (subcommand === 'clone') for (const setting of optionValues(options, 'c')) runSetting(call, setting)
+  if (subcommand === 'grep') runPager(call, args)
+  runAlias(call, subcommand, args)
+  runHooks(call, subcommand)
+  if (subcommand === 'bisect' && describeField(args[0] ?? []) === 'run')
+    call.frame.run.runWords(args.slice(1), forkState(call.state), insideStep(call.frame, 'git bisect run'))
+  if (subcommand === 'submodule') runForeach(call, args)
+  for (const field of operands) {
+    const text = describeField(field)
+    const command = isFieldKnown(field) ? exactField(extCommand(text.slice(5))) : sliceField(field, 5)
+    if (text.startsWith('ext::')) runGit(call, 'git ext::', command)
+  }
+}
+
+/** The command of an `ext::` address, in which `% ` is a blank inside of a word. */
+function extCommand(text: string): string {
+  const words = text.split(/(?<!%) /).map((word) => word.replace(/%(.)/g, '$1'))
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+}
+
+/** The value of `-O` is a part of the same word. */
+function runPager(invocation: Invocation, words: readonly WordField[]): void {
+  for (const word of words) {
+    const start = /^(?:-O|--open-files-in-pager=)(?=.)/.exec(describeField(word))?.[0]
+    if (start !== undefined) runGit(invocation, 'git grep -O', sliceField(word, start.length))
+  }
+}
+
+/** An alias that the line sets, and that this command uses. */
+function runAlias({ state, frame }: Invocation, subcommand: string, rest: readonly WordField[]): void {
+  if (frame.via.includes(`git ${subcommand}`)) return
+  for (const text of state.aliases.get(`git ${subcommand}`) ?? []) {
+    const words = text.split(/\s+/).filter((word) => word !== '')
+    frame.run.runWords(
+      [exactField('git'), ...words.map(exactField), ...rest],
+      forkState(state),
+      insideStep(frame, `git ${subcommand}`),
+    )
+  }
+}
+
+const commandsWithHooks =
+  /^(?:am|checkout|cherry-pick|clone|commit|fetch|gc|merge|pull|push|rebase|receive-pack|revert|switch|worktree)$/
+
+/** Hooks that the line writes. */
+function runHooks({ state, frame }: Invocation, subcommand: string): void {
+  if (!commandsWithHooks.test(subcommand)) return
+  for (const path of state.files.keys())
+    if (/\/(?:\.git\/hooks|\.husky|\.githooks)\/[^/]+$/.test(path))
+      runScriptFile(exactField(path), childState(state), insideStep(frame, `git ${subcommand} hook`))
+}
+
+function runForeach(invocation: Invocation, words: readonly WordField[]): void {
+  const start = words.findIndex((word) => describeField(word) === 'foreach')
+  const code = words.slice(start + 1).filter((word) => !/^--?(recursive|quiet|q)$/.test(describeField(word)))
+  if (start === -1 || code.length === 0) return
+  const { frame, state } = invocation
+  frame.run.runCode(joinWords(code), childState(state), insideStep(frame, 'git submodule foreach'))
+}
+
+function runConfig(invocation: Invocation, operands: readonly WordField[]): void {
+  const [key, value] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
+  if (key && value) runSetting(invocation, [...key, { value: '=', quoted: true }, ...value])
+}
+
+/** `key=value` of `-c` or of `git config`. */
+function runSetting(invocation: Invocation, setting: WordField): void {
+  const text = describeField(setting)
+  const equals = text.indexOf('=')
+  if (equals === -1) return
+  const key = text.slice(0, equals)
+  const value = sliceField(setting, equals + 1)
+  const written = describeField(value)
+  // An alias or helper that starts with an exclamation mark is a command, any other is a part of git.
+  if (/^(alias\..+|credential\.(.+\.)?helper)$/i.test(key)) {
+    if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, sliceField(value, 1))
+    else if (key.startsWith('alias.') && isFieldKnown(value))
+      defineAlias(invocation.state, `git ${key.slice('alias.'.length)}`, written)
+    return
+  }
+  if (written === '' || /^(true|false)$/.test(written)) return
+  if (namesScriptFolder(key))
+    invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
+  if (runsSetting(key)) runGit(invocation, `git -c ${key}`, value)
+}
+
+function runGit({ frame, state }: Invocation, step: string, code: WordField): void {
+  frame.run.runCode(fieldText(code), childState(state), insideStep(frame, step))
+}

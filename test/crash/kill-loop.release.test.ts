@@ -1,0 +1,3 @@
+import { killLoops } from './kill-loop.fixture.ts'
+
+killLoops(200)

@@ -1,0 +1,3 @@
+import { bundleThreads } from './bundled-threads.ts'
+
+export const setup = bundleThreads

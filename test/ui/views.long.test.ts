@@ -1,0 +1,3 @@
+import { everyLook, viewTests } from './views.fixture.ts'
+
+viewTests(everyLook)

@@ -1,0 +1,62 @@
+import { Facts } from '../../parts/facts.tsx'
+import { formatDuration } from '../../parts/format.ts'
+import { Loaded, layout, Panel } from '../../parts/layout.tsx'
+import { Age, Id } from '../../parts/values.tsx'
+import { useHookCounts } from '../hooks/hook-counts.tsx'
+import styles from './hook-overview.module.css'
+import type { StoredHook } from './hook-page.tsx'
+
+/** Event, type, scope and matcher at a glance, and what the hook did today. */
+export function HookOverview({ hook }: Readonly<{ hook: StoredHook }>) {
+  const counts = useHookCounts()
+  const facts: readonly (readonly [string, React.ReactNode])[] = [
+    ['Event', <code key="event">{hook.event}</code>],
+    ['Handler', hook.handler_type],
+    ['Scope', hook.scope === 'agent' ? `agents ${hook.agent_ids.join(', ')}` : hook.scope],
+    ['Applies to', <code key="matcher">{hook.matcher ?? 'everything'}</code>],
+    ['Only if', hook.if_expr === undefined ? 'always' : <code key="if">{hook.if_expr}</code>],
+    [
+      'State',
+      hook.enabled
+        ? hook.shadow
+          ? 'shadow: recorded, not applied'
+          : 'on'
+        : `off ${hook.disabled_reason ?? ''}`,
+    ],
+    ['Priority', String(hook.priority)],
+    ['Timeout', hook.timeout_ms === undefined ? 'of the event' : formatDuration(hook.timeout_ms)],
+    ['If it times out', hook.on_timeout ?? 'block'],
+    ['If it fails', hook.on_error ?? 'block'],
+    ['Tags', hook.tags === undefined ? 'none' : hook.tags.join(', ')],
+    ['Made', <Age key="made" at={hook.created_at} />],
+    ['Changed', <Age key="changed" at={hook.updated_at} />],
+    ['Id', <Id key="id" value={hook.id} />],
+  ]
+  return (
+    <div className={layout.columns}>
+      <Panel title="What it is">
+        <Facts facts={facts} className={styles.facts} />
+      </Panel>
+      <Panel title="What it did" aside="24 h">
+        <Loaded query={counts} rows={3}>
+          {({ hooks }) => {
+            const found = hooks.find(({ hook_id }) => hook_id === hook.id)
+            return (
+              <Facts
+                facts={[
+                  ['matched', found?.matched ?? 0],
+                  ['blocked', found?.block ?? 0],
+                  ['asked', found?.ask ?? 0],
+                  ['rewrote', found?.rewrite ?? 0],
+                  ['failed', found?.failed ?? 0],
+                  ['p95', found?.p95_ms == null ? 'no run' : formatDuration(found.p95_ms)],
+                ]}
+                className={styles.facts}
+              />
+            )
+          }}
+        </Loaded>
+      </Panel>
+    </div>
+  )
+}
