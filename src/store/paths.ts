@@ -37,29 +37,3 @@ export function journalEntryPath(id: string): SealedPath {
 export function chainKeyPath(chain: string): SealedPath {
   return { table: 'audit_chains', row: chain, column: 'sealed_key' }
 }
-
-export function runPath(
-  tenant: string,
-  runId: string,
-  column: 'parameters' | 'original_parameters' | 'error' | 'block_reason',
-): SealedPath {
-  return { table: 'runs', row: `${tenant}/${runId}`, column }
-}
-
-/** A text of recovery rules: a rule, a team, an environment, a message, or the cause of a firing. */
-export function ruleContentPath(
-  table: 'rules' | 'teams' | 'environments' | 'mailbox_messages' | 'rule_firings',
-  tenant: string,
-  name: string,
-): SealedPath {
-  const column = table === 'mailbox_messages' || table === 'rule_firings' ? 'content' : 'definition'
-  return { table, row: `${tenant}/${name}`, column }
-}
-
-export function runEventPath(tenant: string, eventId: string): SealedPath {
-  return { table: 'run_events', row: `${tenant}/${eventId}`, column: 'data' }
-}
-
-export function approvalPath(tenant: string, approvalId: string, column: 'content' | 'answers'): SealedPath {
-  return { table: 'approvals', row: `${tenant}/${approvalId}`, column }
-}

@@ -3,7 +3,7 @@ import type { Projector } from '../sql/audit/projector.ts'
 import { type QueryBuilder, readNow, type SqlDatabase } from '../sql/sql-database.ts'
 
 /** One call of an operation. */
-export interface Call {
+export interface OperationCall {
   readonly db: SqlDatabase
   /** The time of the caller, for operations that are `timed`. */
   readonly sentAt: number | undefined
@@ -34,7 +34,7 @@ export const afterWholeJournal: Needs = { journal: 'whole' }
 /** One atomic method of the store: plain data in and out, so that it can run in another thread or be retried. */
 export interface Operation<Args extends readonly unknown[], Result> {
   readonly needs: Needs
-  run(call: Call, ...args: Args): Promise<Result>
+  run(call: OperationCall, ...args: Args): Promise<Result>
 }
 
 /** The methods that operations are to their callers. */
@@ -47,7 +47,7 @@ export type MethodsOf<Operations> = {
 /** Runs as it likes; it begins its own transactions. */
 export function operation<Args extends readonly unknown[], Result>(
   needs: Needs,
-  run: (call: Call, ...args: Args) => Promise<Result>,
+  run: (call: OperationCall, ...args: Args) => Promise<Result>,
 ): Operation<Args, Result> {
   return { needs, run }
 }
@@ -64,7 +64,7 @@ export function inTenant<Args extends readonly [Owner, ...unknown[]], Result>(
 }
 
 export function inTenantOf<Result>(
-  call: Call,
+  call: OperationCall,
   owner: Owner,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
@@ -80,11 +80,11 @@ export function inSystem<Args extends readonly unknown[], Result>(
   return operation(needs, (call, ...args) => inSystemOf(call, (tx) => work(tx, ...args)))
 }
 
-export function inSystemOf<Result>(call: Call, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+export function inSystemOf<Result>(call: OperationCall, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return call.db.system((trx) => work(transactionOf(call, trx)))
 }
 
-function transactionOf({ db, sentAt }: Call, trx: QueryBuilder): Tx {
+function transactionOf({ db, sentAt }: OperationCall, trx: QueryBuilder): Tx {
   return {
     db,
     trx,

@@ -16,12 +16,12 @@ import {
 
 type Written<Row> = { readonly [N in keyof Row]: Row[N] | RawBuilder<unknown> }
 /** Columns and the values that they must have. */
-export type Match<T> = Partial<WritableRowOf<T>>
+export type RowMatch<T> = Partial<WritableRowOf<T>>
 export type Changes<T> = Partial<Written<WritableRowOf<T>>>
 export type Condition = RawBuilder<unknown>
 
 /** A condition for a row to be found. A malformed id matches nothing: PostgreSQL would reject the statement. */
-export function matches<T extends Table>({ db }: Tx, table: T, match: Match<T>): readonly Condition[] {
+export function matches<T extends Table>({ db }: Tx, table: T, match: RowMatch<T>): readonly Condition[] {
   return Object.entries(match).map(([name, value]) => {
     const column = sql.ref(`${table.name}.${name}`)
     if (value === null) return sql`${column} is null`
@@ -48,7 +48,7 @@ interface Selection {
   readonly limit?: number
 }
 
-async function select<T extends Table>(tx: Tx, table: T, match: Match<T>, selection: Selection) {
+async function select<T extends Table>(tx: Tx, table: T, match: RowMatch<T>, selection: Selection) {
   const { and = [], order = [], whole = false, lock = false, limit } = selection
   const { rows } = await sql<RowOf<T>>`select ${columnsOf(tx, table, whole)} from ${sql.table(table.name)}
     where ${all([...matches(tx, table, match), ...and])}
@@ -72,22 +72,22 @@ export function readRows<T extends Table, Row = RowOf<T>>(
 export async function find<T extends Table>(
   tx: Tx,
   table: T,
-  match: Match<T>,
+  match: RowMatch<T>,
 ): Promise<RowOf<T> | undefined> {
   return (await select(tx, table, match, { limit: 1 }))[0]
 }
 
 /** Finds a whole row, and locks it until the transaction ends. */
-export async function lockRow<T extends Table>(tx: Tx, table: T, match: Match<T>) {
+export async function lockRow<T extends Table>(tx: Tx, table: T, match: RowMatch<T>) {
   const [row] = await select(tx, table, match, { whole: true, lock: true })
   // All columns were selected.
   return row as WholeRowOf<T> | undefined
 }
 
-export function list<T extends Table>(
+export function listRows<T extends Table>(
   tx: Tx,
   table: T,
-  match: Match<T>,
+  match: RowMatch<T>,
   order: readonly string[],
   and: readonly Condition[] = [],
 ): Promise<readonly RowOf<T>[]> {
@@ -109,7 +109,7 @@ export async function page<T extends Table>(
     limit,
     ...from
   }: PageRequest & {
-    readonly match: Match<T>
+    readonly match: RowMatch<T>
     readonly and?: readonly Condition[]
     readonly by: readonly [time: string, key: string]
   },
@@ -168,7 +168,7 @@ export async function insert<T extends Table>(
 export async function update<T extends Table>(
   tx: Tx,
   table: T,
-  match: Match<T>,
+  match: RowMatch<T>,
   changes: Changes<T>,
   and: readonly Condition[] = [],
 ): Promise<readonly RowOf<T>[]> {
@@ -182,7 +182,7 @@ export async function update<T extends Table>(
 }
 
 /** Whether there was such a row. */
-export async function remove<T extends Table>(tx: Tx, table: T, match: Match<T>): Promise<boolean> {
+export async function removeRow<T extends Table>(tx: Tx, table: T, match: RowMatch<T>): Promise<boolean> {
   const { rows } = await sql`delete from ${sql.table(table.name)}
     where ${all(matches(tx, table, match))} returning 1`.execute(tx.trx)
   return rows.length > 0

@@ -58,53 +58,70 @@ const column = <Value, Stored = Value>(
   // The compiler knows `value` and `stored` from the type arguments alone.
   ({ kind, presence: 'required', shown: true, ...more }) as Column<Value, 'required', true, Stored>
 
-export const id = () => column<string>('id')
+const id = () => column<string>('id')
 /** The tenant that a row belongs to, and with which it is deleted. */
-export const tenantId = () => column<string>('id', { references: 'tenants (id) on delete cascade' })
-export const text = () => column<string>('text')
-export const number = () => column<number>('number')
-export const real = () => column<number>('real')
-export const flag = () => column<boolean, unknown>('flag')
-export const bytes = () => column<Uint8Array>('bytes')
-export const json = <Value>() => column<Value, unknown>('json')
-export const jsonText = <Value>() => column<Value, string>('text', { isJsonText: true })
-export const list = () => column<readonly string[], unknown>('list')
-export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+const tenantId = () => column<string>('id', { references: 'tenants (id) on delete cascade' })
+const text = () => column<string>('text')
+const number = () => column<number>('number')
+const real = () => column<number>('real')
+const flag = () => column<boolean, unknown>('flag')
+const bytes = () => column<Uint8Array>('bytes')
+const json = <Value>() => column<Value, unknown>('json')
+const jsonText = <Value>() => column<Value, string>('text', { isJsonText: true })
+const list = () => column<readonly string[], unknown>('list')
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
   column<Words[number]>('text', { words })
-export const position = (): Column<number, 'made', true, number> => ({
+const position = (): Column<number, 'made', true, number> => ({
   ...column<number>('position'),
   presence: 'made',
 })
 /** An object that is encrypted at rest; null if the key is gone. */
-export function sealedJson(): Column<Readonly<Record<string, unknown>> | null, 'required', true, string>
-export function sealedJson<Value>(): Column<Value | null, 'required', true, string>
-export function sealedJson<Value>() {
+function sealedJson(): Column<Readonly<Record<string, unknown>> | null, 'required', true, string>
+function sealedJson<Value>(): Column<Value | null, 'required', true, string>
+function sealedJson<Value>() {
   return column<Value | null, string>('text', { sealed: 'json' })
 }
-export const sealedText = (lost: string) => column<string>('text', { sealed: 'text', lost })
+const sealedText = (lost: string) => column<string>('text', { sealed: 'text', lost })
 /** A sealed text that the code which uses it opens. */
-export const sealedByHand = () => column<string>('text', { sealed: 'by hand' })
+const sealedByHand = () => column<string>('text', { sealed: 'by hand' })
 
-export const nullable = <V, S extends boolean, D>(
+const nullable = <V, S extends boolean, D>(
   of: Column<V, 'required', S, D>,
 ): Column<V | null, 'nullable', S, D | null> => ({ ...of, presence: 'nullable' })
-export const optional = <V, S extends boolean, D>(
+const optional = <V, S extends boolean, D>(
   of: Column<V, 'required', S, D>,
 ): Column<V, 'optional', S, D | null> => ({ ...of, presence: 'optional' })
 /** Only the store knows the column. */
-export const internal = <V, P extends Presence, D>(of: Column<V, P, boolean, D>): Column<V, P, false, D> => ({
+const internal = <V, P extends Presence, D>(of: Column<V, P, boolean, D>): Column<V, P, false, D> => ({
   ...of,
   shown: false,
 })
-export const checked = <C extends Column>(of: C): C => ({ ...of, isChecked: true })
-export const references = <C extends Column>(of: C, target: string): C => ({ ...of, references: target })
-export const merged = <C extends Column>(of: C, merge: MergeBy): C => ({ ...of, merge })
+const checked = <C extends Column>(of: C): C => ({ ...of, isChecked: true })
+const references = <C extends Column>(of: C, target: string): C => ({ ...of, references: target })
+const merged = <C extends Column>(of: C, merge: MergeBy): C => ({ ...of, merge })
 /** Numbers that a merge of rows adds up. */
-export const sums = <const Name extends string>(...names: readonly Name[]) =>
+const sums = <const Name extends string>(...names: readonly Name[]) =>
   // `fromEntries` forgets the names.
   Object.fromEntries(names.map((name) => [name, merged(number(), 'sum')])) as {
     readonly [N in Name]: Column<number, 'required', true, number>
   }
+
+/** What makes columns. */
+export const columns = {
+  ...{ id, tenantId, text, number, real, flag, bytes, json, jsonText, list, oneOf, position },
+  ...{
+    sealedJson,
+    sealedText,
+    sealedByHand,
+    nullable,
+    optional,
+    internal,
+    checked,
+    references,
+    merged,
+    sums,
+  },
+}
 
 export type Columns = Readonly<Record<string, Column>>
 

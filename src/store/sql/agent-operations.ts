@@ -1,5 +1,5 @@
 import { inTenant } from '../database/operation.ts'
-import { insert, list } from '../database/rows.ts'
+import { insert, listRows } from '../database/rows.ts'
 import { type AgentReportRow, agentReports } from '../stores/agent-store.ts'
 
 export const agentOperations = {
@@ -11,6 +11,6 @@ export const agentOperations = {
 
   /** The last report of each agent, ordered by agent. */
   listAgentReports: inTenant((tx, tenant: string) =>
-    list(tx, agentReports, { tenant_id: tenant }, ['agent']),
+    listRows(tx, agentReports, { tenant_id: tenant }, ['agent']),
   ),
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inSystem, inTenant, inTenantOf, operation, type Tx, timed } from '../database/operation.ts'
-import { find, insert, list, update } from '../database/rows.ts'
+import { find, insert, listRows, update } from '../database/rows.ts'
 import {
   APPROVAL_MESSAGE,
   type ApprovalAlert,
@@ -58,7 +58,7 @@ export const approvalRouteOperations = {
   /** The sessions, agents and tenants whose questions were refused within that time. */
   listApprovalAlerts: inTenant(async (tx, tenant: string, within_ms: number, given?: number) => {
     const since = (await tx.time(given)) - within_ms
-    const alerts = await list(
+    const alerts = await listRows(
       tx,
       approvalAlerts,
       { tenant_id: tenant },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Failure } from '../../engine/core/decision.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { inSystem, inSystemOf, inTenant, inTenantOf, operation, type Tx } from '../database/operation.ts'
-import { type Changes, find, insert, list, remove, update } from '../database/rows.ts'
+import { type Changes, find, insert, listRows, removeRow, update } from '../database/rows.ts'
 import {
   agentHooks,
   definitionVersions,
@@ -84,7 +84,7 @@ export const hookOperations = {
 
   /** Deletes a hook. Its executions stay, with a null hook id. */
   deleteHook: inTenant(async (tx, tenant_id: string, id: string) => {
-    const removed = await remove(tx, agentHooks, { tenant_id, id })
+    const removed = await removeRow(tx, agentHooks, { tenant_id, id })
     if (removed) await bumpDefinitionVersions(tx, [tenant_id])
     return removed
   }),
@@ -110,7 +110,7 @@ export const hookOperations = {
     // Read the version first: a change in between is then loaded twice, never missed.
     const version = await find(tx, definitionVersions, { tenant_id })
     const hooks = await hooksOf(tx, [tenant_id])
-    const trips = await list(tx, hookTrips, { tenant_id }, [])
+    const trips = await listRows(tx, hookTrips, { tenant_id }, [])
     const tripped = trips.map(({ hook_id, tripped_by }) => ({ hookId: hook_id, by: tripped_by }))
     return { version: version?.version ?? 0, hooks, tripped }
   }),
@@ -135,7 +135,7 @@ export const hookOperations = {
 /** Hooks in the order of creation; ids grow with time. */
 async function hooksOf(tx: Tx, tenants: readonly string[]): Promise<readonly HookRow[]> {
   const isOfTenants = [sql`tenant_id in (${sql.join([...tenants])})`]
-  return (await list(tx, agentHooks, {}, ['created_at', 'id'], isOfTenants)).map(readHook)
+  return (await listRows(tx, agentHooks, {}, ['created_at', 'id'], isOfTenants)).map(readHook)
 }
 
 /** A hook without agents applies to every agent. */

@@ -1,4 +1,4 @@
-import type { Call, Operation } from '../database/operation.ts'
+import type { Operation, OperationCall } from '../database/operation.ts'
 import { rowCodec } from '../database/row-codec.ts'
 import type { Table } from '../database/table.ts'
 import { operations } from '../operations.ts'
@@ -44,7 +44,7 @@ export async function createSqlStore(
       if (called === undefined) throw new TypeError(`the store has no operation ${name}`)
       const { needs } = called
       if (needs.journal !== undefined) await journal.catchUp(needs.journal === 'soon' ? READ_MS : undefined)
-      const call: Call = { db, journal, sentAt: needs.timed ? sentAt : undefined }
+      const call: OperationCall = { db, journal, sentAt: needs.timed ? sentAt : undefined }
       // `StoreMethods` types the arguments for callers.
       const result = await called.run(call, ...(args as never))
       await settle()

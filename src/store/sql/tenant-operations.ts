@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterWholeJournal, inSystem, inSystemOf, inTenant, operation } from '../database/operation.ts'
-import { find, insert, list, remove } from '../database/rows.ts'
+import { find, insert, listRows, removeRow } from '../database/rows.ts'
 import type { Table } from '../database/table.ts'
 import { MASTER_TENANT, type TenantRow, type TokenRow, tenants, tokens } from '../stores/tenant-store.ts'
 import { tables } from '../tables.ts'
@@ -38,7 +38,7 @@ export const tenantOperations = {
   deleteTenant: operation(afterWholeJournal, async (call, id: string) => {
     if (id === MASTER_TENANT) return false
     const isDeleted = await inSystemOf(call, async (tx) => {
-      if (!(await remove(tx, tenants, { id }))) return false
+      if (!(await removeRow(tx, tenants, { id }))) return false
       for (const { name } of uncascaded)
         await sql`delete from ${sql.table(name)} where tenant_id = ${id}`.execute(tx.trx)
       await bumpDefinitionVersions(tx, [id])
@@ -56,7 +56,9 @@ export const tenantOperations = {
   /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
   findToken: operation({}, (call, hash: Uint8Array) => call.db.statements.findToken(hash)),
 
-  listTokens: inTenant((tx, tenant: string) => list(tx, tokens, { tenant_id: tenant }, ['created_at', 'id'])),
+  listTokens: inTenant((tx, tenant: string) =>
+    listRows(tx, tokens, { tenant_id: tenant }, ['created_at', 'id']),
+  ),
 
-  deleteToken: inTenant((tx, tenant: string, id: string) => remove(tx, tokens, { tenant_id: tenant, id })),
+  deleteToken: inTenant((tx, tenant: string, id: string) => removeRow(tx, tokens, { tenant_id: tenant, id })),
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inSystem, inTenant, type Tx } from '../database/operation.ts'
-import { find, insert, list, remove, update } from '../database/rows.ts'
+import { find, insert, listRows, removeRow, update } from '../database/rows.ts'
 import { type ProviderRow, providers, type SecretRow, secrets, settings } from '../stores/vault-store.ts'
 import type { QueryBuilder } from './sql-database.ts'
 
@@ -10,10 +10,10 @@ export const vaultOperations = {
     await insert(tx, secrets, secret, { sealed, updated_at })
   }),
 
-  listSecrets: inTenant((tx, tenant: string) => list(tx, secrets, { tenant_id: tenant }, ['name'])),
+  listSecrets: inTenant((tx, tenant: string) => listRows(tx, secrets, { tenant_id: tenant }, ['name'])),
 
   deleteSecret: inTenant((tx, tenant: string, name: string) =>
-    remove(tx, secrets, { tenant_id: tenant, name }),
+    removeRow(tx, secrets, { tenant_id: tenant, name }),
   ),
 
   /** Inserts a provider, or replaces `before`. False if another writer has changed it meanwhile. */
@@ -25,10 +25,10 @@ export const vaultOperations = {
     return (await update(tx, providers, unchanged, changes)).length > 0
   }),
 
-  listProviders: inTenant((tx, tenant: string) => list(tx, providers, { tenant_id: tenant }, ['name'])),
+  listProviders: inTenant((tx, tenant: string) => listRows(tx, providers, { tenant_id: tenant }, ['name'])),
 
   deleteProvider: inTenant((tx, tenant: string, name: string) =>
-    remove(tx, providers, { tenant_id: tenant, name }),
+    removeRow(tx, providers, { tenant_id: tenant, name }),
   ),
 
   /** The settings of a tenant. The master tenant has those of the gateway. */

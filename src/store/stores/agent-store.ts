@@ -1,4 +1,6 @@
-import { json, number, type RowOf, table, tenantId, text } from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
+
+const { json, number, tenantId, text } = columns
 
 /** The last result of `hookhelm doctor` for one coding agent. */
 export const agentReports = table(

@@ -1,17 +1,7 @@
-import {
-  id,
-  internal,
-  nullable,
-  number,
-  oneOf,
-  position,
-  type RowOf,
-  sealedJson,
-  table,
-  tenantId,
-  text,
-} from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import type { DeliveryState } from './delivery-store.ts'
+
+const { id, internal, nullable, number, oneOf, position, sealedJson, tenantId, text } = columns
 
 /** The kind of deliveries that carry a question to a route. They end when the question is decided. */
 export const APPROVAL_MESSAGE = 'approval_message'

@@ -1,16 +1,7 @@
-import {
-  checked,
-  id,
-  internal,
-  nullable,
-  number,
-  oneOf,
-  type RowOf,
-  sealedByHand,
-  table,
-  text,
-} from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import { APPROVAL_MESSAGE } from './approval-store.ts'
+
+const { checked, id, internal, nullable, number, oneOf, sealedByHand, text } = columns
 
 /** Work to do after the answer, recorded with the event that caused it. */
 export interface NewDelivery {

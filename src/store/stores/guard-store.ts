@@ -1,4 +1,6 @@
-import { id, internal, json, nullable, number, type RowOf, real, table, text } from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
+
+const { id, internal, json, nullable, number, real, text } = columns
 
 export const guardState = table(
   'guard_state',

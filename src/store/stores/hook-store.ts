@@ -1,24 +1,13 @@
 import type { Failure } from '../../engine/core/decision.ts'
+import { hookScopes } from '../../engine/core/hook.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { MethodsOf } from '../database/operation.ts'
-import {
-  checked,
-  flag,
-  id,
-  json,
-  list,
-  nullable,
-  number,
-  oneOf,
-  optional,
-  references,
-  table,
-  tenantId,
-  text,
-} from '../database/table.ts'
+import { columns, table } from '../database/table.ts'
 import type { hookOperations } from '../sql/hook-operations.ts'
 
-export const hookScopes = ['global', 'tenant', 'agent'] as const
+const { checked, flag, id, json, list, nullable, number, oneOf, optional, references, tenantId, text } =
+  columns
+
 /**
  * The origin of a hook. `builtin` hooks come with the product, `blueprint` hooks with the blueprint of an agent; of both,
  * only `enabled` can change.
@@ -131,12 +120,6 @@ export interface DefinitionChanges {
   /** Opaque; pass it to the next call. */
   readonly cursor: string
   readonly changed: readonly { readonly tenant: string; readonly version: number }[]
-}
-
-/** A hook that the breaker disabled, and the kind of failure. */
-export interface HookTrip {
-  readonly hookId: string
-  readonly by: Failure
 }
 
 export type HookStore = MethodsOf<typeof hookOperations>

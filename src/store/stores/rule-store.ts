@@ -1,21 +1,11 @@
 import type { MethodsOf } from '../database/operation.ts'
-import {
-  flag,
-  id,
-  internal,
-  nullable,
-  number,
-  oneOf,
-  type RowOf,
-  sealedJson,
-  table,
-  tenantId,
-  text,
-} from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import type { firingOperations } from '../sql/rules/firing-operations.ts'
 import type { mailboxOperations } from '../sql/rules/mailbox-operations.ts'
 import type { environmentOperations, ruleOperations, teamOperations } from '../sql/rules/rule-operations.ts'
 import type { NewDelivery } from './delivery-store.ts'
+
+const { flag, id, internal, nullable, number, oneOf, sealedJson, tenantId, text } = columns
 
 export type Content = Readonly<Record<string, unknown>>
 
@@ -93,7 +83,6 @@ export interface MailboxFilter {
 
 /** `pending`: not begun · `started`: begun, and its end is not known. */
 export const actionStatuses = ['pending', 'started', 'executed', 'skipped', 'failed'] as const
-export type ActionStatus = (typeof actionStatuses)[number]
 
 export interface NewFiringAction {
   readonly action_id: string

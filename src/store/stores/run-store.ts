@@ -1,5 +1,13 @@
 import type { MethodsOf } from '../database/operation.ts'
-import {
+import { columns, type RowOf, table } from '../database/table.ts'
+import type { blueprintOperations, runHookOperations } from '../sql/runs/blueprint-operations.ts'
+import type { runEventOperations } from '../sql/runs/run-event-operations.ts'
+import type { runOperations, runSessionOperations } from '../sql/runs/run-operations.ts'
+import type { runStateOperations } from '../sql/runs/run-state.ts'
+import type { runnerOperations } from '../sql/runs/runner-operations.ts'
+import type { NewHook } from './hook-store.ts'
+
+const {
   checked,
   flag,
   id,
@@ -11,19 +19,11 @@ import {
   oneOf,
   optional,
   position,
-  type RowOf,
   sealedJson,
   sealedText,
-  table,
   tenantId,
   text,
-} from '../database/table.ts'
-import type { blueprintOperations, runHookOperations } from '../sql/runs/blueprint-operations.ts'
-import type { runEventOperations } from '../sql/runs/run-event-operations.ts'
-import type { runOperations, runSessionOperations } from '../sql/runs/run-operations.ts'
-import type { runStateOperations } from '../sql/runs/run-state.ts'
-import type { runnerOperations } from '../sql/runs/runner-operations.ts'
-import type { NewHook } from './hook-store.ts'
+} = columns
 
 /** `preparing`: the hooks before its start run. A prepared run is `pending` again until a runner claims it. */
 export const runStatuses = [
@@ -287,7 +287,7 @@ export const runs = table(
 export type RunRow = RowOf<typeof runs>
 
 /** One line of a session: progress, messages, tool calls, results, and what run hooks did. */
-export const runEvents = table(
+export const runEventRows = table(
   'run_events',
   {
     tenant_id: id(),
@@ -338,9 +338,9 @@ export const deletedRunSessions = table(
   },
 )
 
-export type NewRunEvent = Omit<RowOf<typeof runEvents>, 'position' | 'data'> & { readonly data: Content }
+export type NewRunEvent = Omit<RowOf<typeof runEventRows>, 'position' | 'data'> & { readonly data: Content }
 
-export type RunEventRow = Omit<RowOf<typeof runEvents>, 'position'> & {
+export type RunEventRow = Omit<RowOf<typeof runEventRows>, 'position'> & {
   /** A number that grows with every event of the tenant. A reader that sees an event has seen all lower ones. */
   readonly position: string
 }

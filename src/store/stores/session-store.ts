@@ -1,4 +1,6 @@
-import { id, number, table, text } from '../database/table.ts'
+import { columns, table } from '../database/table.ts'
+
+const { id, number, text } = columns
 
 /** The folder in which a session of a coding agent began: `cd` and a restart of the gateway do not change its hooks. */
 export const sessionFolders = table(

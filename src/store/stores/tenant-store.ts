@@ -1,17 +1,8 @@
 import type { MethodsOf } from '../database/operation.ts'
-import {
-  bytes,
-  id,
-  internal,
-  nullable,
-  number,
-  oneOf,
-  type RowOf,
-  table,
-  tenantId,
-  text,
-} from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import type { tenantOperations } from '../sql/tenant-operations.ts'
+
+const { bytes, id, internal, nullable, number, oneOf, tenantId, text } = columns
 
 /** The tenant that owns global hooks and the settings of the gateway. */
 export const MASTER_TENANT = '0193a5b0-7000-7000-8000-000000000001'

@@ -1,5 +1,7 @@
 import type { SealedPath } from '../../safe/secret.ts'
-import { json, nullable, number, type RowOf, sealedByHand, table, tenantId, text } from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
+
+const { json, nullable, number, sealedByHand, tenantId, text } = columns
 
 /** A named secret of a tenant, which hooks refer to. The caller seals the value. */
 export const secrets = table(

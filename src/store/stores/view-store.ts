@@ -1,21 +1,10 @@
+import { decisionKinds } from '../../engine/core/decision.ts'
 import type { MethodsOf } from '../database/operation.ts'
-import {
-  flag,
-  id,
-  internal,
-  merged,
-  nullable,
-  number,
-  oneOf,
-  position,
-  type RowOf,
-  real,
-  sums,
-  table,
-  text,
-} from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import type { eventListOperations } from '../sql/views/event-list-operations.ts'
 import type { statisticOperations } from '../sql/views/statistic-operations.ts'
+
+const { flag, id, internal, merged, nullable, number, oneOf, position, real, sums, text } = columns
 
 /** The upper limits of the buckets in milliseconds; the last bucket holds everything above. Stored rows depend on them. */
 export const histogramLimits = [
@@ -52,7 +41,7 @@ export const summaries = table(
     tool: nullable(text()),
     /** The argument that tells most: a command, a path, an address. */
     what: nullable(text()),
-    kind: oneOf(['allow', 'ask', 'block']),
+    kind: oneOf(decisionKinds),
     rewritten: flag(),
     /** The policies that let the event pass although a hook failed. */
     opened: nullable(text()),

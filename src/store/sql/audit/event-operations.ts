@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
+import { decisionKinds } from '../../../engine/core/decision.ts'
 import { afterJournal, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
 import { openSealed } from '../../database/row-codec.ts'
-import { find, list, type PageRequest, page } from '../../database/rows.ts'
+import { find, listRows, type PageRequest, page } from '../../database/rows.ts'
 import type { RowOf } from '../../database/table.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
 import {
   type EventTexts,
-  eventKinds,
   events,
   type KeptAnswer,
   keptAnswers,
@@ -133,7 +133,7 @@ export const eventOperations = {
   /** Answers are written at once, not by way of the journal. */
   findAnswer: inTenant(
     async (tx, tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined> => {
-      const [row] = await list(
+      const [row] = await listRows(
         tx,
         keptAnswers,
         { tenant_id: tenant, key },
@@ -242,7 +242,7 @@ function readTimelineRow({
 }: StoredTimelineRow): Omit<TimelineRow, keyof TimelineSummary> {
   return {
     ...row,
-    kind: readUnion(eventKinds, kind),
+    kind: readUnion(decisionKinds, kind),
     moment: moment === null ? {} : readPosition(moment),
   }
 }

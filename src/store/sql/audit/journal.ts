@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../../../engine/core/error.ts'
-import { afterWholeJournal, type Call, operation, timed } from '../../database/operation.ts'
+import { afterWholeJournal, type OperationCall, operation, timed } from '../../database/operation.ts'
 import { journalEntryPath } from '../../paths.ts'
 import type { AuditVerdict, EventRecord, NewAnswer } from '../../stores/audit-store.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
@@ -14,7 +14,7 @@ import { type BatchSummary, decodeBatch, type Recording, recordingOf } from './r
 import { verifyChains } from './verify-audit.ts'
 
 async function recordBytes(
-  { db, sentAt, journal }: Call,
+  { db, sentAt, journal }: OperationCall,
   { bytes, summary, deliveries, answers, now }: Recording,
 ): Promise<void> {
   const { secrets } = db

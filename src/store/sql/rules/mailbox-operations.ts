@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inTenant } from '../../database/operation.ts'
-import { find, insert, type PageRequest, page, remove, update } from '../../database/rows.ts'
+import { find, insert, type PageRequest, page, removeRow, update } from '../../database/rows.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
 import { type MailboxFilter, mailboxMessages, type NewMailboxMessage } from '../../stores/rule-store.ts'
 import { insertDelivery } from '../delivery-operations.ts'
@@ -45,6 +45,6 @@ export const mailboxOperations = {
   }),
 
   deleteMessage: inTenant((tx, tenant: string, messageId: string) =>
-    remove(tx, mailboxMessages, { tenant_id: tenant, message_id: messageId }),
+    removeRow(tx, mailboxMessages, { tenant_id: tenant, message_id: messageId }),
   ),
 }

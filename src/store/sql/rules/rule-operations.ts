@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inTenant, type Tx } from '../../database/operation.ts'
-import { find, insert, list, remove, update } from '../../database/rows.ts'
+import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import {
   type Content,
   environments,
@@ -18,7 +18,7 @@ type NewRule = Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly 
 export const ruleOperations = {
   /** In the order of creation. */
   listRules: inTenant((tx, tenant: string) =>
-    list(tx, rules, { tenant_id: tenant }, ['created_at', 'rule_id']),
+    listRows(tx, rules, { tenant_id: tenant }, ['created_at', 'rule_id']),
   ),
 
   findRule: inTenant((tx, tenant: string, ruleId: string) =>
@@ -59,7 +59,7 @@ export const ruleOperations = {
   ),
 
   deleteRule: inTenant(async (tx, tenant: string, ruleId: string) => {
-    const removed = await remove(tx, rules, { tenant_id: tenant, rule_id: ruleId })
+    const removed = await removeRow(tx, rules, { tenant_id: tenant, rule_id: ruleId })
     if (removed) await bumpDefinitionVersions(tx, [tenant])
     return removed
   }),
@@ -71,11 +71,11 @@ export const teamOperations = {
     saveNamed(tx, teams, { tenant_id: tenant, ...team, isNew, now }),
   ),
   findTeam: inTenant((tx, tenant: string, name: string) => find(tx, teams, { tenant_id: tenant, name })),
-  listTeams: inTenant((tx, tenant: string) => list(tx, teams, { tenant_id: tenant }, ['name'])),
+  listTeams: inTenant((tx, tenant: string) => listRows(tx, teams, { tenant_id: tenant }, ['name'])),
   /** Deletes the team with the mailboxes of its members. */
   deleteTeam: inTenant(async (tx, tenant: string, name: string) => {
-    await remove(tx, mailboxMessages, { tenant_id: tenant, team: name })
-    return remove(tx, teams, { tenant_id: tenant, name })
+    await removeRow(tx, mailboxMessages, { tenant_id: tenant, team: name })
+    return removeRow(tx, teams, { tenant_id: tenant, name })
   }),
 }
 
@@ -88,9 +88,11 @@ export const environmentOperations = {
   findEnvironment: inTenant((tx, tenant: string, name: string) =>
     find(tx, environments, { tenant_id: tenant, name }),
   ),
-  listEnvironments: inTenant((tx, tenant: string) => list(tx, environments, { tenant_id: tenant }, ['name'])),
+  listEnvironments: inTenant((tx, tenant: string) =>
+    listRows(tx, environments, { tenant_id: tenant }, ['name']),
+  ),
   deleteEnvironment: inTenant((tx, tenant: string, name: string) =>
-    remove(tx, environments, { tenant_id: tenant, name }),
+    removeRow(tx, environments, { tenant_id: tenant, name }),
   ),
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inTenant, type Tx } from '../../database/operation.ts'
-import { find, insert, list, remove, update } from '../../database/rows.ts'
+import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { agentHooks } from '../../stores/hook-store.ts'
 import {
   type BlueprintHook,
@@ -29,11 +29,11 @@ export const blueprintOperations = {
     find(tx, blueprints, { tenant_id: tenant, name }),
   ),
 
-  listBlueprints: inTenant((tx, tenant: string) => list(tx, blueprints, { tenant_id: tenant }, ['name'])),
+  listBlueprints: inTenant((tx, tenant: string) => listRows(tx, blueprints, { tenant_id: tenant }, ['name'])),
 
   /** Deletes the blueprint and its hooks. */
   deleteBlueprint: inTenant(async (tx, tenant: string, name: string) => {
-    const removed = await remove(tx, blueprints, { tenant_id: tenant, name })
+    const removed = await removeRow(tx, blueprints, { tenant_id: tenant, name })
     if (removed) await replaceHooks(tx, { tenant, name, hooks: [], now: 0 })
     return removed
   }),
@@ -61,9 +61,9 @@ interface HookReplacement {
 
 async function replaceHooks(tx: Tx, { tenant, name, hooks, now }: HookReplacement): Promise<void> {
   const ofBlueprint = { tenant_id: tenant, source: 'blueprint', agent_ids: [name] } as const
-  const stored = new Set((await list(tx, agentHooks, ofBlueprint, ['id'])).map((row) => row.id))
+  const stored = new Set((await listRows(tx, agentHooks, ofBlueprint, ['id'])).map((row) => row.id))
   for (const id of stored)
-    if (hooks.every((hook) => hook.id !== id)) await remove(tx, agentHooks, { tenant_id: tenant, id })
+    if (hooks.every((hook) => hook.id !== id)) await removeRow(tx, agentHooks, { tenant_id: tenant, id })
   for (const given of hooks) {
     const hook = { ...given, ...ofBlueprint, scope: 'agent' } as const
     if (stored.has(hook.id))
@@ -100,9 +100,9 @@ export const runHookOperations = {
     find(tx, runHooks, { tenant_id: tenant, name }),
   ),
 
-  listRunHooks: inTenant((tx, tenant: string) => list(tx, runHooks, { tenant_id: tenant }, ['name'])),
+  listRunHooks: inTenant((tx, tenant: string) => listRows(tx, runHooks, { tenant_id: tenant }, ['name'])),
 
   deleteRunHook: inTenant((tx, tenant: string, name: string) =>
-    remove(tx, runHooks, { tenant_id: tenant, name }),
+    removeRow(tx, runHooks, { tenant_id: tenant, name }),
   ),
 }

@@ -2,7 +2,12 @@ import { sql } from 'kysely'
 import { inSystemOf, inTenant, inTenantOf, operation, type Tx } from '../../database/operation.ts'
 import { find, readRows } from '../../database/rows.ts'
 import { columnNames } from '../../database/table.ts'
-import { type NewRunEvent, type RunEventRow, runEventPositions, runEvents } from '../../stores/run-store.ts'
+import {
+  type NewRunEvent,
+  type RunEventRow,
+  runEventPositions,
+  runEventRows,
+} from '../../stores/run-store.ts'
 import { invalidCursor } from '../page-cursor.ts'
 
 /** Rows per statement, well below the number of parameters that a statement may have. */
@@ -63,7 +68,7 @@ export const runEventOperations = {
 }
 
 function readEvents(tx: Tx, rows: readonly unknown[]): readonly RunEventRow[] {
-  return readRows(tx, runEvents, rows).map((row) => ({ ...row, position: String(row.position) }))
+  return readRows(tx, runEventRows, rows).map((row) => ({ ...row, position: String(row.position) }))
 }
 
 type TailedEvent = Omit<RunEventRow, 'position' | 'data'> & {
@@ -89,8 +94,8 @@ function tailQuery({ tenant, after, limit }: { tenant: string; after: number; li
 
 async function appendEvents(tx: Tx, tenant: string, events: readonly NewRunEvent[]): Promise<void> {
   const last = await takePositions(tx, tenant, events.length)
-  const names = columnNames(runEvents)
-  const codec = tx.db.rows(runEvents)
+  const names = columnNames(runEventRows)
+  const codec = tx.db.rows(runEventRows)
   const rows = events.map((event, index): Record<string, unknown> => {
     return { ...event, position: last - events.length + 1 + index }
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { inTenant, operation, type Tx, timed } from '../../database/operation.ts'
-import { find, insert, list, remove, update } from '../../database/rows.ts'
+import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { type RunnerRow, runners, runs, type TakenRun, type TakeRunRequest } from '../../stores/run-store.ts'
 import { offerKeys } from './demand-keys.ts'
 import { readRun } from './run-row.ts'
@@ -37,7 +37,7 @@ export const runnerOperations = {
   }, timed),
 
   listRunners: inTenant((tx, tenant: string) =>
-    list(tx, runners, { tenant_id: tenant }, ['registered_at', 'runner_id']),
+    listRows(tx, runners, { tenant_id: tenant }, ['registered_at', 'runner_id']),
   ),
 
   /**
@@ -68,13 +68,13 @@ export const runnerOperations = {
   /** Removes the runner and ends the leases of its runs. */
   removeRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
     await endLeases(tx, { tenant_id: tenant, runner_id }, now)
-    return remove(tx, runners, { tenant_id: tenant, runner_id })
+    return removeRow(tx, runners, { tenant_id: tenant, runner_id })
   }, timed),
 
   /** The sessions of a runner whose runs are `stopping`. */
   stoppingSessions: inTenant(async (tx, tenant: string, runner_id: string) => {
     const stopping = { tenant_id: tenant, runner_id, status: 'stopping' } as const
-    return (await list(tx, runs, stopping, ['position'], [isHeld])).map((row) => row.session_id)
+    return (await listRows(tx, runs, stopping, ['position'], [isHeld])).map((row) => row.session_id)
   }),
 
   /**
