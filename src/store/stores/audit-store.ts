@@ -1,3 +1,5 @@
+import { decisionKinds } from '../../engine/core/decision.ts'
+import { executionDecisions } from '../../engine/core/sink.ts'
 import {
   bytes,
   flag,
@@ -20,9 +22,6 @@ import {
 } from '../database/table.ts'
 import type { RecordedSummary } from './view-store.ts'
 
-export const eventKinds = ['allow', 'ask', 'block'] as const
-const decisions = ['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'] as const
-
 /** One dispatch to record. The store seals the texts that may hold secrets. */
 export interface EventRecord {
   readonly tenant: string
@@ -33,7 +32,7 @@ export interface EventRecord {
   readonly agent_id: string | null
   /** Its position in the session; absent in records of older versions. */
   readonly moment?: SessionPosition
-  readonly kind: (typeof eventKinds)[number]
+  readonly kind: (typeof decisionKinds)[number]
   readonly by_hook: string | null
   readonly code: string | null
   readonly duration_ms: number
@@ -64,7 +63,7 @@ export interface SessionPosition {
 export interface ExecutionRecord {
   readonly hook_id: string
   readonly handler_type: string
-  readonly decision: (typeof decisions)[number]
+  readonly decision: (typeof executionDecisions)[number]
   readonly duration_ms: number
   readonly retry: number
   /** Unique for ever: `<hook id>:<event id>`, plus the attempt or `recheck` if there are several. */
@@ -96,7 +95,7 @@ export const events = table(
     event: text(),
     session_id: nullable(text()),
     agent_id: nullable(text()),
-    kind: oneOf(eventKinds),
+    kind: oneOf(decisionKinds),
     by_hook: nullable(text()),
     code: nullable(text()),
     duration_ms: real(),
@@ -128,7 +127,7 @@ export const executions = table(
     session_id: nullable(text()),
     agent_id: nullable(text()),
     input_hash: text(),
-    decision: oneOf(decisions),
+    decision: oneOf(executionDecisions),
     duration_ms: real(),
     retry: number(),
     dedup_key: text(),

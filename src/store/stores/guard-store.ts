@@ -1,4 +1,3 @@
-
 import { id, internal, json, nullable, number, type RowOf, real, table, text } from '../database/table.ts'
 
 export const guardState = table(

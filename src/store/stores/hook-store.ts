@@ -1,4 +1,5 @@
 import type { Failure } from '../../engine/core/decision.ts'
+import { hookScopes } from '../../engine/core/hook.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { MethodsOf } from '../database/operation.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../database/table.ts'
 import type { hookOperations } from '../sql/hook-operations.ts'
 
-export const hookScopes = ['global', 'tenant', 'agent'] as const
 /**
  * The origin of a hook. `builtin` hooks come with the product, `blueprint` hooks with the blueprint of an agent; of both,
  * only `enabled` can change.

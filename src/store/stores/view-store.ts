@@ -1,3 +1,4 @@
+import { decisionKinds } from '../../engine/core/decision.ts'
 import type { MethodsOf } from '../database/operation.ts'
 import {
   flag,
@@ -52,7 +53,7 @@ export const summaries = table(
     tool: nullable(text()),
     /** The argument that tells most: a command, a path, an address. */
     what: nullable(text()),
-    kind: oneOf(['allow', 'ask', 'block']),
+    kind: oneOf(decisionKinds),
     rewritten: flag(),
     /** The policies that let the event pass although a hook failed. */
     opened: nullable(text()),

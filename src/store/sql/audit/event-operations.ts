@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { decisionKinds } from '../../../engine/core/decision.ts'
 import { afterJournal, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
 import { openSealed } from '../../database/row-codec.ts'
 import { find, list, type PageRequest, page } from '../../database/rows.ts'
@@ -6,7 +7,6 @@ import type { RowOf } from '../../database/table.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../paths.ts'
 import {
   type EventTexts,
-  eventKinds,
   events,
   type KeptAnswer,
   keptAnswers,
@@ -242,7 +242,7 @@ function readTimelineRow({
 }: StoredTimelineRow): Omit<TimelineRow, keyof TimelineSummary> {
   return {
     ...row,
-    kind: readUnion(eventKinds, kind),
+    kind: readUnion(decisionKinds, kind),
     moment: moment === null ? {} : readPosition(moment),
   }
 }

@@ -2,14 +2,7 @@ import { sql } from 'kysely'
 import { isHookError } from '../../../engine/core/error.ts'
 import { serverError } from '../../../engine/core/server-errors.ts'
 import { inTenant, inTenantOf, operation, type Tx, timed } from '../../database/operation.ts'
-import {
-  type Condition,
-  find,
-  insert,
-  type PageRequest,
-  page,
-  update,
-} from '../../database/rows.ts'
+import { type Condition, find, insert, type PageRequest, page, update } from '../../database/rows.ts'
 import {
   deletedRunSessions,
   type NewRun,
