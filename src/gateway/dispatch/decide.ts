@@ -14,7 +14,7 @@ import { hookDeliveries } from './hook-delivery.ts'
 import type { LoadedHooks, LoadFailure } from './load-hooks.ts'
 import { answersToKeep } from './once-per-key.ts'
 import { PendingDispatch } from './pending-dispatch.ts'
-import type { Decided, EventDraft, RecordParts } from './record.ts'
+import type { Decided, EventDraft, RecordParts } from './with-record.ts'
 
 interface DecideParts extends Pick<RecordParts, 'audit'> {
   readonly settings: Settings

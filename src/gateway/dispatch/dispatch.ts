@@ -12,8 +12,8 @@ import type { DispatchAnswer } from './dispatch-answer.ts'
 import type { EventFolders } from './event-folders.ts'
 import { type DeliverHook, runQueuedHook } from './hook-delivery.ts'
 import { oncePerKey } from './once-per-key.ts'
-import { type RecordParts, record } from './record.ts'
 import { createResolveCall } from './resolve-call.ts'
+import { type RecordParts, withRecord } from './with-record.ts'
 
 /** Sends events of callers through the hooks of their tenant and records the results. */
 export interface Dispatcher {
@@ -42,7 +42,7 @@ interface DispatcherParts extends RecordParts {
  */
 export function createDispatcher(parts: DispatcherParts): EventDispatcher {
   const resolve = createResolveCall(parts)
-  const recorded = record(parts, decide(parts))
+  const recorded = withRecord(parts, decide(parts))
   const once = oncePerKey(parts, recorded)
   const held = holdForPerson({ ...parts, resolve }, once)
   return {
@@ -51,6 +51,6 @@ export function createDispatcher(parts: DispatcherParts): EventDispatcher {
       return held(call instanceof Promise ? await call : call)
     },
     // A hook that runs after the answer is only decided and recorded.
-    deliver: record(parts, runQueuedHook(parts)),
+    deliver: withRecord(parts, runQueuedHook(parts)),
   }
 }

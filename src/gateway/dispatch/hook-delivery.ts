@@ -7,7 +7,7 @@ import type { NewDelivery } from '../../store/stores/delivery-store.ts'
 import type { AgentFolders } from '../tenancy/snapshot.ts'
 import type { Snapshots } from '../tenancy/snapshots.ts'
 import { PendingDispatch } from './pending-dispatch.ts'
-import type { Decided, RecordedEvent, RecordParts } from './record.ts'
+import type { Decided, RecordedEvent, RecordParts } from './with-record.ts'
 
 export const HOOK_DELIVERY = 'hook'
 

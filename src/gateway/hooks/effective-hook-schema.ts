@@ -1,3 +1,4 @@
+import { hookScopes } from '../../engine/core/hook.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 
@@ -12,7 +13,7 @@ const source = schema.object({
   kind: schema.choice(['managed', 'user', 'repository', 'database', 'builtin']),
   file: schema.optional(schema.text()),
   line: schema.optional(numeric('The line of the hook in the file on disk.')),
-  scope: schema.optional(schema.choice(['global', 'tenant', 'agent'])),
+  scope: schema.optional(schema.choice(hookScopes)),
 })
 
 /** One hook of the chain of an event. */

@@ -1,3 +1,4 @@
+import { hookScopes } from '../../engine/core/hook.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
@@ -11,7 +12,7 @@ export const hookResponse = schema.object({
   handler_type: schema.text(),
   id: schema.text(),
   tenant_id: schema.text(),
-  scope: schema.choice(['global', 'tenant', 'agent']),
+  scope: schema.choice(hookScopes),
   agent_ids: schema.list(schema.text()),
   priority: numeric(),
   enabled: schema.boolean(),

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import type { EventFilter, EventSummary } from '../../store/stores/view-store.ts'
@@ -19,7 +20,7 @@ const eventSummary = schema.object({
   lane: nullable(schema.text('The sub-agent; null for the main agent.')),
   tool: nullable(schema.text()),
   what: nullable(schema.text('The argument that tells most, redacted.')),
-  kind: schema.choice(['allow', 'ask', 'block']),
+  kind: schema.choice(decisionKinds),
   rewritten: schema.boolean(),
   opened: nullable(schema.text('The policies that let it pass although a hook failed.')),
   failed: numeric('How many hooks failed.'),
@@ -39,7 +40,7 @@ export const eventFilterFields = {
     event: shortText('Any name of the event.'),
     agent: shortText('Id or name.'),
     session: shortText(),
-    kind: schema.choice(['allow', 'ask', 'block']),
+    kind: schema.choice(decisionKinds),
     hook: shortText('Id of the hook that decided or rewrote.'),
     tool: shortText(),
     text: shortText('A part of `what`.'),

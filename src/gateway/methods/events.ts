@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../../engine/core/check.ts'
+import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -28,7 +29,7 @@ const event = schema.object({
   event: schema.text(),
   session_id: nullable(schema.text()),
   agent_id: nullable(schema.text()),
-  kind: schema.choice(['allow', 'ask', 'block']),
+  kind: schema.choice(decisionKinds),
   by_hook: nullable(schema.text()),
   code: nullable(schema.text()),
   duration_ms: numeric(),

@@ -2,6 +2,7 @@ import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { executionDecisions } from '../../engine/core/sink.ts'
 import type { Store } from '../../store/store.ts'
 import type { ExecutionRow } from '../../store/stores/audit-store.ts'
 import { findHookByIdOrName, hookNames } from '../hooks/find-hook.ts'
@@ -18,7 +19,7 @@ import {
   withoutProbes,
 } from './method-fields.ts'
 
-const decision = schema.choice(['allow', 'ask', 'block', 'error', 'timeout', 'skipped', 'late', 'aborted'])
+const decision = schema.choice(executionDecisions)
 
 const execution = schema.object({
   id: schema.text(),

@@ -1,3 +1,4 @@
+import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric, withAbout } from '../../engine/core/more-schemas.ts'
 import { schema } from '../../engine/core/schema.ts'
 import { hookInput } from '../hooks/hook-input.ts'
@@ -26,7 +27,7 @@ export const previewMethod = defineCall({
         event_id: schema.text(),
         created_at: numeric(),
         what: nullable(schema.text()),
-        kind: schema.choice(['allow', 'ask', 'block']),
+        kind: schema.choice(decisionKinds),
         would: schema.choice(['match', 'no match']),
         why: schema.text(),
       }),

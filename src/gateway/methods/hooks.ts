@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
+import { hookScopes } from '../../engine/core/hook.ts'
 import { nullable } from '../../engine/core/more-schemas.ts'
 import { schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -26,7 +27,7 @@ const list = defineCall({
   params: schema.object(
     schema.partial({
       event: shortText('Any name of the event.'),
-      scope: schema.choice(['global', 'tenant', 'agent']),
+      scope: schema.choice(hookScopes),
       agentId: shortText('Id or name: only hooks that apply to this agent.'),
       enabled: schema.boolean(),
     }),

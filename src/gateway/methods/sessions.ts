@@ -1,3 +1,4 @@
+import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric } from '../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
@@ -91,7 +92,7 @@ const change = schema.object({
 const timelineEvent = schema.object({
   event_id: schema.text(),
   event: schema.text(),
-  kind: schema.choice(['allow', 'ask', 'block']),
+  kind: schema.choice(decisionKinds),
   by_hook: nullable(schema.text()),
   by_hook_name: nullable(schema.text()),
   code: nullable(schema.text()),

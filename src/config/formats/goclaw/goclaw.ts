@@ -1,3 +1,4 @@
+import { hookScopes } from '../../../engine/core/hook.ts'
 import { looseObject, nonEmpty, nullable, wholeNumber } from '../../../engine/core/more-schemas.ts'
 import { type SchemaType, schema } from '../../../engine/core/schema.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
@@ -11,7 +12,7 @@ const row = looseObject({
   id: optionalText,
   event: nonEmpty(),
   handler_type: schema.choice(['command', 'http', 'prompt', 'script']),
-  scope: schema.optional(schema.choice(['global', 'tenant', 'agent'])),
+  scope: schema.optional(schema.choice(hookScopes)),
   name: optionalText,
   matcher: optionalText,
   if_expr: optionalText,

@@ -50,7 +50,7 @@ export interface RecordParts {
 const NONE: readonly NewDelivery[] = []
 
 /** Writes the record of an event once, in one transaction with the deliveries that it causes and the answers that are kept. */
-export function record<Given extends RecordedEvent, Answer>(
+export function withRecord<Given extends RecordedEvent, Answer>(
   parts: RecordParts,
   decide: (call: Given) => Decided<Answer> | Promise<Decided<Answer>>,
 ): (call: Given) => Promise<Answer> {
