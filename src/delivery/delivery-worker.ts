@@ -7,6 +7,9 @@ import { redact } from '../safe/redact.ts'
 import type { Store } from '../store/store.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../store/stores/delivery-store.ts'
 
+/** The gateway wrote the payload around an event that it had checked. */
+export const TRUSTED_LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
+
 /** How one attempt ended. `retry` runs again later, up to the maximum; `dead` gives up at once. */
 export type DeliveryAttempt =
   | { readonly end: 'done' }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { v5 } from 'uuid'
 import type { DeliverWork } from '../delivery/delivery-worker.ts'
+import { TRUSTED_LIMITS } from '../delivery/delivery-worker.ts'
 import { guardKey } from '../engine/guard/guard.ts'
 import { parseJson } from '../safe/json.ts'
 import type { EventRecord } from '../store/stores/audit-store.ts'
@@ -39,9 +40,6 @@ interface FireParts {
   /** Called when actions were queued. */
   wakeDeliveries(): void
 }
-
-/** Trusted: the gateway wrote it around an event that it had checked. */
-export const TRUSTED_LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
 
 /** Fires the rules that an event met: in their order, each guard in its turn, every skip recorded. */
 export function deliverRuleTrigger(parts: FireParts): DeliverWork {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DeliverWork, DeliveryAttempt } from '../delivery/delivery-worker.ts'
+import { type DeliverWork, type DeliveryAttempt, TRUSTED_LIMITS } from '../delivery/delivery-worker.ts'
 import { after } from '../engine/core/after.ts'
 import type { Clock } from '../engine/core/clock.ts'
 import { errorText } from '../engine/core/error.ts'
@@ -8,7 +8,6 @@ import type { Outbound } from '../safe/outbound/outbound.ts'
 import { type MailServer, sendMail } from '../safe/outbound/send-mail.ts'
 import { readSigningKey, signWebhook } from '../safe/webhook-signature.ts'
 import type { TeamMessage } from './actions/notify-team.ts'
-import { TRUSTED_LIMITS } from './fire-rules.ts'
 import type { TeamChannel } from './teams.ts'
 
 /** What sending to a channel needs. */

@@ -13,7 +13,7 @@ import {
 import { deliveries } from './stores/delivery-store.ts'
 import { budgets, guardState } from './stores/guard-store.ts'
 import { agentHooks, definitionVersions, hookTrips } from './stores/hook-store.ts'
-import { environments, mailboxMessages, ruleActions, ruleFirings, rules, teams } from './stores/rule-store.ts'
+import { environments, ruleActions, ruleFirings, rules } from './stores/rule-store.ts'
 import {
   blueprints,
   deletedRunSessions,
@@ -25,6 +25,7 @@ import {
   runs,
 } from './stores/run-store.ts'
 import { sessionFolders } from './stores/session-store.ts'
+import { mailboxMessages, teams } from './stores/team-store.ts'
 import { tenants, tokens } from './stores/tenant-store.ts'
 import { keyUses, providers, secrets, settings } from './stores/vault-store.ts'
 import { decisionHours, decisionMinutes, eventHours, hookHours, summaries } from './stores/view-store.ts'

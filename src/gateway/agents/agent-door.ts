@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
 import type {
   AgentAdapter,
   NativeEvent,
@@ -14,7 +12,6 @@ import { isRecord } from '../../engine/core/check.ts'
 import type { Clock } from '../../engine/core/clock.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { HookError } from '../../engine/core/error.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import type { Log } from '../../engine/core/sink.ts'
 import type { CodingAgentCall, CodingAgentRuns } from '../../runs/coding-agent-runs.ts'
@@ -24,6 +21,7 @@ import { callerWait } from '../approvals/caller-wait.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../dispatch/call.ts'
 import type { Dispatcher } from '../dispatch/dispatch.ts'
+import { realFolder } from '../dispatch/event-folders.ts'
 import { createAgentSessions, type EventSource } from './agent-sessions.ts'
 import type { SessionFolders } from './session-folders.ts'
 
@@ -187,22 +185,6 @@ async function withDepth(
   const { session, depth = 0 } = envelope
   const run = session === undefined ? undefined : await runOfTrigger?.(tenant, session)
   return run === undefined ? envelope : { ...envelope, run: run.run_id, depth: depth + run.depth }
-}
-
-/** The longest path that any system allows. */
-const MAX_PATH = 4_096
-
-/** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
-export function realFolder(cwd: string | undefined): string {
-  if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
-  if (cwd.length > MAX_PATH)
-    throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
-  try {
-    return realpathSync.native(cwd)
-  } catch {
-    // The folder does not exist or is not accessible.
-    return cwd
-  }
 }
 
 /** The decision that a client made by itself because the gateway did not answer. */

@@ -1,7 +1,9 @@
+import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Edition } from '../../engine/core/edition.ts'
-import { realFolder } from '../agents/agent-door.ts'
+import { HookError } from '../../engine/core/error.ts'
 import type { SessionFolders } from '../agents/session-folders.ts'
 import type { Caller } from '../auth/caller.ts'
 import { isDemoTenant } from '../demo/demo-tenants.ts'
@@ -52,4 +54,20 @@ export function createEventFolders(owner: GatewayOwner, sessionFolders: SessionF
 
 function folderIn(payload: unknown): string | undefined {
   return isRecord(payload) && typeof payload.cwd === 'string' ? payload.cwd : undefined
+}
+
+/** The longest path that any system allows. */
+const MAX_PATH = 4_096
+
+/** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
+export function realFolder(cwd: string | undefined): string {
+  if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
+  if (cwd.length > MAX_PATH)
+    throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
+  try {
+    return realpathSync.native(cwd)
+  } catch {
+    // The folder does not exist or is not accessible.
+    return cwd
+  }
 }

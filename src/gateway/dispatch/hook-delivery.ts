@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DeliverWork, DeliveryAttempt } from '../../delivery/delivery-worker.ts'
+import { TRUSTED_LIMITS } from '../../delivery/delivery-worker.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { parseJson } from '../../safe/json.ts'
@@ -96,14 +97,11 @@ export function runQueuedHook({
 /** Client errors are final, except for these three. */
 const mayChange = new Set([408, 425, 429])
 
-/** Trusted: the gateway wrote it around an event that it had checked. */
-const LIMITS = { maxBytes: 64 * 1_048_576, maxDepth: 256, maxKeys: 1_000_000 }
-
 /** Runs a queued hook. Webhooks are retried; a failed command may have done half of its work. */
 export function deliverHook(deliver: DeliverHook): DeliverWork {
   return async ({ tenant, payload, attempt }) => {
     // Parsed like the original request: large numbers keep their digits.
-    const delivery = parseJson(payload, LIMITS) as HookDelivery
+    const delivery = parseJson(payload, TRUSTED_LIMITS) as HookDelivery
     const envelope = { ...delivery.envelope, id: `${delivery.envelope.id ?? ''}`, tenant }
     const delivered = await deliver({ ...delivery, envelope, attempt })
     if (delivered === 'missed') return { end: 'done' }

@@ -3,7 +3,7 @@ import { readChecked } from '../../engine/core/read-checked.ts'
 import { type SchemaType, schema } from '../../engine/core/schema.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
 import { readTeam, teamSchema } from '../../rules/teams.ts'
-import type { MailboxRow, NamedRow } from '../../store/stores/rule-store.ts'
+import type { MailboxRow, NamedRow } from '../../store/stores/team-store.ts'
 import { defineCall } from './method.ts'
 import { jsonObject, noParams, pageFields, requestedPage, shortText } from './method-fields.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NewDelivery } from '../../store/stores/delivery-store.ts'
-import type { MailboxRow, NewMailboxMessage } from '../../store/stores/rule-store.ts'
+import type { MailboxRow, NewMailboxMessage } from '../../store/stores/team-store.ts'
 import { type ActionOutcome, executed, type TeamNotice } from '../run-action.ts'
 import type { TeamChannel, TeamDefinition } from '../teams.ts'
 import { actionKey, type RuleActionCall, type RuleActionParts } from './rule-action.ts'

@@ -4,8 +4,9 @@ import type { Store } from '../store.ts'
 import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
 import type { NewDelivery } from '../stores/delivery-store.ts'
 import type { NewHook } from '../stores/hook-store.ts'
-import type { NewFiring, NewMailboxMessage } from '../stores/rule-store.ts'
+import type { NewFiring } from '../stores/rule-store.ts'
 import type { BlueprintHook, NewRun, NewRunEvent } from '../stores/run-store.ts'
+import type { NewMailboxMessage } from '../stores/team-store.ts'
 
 /** A store on a fresh database. */
 export interface StoreUnderTest {

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { inSystem, inTenant, inTenantOf, operation, type Tx, timed } from '../database/operation.ts'
 import { find, insert, listRows, update } from '../database/rows.ts'
 import {
-  APPROVAL_MESSAGE,
   type ApprovalAlert,
   type ApprovalAnswer,
   type ApprovalKey,
@@ -15,7 +14,7 @@ import {
   budgetScopes,
   type RoutedApproval,
 } from '../stores/approval-store.ts'
-import { deliveries } from '../stores/delivery-store.ts'
+import { APPROVAL_MESSAGE, deliveries } from '../stores/delivery-store.ts'
 import { insertDelivery } from './delivery-operations.ts'
 
 const HOUR_MS = 3_600_000

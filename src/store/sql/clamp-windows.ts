@@ -1,24 +1,9 @@
 /** Windows that began while the clock was ahead: without a limit they would last until the clock is there again. */
 import { sql } from 'kysely'
-import type { GuardRequest } from '../../engine/core/guard-state.ts'
-import { DAY_MS } from '../../engine/guard/guard.ts'
-import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
 import { inSystem, timed } from '../database/operation.ts'
 import type { Table, Window } from '../database/table.ts'
 import type { LongestWindows } from '../stores/audit-store.ts'
 import { tables } from '../tables.ts'
-
-/** The entry of a guard, with at most one whole window left. */
-export function clampGuardEntry(request: GuardRequest, entry: GuardEntry, now: number): GuardEntry {
-  const latest = now + guardWindowMs(request)
-  return entry.until > latest ? { ...entry, until: latest } : entry
-}
-
-/** A budget has no window: it never expires. */
-function guardWindowMs(request: GuardRequest): number {
-  if (request.kind === 'budget') return Number.POSITIVE_INFINITY
-  return 'windowMs' in request ? request.windowMs : DAY_MS
-}
 
 export const windowOperations = {
   /**

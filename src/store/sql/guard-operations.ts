@@ -1,12 +1,13 @@
 import { monthStart } from '../../engine/core/clock.ts'
 import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { serverError } from '../../engine/core/server-errors.ts'
+import { DAY_MS } from '../../engine/guard/guard.ts'
+import type { GuardEntry } from '../../engine/guard/guard-entry.ts'
 import { inTenant, operation, type Tx, timed } from '../database/operation.ts'
 import { insert, update } from '../database/rows.ts'
 import { type BudgetRow, budgets } from '../stores/guard-store.ts'
 
 const WARN_BELOW = 0.2
-const DAY_MS = 86_400_000
 
 export const guardOperations = {
   /**
@@ -80,4 +81,16 @@ function isNextMonth(month: number, now: number): boolean {
 
 async function writeBudget(tx: Tx, { tenant_id, ...row }: BudgetRow, now: number): Promise<void> {
   await update(tx, budgets, { tenant_id }, { ...row, updated_at: now })
+}
+
+/** The entry of a guard, with at most one whole window left. */
+export function clampGuardEntry(request: GuardRequest, entry: GuardEntry, now: number): GuardEntry {
+  const latest = now + guardWindowMs(request)
+  return entry.until > latest ? { ...entry, until: latest } : entry
+}
+
+/** A budget has no window: it never expires. */
+function guardWindowMs(request: GuardRequest): number {
+  if (request.kind === 'budget') return Number.POSITIVE_INFINITY
+  return 'windowMs' in request ? request.windowMs : DAY_MS
 }

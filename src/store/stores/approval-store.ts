@@ -3,9 +3,6 @@ import type { DeliveryState } from './delivery-store.ts'
 
 const { id, internal, nullable, number, oneOf, position, sealedJson, tenantId, text } = columns
 
-/** The kind of deliveries that carry a question to a route. They end when the question is decided. */
-export const APPROVAL_MESSAGE = 'approval_message'
-
 export const approvalStatuses = [
   'pending',
   'approved',

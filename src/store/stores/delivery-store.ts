@@ -1,5 +1,7 @@
 import { columns, type RowOf, table } from '../database/table.ts'
-import { APPROVAL_MESSAGE } from './approval-store.ts'
+
+/** The kind of deliveries that carry a question to a route. They end when the question is decided. */
+export const APPROVAL_MESSAGE = 'approval_message'
 
 const { checked, id, internal, nullable, number, oneOf, sealedByHand, text } = columns
 

@@ -4,10 +4,9 @@ import type { firingOperations } from '../sql/rules/firing-operations.ts'
 import type { mailboxOperations } from '../sql/rules/mailbox-operations.ts'
 import type { environmentOperations, ruleOperations, teamOperations } from '../sql/rules/rule-operations.ts'
 import type { NewDelivery } from './delivery-store.ts'
+import { type Content, namedColumns } from './team-store.ts'
 
 const { flag, id, internal, nullable, number, oneOf, sealedJson, tenantId, text } = columns
-
-export type Content = Readonly<Record<string, unknown>>
 
 /** A stored recovery rule. */
 export const rules = table(
@@ -28,58 +27,7 @@ export const rules = table(
 )
 export type RuleRow = RowOf<typeof rules>
 
-/** Definitions are sealed: they may hold headers, and addresses that are secrets. */
-const named = {
-  tenant_id: tenantId(),
-  name: text(),
-  definition: sealedJson(),
-  created_at: number(),
-  updated_at: number(),
-}
-export const teams = table('teams', named, { key: ['tenant_id', 'name'] })
-export const environments = table('environments', named, { key: ['tenant_id', 'name'] })
-/** A team or an environment. */
-export type NamedRow = RowOf<typeof teams>
-
-/** A message in the mailbox of a member of a team. */
-export const mailboxMessages = table(
-  'mailbox_messages',
-  {
-    tenant_id: tenantId(),
-    message_id: text(),
-    team: text(),
-    member: text(),
-    firing_id: nullable(text()),
-    /** Sender, summary and text. */
-    content: sealedJson(),
-    created_at: number(),
-    read_at: nullable(number()),
-  },
-  {
-    key: ['tenant_id', 'message_id'],
-    indexes: [
-      'mailbox_by_time (tenant_id, created_at, message_id)',
-      'mailbox_of_member (tenant_id, team, member, created_at, message_id)',
-      'mailbox_to_prune (created_at)',
-      // The messages and the cause of a firing are looked up whenever the firing is shown.
-      'mailbox_of_firing (tenant_id, firing_id, created_at, message_id) where firing_id is not null',
-    ],
-    expiry: [{ where: 'created_at < :before', order: 'created_at', keep: 'history' }],
-  },
-)
-export type MailboxRow = RowOf<typeof mailboxMessages>
-
-/** A second message with the same id is not stored. */
-export type NewMailboxMessage = Omit<MailboxRow, 'tenant_id' | 'content' | 'created_at' | 'read_at'> & {
-  readonly content: Content
-}
-
-export interface MailboxFilter {
-  readonly team?: string
-  readonly member?: string
-  readonly unread?: boolean
-  readonly firing_id?: string
-}
+export const environments = table('environments', namedColumns, { key: ['tenant_id', 'name'] })
 
 /** `pending`: not begun · `started`: begun, and its end is not known. */
 export const actionStatuses = ['pending', 'started', 'executed', 'skipped', 'failed'] as const
@@ -181,11 +129,6 @@ export interface GuardWindow {
   readonly kind: 'cooldown' | 'dedup'
   readonly key: string
   readonly windowMs: number
-}
-
-export interface NamedDefinition {
-  readonly name: string
-  readonly definition: Content
 }
 
 export type RuleStore = MethodsOf<

@@ -13,8 +13,8 @@ import {
   ruleActions,
   ruleFirings,
 } from '../../stores/rule-store.ts'
-import { clampGuardEntry } from '../clamp-windows.ts'
 import { insertDelivery } from '../delivery-operations.ts'
+import { clampGuardEntry } from '../guard-operations.ts'
 import { isUniqueViolation } from '../sql-database.ts'
 
 /** Each failed attempt means that another node armed a window that was free when we looked. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inTenant } from '../../database/operation.ts'
 import { find, insert, type PageRequest, page, removeRow, update } from '../../database/rows.ts'
 import type { NewDelivery } from '../../stores/delivery-store.ts'
-import { type MailboxFilter, mailboxMessages, type NewMailboxMessage } from '../../stores/rule-store.ts'
+import { type MailboxFilter, mailboxMessages, type NewMailboxMessage } from '../../stores/team-store.ts'
 import { insertDelivery } from '../delivery-operations.ts'
 
 export const mailboxOperations = {

@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
 import { inTenant, type Tx } from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
+import { environments, type RuleRow, rules } from '../../stores/rule-store.ts'
 import {
   type Content,
-  environments,
   mailboxMessages,
   type NamedDefinition,
   type NamedRow,
-  type RuleRow,
-  rules,
   teams,
-} from '../../stores/rule-store.ts'
+} from '../../stores/team-store.ts'
 import { bumpDefinitionVersions } from '../hook-operations.ts'
 
 type NewRule = Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content }
