@@ -1,8 +1,7 @@
 /** Reading and writing rows of a table, as its declaration says. */
 import { type RawBuilder, sql } from 'kysely'
 import { isUuid } from '../sql/column-values.ts'
-import { type Keyset, pageFromRows, readNumberCursor, readTextCursor } from '../sql/page-cursor.ts'
-import type { Page } from '../stores/audit-store.ts'
+import { type Keyset, type Page, pageFromRows, readNumberCursor, readTextCursor } from '../sql/page-cursor.ts'
 import type { Tx } from './operation.ts'
 import {
   columnNames,

@@ -54,3 +54,9 @@ function readKeyset(cursor: string): { time: number; key: unknown } {
   if (typeof time !== 'number' || !Number.isSafeInteger(time)) throw invalidCursor()
   return { time, key }
 }
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** Opaque; empty on the last page. */
+  readonly nextCursor: string
+}

@@ -279,12 +279,6 @@ export interface SessionFilter {
   readonly except_sessions?: string
 }
 
-export interface Page<Row> {
-  readonly rows: readonly Row[]
-  /** Opaque; empty on the last page. */
-  readonly nextCursor: string
-}
-
 /** A stored event. The texts are decrypted; undefined if the key is gone. */
 export type StoredEvent = Omit<RowOf<typeof events>, 'request' | 'answer'> & {
   readonly request: string | undefined
