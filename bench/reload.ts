@@ -1,8 +1,8 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { WatchedFolder } from '../src/config/watch/watched-folder.ts'
 import type { HookDefinition } from '../src/engine/hook-definition.ts'
+import { WatchedFolder } from '../src/hook-files/watch/watched-folder.ts'
 import { createHooks, type Handler, type Hooks } from '../src/index.ts'
 import type { Figure } from './figure.ts'
 

@@ -1,5 +1,5 @@
 import { compileRules } from '../src/rules/compile-rules.ts'
-import type { HookChainRule } from '../src/rules/rule-schema.ts'
+import type { HookChainRule } from '../src/rules/files/rule-schema.ts'
 import { type Figure, ratio } from './figure.ts'
 import { race } from './measure.ts'
 

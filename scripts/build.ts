@@ -21,8 +21,8 @@ const outdir = join(root, 'dist')
 const workers = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
-  'engine/match/command-condition.ts',
-  'engine/match/except-effects.ts',
+  'engine/match/effects/command-condition.ts',
+  'engine/match/effects/except-effects.ts',
   'handlers/script/sandbox-worker.ts',
   'safe/process/helper-main.ts',
   'store/sqlite/store-worker.ts',

@@ -1,7 +1,5 @@
 /** The engine as a library, which loads nothing that its user does not pass: the door of `@hookhelm/core`. */
-export type { Check } from './engine/core/check.ts'
-export * as check from './engine/core/check.ts'
-export { type Clock, systemClock } from './engine/core/clock.ts'
+
 export type { Envelope, HookContext } from './engine/core/context.ts'
 export {
   addContext,
@@ -13,8 +11,8 @@ export {
   stricter,
   type Verdict,
 } from './engine/core/decision.ts'
-export { HookError } from './engine/core/error.ts'
-export { type ErrorCode, errorTable } from './engine/core/error-table.ts'
+export { HookError } from './engine/core/errors/error.ts'
+export { type ErrorCode, errorTable } from './engine/core/errors/error-table.ts'
 export {
   defineEvent,
   type EventRow,
@@ -40,9 +38,12 @@ export type {
   WarmRequest,
 } from './engine/core/host.ts'
 export * as merge from './engine/core/merge.ts'
+export type { DispatchRecord, Execution, ExecutionDecision, Log, Sink } from './engine/core/records/sink.ts'
+export type { Trace, TraceHook } from './engine/core/records/trace.ts'
+export type { Check } from './engine/core/schema/check.ts'
+export * as check from './engine/core/schema/check.ts'
 export type { AnalyzeShell } from './engine/core/shell-effects.ts'
-export type { DispatchRecord, Execution, ExecutionDecision, Log, Sink } from './engine/core/sink.ts'
-export type { Trace, TraceHook } from './engine/core/trace.ts'
+export { type Clock, systemClock } from './engine/core/values/clock.ts'
 export type { DispatchOptions } from './engine/dispatch/dispatch-event.ts'
 export type { HooksOptions } from './engine/dispatch/hooks.ts'
 export { createHooks, type DecisionOf, type HookFunction, type Hooks } from './engine/dispatch/hooks.ts'

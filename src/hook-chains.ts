@@ -2,7 +2,7 @@
  * `hookhelm/hook-chains`: recovery rules for hosts that have hook chains of their own. The host sends its events here and
  * lends what actions need; the file, the guards and the results are those of OpenClaude.
  */
-import { createHookChains } from './rules/dispatch-hook-chains.ts'
+import { createHookChains } from './rules/hook-chains/dispatch-hook-chains.ts'
 
 const shared = createHookChains()
 
@@ -29,13 +29,14 @@ export const dispatchHookChainsForEvent = shared.dispatchHookChainsForEvent
 export const resetHookChainsRuntimeStateForTests = shared.resetHookChainsRuntimeStateForTests
 
 export { evaluateHookChainRules, type HookChainEvent, type RulePayload } from './rules/compile-rules.ts'
+export type { HookChainAction, HookChainRule, HookChainsConfig } from './rules/files/rule-schema.ts'
 export {
   createHookChains,
   type DispatchHookChainsOptions,
   type HookChainActionResult,
   type HookChains,
   type HookChainsDispatchResult,
-} from './rules/dispatch-hook-chains.ts'
+} from './rules/hook-chains/dispatch-hook-chains.ts'
 export type {
   HookChainsRuntime,
   HookChainsTelemetry,
@@ -47,6 +48,9 @@ export type {
   RemoteBridge,
   WarmCapacityReply,
   WarmCapacityRequest,
-} from './rules/hook-chains-runtime.ts'
-export type { LoadedHookChains, LoaderParts, LoadHookChainsOptions } from './rules/load-hook-chains.ts'
-export type { HookChainAction, HookChainRule, HookChainsConfig } from './rules/rule-schema.ts'
+} from './rules/hook-chains/hook-chains-runtime.ts'
+export type {
+  LoadedHookChains,
+  LoaderParts,
+  LoadHookChainsOptions,
+} from './rules/hook-chains/load-hook-chains.ts'

@@ -1,5 +1,5 @@
-import { loadOwnModule } from './engine/core/load-own-module.ts'
 import type { AnalyzeShell } from './engine/core/shell-effects.ts'
+import { loadOwnModule } from './engine/core/values/load-own-module.ts'
 
 let loaded: { readonly analyzeShell: AnalyzeShell } | undefined
 

@@ -1,2 +1,2 @@
 /** `hookhelm/webhooks`: verifies webhook requests, for their receivers. */
-export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from './safe/webhook-signature.ts'
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from './safe/secrets/webhook-signature.ts'

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { errorTable } from '../src/engine/core/error-table.ts'
-import { handlerErrors } from '../src/engine/core/handler-errors.ts'
-import { serverErrors } from '../src/engine/core/server-errors.ts'
+import { errorTable } from '../src/engine/core/errors/error-table.ts'
+import { handlerErrors } from '../src/engine/core/errors/handler-errors.ts'
+import { serverErrors } from '../src/engine/core/errors/server-errors.ts'
 
 const codes = Object.keys({ ...errorTable, ...handlerErrors, ...serverErrors })
 

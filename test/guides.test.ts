@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { handlerErrors } from '../src/engine/core/handler-errors.ts'
+import { handlerErrors } from '../src/engine/core/errors/handler-errors.ts'
 import { errorTable } from '../src/index.ts'
 import { fencedBlocks, readGuide } from './guides/read-guide.ts'
 import { Scratch } from './guides/scratch.ts'
@@ -15,7 +15,7 @@ const guides = {
   'Add an event': ['src/engine/events/workspace.ts'],
   'Add a guard': ['src/engine/guard/guards.ts', 'src/engine/guard/session-cooldown.ts'],
   'Add a handler': ['src/handlers/deny.ts', 'src/handlers/handlers.ts'],
-  'Add a method': ['src/cli/commands.ts', 'src/gateway/methods/hooks.ts'],
+  'Add a method': ['src/cli/commands.ts', 'src/stored-hooks/hook-methods.ts'],
   'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
   'Add a shell program': ['src/shell/programs/databases.ts', 'test/shell/cases/network.yaml'],
   'Add an agent': [

@@ -9,8 +9,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { EventRecord } from '../../src/history/audit-tables.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import type { EventRecord } from '../../src/store/stores/audit-store.ts'
 import type { Figure } from '../figure.ts'
 
 const ROWS = 1_000_000

@@ -14,7 +14,7 @@ const onlyHere: readonly OnlyHere[] = [
     pattern:
       /\bDate\.now\(|\bperformance\.now\(|\bset(?:Timeout|Interval|Immediate)\(|\bnew Date\(|\bAbortSignal\.timeout\(|\bprocess\.hrtime\b/,
     allowed: {
-      'src/engine/core/clock.ts': 'it is the clock',
+      'src/engine/core/values/clock.ts': 'it is the clock',
       'src/testing/fake-clock.ts': 'it lets the real event loop turn between two moments',
       'src/openclaw/run/hook-call.ts':
         'the door keeps the original’s timers: one per handler, work is not cancelled',
@@ -23,7 +23,7 @@ const onlyHere: readonly OnlyHere[] = [
   {
     what: 'ciphers',
     pattern: /\bcreate(?:Cipher|Decipher)iv\(|\bwebcrypto\b|\bcrypto\.subtle\b/,
-    allowed: { 'src/safe/secret.ts': 'it is where secrets are encrypted' },
+    allowed: { 'src/safe/secrets/secret.ts': 'it is where secrets are encrypted' },
   },
   {
     what: 'the global fetch',

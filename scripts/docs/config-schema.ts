@@ -1,5 +1,5 @@
-import { configFileSchema } from '../../src/app/gateway/config-file.ts'
-import { toJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { configFileSchema } from '../../src/app/gateway/storage/config-file.ts'
+import { toJsonSchema } from '../../src/hook-files/schema/json-schema.ts'
 import type { Page } from '../page.ts'
 
 /** What editors check config.yaml of a gateway with. */

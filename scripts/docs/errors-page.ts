@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { errorTable } from '../../src/engine/core/error-table.ts'
-import { handlerErrors } from '../../src/engine/core/handler-errors.ts'
-import { serverErrors } from '../../src/engine/core/server-errors.ts'
+import { errorTable } from '../../src/engine/core/errors/error-table.ts'
+import { handlerErrors } from '../../src/engine/core/errors/handler-errors.ts'
+import { serverErrors } from '../../src/engine/core/errors/server-errors.ts'
 import { markdownTable, type Page } from '../page.ts'
 
 /** Every area has a line; a new one without makes the page fail. */
@@ -51,7 +51,7 @@ export function errorsPage(): Page {
 const intro = `Everything Hookhelm raises is a \`HookError\` with a \`code\`, a message and a \`hint\`; the same codes stand in decisions,
 traces and records. Codes are stable, messages are not: branch on the code.
 
-Generated from \`src/engine/core/error-table.ts\`, \`handler-errors.ts\` and \`server-errors.ts\` by \`npm run docs\`.`
+Generated from \`src/engine/core/errors/error-table.ts\`, \`handler-errors.ts\` and \`server-errors.ts\` by \`npm run docs\`.`
 
 function areaText(area: string): string {
   const text = areas[area]

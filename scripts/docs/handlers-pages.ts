@@ -1,4 +1,4 @@
-import type { ObjectSchema, Schema } from '../../src/engine/core/schema.ts'
+import type { ObjectSchema, Schema } from '../../src/engine/core/schema/schema.ts'
 import type { HandlerType } from '../../src/handlers/handler-type.ts'
 import { markdownTable, type Page, readIfThere } from '../page.ts'
 import { publishedHandlerTypes } from './hooks-schema.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ObjectSchema, Schema } from '../../src/engine/core/schema.ts'
+import type { ObjectSchema, Schema } from '../../src/engine/core/schema/schema.ts'
 import { hookSchema } from '../../src/engine/hook-definition.ts'
 import { markdownTable, type Page, replaceGenerated } from '../page.ts'
 

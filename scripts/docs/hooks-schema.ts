@@ -1,7 +1,7 @@
-import { functionHandler } from '../../src/app/gateway/function-handler.ts'
-import { hookFileJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { functionHandler } from '../../src/app/gateway/hooks/function-handler.ts'
 import type { HandlerType } from '../../src/handlers/handler-type.ts'
 import { handlerTypes } from '../../src/handlers/handlers.ts'
+import { hookFileJsonSchema } from '../../src/hook-files/schema/json-schema.ts'
 import type { Page } from '../page.ts'
 
 /** Every handler type that a hook file may name: those of every process, and the one of a gateway. */

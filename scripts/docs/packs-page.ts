@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { findPack, listPacks, recommendedPacks } from '../../src/config/packs/pack.ts'
+import { findPack, listPacks, recommendedPacks } from '../../src/hook-files/packs/pack.ts'
 import {
   ordinaryAlarms,
   type PackCases,

@@ -1,4 +1,4 @@
-import type { PayloadShape } from '../engine/core/payload-shape.ts'
+import type { PayloadShape } from '../engine/core/schema/payload-shape.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { AgentImporter } from './config/import-command-hooks.ts'

@@ -1,5 +1,5 @@
-import { definedFields } from '../engine/core/defined-fields.ts'
 import type { HookConditions } from '../engine/core/hook.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../engine/core/check.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import type { AgentAdapter, ClientOutcome, CommandAgentAdapter, NativePayload } from './agent-adapter.ts'
 import { claudeCodeAdapter } from './claude-code/adapter.ts'
 import { copilotCliAdapter } from './copilot-cli/adapter.ts'

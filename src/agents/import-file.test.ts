@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { imported, refused, yaml } from '../config/formats/imported.fixture.ts'
-import { printHookFile } from '../config/print-hook-file.ts'
-import { readHookText } from '../config/read/read-hook-file.ts'
-import { HookError } from '../engine/core/error.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { imported, refused, yaml } from '../hook-files/formats/imported.fixture.ts'
+import { printHookFile } from '../hook-files/print-hook-file.ts'
+import { readHookText } from '../hook-files/read/read-hook-file.ts'
 import { detectFormat, importFile, importFormats } from './import-file.ts'
 
 const command = { type: 'command', command: 'true' }

@@ -1,13 +1,13 @@
-import { type Recognition, recogniseHookMap } from '../config/formats/format-signature.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import { type Recognition, recogniseHookMap } from '../hook-files/formats/format-signature.ts'
 import {
   type ImportAttempt,
   type ImportResult,
   type ImportSource,
   runImport,
   translateWith,
-} from '../config/formats/import-format.ts'
-import { isRecord } from '../engine/core/check.ts'
-import { HookError } from '../engine/core/error.ts'
+} from '../hook-files/formats/import-format.ts'
 import { hookFileSignatures } from './config/hook-file-signatures.ts'
 import type { AgentImporter } from './config/import-command-hooks.ts'
 import { agentProfiles } from './table.ts'
@@ -22,15 +22,15 @@ type LoadImporter = () => Promise<AgentImporter>
 /** Importers of systems that are not coding agents; each loads with the first file of its format. */
 const otherImporters: Readonly<Record<string, LoadImporter>> = {
   'openharness-seed': async () => {
-    const { openHarnessSeed } = await import('../config/formats/openharness/seed.ts')
+    const { openHarnessSeed } = await import('../hook-files/formats/openharness/seed.ts')
     return (value) => translateWith(value, openHarnessSeed)
   },
   openharness: async () => {
-    const { openHarness } = await import('../config/formats/openharness/openharness.ts')
+    const { openHarness } = await import('../hook-files/formats/openharness/openharness.ts')
     return (value) => translateWith(value, openHarness)
   },
-  goclaw: async () => (await import('../config/formats/goclaw/goclaw.ts')).goClaw,
-  'quality-gates': async () => (await import('../config/formats/goclaw/quality-gates.ts')).qualityGates,
+  goclaw: async () => (await import('../hook-files/formats/goclaw/goclaw.ts')).goClaw,
+  'quality-gates': async () => (await import('../hook-files/formats/goclaw/quality-gates.ts')).qualityGates,
 }
 
 const importers: ReadonlyMap<string, LoadImporter> = new Map([

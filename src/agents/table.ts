@@ -1,5 +1,5 @@
 import { type CodingAgent, codingAgentNames } from '../engine/core/coding-agents.ts'
-import type { PayloadShape } from '../engine/core/payload-shape.ts'
+import type { PayloadShape } from '../engine/core/schema/payload-shape.ts'
 import type { AgentAdapter } from './agent-adapter.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { AgentProfile } from './agent-profile.ts'

@@ -1,6 +1,6 @@
 import { findPayloadShape } from '../agents/table.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
-import type { Log } from '../engine/core/sink.ts'
+import type { Log } from '../engine/core/records/sink.ts'
 import { createHandlers } from '../handlers/handlers.ts'
 import { createModels } from '../handlers/model/models.ts'
 import { createPromptAgentHost } from '../runs/runner/prompt-agent-host.ts'

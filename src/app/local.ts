@@ -1,9 +1,9 @@
-import { findHookFolders, trustFile } from '../config/hook-folders.ts'
-import { type TrustStore, trustStore } from '../config/trust.ts'
-import { type HookFileWatch, watchHookFiles } from '../config/watch/watch-hook-files.ts'
 import type { Handler } from '../engine/core/handler.ts'
-import type { Log, Sink } from '../engine/core/sink.ts'
+import type { Log, Sink } from '../engine/core/records/sink.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
+import { findHookFolders, trustFile } from '../hook-files/hook-folders.ts'
+import { type TrustStore, trustStore } from '../hook-files/trust.ts'
+import { type HookFileWatch, watchHookFiles } from '../hook-files/watch/watch-hook-files.ts'
 import { localHandlers } from './local-handlers.ts'
 import { localShell } from './local-shell.ts'
 

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts'
 import { MESSAGES_EVENT } from '../runs/run-events.ts'
-import type { StoredMessages } from '../runs/runner/model-history.ts'
+import type { StoredMessages } from '../runs/runner/model/model-history.ts'
 import type { RunnerGateway } from '../runs/runner/runner.ts'
 
 /** A poll waits 30 s at the gateway; the rest is for the network. */

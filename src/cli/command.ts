@@ -1,6 +1,6 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, parseArgs } from 'citty'
-import { errorText, HookError, isHookError } from '../engine/core/error.ts'
-import { nearest } from '../engine/core/nearest.ts'
+import { errorText, HookError, isHookError } from '../engine/core/errors/error.ts'
+import { nearest } from '../engine/core/values/nearest.ts'
 import { printMessage, printOutput } from './output.ts'
 
 /** What the shell sees. A test keeps the table in `docs/cli.md` in step. */

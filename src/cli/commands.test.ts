@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { methods } from '../gateway/methods/table.ts'
+import { methods } from '../gateway/methods.ts'
 import { exitCodes } from './command.ts'
 import { commands, methodNoun } from './commands.ts'
 

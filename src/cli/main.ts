@@ -105,7 +105,7 @@ async function didYouMean(
   names: readonly string[],
   toCommand = (near: string) => near,
 ): Promise<string | undefined> {
-  const { nearest } = await import('../engine/core/nearest.ts')
+  const { nearest } = await import('../engine/core/values/nearest.ts')
   const near = nearest(given, names)
   return near === undefined ? undefined : `Did you mean ${toCommand(near)}?`
 }

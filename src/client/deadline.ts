@@ -1,7 +1,7 @@
-import { after } from '../engine/core/after.ts'
-import type { Clock } from '../engine/core/clock.ts'
-import { HookError } from '../engine/core/error.ts'
-import { serverError } from '../engine/core/server-errors.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
 
 export interface CallDeadline {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
-import { errorText, isHookError } from '../engine/core/error.ts'
+import { errorText, isHookError } from '../engine/core/errors/error.ts'
 import type { JsonLimits } from '../safe/json-scan.ts'
 import type { Client } from './client.ts'
 

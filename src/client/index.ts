@@ -1,7 +1,7 @@
 /** Entry point `hookhelm/client`: a typed client of a gateway. */
-export { HookError } from '../engine/core/error.ts'
-export { retryAfterOf } from '../engine/core/retry-after.ts'
-export type { Methods, Subscriptions } from '../gateway/methods/table.ts'
+export { HookError } from '../engine/core/errors/error.ts'
+export { retryAfterOf } from '../engine/core/values/retry-after.ts'
+export type { Methods, Subscriptions } from '../gateway/methods.ts'
 export {
   type CallOptions,
   type Client,

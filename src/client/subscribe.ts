@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
-import { after } from '../engine/core/after.ts'
-import { isRecord } from '../engine/core/check.ts'
-import type { Clock } from '../engine/core/clock.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
 import { parseJson } from '../safe/json.ts'
 import { errorFromWire } from './wire-error.ts'
 

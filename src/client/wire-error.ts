@@ -1,8 +1,8 @@
-import { isRecord } from '../engine/core/check.ts'
-import { errorText, HookError } from '../engine/core/error.ts'
-import { type ErrorCode, isErrorCode } from '../engine/core/error-table.ts'
-import { isHandlerCode } from '../engine/core/handler-errors.ts'
-import { serverError, serverErrors } from '../engine/core/server-errors.ts'
+import { errorText, HookError } from '../engine/core/errors/error.ts'
+import { type ErrorCode, isErrorCode } from '../engine/core/errors/error-table.ts'
+import { isHandlerCode } from '../engine/core/errors/handler-errors.ts'
+import { serverError, serverErrors } from '../engine/core/errors/server-errors.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 
 /** The gateway's error as a `HookError` with the same code, message and hint. */
 export function errorFromWire(wire: unknown): HookError {

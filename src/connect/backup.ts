@@ -7,8 +7,8 @@ import {
   readConfigState,
   unusableConfig,
 } from '../agents/config/read-config.ts'
-import { isRecord } from '../engine/core/check.ts'
-import { errorText, HookError, isHookError } from '../engine/core/error.ts'
+import { errorText, HookError, isHookError } from '../engine/core/errors/error.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import { replaceFile, sha256 } from './replace-file.ts'
 
 /** A file that `connect` changed. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CommandHost, ConfigEdit, ConfiguredHook } from '../agents/agent-host.ts'
 import { stringsAtPath, valueAtPath } from '../agents/config/host-settings.ts'
 import { nodeValue, parseConfig, splitByteOrderMark, unusableConfig } from '../agents/config/read-config.ts'
-import { isRecord } from '../engine/core/check.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import {
   addHooks,
   foreignContent,

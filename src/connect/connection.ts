@@ -9,10 +9,10 @@ import {
   unusableConfig,
 } from '../agents/config/read-config.ts'
 import type { PluginSettings } from '../agents/plugin/plugin-files.ts'
-import { lineDiff } from '../config/line-diff.ts'
-import { type Clock, systemClock } from '../engine/core/clock.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
-import { serverError } from '../engine/core/server-errors.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import { type Clock, systemClock } from '../engine/core/values/clock.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
+import { lineDiff } from '../hook-files/line-diff.ts'
 import {
   backupFolder,
   type ConnectionBackup,

@@ -8,7 +8,7 @@ import {
   propertyOf,
   unusableConfig,
 } from '../agents/config/read-config.ts'
-import { isRecord } from '../engine/core/check.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import { appendItem, isEmptyValue, removeItem } from './edit-json.ts'
 
 /** One hook as the agent's configuration has it. */

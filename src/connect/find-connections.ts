@@ -14,8 +14,8 @@ import {
   splitByteOrderMark,
 } from '../agents/config/read-config.ts'
 import { agentProfiles } from '../agents/table.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
-import { isHookError } from '../engine/core/error.ts'
+import { isHookError } from '../engine/core/errors/error.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { hooksTarget, isOwnFile, listOwnHooks } from './config-target.ts'
 import { disconnectTargets } from './connection.ts'
 import { explainUnreadable } from './explain-unreadable.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { after } from '../engine/core/after.ts'
-import { systemClock } from '../engine/core/clock.ts'
+import { after } from '../engine/core/values/after.ts'
+import { systemClock } from '../engine/core/values/clock.ts'
 
 const TIMEOUT_MS = 2_000
 

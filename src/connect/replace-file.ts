@@ -18,8 +18,8 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type ConfigFileState, readConfigState, unusableConfig } from '../agents/config/read-config.ts'
-import { errorText } from '../engine/core/error.ts'
-import { serverError } from '../engine/core/server-errors.ts'
+import { errorText } from '../engine/core/errors/error.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
 
 const OWNER_MAY_WRITE = 0o200
 

@@ -1,9 +1,9 @@
-import { isRecord } from './core/check.ts'
-import { errorText, HookError } from './core/error.ts'
+import { errorText, HookError } from './core/errors/error.ts'
 import type { Handler } from './core/handler.ts'
 import { baseHookFields } from './core/hook.ts'
-import { readChecked, schemaError } from './core/read-checked.ts'
-import { type FieldsType, readSchema, type SchemaProblem, schema } from './core/schema.ts'
+import { isRecord } from './core/schema/check.ts'
+import { readChecked, schemaError } from './core/schema/read-checked.ts'
+import { type FieldsType, readSchema, type SchemaProblem, schema } from './core/schema/schema.ts'
 import { readExpiry } from './guard/expiry.ts'
 import { guardFields } from './guard/guards.ts'
 

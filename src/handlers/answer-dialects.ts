@@ -1,6 +1,7 @@
 /** The JSON answers that hooks of other harnesses give, as tables. */
-import { isRecord } from '../engine/core/check.ts'
+
 import type { Kind } from '../engine/core/decision.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 
 /** A JSON object that a hook answered. */
 export type HookAnswer = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { schema } from '../engine/core/schema.ts'
+import { schema } from '../engine/core/schema/schema.ts'
 import { defineHandlerType } from './handler-type.ts'
 
 const answerSchema = schema.object({

@@ -1,5 +1,5 @@
 import type { Handler } from '../engine/core/handler.ts'
-import type { Schema } from '../engine/core/schema.ts'
+import type { Schema } from '../engine/core/schema/schema.ts'
 
 /** A handler that may hold processes, threads or connections. */
 export type DisposableHandler<Config = unknown, Settings = unknown> = Handler<Config, Settings> & {

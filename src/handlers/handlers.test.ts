@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import type { Schema } from '../engine/core/schema.ts'
+import type { Schema } from '../engine/core/schema/schema.ts'
 import { builtInHandlers, createHandlers, handlerTypes } from './handlers.ts'
 
 const noModel = { models: { find: () => Promise.reject(new Error('no model in this test')) } }

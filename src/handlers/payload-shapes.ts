@@ -1,9 +1,9 @@
-import { isRecord } from '../engine/core/check.ts'
 import { type CodingAgent, codingAgentNames } from '../engine/core/coding-agents.ts'
-import { HookError } from '../engine/core/error.ts'
+import { HookError } from '../engine/core/errors/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
-import type { PayloadShape, ShapedEvent } from '../engine/core/payload-shape.ts'
-import { schema } from '../engine/core/schema.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import type { PayloadShape, ShapedEvent } from '../engine/core/schema/payload-shape.ts'
+import { schema } from '../engine/core/schema/schema.ts'
 import { toWireEvent, type WireEvent } from './wire-event.ts'
 
 /** The fields of a handler's config that choose the form of the event. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../engine/core/check.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import type { WireEvent } from './wire-event.ts'
 
 /** The placeholders that the text of a hook may contain. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord } from '../engine/core/check.ts'
-import { HookError } from '../engine/core/error.ts'
+import { HookError } from '../engine/core/errors/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import { parseJson } from '../safe/json.ts'
 import {
   type HookAnswer,

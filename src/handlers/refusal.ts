@@ -1,5 +1,5 @@
 import type { BaseHook } from '../engine/core/hook.ts'
-import { redact } from '../safe/redact.ts'
+import { redact } from '../safe/secrets/redact.ts'
 
 /** The longest message of a hook that reaches a model. */
 const MAX_MESSAGE = 10_000

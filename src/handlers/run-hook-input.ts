@@ -1,5 +1,5 @@
-import { isRecord } from '../engine/core/check.ts'
 import type { HookContext } from '../engine/core/context.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import { toWireEvent } from './wire-event.ts'
 
 /** The fields of run events. Agents get all other events as commands and webhooks do. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../engine/core/check.ts'
 import type { HookContext } from '../engine/core/context.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 
 /** The event as commands, webhooks and scripts receive it: one flat object in snake_case. */
 export type WireEvent = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { after } from '../engine/core/after.ts'
-import { isRecord } from '../engine/core/check.ts'
-import type { Clock } from '../engine/core/clock.ts'
-import type { RpcMessage } from './packet.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import type { RpcMessage } from './messages/packet.ts'
 
 /** No answer within this time means no. */
 const ANSWER_MS = 5 * 60_000

@@ -1,12 +1,12 @@
 import type { EventPayload } from '../client/client.ts'
 import type { Decider } from '../client/decider.ts'
-import { isRecord } from '../engine/core/check.ts'
-import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import type { Decision, Kind } from '../engine/core/decision.ts'
-import { errorText, HookError } from '../engine/core/error.ts'
+import { errorText, HookError } from '../engine/core/errors/error.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
 import { scanJson } from '../safe/json-scan.ts'
-import { redact } from '../safe/redact.ts'
+import { redact } from '../safe/secrets/redact.ts'
 import type { McpToolCall } from './pending-requests.ts'
 import {
   detachBlobs,

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDecider, type Decider } from '../client/decider.ts'
-import { HookError } from '../engine/core/error.ts'
+import { HookError } from '../engine/core/errors/error.ts'
 import { createHooks, type Hooks } from '../engine/dispatch/hooks.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { AdmittedPacket } from './assemble-packet.ts'
 import { McpSession } from './mcp-session.ts'
-import { readPacket } from './packet.ts'
+import type { AdmittedPacket } from './messages/assemble-packet.ts'
+import { readPacket } from './messages/packet.ts'
 import { ServerName } from './server-name.ts'
 
 const never = new AbortController().signal

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { mcpToolName } from '../agents/translate/tool-names.ts'
-import { after } from '../engine/core/after.ts'
-import { isRecord } from '../engine/core/check.ts'
 import type { Envelope } from '../engine/core/context.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import { after } from '../engine/core/values/after.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { ApprovalRequests } from './approval-requests.ts'
 import { ApprovalStates } from './approval-states.ts'
-import { type AdmittedPacket, assemblePacket, type MessageDisposition, PASS } from './assemble-packet.ts'
 import { CallGate, type CallGateOptions, type McpEvent } from './call-gate.ts'
-import { filterServerMessage, type ServerStream } from './filter-server-message.ts'
-import type { Packet, PacketItem, RpcMessage, ToolCallItem } from './packet.ts'
-import { requestKey, rpcCodes, rpcErrorText } from './packet.ts'
-import { type McpToolCall, PendingRequests, TaskCalls } from './pending-requests.ts'
+import {
+  type AdmittedPacket,
+  assemblePacket,
+  type MessageDisposition,
+  PASS,
+} from './messages/assemble-packet.ts'
+import { filterServerMessage, type ServerStream } from './messages/filter-server-message.ts'
+import type { Packet, PacketItem, RpcMessage, ToolCallItem } from './messages/packet.ts'
+import { requestKey, rpcCodes, rpcErrorText } from './messages/packet.ts'
 import {
   clientInfoOf,
   type McpClientInfo,
@@ -20,11 +24,12 @@ import {
   type RequestEnvelope,
   serverNameOf,
   traceparentOf,
-} from './request-envelope.ts'
+} from './messages/request-envelope.ts'
+import { ToolHeaders } from './messages/tool-headers.ts'
+import { type McpToolCall, PendingRequests, TaskCalls } from './pending-requests.ts'
 import type { ServerName } from './server-name.ts'
 import { type ClientChannel, decideToolCall } from './tool-call.ts'
 import { noticeOf, ToolChanges, type ToolPinOptions } from './tool-changes.ts'
-import { ToolHeaders } from './tool-headers.ts'
 
 export interface McpSessionOptions extends CallGateOptions {
   readonly server: ServerName

@@ -1,5 +1,5 @@
 import type { Envelope } from '../engine/core/context.ts'
-import type { RequestEnvelope } from './request-envelope.ts'
+import type { RequestEnvelope } from './messages/request-envelope.ts'
 
 /** A tool call that the server is executing. */
 export interface McpToolCall {

@@ -2,10 +2,10 @@ import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { LineSplitter } from '../safe/line-splitter.ts'
 import { type PipedEnd, PipedProcess } from '../safe/process/piped-process.ts'
-import type { AdmittedPacket } from './assemble-packet.ts'
 import { McpSession, type McpSessionOptions } from './mcp-session.ts'
-import { MAX_MESSAGE_BYTES, readPacket, rpcCodes, rpcErrorText } from './packet.ts'
-import { isBlank } from './scan-message.ts'
+import type { AdmittedPacket } from './messages/assemble-packet.ts'
+import { MAX_MESSAGE_BYTES, readPacket, rpcCodes, rpcErrorText } from './messages/packet.ts'
+import { isBlank } from './messages/scan-message.ts'
 
 export interface StdioProxyOptions extends McpSessionOptions {
   /** The server: a program and its arguments. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../engine/core/check.ts'
-import type { Clock } from '../engine/core/clock.ts'
 import type { Envelope } from '../engine/core/context.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { ApprovalRequests } from './approval-requests.ts'
 import {
   type ApprovalStates,
@@ -12,12 +12,18 @@ import {
   type PausedCall,
   readApproval,
 } from './approval-states.ts'
-import type { MessageDisposition } from './assemble-packet.ts'
 import type { CallDecision, CallGate } from './call-gate.ts'
-import { type RpcMessage, rpcCodes, rpcErrorText, rpcResultText, type ToolCallItem } from './packet.ts'
+import type { MessageDisposition } from './messages/assemble-packet.ts'
+import {
+  type RpcMessage,
+  rpcCodes,
+  rpcErrorText,
+  rpcResultText,
+  type ToolCallItem,
+} from './messages/packet.ts'
+import { type McpClientInfo, metaKeys } from './messages/request-envelope.ts'
+import type { ToolHeaders } from './messages/tool-headers.ts'
 import type { McpToolCall } from './pending-requests.ts'
-import { type McpClientInfo, metaKeys } from './request-envelope.ts'
-import type { ToolHeaders } from './tool-headers.ts'
 import { errorResult } from './tool-result.ts'
 
 /** Well below the minute that most clients wait for a sign of life. */

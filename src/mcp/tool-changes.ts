@@ -1,7 +1,7 @@
-import { isRecord } from '../engine/core/check.ts'
-import { errorText } from '../engine/core/error.ts'
+import { errorText } from '../engine/core/errors/error.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 import type { McpEvent } from './call-gate.ts'
-import type { RpcMessage } from './packet.ts'
+import type { RpcMessage } from './messages/packet.ts'
 
 /** A tool whose definition differs from the one that the user accepted. */
 export interface ToolChange {

@@ -1,4 +1,4 @@
-import { isRecord } from '../engine/core/check.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 
 export type McpResult = Readonly<Record<string, unknown>>
 

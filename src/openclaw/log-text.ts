@@ -1,4 +1,4 @@
-import { maskSecrets } from '../engine/core/mask-secrets.ts'
+import { maskSecrets } from '../engine/core/values/mask-secrets.ts'
 
 const MAX_LENGTH = 500
 const MASK = '***'

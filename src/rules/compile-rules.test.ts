@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compileRules, evaluateHookChainRules, type HookChainEvent, unmetCondition } from './compile-rules.ts'
-import type { RuleCondition, TriggeredRule } from './rule-schema.ts'
+import type { RuleCondition, TriggeredRule } from './files/rule-schema.ts'
 
 const event: HookChainEvent = { eventName: 'TaskCompleted', outcome: 'failed' }
 const rule = (id: string, fields: Partial<TriggeredRule> = {}): TriggeredRule => ({

@@ -1,5 +1,5 @@
 import type { Outcome } from '../engine/core/hook.ts'
-import type { RuleCondition, TriggeredRule } from './rule-schema.ts'
+import type { RuleCondition, TriggeredRule } from './files/rule-schema.ts'
 
 export type RulePayload = Readonly<Record<string, unknown>>
 

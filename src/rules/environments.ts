@@ -1,6 +1,6 @@
-import { nonEmpty, tagged, withAbout } from '../engine/core/more-schemas.ts'
-import { readIfValid } from '../engine/core/read-checked.ts'
-import { type SchemaType, schema } from '../engine/core/schema.ts'
+import { nonEmpty, tagged, withAbout } from '../engine/core/schema/more-schemas.ts'
+import { readIfValid } from '../engine/core/schema/read-checked.ts'
+import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 
 const config = schema.map(schema.any())
 

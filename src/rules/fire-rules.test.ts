@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { fileGroup, readRecoveryConfig, readRecoveryRule } from './files/recovery-rules.ts'
 import { cooldownKey, firingActions } from './fire-rules.ts'
-import { fileGroup, readRecoveryConfig, readRecoveryRule } from './recovery-rules.ts'
 import { inGroup } from './trigger-rules.ts'
 
 const event = { eventName: 'stop_failure', outcome: 'failed', payload: { error: 'x' } } as const

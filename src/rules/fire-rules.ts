@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { v5 } from 'uuid'
-import type { DeliverWork } from '../delivery/delivery-worker.ts'
-import { TRUSTED_LIMITS } from '../delivery/delivery-worker.ts'
+import type { NewDelivery } from '../deliveries/delivery-table.ts'
+import type { DeliverWork } from '../deliveries/delivery-worker.ts'
+import { TRUSTED_LIMITS } from '../deliveries/delivery-worker.ts'
 import { guardKey } from '../engine/guard/guard.ts'
+import type { EventRecord } from '../history/audit-tables.ts'
+import type { RunStore } from '../runs/stored/run-tables.ts'
 import { parseJson } from '../safe/json.ts'
-import type { EventRecord } from '../store/stores/audit-store.ts'
-import type { NewDelivery } from '../store/stores/delivery-store.ts'
+import { type ActionReport, actionRecord } from './actions/action-record.ts'
+import type { HookChainEvent } from './compile-rules.ts'
+import type { RecoveryRule } from './files/rule-schema.ts'
+import { chainDepthSkip, cooldownSkip, dedupKey, ruleDepthSkip } from './rule-guards.ts'
 import type {
   FiringResult,
   FiringRow,
@@ -13,12 +18,7 @@ import type {
   NewFiring,
   NewFiringAction,
   RuleStore,
-} from '../store/stores/rule-store.ts'
-import type { RunStore } from '../store/stores/run-store.ts'
-import { type ActionReport, actionRecord } from './action-record.ts'
-import type { HookChainEvent } from './compile-rules.ts'
-import { chainDepthSkip, cooldownSkip, dedupKey, ruleDepthSkip } from './rule-guards.ts'
-import type { RecoveryRule } from './rule-schema.ts'
+} from './stored/rule-tables.ts'
 import type { MatchedRule, RuleTrigger, TriggerEnvelope } from './trigger-rules.ts'
 
 /** The kind of deliveries that run the actions of a firing. */

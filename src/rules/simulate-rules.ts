@@ -1,11 +1,11 @@
-import { definedFields } from '../engine/core/defined-fields.ts'
-import type { RuleStore } from '../store/stores/rule-store.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { type HookChainEvent, type UnmetCondition, unmetCondition } from './compile-rules.ts'
+import type { RuleGroup } from './files/recovery-rules.ts'
+import type { RecoveryAction } from './files/rule-schema.ts'
 import { actionIdOf, cooldownKey, depthSkip, firingActions } from './fire-rules.ts'
-import type { RuleGroup } from './recovery-rules.ts'
 import { cooldownSkip, dedupSkip } from './rule-guards.ts'
-import type { RecoveryAction } from './rule-schema.ts'
 import { type FiringEvent, fillTemplate } from './rule-templates.ts'
+import type { RuleStore } from './stored/rule-tables.ts'
 import { inGroup, type MatchedRule } from './trigger-rules.ts'
 
 /** What an action would do. */

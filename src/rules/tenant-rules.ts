@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { errorText } from '../engine/core/error.ts'
-import type { RuleRow, RuleStore } from '../store/stores/rule-store.ts'
-import { MASTER_TENANT } from '../store/stores/tenant-store.ts'
-import { type RuleGroup, readRecoveryRule, storedGroup } from './recovery-rules.ts'
-import type { RuleFolders } from './rule-file-paths.ts'
-import type { KnownRuleFile, RuleFiles } from './rule-files.ts'
-import type { RecoveryRule } from './rule-schema.ts'
+import { MASTER_TENANT } from '../access/tenant-tables.ts'
+import { errorText } from '../engine/core/errors/error.ts'
+import { type RuleGroup, readRecoveryRule, storedGroup } from './files/recovery-rules.ts'
+import type { RuleFolders } from './files/rule-file-paths.ts'
+import type { KnownRuleFile, RuleFiles } from './files/rule-files.ts'
+import type { RecoveryRule } from './files/rule-schema.ts'
+import type { RuleRow, RuleStore } from './stored/rule-tables.ts'
 
 const MAX_TENANTS = 2_000
 

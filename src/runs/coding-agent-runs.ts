@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { after } from '../engine/core/after.ts'
-import type { Clock } from '../engine/core/clock.ts'
-import { serverError } from '../engine/core/server-errors.ts'
-import type { RunRow, RunStatus, RunStore } from '../store/stores/run-store.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
 import { type CreateRunParts, requireBlueprint } from './create-run.ts'
 import type { RunProofs } from './run-proof.ts'
 import type { RunWaits } from './run-waits.ts'
+import type { RunRow, RunStatus, RunStore } from './stored/run-tables.ts'
 
 export interface CodingAgentRunParts extends Pick<CreateRunParts, 'edition'> {
   readonly store: CreateRunParts['store'] & Pick<RunStore, 'findRun' | 'findRunOfExecutor' | 'listRuns'>

@@ -1,13 +1,12 @@
-import type { Clock } from '../engine/core/clock.ts'
-import type { Edition } from '../engine/core/edition.ts'
-import { errorText } from '../engine/core/error.ts'
+import { errorText } from '../engine/core/errors/error.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
-import { serverError } from '../engine/core/server-errors.ts'
-import type { Log } from '../engine/core/sink.ts'
+import type { Log } from '../engine/core/records/sink.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import type { Edition } from '../engine/core/values/edition.ts'
 import { createLedger, type TokenBudget } from '../handlers/prompt/token-budget.ts'
 import type { Store } from '../store/store.ts'
-import type { HookStore } from '../store/stores/hook-store.ts'
-import type { RunReport, RunRow, RunStore } from '../store/stores/run-store.ts'
+import type { HookStore } from '../stored-hooks/hook-tables.ts'
 import { type CodingAgentRuns, createCodingAgentRuns } from './coding-agent-runs.ts'
 import {
   type CreateRunParts,
@@ -17,16 +16,17 @@ import {
   resumeSession,
 } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
-import { startHookAgent } from './hook-agents.ts'
-import type { HttpRunHookParts } from './http-run-hooks.ts'
+import { startHookAgent } from './hooks/hook-agents.ts'
+import type { HttpRunHookParts } from './hooks/http-run-hooks.ts'
+import { createResultHooks } from './hooks/result-hooks.ts'
+import type { RunEventName } from './hooks/run-hook-points.ts'
+import { createRunHookReports } from './hooks/run-hook-reports.ts'
 import { createPolls, createRunnerKeeper, type PollAnswer, type PollRequest } from './poll-runs.ts'
 import { type DispatchRunEvent, prepareRun, type RunRefusal } from './prepare-run.ts'
-import { createResultHooks } from './result-hooks.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
-import type { RunEventName } from './run-hook-points.ts'
-import { createRunHookReports } from './run-hook-reports.ts'
 import type { RunProofs } from './run-proof.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
+import type { RunReport, RunRow, RunStore } from './stored/run-tables.ts'
 
 /** Times of the coordinator, in milliseconds. */
 export interface RunTimes {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { Edition } from '../engine/core/edition.ts'
-import { HookError } from '../engine/core/error.ts'
-import { serverError } from '../engine/core/server-errors.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import type { Edition } from '../engine/core/values/edition.ts'
 import type { SchemaViolation } from '../handlers/agent/schema-check.ts'
-import type { NewRun, RunDemands, RunRow, RunSessionRow, RunStore } from '../store/stores/run-store.ts'
-import { type Blueprint, checkParameters, readBlueprint } from './blueprint.ts'
-import { findDefinition } from './builtin-blueprints.ts'
+import { type Blueprint, checkParameters, readBlueprint } from './blueprints/blueprint.ts'
+import { findDefinition } from './blueprints/builtin-blueprints.ts'
 import type { RunEvents } from './run-events.ts'
+import type { NewRun, RunDemands, RunRow, RunSessionRow, RunStore } from './stored/run-tables.ts'
 
 /** Without a runner by then, a run fails. */
 const CLAIM_WITHIN_MS = 300_000

@@ -1,12 +1,12 @@
-import { errorText } from '../engine/core/error.ts'
-import type { Log } from '../engine/core/sink.ts'
-import type { HookStore } from '../store/stores/hook-store.ts'
-import type { RunRow, RunStore } from '../store/stores/run-store.ts'
+import { errorText } from '../engine/core/errors/error.ts'
+import type { Log } from '../engine/core/records/sink.ts'
+import type { HookStore } from '../stored-hooks/hook-tables.ts'
 import { type CreateRunParts, resumeSession } from './create-run.ts'
+import { pointOfEvent, type RunEventName } from './hooks/run-hook-points.ts'
 import type { DispatchRunEvent } from './prepare-run.ts'
 import { endEvents, findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
-import { pointOfEvent, type RunEventName } from './run-hook-points.ts'
 import type { RunWaits } from './run-waits.ts'
+import type { RunRow, RunStore } from './stored/run-tables.ts'
 
 export interface FinishParts extends CreateRunParts {
   readonly store: CreateRunParts['store'] &

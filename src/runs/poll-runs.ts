@@ -1,8 +1,8 @@
-import { after } from '../engine/core/after.ts'
-import type { Clock } from '../engine/core/clock.ts'
-import { serverError } from '../engine/core/server-errors.ts'
-import type { RunnerRow, RunRow, RunStore, TakenRun } from '../store/stores/run-store.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
 import type { RunWaits } from './run-waits.ts'
+import type { RunnerRow, RunRow, RunStore, TakenRun } from './stored/run-tables.ts'
 
 /** What a runner is to do next. Empty: nothing, poll again. */
 export type PollAnswer =

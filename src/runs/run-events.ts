@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../engine/core/clock.ts'
-import type { NewRunEvent, RunEventRow, RunRow, RunStore } from '../store/stores/run-store.ts'
-import type { RunHookPoint } from './run-hook-points.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import type { RunHookPoint } from './hooks/run-hook-points.ts'
+import type { NewRunEvent, RunEventRow, RunRow, RunStore } from './stored/run-tables.ts'
 
 /** What a run hook did, as the events of a session say it. */
 export interface RunHookFacts {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../engine/core/hook.ts'
-import type { RunRow } from '../store/stores/run-store.ts'
+import type { RunRow } from './stored/run-tables.ts'
 
 /** The errors of runs that a deadline or a lease ended, as the runner and the store write them. */
 const timeoutError =

@@ -1,4 +1,4 @@
-import type { RunHookPoint } from './run-hook-points.ts'
+import type { RunHookPoint } from './hooks/run-hook-points.ts'
 
 /** The times of a run that its timeline shows. */
 export interface TimelineRun {

@@ -1,6 +1,6 @@
-import { after } from '../engine/core/after.ts'
-import type { Clock } from '../engine/core/clock.ts'
-import type { RunEnd, RunRow, RunStatus, RunStore } from '../store/stores/run-store.ts'
+import { after } from '../engine/core/values/after.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import type { RunEnd, RunRow, RunStatus, RunStore } from './stored/run-tables.ts'
 
 /** Other nodes change runs without telling this one, so a wait also looks by itself. */
 const LOOK_MS = 500

@@ -1,5 +1,5 @@
-import { HookError } from '../engine/core/error.ts'
-import { type HandlerCode, handlerError } from '../engine/core/handler-errors.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { type HandlerCode, handlerError } from '../engine/core/errors/handler-errors.ts'
 
 export interface JsonLimits {
   readonly maxDepth: number

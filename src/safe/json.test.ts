@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { HookError } from '../engine/core/error.ts'
+import { HookError } from '../engine/core/errors/error.ts'
 import { parseJson, parseJsonBytes } from './json.ts'
 
 const refused = (code: string) => expect.objectContaining({ name: 'HookError', code })

@@ -1,5 +1,5 @@
-import { HookError } from '../engine/core/error.ts'
-import { handlerError } from '../engine/core/handler-errors.ts'
+import { HookError } from '../engine/core/errors/error.ts'
+import { handlerError } from '../engine/core/errors/handler-errors.ts'
 import { isInexact, type JsonLimits, scanJson } from './json-scan.ts'
 
 export interface JsonOptions extends Partial<JsonLimits> {

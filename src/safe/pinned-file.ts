@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { systemClock } from '../engine/core/clock.ts'
-import { handlerError } from '../engine/core/handler-errors.ts'
+import { handlerError } from '../engine/core/errors/handler-errors.ts'
+import { systemClock } from '../engine/core/values/clock.ts'
 
 /** A file that a command may use only with this content. */
 export interface PinnedFile {

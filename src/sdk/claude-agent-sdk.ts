@@ -1,7 +1,7 @@
 import type { NativeEvent, NativePayload, ProcessReply } from '../agents/agent-adapter.ts'
 import { claudeCodeAdapter } from '../agents/claude-code/adapter.ts'
 import { deliverDecision } from '../agents/translate/outcome.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import {
   type AgentHooks,

@@ -1,4 +1,4 @@
-import { isRecord } from '../engine/core/check.ts'
+import { isRecord } from '../engine/core/schema/check.ts'
 
 /**
  * Copies a value for an event. Dispatch freezes events, and the program's own objects must not be frozen. A value that

@@ -1,6 +1,6 @@
-import { systemClock } from '../engine/core/clock.ts'
 import type { Decision } from '../engine/core/decision.ts'
-import { definedFields } from '../engine/core/defined-fields.ts'
+import { systemClock } from '../engine/core/values/clock.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { AgentHooks, HookCallOptions } from './agent-hooks.ts'
 import { inputRecord, toolInputFrom } from './clone-for-hooks.ts'
 

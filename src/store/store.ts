@@ -1,4 +1,4 @@
-import type { MethodsOf } from './database/operation.ts'
+import type { MethodsOf } from '../database/operation.ts'
 import type { operations } from './operations.ts'
 
 /** The operations as methods. */

@@ -1,5 +1,6 @@
-import { agentReports } from './stores/agent-store.ts'
-import { approvalAlerts, approvalLinks, approvals } from './stores/approval-store.ts'
+import { tenants, tokens } from '../access/tenant-tables.ts'
+import { approvalAlerts, approvalLinks, approvals } from '../approvals/stored/approval-tables.ts'
+import { deliveries } from '../deliveries/delivery-table.ts'
 import {
   chains,
   events,
@@ -9,11 +10,10 @@ import {
   keptAnswers,
   sessionLanes,
   sessions,
-} from './stores/audit-store.ts'
-import { deliveries } from './stores/delivery-store.ts'
-import { budgets, guardState } from './stores/guard-store.ts'
-import { agentHooks, definitionVersions, hookTrips } from './stores/hook-store.ts'
-import { environments, ruleActions, ruleFirings, rules } from './stores/rule-store.ts'
+} from '../history/audit-tables.ts'
+import { sessionFolders } from '../history/session-tables.ts'
+import { decisionHours, decisionMinutes, eventHours, hookHours, summaries } from '../history/view-tables.ts'
+import { environments, ruleActions, ruleFirings, rules } from '../rules/stored/rule-tables.ts'
 import {
   blueprints,
   deletedRunSessions,
@@ -23,12 +23,12 @@ import {
   runners,
   runSessions,
   runs,
-} from './stores/run-store.ts'
-import { sessionFolders } from './stores/session-store.ts'
-import { mailboxMessages, teams } from './stores/team-store.ts'
-import { tenants, tokens } from './stores/tenant-store.ts'
-import { keyUses, providers, secrets, settings } from './stores/vault-store.ts'
-import { decisionHours, decisionMinutes, eventHours, hookHours, summaries } from './stores/view-store.ts'
+} from '../runs/stored/run-tables.ts'
+import { keyUses, providers, secrets, settings } from '../secrets/secret-tables.ts'
+import { budgets, guardState } from '../stored-hooks/guard-tables.ts'
+import { agentHooks, definitionVersions, hookTrips } from '../stored-hooks/hook-tables.ts'
+import { agentReports } from '../stored-hooks/report-tables.ts'
+import { mailboxMessages, teams } from '../teams/team-tables.ts'
 
 /** Every table. One comes after those that it refers to. */
 export const tables = [

@@ -1,4 +1,4 @@
-import type { Clock, Ticker } from '../engine/core/clock.ts'
+import type { Clock, Ticker } from '../engine/core/values/clock.ts'
 
 /** A clock that only moves when a test moves it. */
 export interface FakeClock extends Clock {

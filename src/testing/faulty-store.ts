@@ -1,4 +1,4 @@
-import { serverError } from '../engine/core/server-errors.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
 
 /**
  * How a call fails: `before` the store does anything, `after` the store did it (only the answer is lost), or `stuck`:

@@ -1,5 +1,5 @@
 import type { Decision } from '../engine/core/decision.ts'
-import type { Execution, Log, Sink } from '../engine/core/sink.ts'
+import type { Execution, Log, Sink } from '../engine/core/records/sink.ts'
 
 /** One recorded dispatch. */
 export interface RecordedDispatch {

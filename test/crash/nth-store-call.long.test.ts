@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayOptions, openGateway } from '../../src/app/gateway/open-gateway.ts'
-import { isHookError } from '../../src/engine/core/error.ts'
+import { isHookError } from '../../src/engine/core/errors/error.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   type FakeModel,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Functions } from '../../src/app/gateway/function-handler.ts'
+import type { Functions } from '../../src/app/gateway/hooks/function-handler.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { FakeModel, FaultPlan, FaultyStore } from '../../src/testing/index.ts'
 import type { Answer, Running } from '../gateway/running.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MASTER_TENANT } from '../../src/store/stores/tenant-store.ts'
+import { MASTER_TENANT } from '../../src/access/tenant-tables.ts'
 import { as, cellsOf, socketOf, tokenFor } from './doors.fixture.ts'
 import { type Running, running } from './running.fixture.ts'
 

@@ -14,7 +14,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { rotateKeys } from '../../src/app/gateway/encryption-keys.ts'
+import { rotateKeys } from '../../src/app/gateway/storage/encryption-keys.ts'
 import { type UpGateway, upGateway } from '../../src/app/gateway/up-gateway.ts'
 import { running } from './running.fixture.ts'
 

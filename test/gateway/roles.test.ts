@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { methods } from '../../src/gateway/methods/table.ts'
+import { methods } from '../../src/gateway/methods.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { as, socketOf, tokenFor } from './doors.fixture.ts'
 import { exec } from './judge.fixture.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type GatewayOptions, openGateway, type RunningGateway } from '../../src/app/gateway/open-gateway.ts'
-import type { Log } from '../../src/engine/core/sink.ts'
+import type { Log } from '../../src/engine/core/records/sink.ts'
 
 /** A guard against waiting for ever; it measures nothing. */
 const HANG_MS = 60_000

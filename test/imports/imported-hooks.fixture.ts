@@ -5,11 +5,11 @@ import type { NativePayload } from '../../src/agents/agent-adapter.ts'
 import { importFile } from '../../src/agents/import-file.ts'
 import { findAdapter, findPayloadShape } from '../../src/agents/table.ts'
 import type { ToolNames } from '../../src/agents/translate/tool-names.ts'
-import type { ImportedFile } from '../../src/config/formats/import-format.ts'
-import { imported } from '../../src/config/formats/imported.fixture.ts'
 import type { Envelope } from '../../src/engine/core/context.ts'
 import type { Decision } from '../../src/engine/core/decision.ts'
 import { createHandlers } from '../../src/handlers/handlers.ts'
+import type { ImportedFile } from '../../src/hook-files/formats/import-format.ts'
+import { imported } from '../../src/hook-files/formats/imported.fixture.ts'
 import { createHooks, type Hooks } from '../../src/index.ts'
 
 const files = join(import.meta.dirname, 'files')

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { detectFormat, importFile } from '../../src/agents/import-file.ts'
 import { agentAdapters } from '../../src/agents/table.ts'
-import { refused } from '../../src/config/formats/imported.fixture.ts'
-import { printHookFile } from '../../src/config/print-hook-file.ts'
-import { parseSource, readHookText } from '../../src/config/read/read-hook-file.ts'
 import type { Kind } from '../../src/engine/core/decision.ts'
-import { HookError } from '../../src/engine/core/error.ts'
+import { HookError } from '../../src/engine/core/errors/error.ts'
+import { refused } from '../../src/hook-files/formats/imported.fixture.ts'
+import { printHookFile } from '../../src/hook-files/print-hook-file.ts'
+import { parseSource, readHookText } from '../../src/hook-files/read/read-hook-file.ts'
 import {
   eventOfAgent,
   fire,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { localShell } from '../../src/app/local-shell.ts'
-import { findPack, packNames, packTag, recommendedPacks } from '../../src/config/packs/pack.ts'
 import { createHandlers } from '../../src/handlers/handlers.ts'
+import { findPack, packNames, packTag, recommendedPacks } from '../../src/hook-files/packs/pack.ts'
 import { createHooks, type Hooks } from '../../src/index.ts'
 import { ordinaryAlarms, type PackCase, readOrdinaryCommands, readPackCases } from './pack-cases.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freezeDeep } from '../../src/engine/core/freeze.ts'
-import { stableJson } from '../../src/engine/core/stable-json.ts'
+import { freezeDeep } from '../../src/engine/core/values/freeze.ts'
+import { stableJson } from '../../src/engine/core/values/stable-json.ts'
 import { catalogue, createHooks, HookError, rewrite } from '../../src/index.ts'
 
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls' } }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { trustStore } from '../../src/config/trust.ts'
+import { trustStore } from '../../src/hook-files/trust.ts'
 import { hookhelm } from '../gateway/doors.fixture.ts'
 import { running } from '../gateway/running.fixture.ts'
 import { scratch, write } from '../trust/repository.fixture.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { trustStore } from '../../src/config/trust.ts'
+import { trustStore } from '../../src/hook-files/trust.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
 import { runnerProcess, runsOf, untilEnded } from '../runs/runs.fixture.ts'
 import { scratch, write } from '../trust/repository.fixture.ts'

@@ -1,7 +1,7 @@
 /** A gateway in a process of its own that may be killed. Its options are in the environment, as is its home. */
 import { writeSync } from 'node:fs'
 import { openGateway } from '../../src/app/gateway/open-gateway.ts'
-import type { Edition } from '../../src/engine/core/edition.ts'
+import type { Edition } from '../../src/engine/core/values/edition.ts'
 import type { RunTimes } from '../../src/runs/coordinator.ts'
 import type { Store } from '../../src/store/store.ts'
 

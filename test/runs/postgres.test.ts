@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { methods } from '../../src/gateway/methods/table.ts'
+import { methods } from '../../src/gateway/methods.ts'
 import type { Running } from '../gateway/running.fixture.ts'
 import { runningOn, runsOf } from './runs.fixture.ts'
 import { readStream } from './session-stream.fixture.ts'

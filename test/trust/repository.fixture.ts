@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { readHookText } from '../../src/config/read/read-hook-file.ts'
-import { trustStore } from '../../src/config/trust.ts'
-import { recordScripts } from '../../src/config/trusted-scripts.ts'
+import { readHookText } from '../../src/hook-files/read/read-hook-file.ts'
+import { trustStore } from '../../src/hook-files/trust.ts'
+import { recordScripts } from '../../src/hook-files/trusted-scripts.ts'
 
 /** A folder of its own, gone when the test is over. */
 export function scratch(whenDone: (clean: () => void) => void = onTestFinished): string {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openLines } from '../../src/gateway/socket/socket.fixture.ts'
+import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { hookhelm } from '../gateway/doors.fixture.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
 import { blocking, scratch, trustFileAt, write } from './repository.fixture.ts'

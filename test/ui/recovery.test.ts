@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { trustStore } from '../../src/config/trust.ts'
+import { trustStore } from '../../src/hook-files/trust.ts'
 import { running, shared } from '../gateway/running.fixture.ts'
 import { httpReceiver } from '../rules/receivers.fixture.ts'
 import { failedTool, rulesOf } from '../rules/recovery.fixture.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ImportSource } from '../../config/formats/import-format.ts'
-import { imported, refused } from '../../config/formats/imported.fixture.ts'
 import { prepareConfig } from '../../handlers/handlers.fixture.ts'
+import type { ImportSource } from '../../hook-files/formats/import-format.ts'
+import { imported, refused } from '../../hook-files/formats/imported.fixture.ts'
 import { importFile } from '../import-file.ts'
 
 const importClaudeCode = (given: ImportSource) => importFile(given, 'claude-code')

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type ShapeSource } from '../translate/shaped-event.ts'

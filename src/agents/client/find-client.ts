@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
 
 /** The program that a coding agent starts for each of its hooks. */
 export interface HookClient {

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { claudeFields } from '../claude-code/payload-shape.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { outputText } from '../translate/process-reply.ts'

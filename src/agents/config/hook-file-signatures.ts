@@ -1,4 +1,4 @@
-import type { HookMapSignature } from '../../config/formats/format-signature.ts'
+import type { HookMapSignature } from '../../hook-files/formats/format-signature.ts'
 import { claudeCodeEvents } from '../claude-code/events.ts'
 import { codexEvents } from '../codex/events.ts'
 import { copilotCliEvents } from '../copilot-cli/events.ts'

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { HostEnvironment } from '../agent-host.ts'
 import { decodeConfig, nodeValue, parseConfig, readConfigState, splitByteOrderMark } from './read-config.ts'
 

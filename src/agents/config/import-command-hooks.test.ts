@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { imported, refused } from '../../config/formats/imported.fixture.ts'
-import { printHookFile } from '../../config/print-hook-file.ts'
-import { readHookText } from '../../config/read/read-hook-file.ts'
+import { imported, refused } from '../../hook-files/formats/imported.fixture.ts'
+import { printHookFile } from '../../hook-files/print-hook-file.ts'
+import { readHookText } from '../../hook-files/read/read-hook-file.ts'
 import { importableAgents, importFile } from '../import-file.ts'
 
 const open = { on_error: 'allow', on_timeout: 'allow', on_invalid: 'allow' }

@@ -1,17 +1,17 @@
+import { looseObject, nonEmpty, numeric, openObject } from '../../engine/core/schema/more-schemas.ts'
+import { readChecked, readIfValid } from '../../engine/core/schema/read-checked.ts'
+import { type SchemaPath, type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
+import { catalogue } from '../../engine/events/catalogue.ts'
+import type { HookDefinition } from '../../engine/hook-definition.ts'
 import {
   canonicalEvent,
   type ImportAttempt,
   type ImportedHook,
   present,
   translateWith,
-} from '../../config/formats/import-format.ts'
-import { FieldReader, type ImportLedger } from '../../config/formats/import-ledger.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { looseObject, nonEmpty, numeric, openObject } from '../../engine/core/more-schemas.ts'
-import { readChecked, readIfValid } from '../../engine/core/read-checked.ts'
-import { type SchemaPath, type SchemaType, schema } from '../../engine/core/schema.ts'
-import { catalogue } from '../../engine/events/catalogue.ts'
-import type { HookDefinition } from '../../engine/hook-definition.ts'
+} from '../../hook-files/formats/import-format.ts'
+import { FieldReader, type ImportLedger } from '../../hook-files/formats/import-ledger.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import type { CommandHost } from '../agent-host.ts'
 import { lookUp, type ToolNames } from '../translate/tool-names.ts'

@@ -1,10 +1,10 @@
-import { present } from '../../config/formats/import-format.ts'
-import type { FieldReader } from '../../config/formats/import-ledger.ts'
-import { resolveCatalogueName } from '../../config/read/read-hook-file.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
 import type { EventRow, Policy } from '../../engine/core/event.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { present } from '../../hook-files/formats/import-format.ts'
+import type { FieldReader } from '../../hook-files/formats/import-ledger.ts'
+import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import { lookUp } from '../translate/tool-names.ts'
 
 export interface FailurePolicies {

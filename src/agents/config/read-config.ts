@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { errorText } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 
 /** The content and mode of a configuration file. */
 export interface ConfigFileState {

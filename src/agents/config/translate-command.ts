@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { present } from '../../config/formats/import-format.ts'
+import { present } from '../../hook-files/formats/import-format.ts'
 
 /** A command as an agent's hook file describes it. */
 export interface ForeignCommand {

@@ -1,6 +1,6 @@
-import { isRecord } from '../../engine/core/check.ts'
 import { codingAgent } from '../../engine/core/coding-agents.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { CommandAgentAdapter, NativePayload } from '../agent-adapter.ts'
 import { readPatch } from '../translate/apply-patch.ts'
 import { textField } from '../translate/read-fields.ts'

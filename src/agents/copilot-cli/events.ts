@@ -1,4 +1,4 @@
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { NativeEvent } from '../agent-adapter.ts'
 import { sameFields } from '../translate/field-map.ts'
 import { lookUp } from '../translate/tool-names.ts'

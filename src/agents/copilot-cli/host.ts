@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import {
   type AgentConfigFile,
   badFinding,

@@ -1,5 +1,5 @@
 import { codingAgent } from '../../engine/core/coding-agents.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { CommandAgentAdapter } from '../agent-adapter.ts'
 import { textField } from '../translate/read-fields.ts'
 import { cursorEvents } from './events.ts'

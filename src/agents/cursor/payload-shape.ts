@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type PayloadRecord, recordField } from '../translate/read-fields.ts'
 import {
   definePayloadShape,

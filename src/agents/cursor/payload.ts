@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { NativeEvent, NativePayload } from '../agent-adapter.ts'
 import { readFields } from '../translate/field-map.ts'
 import { inputField, nameField, parseJsonOrUndefined } from '../translate/read-fields.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { jsonReply } from '../translate/process-reply.ts'
 import { lookUp, toNative } from '../translate/tool-names.ts'

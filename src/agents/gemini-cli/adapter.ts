@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
 import { codingAgent } from '../../engine/core/coding-agents.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { CommandAgentAdapter, NativeEvent, NativePayload, NativeReading } from '../agent-adapter.ts'
 import { readFields } from '../translate/field-map.ts'
 import { readSnakePayload } from '../translate/snake-payload.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { NativePayload } from '../agent-adapter.ts'
 import {
   addsContext,

@@ -1,4 +1,4 @@
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { definePayloadShape, patchIn, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
 import { openclawAdapter } from './adapter.ts'
 

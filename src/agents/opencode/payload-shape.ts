@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { outputText } from '../translate/process-reply.ts'
 import { definePayloadShape, patchIn, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'
 import { lookUp } from '../translate/tool-names.ts'

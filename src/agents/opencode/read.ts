@@ -1,7 +1,7 @@
-import { isRecord } from '../../engine/core/check.ts'
 import type { Envelope } from '../../engine/core/context.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { canonicalCall, laneAbove, type NativeCall, subAgentOf } from '../plugin/plugin-reply.ts'
 import {

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { ClientOutcome, NativePayload, PluginReply } from '../agent-adapter.ts'
 import { changedArguments, contextReply, passReply, pluginRefusal } from '../plugin/plugin-reply.ts'
 import { outputText } from '../translate/process-reply.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { NativePayload, PluginReply } from '../agent-adapter.ts'
 import { patchText, readPatch } from '../translate/apply-patch.ts'
 import { textField } from '../translate/read-fields.ts'

@@ -1,4 +1,4 @@
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { PayloadRecord } from './read-fields.ts'
 
 /** An agent's field → ours, or ours and the value that the agent's hooks get if our event has none. */

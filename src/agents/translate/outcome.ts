@@ -1,6 +1,6 @@
 import type { Decision } from '../../engine/core/decision.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { stableJson } from '../../engine/core/stable-json.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
 import type { ClientOutcome, Effect } from '../agent-adapter.ts'
 
 /** What the agent does, and the effects that it cannot deliver. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { ClientOutcome, NativePayload, ProcessReply } from '../agent-adapter.ts'
 import { lookUp } from './tool-names.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { NativePayload } from '../agent-adapter.ts'
 

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../engine/core/context.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { NativePayload, NativeReading } from '../agent-adapter.ts'
 import { inputField, nameField, pathField, textField } from './read-fields.ts'
 import { type ToolNames, toCanonical } from './tool-names.ts'

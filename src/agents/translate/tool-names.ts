@@ -1,4 +1,4 @@
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
 
 /** The canonical name of one native tool, and its arguments if they are spelled differently. */
 export interface ToolName {

@@ -1,19 +1,19 @@
-import { findHookFolders, trustFile } from '../../config/hook-folders.ts'
-import { trustStore } from '../../config/trust.ts'
-import { errorText } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
-import type { Caller } from '../../gateway/auth/caller.ts'
-import { saveBlueprint } from '../../gateway/methods/blueprints.ts'
-import type { MethodParts } from '../../gateway/parts.ts'
-import type { StatusPart } from '../../gateway/status.ts'
+import type { Caller } from '../../access/caller.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { findHookFolders, trustFile } from '../../hook-files/hook-folders.ts'
+import { trustStore } from '../../hook-files/trust.ts'
+import type { MethodParts } from '../../methods/method-parts.ts'
+import type { StatusPart } from '../../methods/status-part.ts'
 import {
   type BlueprintFileStatus,
   describeBlueprintFile,
   describeChangedScripts,
-} from '../../runs/blueprint-files.ts'
-import { watchBlueprintFiles } from '../../runs/watch-blueprint-files.ts'
-import type { BlueprintRow } from '../../store/stores/run-store.ts'
+} from '../../runs/blueprints/blueprint-files.ts'
+import { watchBlueprintFiles } from '../../runs/blueprints/watch-blueprint-files.ts'
+import { saveBlueprint } from '../../runs/methods/blueprint-methods.ts'
+import type { BlueprintRow } from '../../runs/stored/run-tables.ts'
 import type { GatewayContext } from './open-gateway.ts'
 
 interface BlueprintFilesParts extends Pick<MethodParts, 'store' | 'edition' | 'settings' | 'changed'> {

@@ -1,6 +1,6 @@
-import type { Clock } from '../../engine/core/clock.ts'
-import type { Log } from '../../engine/core/sink.ts'
-import { redact } from '../../safe/redact.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
+import { redact } from '../../safe/secrets/redact.ts'
 
 const MAX_TEXT = 1_024
 

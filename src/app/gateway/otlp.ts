@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api'
-import { errorText } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,16 +1,16 @@
-import { callerWait } from '../../gateway/approvals/caller-wait.ts'
-import type { Caller } from '../../gateway/auth/caller.ts'
-import { NO_FOLDER, usesHookFiles } from '../../gateway/dispatch/event-folders.ts'
-import type { Snapshots } from '../../gateway/tenancy/snapshots.ts'
+import type { Caller } from '../../access/caller.ts'
+import { callerWait } from '../../pipeline/caller-wait.ts'
 import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
 import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
 import { runOutcome } from '../../runs/run-outcome.ts'
 import { createRunProofs } from '../../runs/run-proof.ts'
 import type { Store } from '../../store/store.ts'
+import { NO_FOLDER, usesHookFiles } from '../../stored-hooks/snapshots/event-folders.ts'
+import type { Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
+import { storeBudget } from './hooks/store-budget.ts'
 import type { GatewayContext } from './open-gateway.ts'
-import type { GatewayStorage } from './open-storage.ts'
 import type { HookDispatch } from './start-engine.ts'
-import { storeBudget } from './store-budget.ts'
+import type { GatewayStorage } from './storage/open-storage.ts'
 
 /** The deadline of its question ends the wait of a run. */
 const WAIT_MS = 7 * 86_400_000

@@ -1,16 +1,16 @@
 import { hostname } from 'node:os'
 import { createClient } from '../../client/client.ts'
-import { type Edition, runsCommands } from '../../engine/core/edition.ts'
-import { errorText } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
 import { startRunner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
 import { runnerGateway } from '../runner-gateway.ts'
 import { createRunnerMeans } from '../runner-means.ts'
-import { readConfigFile } from './config-file.ts'
-import { createGatewayHome, gatewayHome } from './gateway-home.ts'
 import { openGateway, type RunningGateway } from './open-gateway.ts'
+import { readConfigFile } from './storage/config-file.ts'
+import { createGatewayHome, gatewayHome } from './storage/gateway-home.ts'
 
 interface UpOptions {
   readonly env: Readonly<Record<string, string | undefined>>

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { AgentConfigFile, AgentHost, ConfigLevel, HostPaths } from '../../agents/agent-host.ts'
 import { agentProfiles, findHost } from '../../agents/table.ts'
-import { dataFolder } from '../../config/hook-folders.ts'
-import { nearest } from '../../engine/core/nearest.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import { socketPath } from '../../gateway/socket/socket-path.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { nearest } from '../../engine/core/values/nearest.ts'
+import { socketPath } from '../../gateway/doors/socket/socket-path.ts'
+import { dataFolder } from '../../hook-files/hook-folders.ts'
 
 interface SelectionFlags {
   readonly cwd?: string | undefined

@@ -1,7 +1,7 @@
 import { backupFolder, readBackup } from '../../connect/backup.ts'
 import { disconnect, disconnectTargets } from '../../connect/connection.ts'
 import { findConnections } from '../../connect/find-connections.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 import {

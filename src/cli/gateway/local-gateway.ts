@@ -1,7 +1,7 @@
+import { agentId } from '../../access/agent-id.ts'
 import { createClient } from '../../client/client.ts'
-import { errorText } from '../../engine/core/error.ts'
-import type { Methods } from '../../gateway/methods/table.ts'
-import { agentId } from '../../gateway/tenancy/agent-id.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import type { Methods } from '../../gateway/methods.ts'
 import { connection } from '../remote/connection.ts'
 
 export type Status = Methods['status']['result']

@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { rotateKeys } from '../../app/gateway/encryption-keys.ts'
+import { rotateKeys } from '../../app/gateway/storage/encryption-keys.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 import { nounCommand } from '../remote/method-command.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Methods } from '../../gateway/methods/table.ts'
+import type { Methods } from '../../gateway/methods.ts'
 import { describeApproval, inputLines } from './watch-approvals.ts'
 
 const approval: Methods['approvals.list']['result']['approvals'][number] = {

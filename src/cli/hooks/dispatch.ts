@@ -2,7 +2,7 @@ import { localShell } from '../../app/local-shell.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import type { ShellEffects } from '../../engine/core/shell-effects.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
-import { createEffectsReader } from '../../engine/match/call-effects.ts'
+import { createEffectsReader } from '../../engine/match/effects/call-effects.ts'
 import { command } from '../command.ts'
 import { printOutput } from '../output.ts'
 import { explainDecision } from './explain-decision.ts'
@@ -51,7 +51,7 @@ async function sendAndExplain(
   const readEffects = createEffectsReader(localShell)
   const effects = readEffects(payload, cliEnvelope(args)).all()
   const hasEffects = Object.values(effects).some((list) => list.length > 0)
-  const { explainConditions } = await import('../../gateway/audit/explain-conditions.ts')
+  const { explainConditions } = await import('../../stored-hooks/saving/explain-conditions.ts')
   const definitions = hooks.list()
   const explained = explainConditions(trace, (id) => definitions.find((hook) => hook.id === id), {
     input: {

@@ -1,10 +1,10 @@
 import type { Decision } from '../../engine/core/decision.ts'
+import type { Execution } from '../../engine/core/records/sink.ts'
+import type { TraceHook } from '../../engine/core/records/trace.ts'
 import type { ShellEffects } from '../../engine/core/shell-effects.ts'
-import type { Execution } from '../../engine/core/sink.ts'
-import type { TraceHook } from '../../engine/core/trace.ts'
 import type { ConditionTerm } from '../../engine/match/cel/condition-terms.ts'
-import type { ExplainedHook } from '../../gateway/audit/explain-conditions.ts'
 import { formatShellEffects } from '../../shell/format-effects.ts'
+import type { ExplainedHook } from '../../stored-hooks/saving/explain-conditions.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 /** Formats a decision and its trace for people. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { localShell } from '../../app/local-shell.ts'
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
 import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import { formatShellEffects } from '../../shell/format-effects.ts'
 import { command, exitCodes } from '../command.ts'

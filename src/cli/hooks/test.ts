@@ -1,6 +1,6 @@
 import { localShell } from '../../app/local-shell.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { HookError, isHookError } from '../../engine/core/error.ts'
+import { HookError, isHookError } from '../../engine/core/errors/error.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { command } from '../command.ts'

@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { formatProblem } from '../../config/file-problem.ts'
-import { findHookFolders, hookFileIn, trustFile } from '../../config/hook-folders.ts'
-import { lineDiff } from '../../config/line-diff.ts'
-import { loadFile } from '../../config/read/load-file.ts'
-import { readHookText } from '../../config/read/read-hook-file.ts'
-import { type TrustedFile, type TrustStore, trustStore } from '../../config/trust.ts'
-import { changedScripts, recordScripts, type TrustedScripts } from '../../config/trusted-scripts.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import { RULE_FILE, ruleFilePaths } from '../../rules/rule-file-paths.ts'
+import { formatProblem } from '../../hook-files/file-problem.ts'
+import { findHookFolders, hookFileIn, trustFile } from '../../hook-files/hook-folders.ts'
+import { lineDiff } from '../../hook-files/line-diff.ts'
+import { loadFile } from '../../hook-files/read/load-file.ts'
+import { readHookText } from '../../hook-files/read/read-hook-file.ts'
+import { type TrustedFile, type TrustStore, trustStore } from '../../hook-files/trust.ts'
+import { changedScripts, recordScripts, type TrustedScripts } from '../../hook-files/trusted-scripts.ts'
+import { RULE_FILE, ruleFilePaths } from '../../rules/files/rule-file-paths.ts'
 import {
   agentNameOf,
   findBlueprintFiles,
   isBlueprintFile,
   readBlueprintText,
   recordBlueprintScripts,
-} from '../../runs/blueprint-files.ts'
+} from '../../runs/blueprints/blueprint-files.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
 import { reviewMcpServer } from '../mcp/trust-mcp-server.ts'
 import { printMessage, printOutput } from '../output.ts'
@@ -152,7 +152,7 @@ async function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean
   if (trusted?.text !== text) printOutput(lineDiff(trusted?.text ?? '', text))
   for (const line of scriptChanges(trusted)) printMessage(line)
   if (onlyShow) return exitCodes.untrusted
-  const { parseRuleFile, recordRuleScripts } = await import('../../rules/rule-files.ts')
+  const { parseRuleFile, recordRuleScripts } = await import('../../rules/files/rule-files.ts')
   const config = parseRuleFile(text)
   const scripts = recordRuleScripts(config, path)
   store.trust(path, text, scripts)

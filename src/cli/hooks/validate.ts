@@ -1,12 +1,16 @@
 import { resolve } from 'node:path'
 import { agentWarnings } from '../../agents/capability-warnings.ts'
 import { localHandlers } from '../../app/local-handlers.ts'
-import { type FileProblem, formatProblem, jsonPointer } from '../../config/file-problem.ts'
-import { findHookFolders, hookFileIn } from '../../config/hook-folders.ts'
-import type { HookFileLevel } from '../../config/read/load-file.ts'
-import { readHookFile } from '../../config/read/read-hook-file.ts'
 import type { Handler } from '../../engine/core/handler.ts'
-import { findBlueprintFiles, isBlueprintFile, readBlueprintFile } from '../../runs/blueprint-files.ts'
+import { type FileProblem, formatProblem, jsonPointer } from '../../hook-files/file-problem.ts'
+import { findHookFolders, hookFileIn } from '../../hook-files/hook-folders.ts'
+import type { HookFileLevel } from '../../hook-files/read/load-file.ts'
+import { readHookFile } from '../../hook-files/read/read-hook-file.ts'
+import {
+  findBlueprintFiles,
+  isBlueprintFile,
+  readBlueprintFile,
+} from '../../runs/blueprints/blueprint-files.ts'
 import { agentsInUse } from '../agents/agents-in-use.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openToolPins } from '../../config/tool-pins.ts'
+import { openToolPins } from '../../hook-files/tool-pins.ts'
 import { exitCodes } from '../command.ts'
 import { reviewMcpServer } from './trust-mcp-server.ts'
 

@@ -1,5 +1,5 @@
-import { toolPinsOf } from '../../config/tool-pins.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { toolPinsOf } from '../../hook-files/tool-pins.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 

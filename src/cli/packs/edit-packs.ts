@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { problemsError } from '../../config/file-problem.ts'
-import { editHookList, readHookEntries } from '../../config/packs/edit-hook-list.ts'
-import { isOfPack, type Pack, type PackHook } from '../../config/packs/pack.ts'
-import { readHookText } from '../../config/read/read-hook-file.ts'
-import { SCHEMA_URL } from '../../config/schema/json-schema.ts'
 import { addListItem, removeValue } from '../../connect/edit-json.ts'
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { problemsError } from '../../hook-files/file-problem.ts'
+import { editHookList, readHookEntries } from '../../hook-files/packs/edit-hook-list.ts'
+import { isOfPack, type Pack, type PackHook } from '../../hook-files/packs/pack.ts'
+import { readHookText } from '../../hook-files/read/read-hook-file.ts'
+import { SCHEMA_URL } from '../../hook-files/schema/json-schema.ts'
 
 /** A hook file with its text; a file that does not exist yet has none. */
 export interface HookFileText {

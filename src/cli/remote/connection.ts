@@ -1,7 +1,7 @@
-import { gatewayHome, readPrivateFile, readPublishedAddress } from '../../app/gateway/gateway-home.ts'
+import { gatewayHome, readPrivateFile, readPublishedAddress } from '../../app/gateway/storage/gateway-home.ts'
 import { type Client, type ClientOptions, createClient } from '../../client/client.ts'
-import { isHookError } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { isHookError } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
 
 export interface Where {
   readonly url?: string | undefined

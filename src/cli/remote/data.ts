@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { problemsError, syntaxProblem } from '../../config/file-problem.ts'
-import { parseSource } from '../../config/read/read-hook-file.ts'
-import { isRecord } from '../../engine/core/check.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { errorText, HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { problemsError, syntaxProblem } from '../../hook-files/file-problem.ts'
+import { parseSource } from '../../hook-files/read/read-hook-file.ts'
 
 export interface Data {
   readonly file?: string | undefined

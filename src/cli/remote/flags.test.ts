@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Method } from '../../gateway/methods/method.ts'
-import { findMethod, methods } from '../../gateway/methods/table.ts'
+import { findMethod, methods } from '../../gateway/methods.ts'
+import type { Method } from '../../methods/method.ts'
 import { rejectUnknownFlags } from '../command.ts'
 import { argsOf, flagsOf, paramsOf } from './flags.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { agentName } from '../../gateway/tenancy/agent-names.ts'
+import { agentName } from '../../access/agent-names.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { explainDecision, formatTerms, unreadableText } from '../hooks/explain-decision.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 import { formatFiring } from './format-firing.ts'

@@ -1,5 +1,5 @@
-import type { EffectiveFile, EffectiveHook } from '../../gateway/hooks/effective-hook-schema.ts'
-import type { Methods } from '../../gateway/methods/table.ts'
+import type { Methods } from '../../gateway/methods.ts'
+import type { EffectiveFile, EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
 import { formatTable, replaceControlCharacters } from '../output.ts'
 
 type Shorten = (file: string) => string

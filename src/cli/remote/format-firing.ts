@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { isoTime } from '../../engine/core/clock.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { isoTime } from '../../engine/core/values/clock.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

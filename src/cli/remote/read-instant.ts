@@ -1,4 +1,4 @@
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
 
 const unitMs: Readonly<Record<string, number>> = {
   s: 1_000,

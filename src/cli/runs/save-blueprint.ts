@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { HookError, isHookError } from '../../engine/core/error.ts'
+import { HookError, isHookError } from '../../engine/core/errors/error.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
-import type { Methods } from '../../gateway/methods/table.ts'
+import type { Methods } from '../../gateway/methods.ts'
 import { type RunPhase, readRunPhases } from '../../runs/run-timeline.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
 import { formatTable, printMessage, printOutput, replaceControlCharacters } from '../output.ts'

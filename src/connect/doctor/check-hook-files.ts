@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { badFinding, type HostEnvironment, type HostFinding, okFinding } from '../../agents/agent-host.ts'
-import { findHookFolders, hookFileIn, trustFile } from '../../config/hook-folders.ts'
-import { loadFile } from '../../config/read/load-file.ts'
-import { type TrustStore, trustStore } from '../../config/trust.ts'
-import { errorText, isHookError } from '../../engine/core/error.ts'
+import { errorText, isHookError } from '../../engine/core/errors/error.ts'
+import { findHookFolders, hookFileIn, trustFile } from '../../hook-files/hook-folders.ts'
+import { loadFile } from '../../hook-files/read/load-file.ts'
+import { type TrustStore, trustStore } from '../../hook-files/trust.ts'
 import { quoteWord } from '../hook-command.ts'
 
 /** Repository hook files that do not apply as written: pending trust, changed since, or gone. */

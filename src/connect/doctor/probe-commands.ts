@@ -7,7 +7,7 @@ import {
   okFinding,
   warnFinding,
 } from '../../agents/agent-host.ts'
-import { visible } from '../../config/line-diff.ts'
+import { visible } from '../../hook-files/line-diff.ts'
 import { flagValue, type WrittenHookCommand, withFlagValue, withMissingClient } from '../hook-command.ts'
 import type { BrokenGateways } from './broken-gateways.ts'
 import { type CommandRun, findRefusal, type ProbeContext, runHookCommand } from './run-hook-command.ts'

@@ -7,10 +7,10 @@ import {
   okFinding,
   warnFinding,
 } from '../../agents/agent-host.ts'
-import { after } from '../../engine/core/after.ts'
-import { isRecord } from '../../engine/core/check.ts'
-import { systemClock } from '../../engine/core/clock.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { after } from '../../engine/core/values/after.ts'
+import { systemClock } from '../../engine/core/values/clock.ts'
 import { runProcess } from '../../safe/process/run-process.ts'
 import type { BrokenGateways } from './broken-gateways.ts'
 import type { ProbedGateway } from './probe-commands.ts'

@@ -1,5 +1,5 @@
-import type { ErrorCode } from './error-table.ts'
-import type { Trace } from './trace.ts'
+import type { ErrorCode } from './errors/error-table.ts'
+import type { Trace } from './records/trace.ts'
 
 export const decisionKinds = ['allow', 'ask', 'block'] as const
 /** What a decision means for the event. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { flag, shape, text } from './check.ts'
 import { defineEvent, field } from './event.ts'
 import { sticky } from './merge.ts'
+import { flag, shape, text } from './schema/check.ts'
 
 const payload = shape({ service: text })
 const refused = (spec: unknown) => {

@@ -1,7 +1,7 @@
-import { type Check, type Checked, flag, isRecord, type Problem } from './check.ts'
 import type { Verdict } from './decision.ts'
-import { HookError } from './error.ts'
+import { HookError } from './errors/error.ts'
 import { type MergeRule, sticky } from './merge.ts'
+import { type Check, type Checked, flag, isRecord, type Problem } from './schema/check.ts'
 
 const modes = ['observe', 'gate', 'transform', 'claim'] as const
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-table.ts'
+import type { ErrorCode } from './errors/error-table.ts'
 
 /** A request of a guard to check and update its state. Keys contain the tenant, so tenants never share state. */
 export type GuardRequest =

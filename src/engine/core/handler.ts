@@ -1,5 +1,5 @@
 import type { HookContext } from './context.ts'
-import type { ErrorCode } from './error-table.ts'
+import type { ErrorCode } from './errors/error-table.ts'
 import type { BaseHook } from './hook.ts'
 import type {
   AgentAnswer,
@@ -14,7 +14,7 @@ import type {
   WarmReply,
   WarmRequest,
 } from './host.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './schema/schema.ts'
 
 /** Functions of the embedding program for handlers. All are optional; a handler that needs a missing one fails. */
 export interface Host {

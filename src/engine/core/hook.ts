@@ -1,4 +1,4 @@
-import { type FieldsType, schema } from './schema.ts'
+import { type FieldsType, schema } from './schema/schema.ts'
 
 /** The outcomes of an agent's step. */
 export const outcomes = ['success', 'failed', 'timeout', 'unknown'] as const

@@ -1,6 +1,6 @@
-import { isRecord } from './check.ts'
 import { decisionKinds, type Kind } from './decision.ts'
 import type { EventRow } from './event.ts'
+import { isRecord } from './schema/check.ts'
 
 /** What one handler returned, checked. */
 export interface HandlerResult {

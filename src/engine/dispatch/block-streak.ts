@@ -1,5 +1,5 @@
 import type { GuardRequest } from '../core/guard-state.ts'
-import { isThenable } from '../core/thenable.ts'
+import { isThenable } from '../core/values/thenable.ts'
 import { guardKey } from '../guard/guard.ts'
 import { ticksFor } from './deadline-timer.ts'
 import type { DecisionBuilder } from './decision-builder.ts'

@@ -1,6 +1,6 @@
 import type { HookContext } from '../core/context.ts'
 import type { Failure, HookId } from '../core/decision.ts'
-import type { ErrorCode } from '../core/error-table.ts'
+import type { ErrorCode } from '../core/errors/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'

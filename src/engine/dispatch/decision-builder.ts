@@ -1,4 +1,3 @@
-import { isRecord } from '../core/check.ts'
 import type {
   AllowedFailure,
   Decision,
@@ -8,10 +7,11 @@ import type {
   Kind,
   RewriteStep,
 } from '../core/decision.ts'
-import type { ErrorCode } from '../core/error-table.ts'
+import type { ErrorCode } from '../core/errors/error-table.ts'
 import type { EventRow } from '../core/event.ts'
+import type { KindChange } from '../core/records/trace.ts'
 import type { HandlerResult } from '../core/result.ts'
-import type { KindChange } from '../core/trace.ts'
+import { isRecord } from '../core/schema/check.ts'
 import type { HookDefinition } from '../hook-definition.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'

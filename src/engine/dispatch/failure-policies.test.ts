@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { block, createHooks, type HookOptions } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { handlerError } from '../core/handler-errors.ts'
+import { handlerError } from '../core/errors/handler-errors.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
 const never = () => new Promise<never>(() => {})

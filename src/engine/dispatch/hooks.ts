@@ -1,7 +1,6 @@
-import type { Clock } from '../core/clock.ts'
 import type { Envelope, HookContext } from '../core/context.ts'
 import type { Decision, HookId } from '../core/decision.ts'
-import { HookError } from '../core/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import {
   type EventRows,
   type FieldsOf,
@@ -12,9 +11,10 @@ import {
 } from '../core/event.ts'
 import type { GuardState } from '../core/guard-state.ts'
 import type { Handler, Host } from '../core/handler.ts'
-import { loadOwnModule } from '../core/load-own-module.ts'
+import type { Log, Sink } from '../core/records/sink.ts'
 import type { AnalyzeShell } from '../core/shell-effects.ts'
-import type { Log, Sink } from '../core/sink.ts'
+import type { Clock } from '../core/values/clock.ts'
+import { loadOwnModule } from '../core/values/load-own-module.ts'
 import { type Catalogue, catalogue } from '../events/catalogue.ts'
 import { createNameResolver } from '../events/event-names.ts'
 import type { BreakerSettings } from '../guard/breaker.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DispatchRecord } from '../core/sink.ts'
+import type { DispatchRecord } from '../core/records/sink.ts'
 import { createHooks } from './hooks.ts'
 
 const write = { tool_name: 'Write', tool_input: { path: 'a' }, tool_response: {} }

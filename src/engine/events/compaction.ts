@@ -1,5 +1,5 @@
-import { optional, shape, text } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
+import { optional, shape, text } from '../core/schema/check.ts'
 
 export const compactionEvents = {
   pre_compact: defineEvent({

@@ -1,6 +1,6 @@
-import { HookError } from '../core/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { EventRows } from '../core/event.ts'
-import { foldName, nearest } from '../core/nearest.ts'
+import { foldName, nearest } from '../core/values/nearest.ts'
 
 /** Resolves a name or alias of an event, in any spelling, to its canonical name. Throws for an unknown one. */
 export type ResolveEventName = (name: string) => string

@@ -1,5 +1,5 @@
-import { object, optional, shape, text } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
+import { object, optional, shape, text } from '../core/schema/check.ts'
 
 const modelSwitch = { from_model: optional(text), to_model: optional(text), source: optional(text) }
 

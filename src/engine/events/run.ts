@@ -1,5 +1,5 @@
-import { anything, object, optional, record, shape, text } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
+import { anything, object, optional, record, shape, text } from '../core/schema/check.ts'
 
 const run = { run_id: optional(text), session_id: optional(text), agent_name: optional(text) }
 const RUN_TIMEOUT_MS = 300_000

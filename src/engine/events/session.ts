@@ -1,5 +1,5 @@
-import { anything, flag, optional, shape, text } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
+import { anything, flag, optional, shape, text } from '../core/schema/check.ts'
 
 export const sessionEvents = {
   session_start: defineEvent({

@@ -1,5 +1,5 @@
-import { anything, optional, shape, text } from '../core/check.ts'
 import { defineEvent } from '../core/event.ts'
+import { anything, optional, shape, text } from '../core/schema/check.ts'
 
 const task = {
   task_id: optional(text),

@@ -1,3 +1,4 @@
+import { defineEvent } from '../core/event.ts'
 import {
   anything,
   type Check,
@@ -9,8 +10,7 @@ import {
   record,
   shape,
   text,
-} from '../core/check.ts'
-import { defineEvent } from '../core/event.ts'
+} from '../core/schema/check.ts'
 
 /** A tool call: the payload of `pre_tool_use`. */
 export interface ToolCallPayload {

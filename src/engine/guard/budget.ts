@@ -1,4 +1,4 @@
-import { schema } from '../core/schema.ts'
+import { schema } from '../core/schema/schema.ts'
 import { defineGuard, guardKey } from './guard.ts'
 
 const amount = (about: string) => schema.integer(0, Number.MAX_SAFE_INTEGER, about)

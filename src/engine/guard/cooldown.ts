@@ -1,4 +1,4 @@
-import { schema } from '../core/schema.ts'
+import { schema } from '../core/schema/schema.ts'
 import { DAY_MS, defineGuard, guardKey } from './guard.ts'
 
 /** Skips a hook for `cooldown_ms` after it fired. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { schema } from '../core/schema.ts'
-import { stableJson } from '../core/stable-json.ts'
+import { schema } from '../core/schema/schema.ts'
+import { stableJson } from '../core/values/stable-json.ts'
 import { DAY_MS, defineGuard, guardKey } from './guard.ts'
 
 /** Skips a hook for an identical event within `dedup_window_ms`. */

@@ -1,6 +1,6 @@
 import type { HookContext } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
-import type { FieldsType, SchemaFields } from '../core/schema.ts'
+import type { FieldsType, SchemaFields } from '../core/schema/schema.ts'
 
 /** Creates the request to the guard state for one event. */
 export type GuardQuestion = (payload: unknown, context: HookContext) => GuardRequest

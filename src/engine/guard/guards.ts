@@ -1,6 +1,6 @@
 import type { HookContext } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
-import { type FieldsType, type Optional, schema } from '../core/schema.ts'
+import { type FieldsType, type Optional, schema } from '../core/schema/schema.ts'
 import { budgetGuard } from './budget.ts'
 import { cooldownGuard } from './cooldown.ts'
 import { dedupGuard } from './dedup.ts'

@@ -1,4 +1,4 @@
-import { schema } from '../core/schema.ts'
+import { schema } from '../core/schema/schema.ts'
 import { defineGuard, guardKey } from './guard.ts'
 
 const TURN_MS = 3_600_000

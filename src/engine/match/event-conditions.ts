@@ -1,5 +1,5 @@
-import { isRecord } from '../core/check.ts'
 import { type Match, type Outcome, outcomes } from '../core/hook.ts'
+import { isRecord } from '../core/schema/check.ts'
 import { assertTexts, type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
 
 /** `agent_ids`: ids or names of agents; an empty list matches every agent. */

@@ -1,4 +1,4 @@
-import { errorText, HookError } from '../core/error.ts'
+import { errorText, HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import { failingField, readOutcome } from './event-conditions.ts'
 import { effectsOf, type MatchInput, type MatchPart } from './match-part.ts'

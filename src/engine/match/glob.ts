@@ -1,4 +1,4 @@
-import { HookError } from '../core/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { MatchPart } from './match-part.ts'
 
 const MAX_LENGTH = 1_000

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/check.ts'
+import { isRecord } from '../core/schema/check.ts'
 
 const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path'] as const
 /** Each path of a list is an argument of its own, so that a pattern for one file finds it among others. */

@@ -1,7 +1,7 @@
 import type { Envelope } from '../core/context.ts'
-import { HookError } from '../core/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import type { CallEffects, ReadEffects } from './call-effects.ts'
+import type { CallEffects, ReadEffects } from './effects/call-effects.ts'
 
 /** What the conditions of a hook are evaluated on. */
 export interface MatchInput {

@@ -1,7 +1,7 @@
-import { isRecord } from '../core/check.ts'
-import { errorText, HookError } from '../core/error.ts'
+import { errorText, HookError } from '../core/errors/error.ts'
 import type { HookConditions, Match } from '../core/hook.ts'
-import { loadOwnModule } from '../core/load-own-module.ts'
+import { isRecord } from '../core/schema/check.ts'
+import { loadOwnModule } from '../core/values/load-own-module.ts'
 import { lazyConditionPart } from './cel/load-condition.ts'
 import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
 import { globPart } from './glob.ts'
@@ -65,13 +65,13 @@ function compileParts(hook: HookConditions): MatchPart[] {
   return parts.filter((part) => part !== undefined)
 }
 
-let commandConditions: typeof import('./command-condition.ts') | undefined
+let commandConditions: typeof import('./effects/command-condition.ts') | undefined
 
 /** Few hooks of a program need it, so the library door does not contain it. */
 function loadedCommandPart(given: NonNullable<Match['command']>): MatchPart | undefined {
-  commandConditions ??= loadOwnModule<typeof import('./command-condition.ts')>(
+  commandConditions ??= loadOwnModule<typeof import('./effects/command-condition.ts')>(
     import.meta.url,
-    './command-condition',
+    './effects/command-condition',
   )
   return commandConditions.commandPart(given)
 }

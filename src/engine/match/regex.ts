@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js'
-import { HookError } from '../core/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { MatchPart } from './match-part.ts'
 
 const MAX_LENGTH = 1_000

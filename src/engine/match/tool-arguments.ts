@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
-import { isRecord } from '../core/check.ts'
 import type { Envelope } from '../core/context.ts'
-import { asShellWord, isFileTool } from './file-tools.ts'
+import { isRecord } from '../core/schema/check.ts'
+import { asShellWord, isFileTool } from './effects/file-tools.ts'
 import { isTexts, ownValue, readPaths, readTexts } from './input-texts.ts'
 import type { MatchInput } from './match-part.ts'
 

@@ -1,18 +1,18 @@
-import { definedFields } from '../core/defined-fields.ts'
-import { HookError } from '../core/error.ts'
-import { loadOwnModule } from '../core/load-own-module.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import type { CallEffects } from './call-effects.ts'
+import { definedFields } from '../core/values/defined-fields.ts'
+import { loadOwnModule } from '../core/values/load-own-module.ts'
+import type { CallEffects } from './effects/call-effects.ts'
 import {
   type CommandPattern,
   compileCommandPattern,
   describeCommand,
   hiddenCommands,
-} from './command-pattern.ts'
-import { compileEffectPattern, isEffectName } from './effect-pattern.ts'
-import type { Exceptions } from './except-effects.ts'
+} from './effects/command-pattern.ts'
+import { compileEffectPattern, isEffectName } from './effects/effect-pattern.ts'
+import type { Exceptions } from './effects/except-effects.ts'
+import { compileHost, hostOf } from './effects/host-pattern.ts'
 import { compileGlob } from './glob.ts'
-import { compileHost, hostOf } from './host-pattern.ts'
 import { assertTexts, type EffectCondition, type MatchInput, type MatchPart } from './match-part.ts'
 import { compileRegex } from './regex.ts'
 import { toolArguments } from './tool-arguments.ts'
@@ -93,11 +93,14 @@ export function isException(name: string): boolean {
   return /^!.*\(/.test(name)
 }
 
-let exceptEffects: typeof import('./except-effects.ts') | undefined
+let exceptEffects: typeof import('./effects/except-effects.ts') | undefined
 
 /** Few hooks have exceptions, so the library door does not contain them. */
 function loadedExceptions(names: readonly string[]): Exceptions {
-  exceptEffects ??= loadOwnModule<typeof import('./except-effects.ts')>(import.meta.url, './except-effects')
+  exceptEffects ??= loadOwnModule<typeof import('./effects/except-effects.ts')>(
+    import.meta.url,
+    './effects/except-effects',
+  )
   return exceptEffects.compileExceptions(names)
 }
 

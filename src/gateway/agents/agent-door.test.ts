@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { findAdapter } from '../../agents/table.ts'
 import type { Envelope } from '../../engine/core/context.ts'
+import { createSessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { createAgentDoor } from './agent-door.ts'
-import { createSessionFolders } from './session-folders.ts'
 
 test('the envelope names the folder where the session began, also after the agent changed its directory', async () => {
   const seen: (Envelope | undefined)[] = []

@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/caller.ts'
 import type {
   AgentAdapter,
   NativeEvent,
@@ -8,22 +9,21 @@ import type {
 import { identifyAgent } from '../../agents/identify-agent.ts'
 import { agentAdapters, findAdapter } from '../../agents/table.ts'
 import { deliverDecision } from '../../agents/translate/outcome.ts'
-import { isRecord } from '../../engine/core/check.ts'
-import type { Clock } from '../../engine/core/clock.ts'
+import type { PendingApproval } from '../../approvals/approvals.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { Decision } from '../../engine/core/decision.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
+import type { RequestContext } from '../../pipeline/call.ts'
+import { callerWait } from '../../pipeline/caller-wait.ts'
 import type { CodingAgentCall, CodingAgentRuns } from '../../runs/coding-agent-runs.ts'
-import type { RunRow } from '../../store/stores/run-store.ts'
-import type { PendingApproval } from '../approvals/approvals.ts'
-import { callerWait } from '../approvals/caller-wait.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { RequestContext } from '../dispatch/call.ts'
-import type { Dispatcher } from '../dispatch/dispatch.ts'
-import { realFolder } from '../dispatch/event-folders.ts'
+import type { RunRow } from '../../runs/stored/run-tables.ts'
+import { realFolder } from '../../stored-hooks/snapshots/event-folders.ts'
+import type { SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
+import type { Dispatcher } from '../dispatch.ts'
 import { createAgentSessions, type EventSource } from './agent-sessions.ts'
-import type { SessionFolders } from './session-folders.ts'
 
 /** The largest native event: payloads hold whole files, and some the conversation. */
 export const AGENT_LIMITS = { maxBytes: 8 * 1_048_576 + 65_536, maxKeys: 200_000, maxDepth: 128 } as const

@@ -1,9 +1,9 @@
 import type { ProcessReply } from '../../agents/agent-adapter.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { parseJson } from '../../safe/json.ts'
-import { mayNameFolders } from '../dispatch/event-folders.ts'
-import type { Door } from '../door.ts'
-import type { EventRoute } from '../server/event-route.ts'
+import { mayNameFolders } from '../../stored-hooks/snapshots/event-folders.ts'
+import type { Door } from '../doors/door.ts'
+import type { EventRoute } from '../doors/http/event-route.ts'
 import { AGENT_LIMITS, type AgentReply, requireAgent } from './agent-door.ts'
 
 const PREFIX = '/v1/agents/'

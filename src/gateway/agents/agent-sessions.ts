@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { NativeReading } from '../../agents/agent-adapter.ts'
 import type { Envelope } from '../../engine/core/context.ts'
-import { stableJson } from '../../engine/core/stable-json.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 
 /** Connects the events of one coding agent session: turn, tool call, sub-agent and its depth. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../engine/core/check.ts'
-import type { Clock } from '../../engine/core/clock.ts'
-import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import type { Caller } from '../../access/caller.ts'
+import { errorText, HookError, isHookError } from '../../engine/core/errors/error.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 import { parseJson } from '../../safe/json.ts'
-import type { Caller } from '../auth/caller.ts'
 import { type AgentDoor, type PastEvent, requireAgent } from './agent-door.ts'
 
 /** Events that coding agents wrote to disk while no gateway answered. */

@@ -1,4 +1,4 @@
-import type { HookInput } from '../hooks/hook-input.ts'
+import type { HookInput } from '../../stored-hooks/saving/hook-input.ts'
 
 /** The name of the hook that fails until its breaker switches it off. */
 export const TRIPPING_HOOK = 'demo: lint every edit'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openTestMethods } from '../methods/test-methods.fixture.ts'
+import { demoTenants } from '../../access/demo-tenants.ts'
+import { openTestMethods } from '../test-methods.fixture.ts'
 import { createDemo } from './demo.ts'
-import { demoTenants } from './demo-tenants.ts'
 
 test('a demo that cannot be played to its end leaves nothing', async () => {
   const methods = await openTestMethods({ edition: 'standard' })

@@ -1,6 +1,6 @@
+import type { Caller } from '../../access/caller.ts'
 import type { Envelope } from '../../engine/core/context.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { Dispatcher } from '../dispatch/dispatch.ts'
+import type { Dispatcher } from '../dispatch.ts'
 import type { DemoCall, DemoSession, DemoStep } from './demo-sessions.ts'
 
 const MINUTE = 60_000

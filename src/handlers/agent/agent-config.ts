@@ -1,7 +1,7 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
-import { withAbout } from '../../engine/core/more-schemas.ts'
-import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { withAbout } from '../../engine/core/schema/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { type OpenHarnessConfig, promptFields, readOpenHarness } from '../prompt/prompt-config.ts'
 import { compileSchema, type JsonSchema, type SchemaCheck } from './schema-check.ts'
 

@@ -3,10 +3,10 @@ import type * as AjvModule from 'ajv'
 import type * as Ajv2020Module from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
-import { isRecord } from '../../engine/core/check.ts'
-import { errorText, type HookError, isHookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { redact } from '../../safe/redact.ts'
+import { errorText, type HookError, isHookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { redact } from '../../safe/secrets/redact.ts'
 
 const MAX_SCHEMA = 65_536
 const MAX_PATTERN = 1_000

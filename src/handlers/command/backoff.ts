@@ -1,4 +1,4 @@
-import type { Clock } from '../../engine/core/clock.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 
 const FIRST_MS = 100
 const LONGEST_MS = 30_000

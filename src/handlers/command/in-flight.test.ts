@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { InFlight } from './in-flight.ts'
 
 function asking() {

@@ -1,4 +1,4 @@
-import type { HookError } from '../../engine/core/error.ts'
+import type { HookError } from '../../engine/core/errors/error.ts'
 import type { HookAnswer } from '../answer-dialects.ts'
 
 interface Waiter {

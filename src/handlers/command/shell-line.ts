@@ -1,4 +1,4 @@
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
 import type { Placeholder } from '../placeholders.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { createSecrets } from '../../safe/secret.ts'
-import { verifyWebhook } from '../../safe/webhook-signature.ts'
+import { createSecrets } from '../../safe/secrets/secret.ts'
+import { verifyWebhook } from '../../safe/secrets/webhook-signature.ts'
 import type { HttpHandlerOptions } from './http.ts'
 import { startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 

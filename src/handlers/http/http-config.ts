@@ -1,8 +1,8 @@
-import { HookError } from '../../engine/core/error.ts'
-import { type SchemaType, schema } from '../../engine/core/schema.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
-import { isEncrypted, secretName } from '../../safe/secret.ts'
-import { readSigningKey } from '../../safe/webhook-signature.ts'
+import { isEncrypted, secretName } from '../../safe/secrets/secret.ts'
+import { readSigningKey } from '../../safe/secrets/webhook-signature.ts'
 import {
   type ConfiguredShape,
   type FindPayloadShape,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
-import { verifyWebhook } from '../../safe/webhook-signature.ts'
+import { verifyWebhook } from '../../safe/secrets/webhook-signature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { httpHandler } from './http.ts'
 import { call, startWebhookTest, type WebhookTest } from './webhook.fixture.ts'

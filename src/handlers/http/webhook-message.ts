@@ -1,9 +1,9 @@
-import { HookError } from '../../engine/core/error.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { isEncrypted, secretName } from '../../safe/secret.ts'
-import { readSigningKey, signWebhook, webhookId } from '../../safe/webhook-signature.ts'
+import { isEncrypted, secretName } from '../../safe/secrets/secret.ts'
+import { readSigningKey, signWebhook, webhookId } from '../../safe/secrets/webhook-signature.ts'
 import type { WireEvent } from '../wire-event.ts'
 import { type HttpConfig, isHeaderValue } from './http-config.ts'
 

@@ -1,6 +1,6 @@
-import { errorText, HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { redact } from '../../safe/redact.ts'
+import { errorText, HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { redact } from '../../safe/secrets/redact.ts'
 import type { ServedModel } from './models.ts'
 
 const MAX_OUTPUT_TOKENS = 512

@@ -1,6 +1,6 @@
 import type { wrapLanguageModel } from 'ai'
-import type { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import type { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isMissingPackage } from '../../safe/missing-package.ts'
 import type { ModelRef, Provider } from './model-name.ts'
 

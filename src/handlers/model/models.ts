@@ -1,4 +1,4 @@
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { type Fetch, languageModel, type ProviderModel, type ProviderSettings } from './language-model.ts'
 import { isExplicit, type ModelRef, type Provider, resolveModel } from './model-name.ts'
 

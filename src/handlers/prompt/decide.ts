@@ -1,11 +1,11 @@
 /** The tool `decide`: the question that makes a model call it, and how the call is read. */
 import { randomBytes } from 'node:crypto'
-import { isRecord } from '../../engine/core/check.ts'
 import type { Verdict } from '../../engine/core/decision.ts'
-import type { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import type { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { stableJson } from '../../engine/core/stable-json.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
 import type { Answered, AskTool, ModelToolCall, Question } from '../model/ask-model.ts'
 import { createRefusal } from '../refusal.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../engine/core/clock.ts'
-import { stableJson } from '../../engine/core/stable-json.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
 import type { ModelDecision } from './decide.ts'
 
 const TTL_MS = 60_000

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../engine/core/check.ts'
-import { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { withAbout } from '../../engine/core/more-schemas.ts'
-import { type SchemaType, schema } from '../../engine/core/schema.ts'
-import { stableJson } from '../../engine/core/stable-json.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { withAbout } from '../../engine/core/schema/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
 
 const MAX_PROMPT = 32_768
 const MAX_PER_TURN = 1_000

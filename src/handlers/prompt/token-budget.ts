@@ -1,7 +1,7 @@
-import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
-import { errorText } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { type Clock, steadyTime, systemClock } from '../../engine/core/values/clock.ts'
 
 const MONTHLY_TOKENS = 1_000_000
 const WARN_BELOW = 0.2

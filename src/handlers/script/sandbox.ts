@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
 
 /** What the sandbox thread receives. Only text crosses the border. */

@@ -1,5 +1,5 @@
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { MAX_MESSAGE_BYTES } from '../packet.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { MAX_MESSAGE_BYTES } from '../messages/packet.ts'
 
 // eventsource-parser (3.1.1) keeps neither the bytes of an event nor its unknown fields. It reports nothing for `id: 7`
 // or `event: ping` without data, and holds back an event that ends with CR CR. The proxy must forward all of these.

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { errorText, HookError, isHookError } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { errorText, HookError, isHookError } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { createOutbound, type Outbound } from '../../safe/outbound/outbound.ts'
 import { readUrl } from '../../safe/outbound/rules/url.ts'
 import type { McpSession, McpSessionOptions } from '../mcp-session.ts'
-import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../packet.ts'
+import { type Packet, readPacket, rpcCodes, rpcErrorText } from '../messages/packet.ts'
 import {
   deliverAnswer,
   type Exchange,

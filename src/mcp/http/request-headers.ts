@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../engine/core/check.ts'
-import { type Packet, type PacketItem, type RefusedPacket, refusedPacket, rpcCodes } from '../packet.ts'
-import { isStatelessRevision, metaKeys } from '../request-envelope.ts'
-import type { HeaderChanges } from '../tool-headers.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import {
+  type Packet,
+  type PacketItem,
+  type RefusedPacket,
+  refusedPacket,
+  rpcCodes,
+} from '../messages/packet.ts'
+import { isStatelessRevision, metaKeys } from '../messages/request-envelope.ts'
+import type { HeaderChanges } from '../messages/tool-headers.ts'
 
 const VERSION = 'mcp-protocol-version'
 const METHOD = 'mcp-method'

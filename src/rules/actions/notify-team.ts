@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { NewDelivery } from '../../store/stores/delivery-store.ts'
-import type { MailboxRow, NewMailboxMessage } from '../../store/stores/team-store.ts'
-import { type ActionOutcome, executed, type TeamNotice } from '../run-action.ts'
-import type { TeamChannel, TeamDefinition } from '../teams.ts'
+import type { NewDelivery } from '../../deliveries/delivery-table.ts'
+import type { MailboxRow, NewMailboxMessage } from '../../teams/team-tables.ts'
+import type { TeamChannel, TeamDefinition } from '../../teams/teams.ts'
 import { actionKey, type RuleActionCall, type RuleActionParts } from './rule-action.ts'
+import { type ActionOutcome, executed, type TeamNotice } from './run-action.ts'
 
 /** The kind of deliveries that carry a message to a channel of a member. */
 export const TEAM_MESSAGE = 'team_message'

@@ -1,12 +1,12 @@
-import type { Clock } from '../../engine/core/clock.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookChainEvent } from '../compile-rules.ts'
-import { type ActionOutcome, executed, failed } from '../run-action.ts'
 import type { TriggerEnvelope } from '../trigger-rules.ts'
+import { type ActionOutcome, executed, failed } from './run-action.ts'
 
 /** A command or webhook that runs for an event, without being a hook of it. */
 export interface HandlerRequest {

@@ -1,10 +1,10 @@
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
-import { errorText } from '../../engine/core/error.ts'
-import { findDefinition, GENERAL_PURPOSE } from '../../runs/builtin-blueprints.ts'
-import type { RunRow } from '../../store/stores/run-store.ts'
-import { executed, type FallbackAgent, failed, skipped } from '../run-action.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
+import { findDefinition, GENERAL_PURPOSE } from '../../runs/blueprints/builtin-blueprints.ts'
+import type { RunRow } from '../../runs/stored/run-tables.ts'
 import { actionKey, type RuleActionCall, type RuleActionParts, type RuleActionResult } from './rule-action.ts'
+import { executed, type FallbackAgent, failed, skipped } from './run-action.ts'
 
 /** Starts an agent that takes over: a run of its own, one level deeper, with no more tools than the failed one had. */
 export async function startFallback(

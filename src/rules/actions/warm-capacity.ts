@@ -1,9 +1,9 @@
-import { runsCommands } from '../../engine/core/edition.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { runsCommands } from '../../engine/core/values/edition.ts'
 import type { DetachedProcess } from '../../safe/process/detached-process.ts'
 import { type EnvironmentDefinition, readEnvironment } from '../environments.ts'
-import { DEFAULT_ENVIRONMENT, executed, failed, skipped } from '../run-action.ts'
 import { actionKey, type RuleActionCall, type RuleActionParts, type RuleActionResult } from './rule-action.ts'
+import { DEFAULT_ENVIRONMENT, executed, failed, skipped } from './run-action.ts'
 
 /** The processes of environments that this gateway started. */
 export interface EnvironmentProcesses {

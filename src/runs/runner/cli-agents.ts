@@ -1,5 +1,5 @@
-import { isRecord } from '../../engine/core/check.ts'
 import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { NewSessionEvent } from '../run-events.ts'
 
 /** What a coding agent is started with. */

@@ -1,11 +1,11 @@
-import { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { parseJson } from '../../safe/json.ts'
 import { assertPinnedFiles, type PinnedFile } from '../../safe/pinned-file.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
-import { redact } from '../../safe/redact.ts'
-import { answersWithText, type Blueprint, checkOutput } from '../blueprint.ts'
+import { redact } from '../../safe/secrets/redact.ts'
+import { answersWithText, type Blueprint, checkOutput } from '../blueprints/blueprint.ts'
 import type { RunResult } from '../run-events.ts'
 
 const MAX_OUTPUT_BYTES = 16 * 1_048_576

@@ -1,18 +1,18 @@
 import type { DecisionSource } from '../../client/decider.ts'
-import { after } from '../../engine/core/after.ts'
-import type { Clock } from '../../engine/core/clock.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { after } from '../../engine/core/values/after.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 import type { Models } from '../../handlers/model/models.ts'
 import { resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
-import { type Blueprint, readBlueprint } from '../blueprint.ts'
+import { type Blueprint, readBlueprint } from '../blueprints/blueprint.ts'
 import { checkExecutor, type ExecutorSettings, executorOf } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliExecution, executeCli } from './execute-cli.ts'
 import { executeCommand, type RunOrder } from './execute-command.ts'
-import type { StoredMessages } from './model-history.ts'
+import type { StoredMessages } from './model/model-history.ts'
 import { promptOf } from './run-prompt.ts'
 
 const DEFAULT_SECONDS = 3_600
@@ -92,7 +92,7 @@ async function executeWith(
   }
   const served = await parts.models.find(blueprint.model)
   // The AI SDK is an optional package; `find` has said so if it is missing.
-  const { executeModel } = await import('./execute-model.ts')
+  const { executeModel } = await import('./model/execute-model.ts')
   return executeModel(blueprint, order, { ...parts, settings, folder, served, prompt: promptOf(order) })
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parseSource } from '../../config/read/read-hook-file.ts'
-import { errorText, HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { readSchema, schema } from '../../engine/core/schema.ts'
+import { errorText, HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { readSchema, schema } from '../../engine/core/schema/schema.ts'
+import { parseSource } from '../../hook-files/read/read-hook-file.ts'
 import { checkExecutor, type ExecutorSettings, executorSchema } from '../executor.ts'
 
 const profilesSchema = schema.object({

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { after } from '../../engine/core/after.ts'
-import { isRecord } from '../../engine/core/check.ts'
-import type { Clock } from '../../engine/core/clock.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { after } from '../../engine/core/values/after.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 import { type ProcessResult, type ProcessSpec, shellArgv } from '../../safe/process/process-spec.ts'
-import type { AgentTool } from './model-loop.ts'
+import type { AgentTool } from './model/model-loop.ts'
 
 const MAX_FILE_BYTES = 4 * 1_048_576
 const MAX_OUTPUT_BYTES = 1_048_576

@@ -1,13 +1,13 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { Host } from '../../engine/core/handler.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
 import type { AgentAnswer } from '../../engine/core/host.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { type AgentRequest, describeTask, verdictSchema } from '../../handlers/agent/agent-request.ts'
 import { compileSchema } from '../../handlers/agent/schema-check.ts'
 import type { Models } from '../../handlers/model/models.ts'
 import { createLedger, type TokenBudget } from '../../handlers/prompt/token-budget.ts'
-import { runModelLoop } from './model-loop.ts'
+import { runModelLoop } from './model/model-loop.ts'
 
 /** The model has only the tool `answer`. A call that cannot be read may be repeated. */
 const MAX_STEPS = 3

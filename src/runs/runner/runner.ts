@@ -1,12 +1,12 @@
-import { after } from '../../engine/core/after.ts'
-import type { Clock } from '../../engine/core/clock.ts'
-import { errorText, isHookError } from '../../engine/core/error.ts'
+import { errorText, isHookError } from '../../engine/core/errors/error.ts'
+import { after } from '../../engine/core/values/after.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 import { createProcesses } from '../../safe/process/run-process.ts'
-import type { RunnerOffer } from '../../store/stores/run-store.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
+import type { RunnerOffer } from '../stored/run-tables.ts'
 import type { RunOrder } from './execute-command.ts'
 import { executeRun, type RunnerMeans } from './execute-run.ts'
-import type { StoredMessages } from './model-history.ts'
+import type { StoredMessages } from './model/model-history.ts'
 import { createSessionLog } from './session-log.ts'
 
 /** What a runner asks of the gateway. Errors have the codes of the gateway. */

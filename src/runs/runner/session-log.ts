@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { errorText } from '../../engine/core/error.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
 import type { NewSessionEvent } from '../run-events.ts'
 
 /** Sends the progress of a run to its session, in order and in batches, without delaying the run. */

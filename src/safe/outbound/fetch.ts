@@ -1,6 +1,6 @@
 import type { Agent, RequestInit as UndiciInit } from 'undici'
-import type { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import type { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { loadUndici } from './load-undici.ts'
 import { type BlockReason, readUrl } from './rules/url.ts'
 

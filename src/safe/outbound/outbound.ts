@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import type { Agent } from 'undici'
-import { HookError } from '../../engine/core/error.ts'
-import { type HandlerCode, handlerError } from '../../engine/core/handler-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { type HandlerCode, handlerError } from '../../engine/core/errors/handler-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
 import {
   type ConnectorRules,
   createConnector,

@@ -1,4 +1,4 @@
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 
 /** The mail server of the gateway. */
 export interface MailServer {

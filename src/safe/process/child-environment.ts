@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
-import { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 
 /** The variables that every child inherits. */
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const

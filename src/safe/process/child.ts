@@ -1,7 +1,7 @@
 /** Runs one child from start to end. The helper and the direct path both use it, so both behave the same. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { type Clock, systemClock, type Ticker } from '../../engine/core/values/clock.ts'
 import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
 import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
 

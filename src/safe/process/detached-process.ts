@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { after } from '../../engine/core/after.ts'
-import type { Clock } from '../../engine/core/clock.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { after } from '../../engine/core/values/after.ts'
+import type { Clock } from '../../engine/core/values/clock.ts'
 
 /** A process that goes on when the gateway ends. */
 export interface DetachedProcess {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
+import { type Clock, systemClock, type Ticker } from '../../engine/core/values/clock.ts'
 import { killGroup, releaseGroup, trackGroup } from './process-groups.ts'
 import type { ProcessSpec } from './process-spec.ts'
 

@@ -1,7 +1,8 @@
 /** Starts commands, directly or through the helper, a few at a time. */
-import { type Clock, systemClock } from '../../engine/core/clock.ts'
-import { HookError } from '../../engine/core/error.ts'
-import { handlerError } from '../../engine/core/handler-errors.ts'
+
+import { HookError } from '../../engine/core/errors/error.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
+import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
 import { Semaphore } from '../semaphore.ts'
 import { ChildRun } from './child.ts'
 import { Helper } from './helper.ts'

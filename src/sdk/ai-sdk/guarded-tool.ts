@@ -1,5 +1,5 @@
 import type { JSONValue, ToolExecutionOptions, ToolResultPart } from 'ai'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
 import { type AgentHooks, blocked } from '../agent-hooks.ts'
 import { copyWith } from '../clone-for-hooks.ts'
 import { startTool } from '../tool-call.ts'

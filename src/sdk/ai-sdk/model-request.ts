@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware } from 'ai'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type AgentHooks, blocked, type HookCallOptions, refusalOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { type MessageFormat, type PromptEdit, PromptEdits } from '../prompt-edits.ts'

@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware } from 'ai'
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { type AgentHooks, type HookCallOptions, messageOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
 import type { Request } from './model-request.ts'

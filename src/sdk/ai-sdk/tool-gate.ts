@@ -1,6 +1,6 @@
 import { asSchema, type ToolSet } from 'ai'
 import type { Kind } from '../../engine/core/decision.ts'
-import { errorText } from '../../engine/core/error.ts'
+import { errorText } from '../../engine/core/errors/error.ts'
 import { type AgentHooks, messageOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { askTool, decidedInput, type ToolGateEvent } from '../tool-call.ts'

@@ -1,6 +1,6 @@
 import { type BaseMessage, type BaseMessageLike, coerceMessageLikeToMessage } from '@langchain/core/messages'
-import { isRecord } from '../../engine/core/check.ts'
-import { definedFields } from '../../engine/core/defined-fields.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 
 type Content = BaseMessage['content']
 

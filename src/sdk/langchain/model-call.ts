@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from '@langchain/core/messages'
 import type { AgentMiddleware } from 'langchain'
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { type AgentHooks, type HookCallOptions, messageOf, refusalOf } from '../agent-hooks.ts'
 import { appendText, plainMessage, replaceText, restoreMessages, withFields } from './messages.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentInputItem, CallModelInputFilter, InputGuardrail } from '@openai/agents'
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { type AgentHooks, refusalOf } from '../agent-hooks.ts'
 import { restoreUnchanged } from '../clone-for-hooks.ts'
 import { type MessageFormat, type PromptEdit, PromptEdits } from '../prompt-edits.ts'

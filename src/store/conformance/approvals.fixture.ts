@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { ApprovalLink, RoutedApproval } from '../../approvals/stored/approval-tables.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../store.ts'
-import type { ApprovalLink, RoutedApproval } from '../stores/approval-store.ts'
 import { NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
+import { type ChangeMarks, type StoredKind, storedKinds } from '../../stored-hooks/change-marks.ts'
 import type { Store } from '../store.ts'
-import { type ChangeMarks, type StoredKind, storedKinds } from '../stores/change-store.ts'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import {
   delivery,
   firing,

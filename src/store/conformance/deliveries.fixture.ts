@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { ClaimedDelivery, NewDelivery } from '../stores/delivery-store.ts'
+import type { ClaimedDelivery, NewDelivery } from '../../deliveries/delivery-table.ts'
 import { coded, delivery, NOON, newTenant, type OpenStoreUnderTest, otherKeyring } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

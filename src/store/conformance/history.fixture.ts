@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { ExecutionRecord, HistoryFilter } from '../stores/audit-store.ts'
+import type { ExecutionRecord, HistoryFilter } from '../../history/audit-tables.ts'
 import { coded, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

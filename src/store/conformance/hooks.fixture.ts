@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { HookRow, NewHook } from '../stores/hook-store.ts'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
+import type { HookRow, NewHook } from '../../stored-hooks/hook-tables.ts'
 import { coded, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

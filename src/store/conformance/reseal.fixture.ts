@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createSecrets } from '../../safe/secret.ts'
-import { hookConfigPath, providerKeyPath, secretPath } from '../paths.ts'
+import { hookConfigPath, providerKeyPath, secretPath } from '../../database/sealed-paths.ts'
+import { createSecrets } from '../../safe/secrets/secret.ts'
+import type { SealedCell } from '../../secrets/secret-tables.ts'
 import type { Store } from '../store.ts'
-import type { SealedCell } from '../stores/vault-store.ts'
 import {
   delivery,
   event,

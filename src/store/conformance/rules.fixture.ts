@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { parseJson } from '../../safe/json.ts'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
 import {
   firing,
   message,

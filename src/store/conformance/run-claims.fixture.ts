@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import type {
+  NewRun,
+  RunDemands,
+  RunnerOffer,
+  RunRow,
+  RunStatus,
+  TakenRun,
+} from '../../runs/stored/run-tables.ts'
 import type { Store } from '../store.ts'
-import type { NewRun, RunDemands, RunnerOffer, RunRow, RunStatus, TakenRun } from '../stores/run-store.ts'
 import { NOON, newRun, newRunner, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

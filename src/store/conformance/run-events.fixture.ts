@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RunRow } from '../stores/run-store.ts'
+import type { RunRow } from '../../runs/stored/run-tables.ts'
 import { coded, NOON, newRun, newTenant, type OpenStoreUnderTest, runEvent } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { NewRun, RunFilter, RunRow } from '../../runs/stored/run-tables.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../store.ts'
-import type { NewRun, RunFilter, RunRow } from '../stores/run-store.ts'
 import {
   coded,
   NOON,

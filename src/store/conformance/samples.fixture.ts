@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Keyring } from '../../safe/secret.ts'
+import type { NewDelivery } from '../../deliveries/delivery-table.ts'
+import type { EventRecord, ExecutionRecord } from '../../history/audit-tables.ts'
+import type { NewFiring } from '../../rules/stored/rule-tables.ts'
+import type { BlueprintHook, NewRun, NewRunEvent } from '../../runs/stored/run-tables.ts'
+import type { Keyring } from '../../safe/secrets/secret.ts'
+import type { NewHook } from '../../stored-hooks/hook-tables.ts'
+import type { NewMailboxMessage } from '../../teams/team-tables.ts'
 import type { Store } from '../store.ts'
-import type { EventRecord, ExecutionRecord } from '../stores/audit-store.ts'
-import type { NewDelivery } from '../stores/delivery-store.ts'
-import type { NewHook } from '../stores/hook-store.ts'
-import type { NewFiring } from '../stores/rule-store.ts'
-import type { BlueprintHook, NewRun, NewRunEvent } from '../stores/run-store.ts'
-import type { NewMailboxMessage } from '../stores/team-store.ts'
 
 /** A store on a fresh database. */
 export interface StoreUnderTest {

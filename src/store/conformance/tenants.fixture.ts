@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { coded, delivery, event, hook, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { EventRecord } from '../stores/audit-store.ts'
-import type { EventFilter, RecordedSummary } from '../stores/view-store.ts'
+import type { EventRecord } from '../../history/audit-tables.ts'
+import type { EventFilter, RecordedSummary } from '../../history/view-tables.ts'
 import { event, execution, NOON, newTenant, type OpenStoreUnderTest } from './samples.fixture.ts'
 import { shareStore } from './shared-store.fixture.ts'
 

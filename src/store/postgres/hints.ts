@@ -1,11 +1,11 @@
 import pg from 'pg'
-import { type Clock, systemClock, type Ticker } from '../../engine/core/clock.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { APPROVAL_HINT_CHANNEL } from '../../approvals/stored/approval-tables.ts'
+import { connectionConfig } from '../../database/postgres/connection-pool.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { type Clock, systemClock, type Ticker } from '../../engine/core/values/clock.ts'
+import { RUN_HINT_CHANNEL } from '../../runs/stored/run-tables.ts'
+import { HINT_CHANNEL } from '../../stored-hooks/hook-tables.ts'
 import type { Store } from '../store.ts'
-import { APPROVAL_HINT_CHANNEL } from '../stores/approval-store.ts'
-import { HINT_CHANNEL } from '../stores/hook-store.ts'
-import { RUN_HINT_CHANNEL } from '../stores/run-store.ts'
-import { connectionConfig } from './connection-pool.ts'
 
 const MIN_DELAY_MS = 100
 const MAX_DELAY_MS = 5_000

@@ -1,8 +1,8 @@
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
+import type { NewDelivery } from '../../deliveries/delivery-table.ts'
+import type { EventRecord } from '../../history/audit-tables.ts'
 import { delivery, event, keyring, type StoreUnderTest } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
-import type { EventRecord } from '../stores/audit-store.ts'
-import type { NewDelivery } from '../stores/delivery-store.ts'
 import { openPostgresStore, type PostgresOptions } from './postgres-store.ts'
 
 export function openStore(db: TestDatabase, options: Partial<PostgresOptions> = {}): Promise<Store> {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
-import { stepNames } from '../migrations/migrate.ts'
+import { stepNames } from '../migrate.ts'
 import { prepareDatabase } from './prepare-database.ts'
 
 let db: TestDatabase

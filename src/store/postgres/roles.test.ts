@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
+import { urlForRole } from '../../database/postgres/connection-pool.ts'
 import { NOON, newTenant } from '../conformance/samples.fixture.ts'
-import { urlForRole } from './connection-pool.ts'
 import { openStore } from './postgres.fixture.ts'
 import { rolesOfDatabase } from './roles.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { Edition } from '../../engine/core/edition.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import type { Edition } from '../../engine/core/values/edition.ts'
 
 /** The roles that access rows. The login role owns and migrates the tables, and accesses no rows. */
 export interface DatabaseRoles {

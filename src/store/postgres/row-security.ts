@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { MASTER_TENANT } from '../stores/tenant-store.ts'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { tables } from '../tables.ts'
 import type { DatabaseRoles } from './roles.ts'
 

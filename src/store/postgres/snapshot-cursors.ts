@@ -2,15 +2,16 @@
  * Transactions commit in another order than they begin, so no number in the rows tells which rows are new. A cursor is
  * therefore a snapshot in PostgreSQL's notation: rows of transactions that it could not see are new.
  */
-import type { Secrets } from '../../safe/secret.ts'
-import { type RowCodec, rowCodec } from '../database/row-codec.ts'
-import { isUuid } from '../sql/column-values.ts'
-import { decodeCursor, encodeCursor, invalidCursor, type Page } from '../sql/page-cursor.ts'
-import type { DialectStatements } from '../sql/sql-database.ts'
-import { type ExecutionRow, executions } from '../stores/audit-store.ts'
-import { type EventSummary, summaries } from '../stores/view-store.ts'
-import type { ConnectionPool } from './connection-pool.ts'
-import { postgresCodec } from './postgres-dialect.ts'
+
+import { isUuid } from '../../database/column-values.ts'
+import { decodeCursor, encodeCursor, invalidCursor, type Page } from '../../database/page-cursor.ts'
+import type { ConnectionPool } from '../../database/postgres/connection-pool.ts'
+import { postgresCodec } from '../../database/postgres/postgres-dialect.ts'
+import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
+import type { DialectStatements } from '../../database/sql-database.ts'
+import { type ExecutionRow, executions } from '../../history/audit-tables.ts'
+import { type EventSummary, summaries } from '../../history/view-tables.ts'
+import type { Secrets } from '../../safe/secrets/secret.ts'
 
 function isSnapshot(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,19}:\d{1,19}:[\d,]*$/.test(text)

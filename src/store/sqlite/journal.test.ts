@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { EventRecord } from '../../history/audit-tables.ts'
 import { event, newTenant } from '../conformance/samples.fixture.ts'
-import type { EventRecord } from '../stores/audit-store.ts'
 import { openSqlite } from './sqlite.fixture.ts'
 
 test('what was recorded is there for every reader at once, and in rows', async () => {

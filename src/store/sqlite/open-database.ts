@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import { systemClock } from '../../engine/core/clock.ts'
-import { errorText, isHookError } from '../../engine/core/error.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import { assertKnownSteps, migrate } from '../migrations/migrate.ts'
-import type { Tables } from '../sql/tables.ts'
-import { sqliteDialect, sqliteSchema } from './sqlite-dialect.ts'
-import { extendedResultCode, sqliteStoreError } from './sqlite-error.ts'
-import { assertWalPresent, ensurePrivateFile, writeWalMarker } from './wal-marker.ts'
+import { sqliteDialect, sqliteSchema } from '../../database/sqlite/sqlite-dialect.ts'
+import { extendedResultCode, sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
+import { assertWalPresent, ensurePrivateFile, writeWalMarker } from '../../database/sqlite/wal-marker.ts'
+import { errorText, isHookError } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { systemClock } from '../../engine/core/values/clock.ts'
+import type { Tables } from '../kysely-tables.ts'
+import { assertKnownSteps, migrate } from '../migrate.ts'
 
 const BUSY_MS = 5_000
 const BUSY_RETRY_MS = 10

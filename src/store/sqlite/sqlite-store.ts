@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
-import { type Clock, steadyTime, systemClock } from '../../engine/core/clock.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Log } from '../../engine/core/sink.ts'
+import { removeWalMarker } from '../../database/sqlite/wal-marker.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Log } from '../../engine/core/records/sink.ts'
+import { type Clock, steadyTime, systemClock } from '../../engine/core/values/clock.ts'
+import { recordingOf } from '../../history/stored/recording.ts'
 import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
-import type { Keyring } from '../../safe/secret.ts'
-import { recordingOf } from '../sql/audit/recording.ts'
+import type { Keyring } from '../../safe/secrets/secret.ts'
 import type { Store, StoreMethods } from '../store.ts'
-import { removeWalMarker } from './wal-marker.ts'
 import {
   deserializeError,
   type WorkerAnswer,

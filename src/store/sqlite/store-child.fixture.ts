@@ -1,12 +1,12 @@
 /** A separate process that uses a database and may be killed: `node store-child.fixture.ts <task> <file> [argument]`. */
 import { appendFileSync, statSync, writeSync } from 'node:fs'
-import { isHookError } from '../../engine/core/error.ts'
+import { removeWalMarker } from '../../database/sqlite/wal-marker.ts'
+import { isHookError } from '../../engine/core/errors/error.ts'
 import { event, keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
-import { methodsOf, operationNames } from '../sql/sql-store.ts'
+import { methodsOf, operationNames } from '../sql-store.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './open-database.ts'
 import { openWorkerStore } from './sqlite-database.ts'
-import { removeWalMarker } from './wal-marker.ts'
 
 const [what = '', file = '', argument = ''] = process.argv.slice(2)
 const say = (text: string) => writeSync(1, `${text}\n`)

@@ -1,7 +1,7 @@
 /** The entry of the worker thread that runs the SQLite store. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { packRawNumbers, unpackRawNumbers } from '../../safe/json.ts'
-import { operationNames } from '../sql/sql-store.ts'
+import { operationNames } from '../sql-store.ts'
 import { openWorkerStore, type WorkerStore } from './sqlite-database.ts'
 import {
   serializeError,

@@ -1,7 +1,7 @@
-import { HookError, isHookError } from '../../engine/core/error.ts'
-import type { ErrorCode } from '../../engine/core/error-table.ts'
-import { serverError } from '../../engine/core/server-errors.ts'
-import type { Keyring } from '../../safe/secret.ts'
+import { HookError, isHookError } from '../../engine/core/errors/error.ts'
+import type { ErrorCode } from '../../engine/core/errors/error-table.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Keyring } from '../../safe/secrets/secret.ts'
 
 export interface WorkerStart {
   readonly file: string

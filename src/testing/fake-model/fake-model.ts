@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import { isRecord } from '../../engine/core/check.ts'
-import { systemClock } from '../../engine/core/clock.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
+import { systemClock } from '../../engine/core/values/clock.ts'
 import type { FakeAnswer } from './fake-answer.ts'
 import { type FakeProvider, type ModelRequest, type WireFormat, wireFormats } from './wire-formats.ts'
 

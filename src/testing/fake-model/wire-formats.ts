@@ -1,4 +1,4 @@
-import { isRecord } from '../../engine/core/check.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import { argumentsText, argumentsValue, type FakeAnswer, usageOf } from './fake-answer.ts'
 
 /** The provider whose wire format a client of the fake model uses. */

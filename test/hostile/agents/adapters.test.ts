@@ -7,8 +7,8 @@ import { patchedFiles } from '../../../src/agents/translate/apply-patch.ts'
 import { deliverDecision } from '../../../src/agents/translate/outcome.ts'
 import { toCanonical, toNative } from '../../../src/agents/translate/tool-names.ts'
 import type { Decision } from '../../../src/engine/core/decision.ts'
-import { isHookError } from '../../../src/engine/core/error.ts'
-import { decisionLine } from '../../../src/gateway/socket/line-protocol.ts'
+import { isHookError } from '../../../src/engine/core/errors/error.ts'
+import { decisionLine } from '../../../src/gateway/doors/socket/line-protocol.ts'
 import { parseJson } from '../../../src/safe/json.ts'
 
 const commands = agentAdapters.filter((agent): agent is CommandAgentAdapter => agent.transport === 'command')

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { trustStore } from '../../../src/config/trust.ts'
-import { openLines } from '../../../src/gateway/socket/socket.fixture.ts'
+import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
+import { trustStore } from '../../../src/hook-files/trust.ts'
 import type { Running } from '../../gateway/running.fixture.ts'
 
 /** Sends one event after the other, as a coding agent would, and answers whatever line comes back. */

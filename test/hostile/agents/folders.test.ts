@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { trustStore } from '../../../src/config/trust.ts'
+import { trustStore } from '../../../src/hook-files/trust.ts'
 import { running } from '../../gateway/running.fixture.ts'
 import { agent, bash, hookFile, refusing } from './agent.fixture.ts'
 

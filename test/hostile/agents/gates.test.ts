@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openLines } from '../../../src/gateway/socket/socket.fixture.ts'
+import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
 import { nativeClient, nodeClient, run } from '../../agents-client/clients.fixture.ts'
 import { running, shared } from '../../gateway/running.fixture.ts'
 import { agent, bash } from './agent.fixture.ts'

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { trustStore } from '../../../src/config/trust.ts'
-import { openLines } from '../../../src/gateway/socket/socket.fixture.ts'
+import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
+import { trustStore } from '../../../src/hook-files/trust.ts'
 import { type Running, running } from '../../gateway/running.fixture.ts'
 
 const left = { agent: 'claude-code', at: 1_700_000_000_000, why: 'nobody answered' }

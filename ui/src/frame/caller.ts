@@ -1,4 +1,4 @@
-import { type Role, roles } from '../../../src/store/stores/tenant-store.ts'
+import { type Role, roles } from '../../../src/access/tenant-tables.ts'
 import type { Result } from '../gateway/call.ts'
 import { useMethod } from '../gateway/use-method.ts'
 

@@ -1,11 +1,11 @@
 import type { RewriteStep } from '../../../src/engine/core/decision.ts'
-import type { Execution } from '../../../src/engine/core/sink.ts'
-import type { TraceHook } from '../../../src/engine/core/trace.ts'
+import type { Execution } from '../../../src/engine/core/records/sink.ts'
+import type { TraceHook } from '../../../src/engine/core/records/trace.ts'
 import type {
   ExplainedCondition,
   ExplainedHook,
   ExplainedTrace,
-} from '../../../src/gateway/audit/explain-conditions.ts'
+} from '../../../src/stored-hooks/saving/explain-conditions.ts'
 import styles from './chain.module.css'
 import { Decision, type Outcome } from './decision.tsx'
 import { fieldsOf } from './form/fields.ts'

@@ -1,3 +1,5 @@
+import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
+import { first, join } from '../../core/merge.ts'
 import {
   flag,
   isRecord,
@@ -9,9 +11,7 @@ import {
   record,
   shape,
   text,
-} from '../../core/check.ts'
-import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
-import { first, join } from '../../core/merge.ts'
+} from '../../core/schema/check.ts'
 import {
   type HookDecision,
   isHookDecision,

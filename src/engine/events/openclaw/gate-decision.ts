@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/check.ts'
+import { isRecord } from '../../core/schema/check.ts'
 
 /** The gate lets the run start. */
 export type HookDecisionPass = { outcome: 'pass' }

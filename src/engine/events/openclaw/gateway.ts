@@ -1,5 +1,5 @@
-import { flag, number, object, oneOf, optional, shape, text } from '../../core/check.ts'
 import { defineEvent } from '../../core/event.ts'
+import { flag, number, object, oneOf, optional, shape, text } from '../../core/schema/check.ts'
 
 export type CronRunStatus = 'ok' | 'error' | 'skipped'
 export type CronDeliveryStatus = 'not-requested' | 'delivered' | 'not-delivered' | 'unknown'

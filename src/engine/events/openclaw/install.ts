@@ -1,6 +1,6 @@
-import { flag, list, object, oneOf, optional, shape, text } from '../../core/check.ts'
 import { defineEvent, field, type MergeResults } from '../../core/event.ts'
 import { concat, last, sticky } from '../../core/merge.ts'
+import { flag, list, object, oneOf, optional, shape, text } from '../../core/schema/check.ts'
 import { blockWhen } from './block-when.ts'
 
 export interface InstallFinding {

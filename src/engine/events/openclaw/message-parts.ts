@@ -1,4 +1,4 @@
-import { type Check, object, optional, text } from '../../core/check.ts'
+import { type Check, object, optional, text } from '../../core/schema/check.ts'
 
 /** Where a message comes from or goes to. */
 export interface Address {

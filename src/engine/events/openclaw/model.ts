@@ -1,5 +1,5 @@
-import { anything, list, number, object, oneOf, optional, shape, text } from '../../core/check.ts'
 import { defineEvent } from '../../core/event.ts'
+import { anything, list, number, object, oneOf, optional, shape, text } from '../../core/schema/check.ts'
 
 export interface TokenUsage {
   readonly input?: number

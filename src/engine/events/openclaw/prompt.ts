@@ -1,6 +1,6 @@
-import { list, optional, shape, text } from '../../core/check.ts'
 import { defineEvent, field } from '../../core/event.ts'
 import { first, join } from '../../core/merge.ts'
+import { list, optional, shape, text } from '../../core/schema/check.ts'
 
 export interface Attachment {
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'other'

@@ -1,5 +1,5 @@
-import { flag, list, number, oneOf, optional, shape, text } from '../../core/check.ts'
 import { defineEvent } from '../../core/event.ts'
+import { flag, list, number, oneOf, optional, shape, text } from '../../core/schema/check.ts'
 
 export const sessionRows = {
   session_start: defineEvent({

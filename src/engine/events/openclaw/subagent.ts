@@ -1,6 +1,6 @@
-import { flag, number, object, oneOf, optional, shape, text } from '../../core/check.ts'
 import { defineEvent, field, type MergeResults } from '../../core/event.ts'
 import { first, sticky } from '../../core/merge.ts'
+import { flag, number, object, oneOf, optional, shape, text } from '../../core/schema/check.ts'
 import type { Address } from './message-parts.ts'
 
 const spawn = {

@@ -1,6 +1,16 @@
-import { anything, flag, isRecord, number, object, optional, record, shape, text } from '../../core/check.ts'
 import { defineEvent, field, type MergeResults, type ReadVerdict } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
+import {
+  anything,
+  flag,
+  isRecord,
+  number,
+  object,
+  optional,
+  record,
+  shape,
+  text,
+} from '../../core/schema/check.ts'
 import type { AgentMessage } from './message-parts.ts'
 import { transcriptLine } from './transcript-line.ts'
 

@@ -1,4 +1,4 @@
-import type { Check } from '../../core/check.ts'
+import type { Check } from '../../core/schema/check.ts'
 import type { AgentMessage } from './message-parts.ts'
 
 export interface TranscriptLine {

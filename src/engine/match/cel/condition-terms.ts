@@ -1,6 +1,6 @@
 import type { CelValue } from '@bufbuild/cel'
-import { definedFields } from '../../core/defined-fields.ts'
-import { errorText } from '../../core/error.ts'
+import { errorText } from '../../core/errors/error.ts'
+import { definedFields } from '../../core/values/defined-fields.ts'
 import type { MatchInput } from '../match-part.ts'
 import { compileCondition } from './condition.ts'
 import { celEnvironment } from './environment.ts'

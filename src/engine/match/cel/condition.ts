@@ -1,4 +1,4 @@
-import { HookError } from '../../core/error.ts'
+import { HookError } from '../../core/errors/error.ts'
 import type { MatchInput, MatchPart } from '../match-part.ts'
 import { celEnvironment } from './environment.ts'
 import { loadCel } from './load-cel.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { HookError } from '../../core/error.ts'
+import { HookError } from '../../core/errors/error.ts'
 import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
 import { compileMatcher } from '../matcher.ts'
 

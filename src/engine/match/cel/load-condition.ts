@@ -1,4 +1,4 @@
-import { loadOwnModule } from '../../core/load-own-module.ts'
+import { loadOwnModule } from '../../core/values/load-own-module.ts'
 import type { MatchPart } from '../match-part.ts'
 
 let loaded: typeof import('./condition.ts') | undefined

@@ -1,4 +1,4 @@
-import { HookError } from '../../core/error.ts'
+import { HookError } from '../../core/errors/error.ts'
 
 // Limits the cost of an evaluation. Evaluation is synchronous, so module state holds the cost of the current one.
 

@@ -1,4 +1,4 @@
-import { errorText, HookError } from '../../core/error.ts'
+import { errorText, HookError } from '../../core/errors/error.ts'
 import { type Expr, loadCel, type SourceInfo } from './load-cel.ts'
 
 const MAX_LENGTH = 2_048

@@ -1,5 +1,5 @@
 import type { CelInput } from '@bufbuild/cel'
-import { isRecord } from '../../core/check.ts'
+import { isRecord } from '../../core/schema/check.ts'
 import type { CelLibrary } from './load-cel.ts'
 import { MAX_TEXT, markTruncated, maxEntries, refuseEvaluation, spendSteps } from './meter.ts'
 

@@ -1,5 +1,5 @@
 import type { CelFunc } from '@bufbuild/cel'
-import { HookError } from '../../core/error.ts'
+import { HookError } from '../../core/errors/error.ts'
 import { celEnvironment, celPattern } from './environment.ts'
 import type { Expr } from './load-cel.ts'
 import { type ExpressionPositions, tooComplex } from './parse.ts'

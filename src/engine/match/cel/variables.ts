@@ -1,5 +1,5 @@
 import type { CelInput } from '@bufbuild/cel'
-import { isRecord } from '../../core/check.ts'
+import { isRecord } from '../../core/schema/check.ts'
 import type { FileEffect } from '../../core/shell-effects.ts'
 import { readOutcome } from '../event-conditions.ts'
 import { effectsOf, type MatchInput } from '../match-part.ts'

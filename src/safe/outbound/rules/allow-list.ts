@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { HookError } from '../../../engine/core/error.ts'
+import { HookError } from '../../../engine/core/errors/error.ts'
 import { type Reach, reachOf } from './address.ts'
 
 /** One resolved address of a host. */

@@ -1,5 +1,5 @@
-import { HookError } from '../../../engine/core/error.ts'
-import { redact } from '../../redact.ts'
+import { HookError } from '../../../engine/core/errors/error.ts'
+import { redact } from '../../secrets/redact.ts'
 
 /** Why a call was refused; the `reason` of `security.hook.ssrf_block`. */
 export type BlockReason =

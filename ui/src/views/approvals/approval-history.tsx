@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { approvalStatuses } from '../../../../src/store/stores/approval-store.ts'
+import { approvalStatuses } from '../../../../src/approvals/stored/approval-tables.ts'
 import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { agentTitle, plural, showControls } from '../../parts/format.ts'

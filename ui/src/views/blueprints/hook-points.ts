@@ -1,4 +1,8 @@
-import { decidingPoints, type RunHookPoint, runHookPointNames } from '../../../../src/runs/run-hook-points.ts'
+import {
+  decidingPoints,
+  type RunHookPoint,
+  runHookPointNames,
+} from '../../../../src/runs/hooks/run-hook-points.ts'
 
 export interface PointText {
   readonly point: RunHookPoint

@@ -1,5 +1,5 @@
 import { SegmentedControl, Select } from '@mantine/core'
-import { runHookTypes, runHookVerbs } from '../../../../src/runs/run-hook-points.ts'
+import { runHookTypes, runHookVerbs } from '../../../../src/runs/hooks/run-hook-points.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import {
   type Draft,

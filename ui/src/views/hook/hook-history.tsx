@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { ExecutionDecision } from '../../../../src/engine/core/sink.ts'
+import type { ExecutionDecision } from '../../../../src/engine/core/records/sink.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'

@@ -1,4 +1,4 @@
-import type { RecoveryActionType } from '../../../../src/rules/rule-schema.ts'
+import type { RecoveryActionType } from '../../../../src/rules/files/rule-schema.ts'
 import { GatewayError, type Result } from '../../gateway/call.ts'
 import { type Fields, fieldsOf, listOf, updateTo } from '../../parts/form/fields.ts'
 

@@ -10,7 +10,7 @@ import {
   IconTransfer,
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { pointOfEvent } from '../../../../src/runs/run-hook-points.ts'
+import { pointOfEvent } from '../../../../src/runs/hooks/run-hook-points.ts'
 import type { Result } from '../../gateway/call.ts'
 import { formatDuration, plural, shortenId } from '../../parts/format.ts'
 import styles from './run-status.module.css'

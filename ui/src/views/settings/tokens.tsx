@@ -1,6 +1,6 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { type Role, roles } from '../../../../src/store/stores/tenant-store.ts'
+import { type Role, roles } from '../../../../src/access/tenant-tables.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Empty, Failed, LoadedList, Panel } from '../../parts/layout.tsx'

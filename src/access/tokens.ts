@@ -1,0 +1,146 @@
+import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import type { Clock } from '../engine/core/values/clock.ts'
+import { tooSoon } from '../engine/core/values/retry-after.ts'
+import { hashToken } from '../safe/secrets/token.ts'
+import type { Store } from '../store/store.ts'
+import type { Caller } from './caller.ts'
+import { createFailureLimit, sourceNetwork } from './failure-limit.ts'
+import { MASTER_TENANT, type TokenRow } from './tenant-tables.ts'
+
+/** An authenticated caller. */
+export interface AdmittedCaller {
+  readonly caller: Caller
+  /** For `isStillValid`. */
+  readonly key: string
+  /** The key of the token that a browser session was opened with; the session ends with it. */
+  readonly token?: string
+}
+
+/** A token as read from the store. */
+export interface KnownToken extends AdmittedCaller {
+  readonly hash: Buffer
+  readonly expiresAt: number
+  readonly readAt: number
+  readonly epoch: number
+}
+
+/** Finds the callers of tokens. */
+export interface Tokens {
+  /** Returns without a promise if the token is cached. Throws or rejects with `auth.token` or `auth.blocked`. */
+  find(token: string, address: string | undefined): KnownToken | Promise<KnownToken>
+  /** Whether a result of `find` can be used again without another lookup. */
+  isFresh(known: KnownToken): boolean
+  /** Whether a token that was valid has neither expired nor been revoked. */
+  isStillValid(key: string): Promise<boolean>
+  /** Reads every token again, after one was deleted. */
+  forget(): void
+  /** Changes with `forget`. What else is cached about callers is valid for one epoch only. */
+  epoch(): number
+}
+
+/** A token that another node deleted stays valid here for at most this time. */
+const FRESH_MS = 5_000
+/** For open connections: with their check every 2 s a revoked token ends them within `FRESH_MS`. */
+const RECHECK_MS = 2_500
+const MAX_KNOWN = 10_000
+
+interface TokensOptions {
+  readonly store: Pick<Store, 'findToken'>
+  readonly clock: Clock
+  readonly defaultTenant: string
+}
+
+export function createTokens({ store, clock, defaultTenant }: TokensOptions): Tokens {
+  const known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN })
+  const reading = new Map<string, Promise<KnownToken | undefined>>()
+  const failures = createFailureLimit(clock)
+  /**
+   * Raised by `forget`: entries of earlier epochs must be read again. They are kept, because a token that was valid
+   * before is not a guess.
+   */
+  let epoch = 0
+
+  const isFresh = (entry: KnownToken, age: number) =>
+    entry.epoch === epoch && clock.elapsed() - entry.readAt < age
+  const isLive = (entry: KnownToken) => clock.now() < entry.expiresAt
+  const isUsable = (entry: KnownToken) => isFresh(entry, FRESH_MS) && isLive(entry)
+
+  async function readToken(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const startEpoch = epoch
+    const row = await store.findToken(hash)
+    if (row === undefined) {
+      known.delete(key)
+      return undefined
+    }
+    const entry = { ...callerOf(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch: startEpoch }
+    known.set(key, entry)
+    return entry
+  }
+
+  /** Concurrent requests with one token share one read. */
+  function read(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const pending = reading.get(key)
+    if (pending !== undefined) return pending
+    const started = readToken(key, hash).finally(() => {
+      if (reading.get(key) === started) reading.delete(key)
+    })
+    reading.set(key, started)
+    return started
+  }
+
+  async function lookUp(key: string, hash: Buffer, address: string | undefined): Promise<KnownToken> {
+    const source = sourceNetwork(address)
+    const wasValid = known.has(key)
+    // A token that was valid is looked up even if its source is blocked: 256 bits cannot be guessed, the block only spares
+    // the store, and a client behind the same proxy must not lock out the others.
+    const wait = wasValid ? 0 : Math.max(failures.wait(source), failures.wait(key))
+    if (wait > 0) throw tooSoon('auth.blocked', 'too many invalid tokens from this address', wait)
+    const entry = await read(key, hash)
+    if (entry !== undefined && isLive(entry)) return entry
+    failures.count(source)
+    failures.count(key)
+    throw invalidTokenError()
+  }
+
+  return {
+    find(token, address) {
+      const hash = hashToken(token)
+      const key = hash.toString('latin1')
+      const entry = known.get(key)
+      if (entry !== undefined && isUsable(entry) && timingSafeEqual(hash, entry.hash)) return entry
+      return lookUp(key, hash, address)
+    },
+    isFresh: isUsable,
+    async isStillValid(key) {
+      const entry = known.get(key)
+      if (entry !== undefined && isFresh(entry, RECHECK_MS)) return isLive(entry)
+      const again = await read(key, Buffer.from(key, 'latin1'))
+      return again !== undefined && isLive(again)
+    },
+    forget() {
+      epoch += 1
+      reading.clear()
+    },
+    epoch: () => epoch,
+  }
+}
+
+export function invalidTokenError(): Error {
+  return serverError('auth.token', 'the request carries no valid token')
+}
+
+function callerOf(row: TokenRow, defaultTenant: string): Pick<KnownToken, 'caller' | 'expiresAt'> {
+  const master = row.tenant_id === MASTER_TENANT
+  return {
+    expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,
+    caller: {
+      tenant: master ? defaultTenant : row.tenant_id,
+      role: row.role,
+      master,
+      name: row.name,
+      agentId: row.agent_id ?? undefined,
+    },
+  }
+}

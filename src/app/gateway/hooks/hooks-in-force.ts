@@ -1,0 +1,47 @@
+import { errorText } from '../../../engine/core/errors/error.ts'
+import type { Handler } from '../../../engine/core/handler.ts'
+import type { Edition } from '../../../engine/core/values/edition.ts'
+import { reportHookFiles } from '../../../hook-files/hook-file-report.ts'
+import { findHookFolders, trustFile } from '../../../hook-files/hook-folders.ts'
+import { trustStore } from '../../../hook-files/trust.ts'
+import { inspectHookFiles } from '../../../hook-files/watch/inspect-hook-files.ts'
+import type { HookFileStatus } from '../../../hook-files/watch/watched-folder.ts'
+import type { MethodParts } from '../../../methods/method-parts.ts'
+import { NO_FOLDER, realFolder, usesHookFiles } from '../../../stored-hooks/snapshots/event-folders.ts'
+import type { Snapshots } from '../../../stored-hooks/snapshots/snapshots.ts'
+
+interface HooksInForceParts {
+  readonly snapshots: Pick<Snapshots, 'of'>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly edition: Edition
+  readonly handlers: readonly Handler[]
+}
+
+/** Reads the hooks in force from the snapshot that dispatches use. Hook files count in the lite edition only. */
+export function readHooksInForce({
+  snapshots,
+  env,
+  edition,
+  handlers,
+}: HooksInForceParts): MethodParts['hooksInForce'] {
+  const trust = trustStore(trustFile(env))
+  return async (tenant, given) => {
+    if (!usesHookFiles(tenant, edition))
+      return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
+    const cwd = realFolder(given)
+    const folders = findHookFolders({ cwd, env }).filter(
+      ({ level }) => level !== 'repository' || given !== undefined,
+    )
+    const isListed = ({ folder }: HookFileStatus) => folders.some((each) => each.folder === folder)
+    try {
+      const at = given === undefined ? NO_FOLDER : { cwd, start: cwd }
+      const snapshot = await snapshots.of(tenant, at)
+      return { snapshot, problem: '', files: reportHookFiles(snapshot.files().filter(isListed), folders) }
+    } catch (thrown) {
+      // The stored hooks are still worth listing.
+      const snapshot = await Promise.resolve(snapshots.of(tenant)).catch(() => undefined)
+      const files = reportHookFiles(inspectHookFiles(folders, { handlers, trust }), folders)
+      return { snapshot, problem: errorText(thrown), files }
+    }
+  }
+}

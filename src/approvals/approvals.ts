@@ -1,0 +1,382 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { errorText, HookError } from '../engine/core/errors/error.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
+import type { Log } from '../engine/core/records/sink.ts'
+import { after } from '../engine/core/values/after.ts'
+import { type Clock, isoTime } from '../engine/core/values/clock.ts'
+import { tooSoon } from '../engine/core/values/retry-after.ts'
+import { stableJson } from '../engine/core/values/stable-json.ts'
+import type { Store } from '../store/store.ts'
+import type { ApprovalStep, ApprovalSteps } from './approval-steps.ts'
+import type {
+  ApprovalAlert,
+  ApprovalAnswer,
+  ApprovalKey,
+  ApprovalRow,
+  RoutedApproval,
+} from './stored/approval-tables.ts'
+
+/** How long a caller can wait for a person. */
+export interface ApprovalWait {
+  /** Milliseconds from now. */
+  readonly withinMs: number
+  /** Called once, after the question is stored. */
+  onPending(pending: PendingApproval): void
+}
+
+export interface PendingApproval {
+  readonly approvalId: string
+  /** Until when the caller waits: milliseconds since 1970. */
+  readonly untilMs: number
+  /** The caller no longer wants the answer: its question ends at once, unless another caller waits for it too. */
+  leave(): void
+}
+
+/** A question without what the service adds. */
+export type CallQuestion = Omit<RoutedApproval, 'approval_id' | 'input_hash'>
+
+/** How a question ended for one caller. `waiting`: the caller's time is over, and the question is still open. */
+export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
+  readonly approval: ApprovalRow
+  readonly isWaiting: boolean
+}
+
+/** Asks people about calls, and wakes the callers that wait for their answers. */
+export interface Approvals {
+  /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. Rejects with `approval.budget`. */
+  ask(question: CallQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
+  /** Counts an answer and wakes the callers. Throws `approval.decided` if the question is no longer open. */
+  answer(tenant: string, approvalId: string, answer: ApprovalAnswer): Promise<ApprovalRow>
+  find(tenant: string, approvalId: string): Promise<ApprovalRow | undefined>
+  /** Ends a pending question. Throws `approval.decided` if it is no longer open. */
+  end(
+    tenant: string,
+    approvalId: string,
+    end: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
+  ): Promise<ApprovalRow>
+  /** Ends a grant. Throws `gateway.not_found` if none is in force. */
+  revoke(tenant: string, approvalId: string, by: Pick<ApprovalStep, 'by' | 'from'>): Promise<ApprovalRow>
+  /** Records an attempt to answer that was refused before it reached the store. */
+  recordRefusal(approval: ApprovalRow, attempt: Omit<ApprovalStep, 'step'>): Promise<void>
+  /** The callers that wait on this node. */
+  readonly waiting: number
+  close(): void
+}
+
+interface ApprovalParts {
+  readonly store: Pick<
+    Store,
+    | 'requestApproval'
+    | 'answerApproval'
+    | 'endApproval'
+    | 'useApproval'
+    | 'findApproval'
+    | 'endedApprovals'
+    | 'expireApprovals'
+    | 'revokeGrant'
+    | 'onApprovalHint'
+  >
+  readonly steps: ApprovalSteps
+  /** Called after a question was asked or ended, so that people see it. */
+  changed(): void
+  /** Called when messages about a question were queued. */
+  wakeDeliveries(): void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+interface Waiter {
+  readonly tenant: string
+  settle(approval: ApprovalRow): void
+  reject(error: Error): void
+}
+
+/** Hints of other nodes may be lost, so every node also looks by itself. */
+const LOOK_MS = 1_000
+const MAX_ENDED = 500
+/** A caller that lost its connection, or whose node restarts, has this long to come back. Then its question is cancelled. */
+const RETURN_MS = 5_000
+/** A caller waits this much less at most, so that many callers share the length of their timers. */
+const TIMER_STEP_MS = 100
+/** Callers that may wait on one node. */
+const MAX_WAITING = 10_000
+
+type BoundCall = Pick<CallQuestion, 'event' | 'tool' | 'input' | 'agent' | 'folder' | 'approvers_needed'>
+
+/**
+ * The hash that binds an answer to a call. Another event, tool, argument, agent or folder is another call, and an answer for a
+ * question that needs one person is none for a question that needs two.
+ */
+export function inputHash({ event, tool, input, agent, folder, approvers_needed }: BoundCall): string {
+  return createHash('sha256')
+    .update(stableJson([event, tool, input, agent, folder, approvers_needed]))
+    .digest('hex')
+}
+
+export function createApprovals(parts: ApprovalParts): Approvals {
+  const { store, steps, clock, log } = parts
+  const waiters = new Map<string, Set<Waiter>>()
+  /** Questions whose last caller has left, with what stops their cancellation. */
+  const leaving = new Map<string, () => void>()
+  let waiting = 0
+  let isClosed = false
+
+  /** Gives the answer to every caller that waits for it. The answer is then used: a later call asks anew. */
+  const deliver = async (approval: ApprovalRow): Promise<void> => {
+    const { tenant_id, approval_id, status } = approval
+    const callers = waiters.get(approval_id)
+    if (callers === undefined || status === 'pending') return
+    waiters.delete(approval_id)
+    if (status === 'approved' || status === 'denied') await store.useApproval(tenant_id, approval_id)
+    for (const waiter of callers) waiter.settle(approval)
+  }
+  const wake = async (tenant: string, approvalId: string): Promise<void> => {
+    if (!waiters.has(approvalId)) return
+    const approval = await store.findApproval(tenant, approvalId)
+    if (approval !== undefined) await deliver(approval)
+  }
+  const wakeKnown = (approvalId: string): Promise<void> => {
+    const [waiter] = waiters.get(approvalId) ?? []
+    return waiter === undefined ? Promise.resolve() : wake(waiter.tenant, approvalId)
+  }
+  const logFailure = (thrown: unknown) => log('approval.look_failed', { error: errorText(thrown) })
+
+  const recordExpired = async (expired: readonly ApprovalKey[]): Promise<void> => {
+    for (const { tenant_id, approval_id } of expired) {
+      const approval = await store.findApproval(tenant_id, approval_id)
+      await steps.record(tenant_id, approval_id, { step: 'expired', by: 'its deadline' }, approval)
+      parts.changed()
+    }
+  }
+  const look = async (): Promise<void> => {
+    await recordExpired(await store.expireApprovals(MAX_ENDED))
+    const ids = [...waiters.keys()]
+    for (let start = 0; start < ids.length; start += MAX_ENDED) {
+      const ended = await store.endedApprovals(ids.slice(start, start + MAX_ENDED))
+      for (const { tenant_id, approval_id } of ended) await wake(tenant_id, approval_id)
+    }
+  }
+  let isLooking = false
+  const ticker = clock.every(LOOK_MS, () => {
+    if (isLooking) return
+    isLooking = true
+    look()
+      .catch(logFailure)
+      .finally(() => {
+        isLooking = false
+      })
+  })
+  ticker.hold(false)
+  const unlisten = store.onApprovalHint((approvalId) => {
+    // The question has ended, or its caller waits on another node now.
+    if (approvalId !== undefined) stay(approvalId)
+    const ids = approvalId === undefined ? [...waiters.keys()] : [approvalId]
+    for (const id of ids) wakeKnown(id).catch(logFailure)
+  })
+
+  const stay = (approvalId: string): void => {
+    leaving.get(approvalId)?.()
+    leaving.delete(approvalId)
+  }
+  /** Cancels a question whose last caller has left and does not come back: nothing would come of its answer. */
+  const leave = (tenant: string, approvalId: string): void => {
+    if (waiters.has(approvalId) || isClosed) return
+    stay(approvalId)
+    const cancel = () => {
+      leaving.delete(approvalId)
+      cancelLeft(tenant, approvalId).catch(logFailure)
+    }
+    leaving.set(approvalId, after(clock, RETURN_MS, cancel))
+  }
+  const cancelLeft = async (tenant: string, approvalId: string): Promise<void> => {
+    const end = { status: 'cancelled', by: 'the caller left' } as const
+    if (!(await store.endApproval(tenant, approvalId, end))) return
+    await steps.record(tenant, approvalId, { step: 'cancelled', by: end.by })
+    parts.changed()
+  }
+
+  /** An alert in place of one question too many: people who are asked all day stop reading. */
+  const refuseOverBudget = async (
+    { tenant_id, session_id, agent }: CallQuestion,
+    { alert, isNew }: { readonly alert: ApprovalAlert; readonly isNew: boolean },
+  ): Promise<never> => {
+    const text = overBudgetText(alert)
+    if (isNew) {
+      log('approval.budget', { tenant: tenant_id, session: session_id, agent, ...alert })
+      const step = { step: 'over_budget', by: 'the budget of questions', message: text } as const
+      await steps.record(tenant_id, undefined, step, { session_id, agent })
+      parts.changed()
+    }
+    throw serverError('approval.budget', text)
+  }
+
+  const wait = (approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) =>
+    new Promise<ApprovalOutcome>((resolve, reject) => {
+      const { tenant_id: tenant, approval_id: id } = approval
+      // Timers of one length are one entry in Node's heap of timers, which every dispatch changes.
+      const withinMs = Math.max(1, Math.floor(given.withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
+      let isOver = false
+      const finish = (end: () => void) => {
+        if (isOver) return
+        isOver = true
+        cancelTimer()
+        waiting -= 1
+        signal?.removeEventListener('abort', abort)
+        const set = waiters.get(id)
+        set?.delete(waiter)
+        if (set?.size === 0) waiters.delete(id)
+        end()
+      }
+      const leaveWith = (end: () => void) =>
+        finish(() => {
+          end()
+          reject(new HookError('engine.aborted', 'the caller left before a person answered'))
+        })
+      const abort = () => leaveWith(() => leave(tenant, id))
+      const abandon = () =>
+        leaveWith(() => {
+          if (!waiters.has(id)) cancelLeft(tenant, id).catch(logFailure)
+        })
+      const waiter: Waiter = {
+        tenant,
+        settle: (row) => finish(() => resolve({ status: row.status, approval: row, isWaiting: false })),
+        reject: (error) => finish(() => reject(error)),
+      }
+      const cancelTimer = after(clock, withinMs, () =>
+        finish(() => resolve({ status: 'pending', approval, isWaiting: true })),
+      )
+      const set = waiters.get(id) ?? new Set()
+      set.add(waiter)
+      waiters.set(id, set)
+      waiting += 1
+      stay(id)
+      if (signal?.aborted) return abort()
+      signal?.addEventListener('abort', abort, { once: true })
+      const untilMs = Math.floor(clock.now() + withinMs)
+      given.onPending({ approvalId: id, untilMs, leave: abandon })
+      // The answer may have come between the question and this line.
+      wake(tenant, id).catch(logFailure)
+    })
+
+  return {
+    async ask(question, given, signal) {
+      if (isClosed) throw stopping()
+      if (waiting >= MAX_WAITING) throw tooSoon('gateway.busy', `${waiting} calls wait for a person`, LOOK_MS)
+      const started = clock.elapsed()
+      const requested = await store.requestApproval({
+        ...question,
+        approval_id: `apr_${randomBytes(8).toString('hex')}`,
+        input_hash: inputHash(question),
+      })
+      if (requested.approval === undefined) return refuseOverBudget(question, requested)
+      const { approval, isNew, expired } = requested
+      await recordExpired(expired)
+      const { tenant_id, approval_id, status } = approval
+      if (isNew) {
+        await steps.record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)
+        parts.changed()
+        if (question.messages?.length) parts.wakeDeliveries()
+      }
+      if (status === 'pending') {
+        const withinMs = given.withinMs - (clock.elapsed() - started)
+        return wait(approval, { ...given, withinMs }, signal)
+      }
+      const isGrant = approval.used_at !== null
+      if (!isGrant && !(await store.useApproval(tenant_id, approval_id)))
+        return this.ask(question, given, signal)
+      return { status, approval, isWaiting: false }
+    },
+
+    find: (tenant, approvalId) => store.findApproval(tenant, approvalId),
+
+    async answer(tenant, approvalId, answer) {
+      const result = await store.answerApproval(tenant, approvalId, answer)
+      if (result === undefined) throw noSuchApproval(approvalId)
+      const { approval } = result
+      if (!result.counted) {
+        const refusal = alreadyDecided(approval, answer)
+        const { by, from, verdict } = answer
+        await this.recordRefusal(approval, { by, from, message: `${verdict}: ${refusal.message}` })
+        throw refusal
+      }
+      const step = answer.verdict === 'approve' ? 'approved' : 'denied'
+      const { link_id: _, ...given } = answer
+      // The person learns that it counted when both are done; the caller need not wait for the record.
+      await Promise.all([steps.record(tenant, approvalId, { ...given, step }, approval), deliver(approval)])
+      parts.changed()
+      return approval
+    },
+
+    async end(tenant, approvalId, end) {
+      const isEnded = await store.endApproval(tenant, approvalId, end)
+      const approval = await store.findApproval(tenant, approvalId)
+      if (approval === undefined) throw noSuchApproval(approvalId)
+      if (!isEnded) throw alreadyDecided(approval, end)
+      await steps.record(tenant, approvalId, { step: end.status, by: end.by }, approval)
+      parts.changed()
+      await wake(tenant, approvalId)
+      return approval
+    },
+
+    async revoke(tenant, approvalId, by) {
+      const isRevoked = await store.revokeGrant(tenant, approvalId)
+      const approval = await store.findApproval(tenant, approvalId)
+      if (approval === undefined) throw noSuchApproval(approvalId)
+      if (!isRevoked) throw serverError('gateway.not_found', `no grant of ${approvalId} is in force`)
+      await steps.record(tenant, approvalId, { ...by, step: 'revoked' }, approval)
+      parts.changed()
+      return approval
+    },
+
+    recordRefusal: (approval, attempt) =>
+      steps.record(approval.tenant_id, approval.approval_id, { ...attempt, step: 'refused' }, approval),
+
+    get waiting() {
+      return waiting
+    },
+
+    close() {
+      isClosed = true
+      ticker.stop()
+      unlisten()
+      for (const id of [...leaving.keys()]) stay(id)
+      for (const set of [...waiters.values()]) for (const waiter of [...set]) waiter.reject(stopping())
+    },
+  }
+}
+
+function stopping(): HookError {
+  return serverError('gateway.stopping', 'the gateway is stopping; the question stays open')
+}
+
+export function ownCall(): HookError {
+  return serverError('approval.own', 'the token that sent this call may not answer')
+}
+
+export function noSuchApproval(approvalId: string): HookError {
+  return serverError('gateway.not_found', `there is no approval ${approvalId.slice(0, 80)}`, {
+    at: 'approval_id',
+  })
+}
+
+export function overBudgetText({ scope, subject, questions }: ApprovalAlert): string {
+  const agent = subject === '' ? 'An agent without a name' : `The agent ${subject}`
+  const who = { session: `The session ${subject}`, agent, tenant: 'This tenant' }[scope]
+  return `${who} has asked people ${questions} times within an hour; further calls that need a person are blocked`
+}
+
+function alreadyDecided(
+  approval: ApprovalRow,
+  { by, link_id, edited: given }: Pick<ApprovalAnswer, 'by' | 'link_id' | 'edited'>,
+): HookError {
+  const { status, decided_by, decided_at, votes, edited } = approval
+  if (status === 'pending' && votes.some((vote) => vote.by === by))
+    return serverError('approval.decided', 'you have answered; another person has to answer too')
+  if (status === 'pending' && edited !== null && given === undefined)
+    return serverError('approval.decided', 'its arguments were edited; approve the edited ones')
+  if (status === 'pending' && link_id !== undefined)
+    return serverError('approval.decided', 'this link was used, or its time is over')
+  if (status === 'pending') return serverError('approval.decided', 'its deadline has passed')
+  const when = decided_at === null ? '' : ` at ${isoTime(decided_at)}`
+  return serverError('approval.decided', `it was ${status} by ${decided_by ?? 'its deadline'}${when}`)
+}

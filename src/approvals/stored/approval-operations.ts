@@ -1,0 +1,266 @@
+import { sql } from 'kysely'
+import { inSystem, inTenant, inTenantOf, operation, type Tx, timed } from '../../database/operation.ts'
+import { pageFromRows, readNumberCursor } from '../../database/page-cursor.ts'
+import { insert, lockRow, matches, type PageRequest, readRows, update } from '../../database/rows.ts'
+import { isUniqueViolation } from '../../database/sql-database.ts'
+import type { WholeRowOf } from '../../database/table.ts'
+import { stableJson } from '../../engine/core/values/stable-json.ts'
+import { cancelMessages, queueMessages, refuseOverBudget, takeLink } from './approval-route-operations.ts'
+import {
+  APPROVAL_HINT_CHANNEL,
+  type ApprovalAnswer,
+  type ApprovalFilter,
+  type ApprovalKey,
+  type ApprovalRequestResult,
+  type ApprovalRow,
+  type ApprovalVote,
+  approvals,
+  type RoutedApproval,
+} from './approval-tables.ts'
+
+type WholeApproval = WholeRowOf<typeof approvals>
+/** A pending approval that must not be pending any longer. */
+const isPending = sql`status = 'pending'`
+
+/** Questions to people. */
+export const approvalOperations = {
+  /**
+   * Stores a question, unless the session already has the same one: returns the pending question, the answer that a person
+   * gave meanwhile and that no call has used yet, a grant that still counts, or how the question of the same event ended.
+   * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
+   */
+  requestApproval: operation(timed, async (call, approval: RoutedApproval, given?: number) => {
+    const request = (tx: Tx) => requestApproval(tx, approval, given)
+    for (;;) {
+      try {
+        return await inTenantOf(call, approval, request)
+      } catch (error) {
+        // The same call asked at the same time on another connection, and its question is now visible.
+        if (!isUniqueViolation(error)) throw error
+      }
+    }
+  }),
+
+  /**
+   * Counts an answer. Without `counted`, another answer, an edit, the deadline or the caller was faster. Undefined: there is
+   * none.
+   */
+  answerApproval: inTenant(
+    async (tx, tenant: string, approval_id: string, answer: ApprovalAnswer, given?: number) => {
+      const row = await lockRow(tx, approvals, { tenant_id: tenant, approval_id })
+      if (row === undefined) return undefined
+      const now = await tx.time(given)
+      const before = readApproval(row)
+      const isOpen = row.status === 'pending' && row.deadline_at > now
+      const hasVoted = before.votes.some(({ by }) => by === answer.by)
+      if (!isOpen || hasVoted || isUnseenEdit(before, answer) || !(await takeLink(tx, before, answer, now)))
+        return { approval: before, counted: false }
+      const approval = await writeAnswer(tx, row, answer, now)
+      if (approval.status !== 'pending')
+        await cancelMessages(tx, { keys: [approval], now, because: `${approval.status} by ${answer.by}` })
+      return { approval, counted: true }
+    },
+    timed,
+  ),
+
+  /** Ends a pending approval without an answer. False if it is not pending. */
+  endApproval: inTenant(
+    async (
+      tx,
+      tenant: string,
+      approval_id: string,
+      { status, by }: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
+      given?: number,
+    ) => {
+      const now = await tx.time(given)
+      const pending = { tenant_id: tenant, approval_id, status: 'pending' } as const
+      const ended = await update(tx, approvals, pending, { status, decided_by: by, decided_at: now })
+      await cancelMessages(tx, { keys: ended, now, because: `${status}: ${by}` })
+      return ended.length > 0
+    },
+    timed,
+  ),
+
+  /** Takes the answer for a call. False if another call has used it. */
+  useApproval: inTenant(async (tx, tenant: string, approval_id: string, now?: number) => {
+    const unused = { tenant_id: tenant, approval_id, used_at: null }
+    return (await update(tx, approvals, unused, { used_at: tx.now(now) })).length > 0
+  }, timed),
+
+  findApproval: inTenant(async (tx, tenant: string, approval_id: string) => {
+    const { rows } = await sql`select * from approvals
+      where tenant_id = ${tenant} and approval_id = ${approval_id}`.execute(tx.trx)
+    return readApprovals(tx, rows)[0]
+  }),
+
+  listApprovals: inTenant(
+    async (
+      tx,
+      tenant: string,
+      { granted, status, ...filter }: ApprovalFilter,
+      { cursor, limit }: PageRequest,
+      now?: number,
+    ) => {
+      const from = cursor ? readNumberCursor(cursor) : undefined
+      const conditions = [
+        ...matches(tx, approvals, { tenant_id: tenant, ...filter }),
+        // A literal, because a partial index serves no parameter.
+        ...(status === undefined ? [] : [sql`status = ${sql.lit(status)}`]),
+        ...(granted === true ? [sql`status = 'approved' and granted_until > ${tx.now(now)}`] : []),
+        ...(from === undefined ? [] : [sql`(created_at, position) < (${from.time}, ${from.key})`]),
+      ]
+      const { rows } = await sql`select * from approvals where ${sql.join(conditions, sql` and `)}
+        order by created_at desc, position desc limit ${limit + 1}`.execute(tx.trx)
+      const whole = readRows<typeof approvals, WholeApproval>(tx, approvals, rows)
+      const page = pageFromRows(whole, limit, (row) => ({ time: row.created_at, key: row.position }))
+      return { ...page, rows: page.rows.map(readApproval) }
+    },
+    timed,
+  ),
+
+  countPendingApprovals: inTenant(async (tx, tenant: string) => {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from approvals
+      where tenant_id = ${tenant} and ${isPending}`.execute(tx.trx)
+    return Number(rows[0]?.count ?? 0)
+  }),
+
+  /** Those of the given approvals that are no longer pending, of any tenant. */
+  endedApprovals: inSystem(async (tx, approvalIds: readonly string[]): Promise<readonly ApprovalKey[]> => {
+    if (approvalIds.length === 0) return []
+    const { rows } = await sql<ApprovalKey>`select tenant_id, approval_id from approvals
+        where approval_id in (${sql.join(approvalIds)}) and status <> 'pending'`.execute(tx.trx)
+    return rows
+  }),
+
+  /** Ends approvals whose deadline has passed, of any tenant; at most `limit`. */
+  expireApprovals: inSystem(async (tx, limit: number, given?: number): Promise<readonly ApprovalKey[]> => {
+    const now = await tx.time(given)
+    const due = sql`position in (
+      select position from approvals where ${isPending} and deadline_at <= ${now} order by deadline_at limit ${limit})`
+    return expire(tx, {}, due, now)
+  }, timed),
+
+  /** Ends a grant: the next identical call is asked about again. False if none is in force. */
+  revokeGrant: inTenant(async (tx, tenant: string, approval_id: string, given?: number) => {
+    const now = await tx.time(given)
+    const key = { tenant_id: tenant, approval_id }
+    const isGranted = [sql`granted_until > ${now}`]
+    return (await update(tx, approvals, key, { granted_until: now }, isGranted)).length > 0
+  }, timed),
+}
+
+async function requestApproval(
+  tx: Tx,
+  approval: RoutedApproval,
+  given: number | undefined,
+): Promise<ApprovalRequestResult> {
+  const now = await tx.time(given)
+  const known = await findUsable(tx, approval, now)
+  if (known !== undefined) {
+    await hintReturn(tx, known)
+    return { approval: readApproval(known), isNew: false, expired: [] }
+  }
+  const refused = await refuseOverBudget(tx, approval, now)
+  if (refused !== undefined) return refused
+  const { tenant_id, approval_id, input_hash } = approval
+  // A question about the same call whose deadline has passed would be in the way of a new one until the next sweep.
+  const expired = await expire(tx, { tenant_id, input_hash }, sql`deadline_at <= ${now}`, now)
+  const { within_ms, what, reason, input, messages: _, budget: __, ...columns } = approval
+  await insert(tx, approvals, {
+    ...columns,
+    content: { what, reason, input },
+    status: 'pending',
+    created_at: now,
+    deadline_at: now + within_ms,
+  })
+  await queueMessages(tx, approval, now)
+  const row = await lockRow(tx, approvals, { tenant_id, approval_id })
+  // It was just inserted.
+  return { approval: readApproval(row as WholeApproval), isNew: true, expired }
+}
+
+/** Ends pending approvals whose deadline has passed, with their messages. */
+async function expire(
+  tx: Tx,
+  match: { readonly tenant_id?: string; readonly input_hash?: string },
+  isDue: ReturnType<typeof sql>,
+  now: number,
+): Promise<readonly ApprovalKey[]> {
+  const pending = { ...match, status: 'pending' } as const
+  const ended = await update(tx, approvals, pending, { status: 'expired', decided_at: now }, [isDue])
+  const keys = ended.map(({ tenant_id, approval_id }) => ({ tenant_id, approval_id }))
+  await cancelMessages(tx, { keys, now, because: 'the deadline has passed' })
+  return keys
+}
+
+/** Tells the other nodes that a caller waits here now, so that the node it came from does not cancel the question. */
+async function hintReturn({ db, trx }: Tx, row: WholeApproval): Promise<void> {
+  if (db.dialect !== 'postgres' || row.status !== 'pending') return
+  await sql`select pg_notify(${APPROVAL_HINT_CHANNEL}, ${row.approval_id})`.execute(trx)
+}
+
+/**
+ * The question, the unused answer or the grant that an identical call of the session already has; the latest counts. The
+ * event that asked finds its own answer again, also a used one: its node may have ended before the caller got it.
+ */
+async function findUsable(
+  tx: Tx,
+  { tenant_id, session_id, input_hash, event_id }: RoutedApproval,
+  now: number,
+): Promise<WholeApproval | undefined> {
+  const { rows } = await sql`select * from approvals
+    where ${sql.join(matches(tx, approvals, { tenant_id, input_hash, session_id }), sql` and `)} and (
+      status = 'pending' and deadline_at > ${now}
+      or status in ('approved', 'denied') and used_at is null and deadline_at > ${now}
+      or status = 'approved' and granted_until > ${now}
+      or status <> 'pending' and event_id = ${event_id})
+    order by position desc limit 1 ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(tx.trx)
+  return readRows<typeof approvals, WholeApproval>(tx, approvals, rows)[0]
+}
+
+/** Someone else has edited the arguments, and this person approves without naming them: it may not have seen the edit. */
+function isUnseenEdit({ edited }: ApprovalRow, answer: ApprovalAnswer): boolean {
+  return answer.verdict === 'approve' && edited !== null && answer.edited === undefined
+}
+
+async function writeAnswer(
+  tx: Tx,
+  row: WholeApproval,
+  answer: ApprovalAnswer,
+  now: number,
+): Promise<ApprovalRow> {
+  const before = readApproval(row)
+  const { verdict, by, from, message, grant_ms } = answer
+  const vote: ApprovalVote = { verdict, by, from, at: now, ...(message === undefined ? {} : { message }) }
+  const isNewEdit =
+    answer.edited !== undefined && stableJson(answer.edited) !== stableJson(before.edited ?? before.input)
+  // Who approved other arguments has not approved these, and may answer again.
+  const votes = [...(isNewEdit ? [] : before.votes), vote]
+  const edited = answer.edited === undefined ? before.edited : answer.edited
+  const approved = votes.filter((each) => each.verdict === 'approve').length >= before.approvers_needed
+  const status = verdict === 'deny' ? 'denied' : approved ? 'approved' : 'pending'
+  const changes = {
+    answers: { votes, edited },
+    status,
+    ...(status === 'pending' ? {} : { decided_at: now, decided_by: by }),
+    ...(status === 'approved' && grant_ms !== undefined ? { granted_until: now + grant_ms } : {}),
+  } as const
+  const { tenant_id, approval_id } = row
+  await update(tx, approvals, { tenant_id, approval_id }, changes)
+  return readApproval({ ...row, ...changes })
+}
+
+function readApprovals(tx: Tx, rows: readonly unknown[]): readonly ApprovalRow[] {
+  return readRows<typeof approvals, WholeApproval>(tx, approvals, rows).map(readApproval)
+}
+
+const unreadable = {
+  what: null,
+  reason: 'The text cannot be read: the key that sealed it is gone.',
+  input: null,
+}
+
+/** What callers see of an approval. */
+function readApproval({ content, answers, position: _, ...columns }: WholeApproval): ApprovalRow {
+  return { ...columns, ...(content ?? unreadable), edited: null, ...(answers ?? { votes: [] }) }
+}

@@ -1,0 +1,94 @@
+import type { RawBuilder } from 'kysely'
+import type { Projector } from '../history/stored/projector.ts'
+import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
+
+/** One call of an operation. */
+export interface OperationCall {
+  readonly db: SqlDatabase
+  /** The time of the caller, for operations that are `timed`. */
+  readonly sentAt: number | undefined
+  readonly journal: Projector
+}
+
+/** The transaction of an operation. */
+export interface Tx {
+  readonly db: SqlDatabase
+  readonly trx: QueryBuilder
+  /** The given time, that of the call, or the clock of the database, as an expression. */
+  now(given?: number): RawBuilder<number>
+  /** The same in milliseconds. */
+  time(given?: number): Promise<number>
+}
+
+/** What an operation needs before it runs. */
+interface Needs {
+  /** It has windows. On SQLite the elapsed time of the only process measures them, not its wall clock. */
+  readonly timed?: boolean
+  /** Recorded events must be in rows: as many as a reader waits for, or all. */
+  readonly journal?: 'soon' | 'whole'
+}
+export const timed: Needs = { timed: true }
+export const afterJournal: Needs = { journal: 'soon' }
+export const afterWholeJournal: Needs = { journal: 'whole' }
+
+/** One atomic method of the store: plain data in and out, so that it can run in another thread or be retried. */
+export interface Operation<Args extends readonly unknown[], Result> {
+  readonly needs: Needs
+  run(call: OperationCall, ...args: Args): Promise<Result>
+}
+
+/** The methods that operations are to their callers. */
+export type MethodsOf<Operations> = {
+  readonly [N in keyof Operations]: Operations[N] extends Operation<infer Args, infer Result>
+    ? (...args: Args) => Promise<Result>
+    : never
+}
+
+/** Runs as it likes; it begins its own transactions. */
+export function operation<Args extends readonly unknown[], Result>(
+  needs: Needs,
+  run: (call: OperationCall, ...args: Args) => Promise<Result>,
+): Operation<Args, Result> {
+  return { needs, run }
+}
+
+type Work<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => Promise<Result>
+type Owner = string | { readonly tenant_id: string }
+
+/** One transaction of the tenant that the first argument names. */
+export function inTenant<Args extends readonly [Owner, ...unknown[]], Result>(
+  work: Work<Args, Result>,
+  needs: Needs = {},
+): Operation<Args, Result> {
+  return operation(needs, (call, ...args) => inTenantOf(call, args[0], (tx) => work(tx, ...args)))
+}
+
+export function inTenantOf<Result>(
+  call: OperationCall,
+  owner: Owner,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  const tenant = typeof owner === 'string' ? owner : owner.tenant_id
+  return call.db.tenant(tenant, (trx) => work(transactionOf(call, trx)))
+}
+
+/** One transaction across tenants. */
+export function inSystem<Args extends readonly unknown[], Result>(
+  work: Work<Args, Result>,
+  needs: Needs = {},
+): Operation<Args, Result> {
+  return operation(needs, (call, ...args) => inSystemOf(call, (tx) => work(tx, ...args)))
+}
+
+export function inSystemOf<Result>(call: OperationCall, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return call.db.system((trx) => work(transactionOf(call, trx)))
+}
+
+function transactionOf({ db, sentAt }: OperationCall, trx: QueryBuilder): Tx {
+  return {
+    db,
+    trx,
+    now: (given) => db.codec.now(given ?? sentAt),
+    time: (given) => readNow(trx, db, given ?? sentAt),
+  }
+}

@@ -1,0 +1,31 @@
+import { isHookError } from '../../../engine/core/errors/error.ts'
+import type { Method } from '../../../methods/method.ts'
+import { validationErrorsOf } from '../../../runs/create-run.ts'
+import { duplicateRunnerOf } from '../../../runs/methods/runner-methods.ts'
+import type { ErrorReply } from '../http/error-reply.ts'
+
+/**
+ * The routes of the original coordinator (`/agents`, `/runs`, `/runner`, `/sessions`) keep its errors too: clients of it read
+ * `detail`, and expect 422 for a request whose fields cannot be read.
+ */
+export function isCoordinatorRoute({ rest: { path } }: Method): boolean {
+  return !path.startsWith('/v1/')
+}
+
+/** The reply of a coordinator route: our own error, and next to it `detail`. */
+export function coordinatorReply(
+  { status, body }: ErrorReply,
+  thrown: unknown,
+  isUnreadable: boolean,
+): { readonly status: number; readonly body: object } {
+  const isInvalid = isHookError(thrown) && thrown.code === 'gateway.request' && isUnreadable
+  return { status: isInvalid ? 422 : status, body: { error: body, detail: detailOf(thrown, body.message) } }
+}
+
+function detailOf(thrown: unknown, message: string): string | object {
+  const validation_errors = validationErrorsOf(thrown)
+  if (validation_errors !== undefined)
+    return { error: 'parameter_validation_failed', message, validation_errors }
+  const runner_id = duplicateRunnerOf(thrown)
+  return runner_id === undefined ? message : { error: 'duplicate_runner', message, runner_id }
+}

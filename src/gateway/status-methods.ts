@@ -1,0 +1,91 @@
+import { numeric } from '../engine/core/schema/more-schemas.ts'
+import { schema } from '../engine/core/schema/schema.ts'
+import { defineCall } from '../methods/method.ts'
+import { jsonObject, noParams } from '../methods/method-fields.ts'
+import { statusLines } from '../methods/status-part.ts'
+import { budgetSchema, readBudget } from '../secrets/budget-methods.ts'
+import type { HookRow } from '../stored-hooks/hook-tables.ts'
+
+const line = schema.object({
+  name: schema.text(),
+  state: schema.choice(['ok', 'warn', 'bad']),
+  text: schema.text(),
+  details: schema.optional(jsonObject()),
+})
+
+const hook = schema.object({
+  hookId: schema.text(),
+  event: schema.text(),
+  name: schema.optional(schema.text()),
+  reason: schema.text(),
+})
+
+const MAX_COUNTED = 200
+
+const status = defineCall({
+  name: 'status',
+  about: 'Gateway health, and every disabled, tripped or shadow hook.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/status' },
+  params: noParams,
+  result: schema.object({
+    ready: schema.boolean(),
+    version: schema.text(),
+    edition: schema.choice(['lite', 'standard']),
+    tenant: schema.text(),
+    lines: schema.list(line),
+    hooks: schema.object({
+      total: numeric(),
+      off: schema.list(hook),
+      tripped: schema.list(hook),
+      shadow: schema.list(hook),
+    }),
+    deadDeliveries: schema.object({ count: numeric(), more: schema.boolean() }),
+    budget: budgetSchema,
+  }),
+  needs: ['store', 'status', 'settings', 'edition', 'version'],
+  async run({ caller, parts }) {
+    const { store, edition, version } = parts
+    const { tenant } = caller
+    const [lines, rows, { tripped }, dead, left] = await Promise.all([
+      statusLines(parts.status, tenant),
+      store.listHooks(tenant),
+      store.loadDefinitions(tenant),
+      store.listDeliveries(tenant, { state: 'dead' }, { limit: MAX_COUNTED }),
+      readBudget(tenant, parts),
+    ])
+    const isTripped = (row: HookRow) =>
+      row.disabled_reason === 'breaker' || tripped.some(({ hookId }) => hookId === row.id)
+    return {
+      ready: lines.every(({ state }) => state !== 'bad'),
+      version,
+      edition,
+      tenant,
+      lines,
+      hooks: {
+        total: rows.length,
+        off: rows
+          .filter((row) => !row.enabled && !isTripped(row))
+          .map((row) => toListed(row, disabledReason(row))),
+        tripped: rows
+          .filter(isTripped)
+          .map((row) => toListed(row, 'hook auto-disabled after repeated failures')),
+        shadow: rows
+          .filter((row) => row.enabled && row.shadow === true)
+          .map((row) => toListed(row, 'shadow')),
+      },
+      deadDeliveries: { count: dead.rows.length, more: dead.nextCursor !== '' },
+      budget: left,
+    }
+  },
+})
+
+function disabledReason({ source, disabled_reason }: HookRow): string {
+  return disabled_reason ?? (source === 'builtin' ? 'builtin, switched off' : 'switched off')
+}
+
+function toListed({ id, event, name }: HookRow, reason: string) {
+  return { hookId: id, event, ...(name === undefined ? {} : { name }), reason }
+}
+
+export const statusMethods = [status] as const

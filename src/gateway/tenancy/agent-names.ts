@@ -1,7 +1,0 @@
-import { agentAdapters } from '../../agents/table.ts'
-import { agentId } from './agent-id.ts'
-
-/** The name of a coding agent that Hookhelm knows; the id itself for every other agent. */
-export function agentName(tenant: string, id: string): string {
-  return agentAdapters.find(({ name }) => agentId(tenant, name) === id)?.name ?? id
-}

@@ -1,0 +1,122 @@
+import { basename } from 'node:path'
+import { agentId } from '../../access/agent-id.ts'
+import type { Caller } from '../../access/caller.ts'
+import { decisionKinds } from '../../engine/core/decision.ts'
+import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
+import { defineCall, defineSubscription } from '../../methods/method.ts'
+import { pageFields, probeField, requestedPage, shortText, timeFields } from '../../methods/method-fields.ts'
+import type { EventFilter, EventSummary } from '../view-tables.ts'
+
+const eventSummary = schema.object({
+  event_id: schema.text(),
+  event: schema.text(),
+  session_id: nullable(schema.text()),
+  agent_id: nullable(schema.text()),
+  agent: nullable(schema.text('The name of the agent.')),
+  project: nullable(schema.text('The last part of `folder`.')),
+  folder: nullable(schema.text()),
+  lane: nullable(schema.text('The sub-agent; null for the main agent.')),
+  tool: nullable(schema.text()),
+  what: nullable(schema.text('The argument that tells most, redacted.')),
+  kind: schema.choice(decisionKinds),
+  rewritten: schema.boolean(),
+  opened: nullable(schema.text('The policies that let it pass although a hook failed.')),
+  failed: numeric('How many hooks failed.'),
+  shadow: numeric('How many shadow hooks would have made the decision stricter.'),
+  by_hook: nullable(schema.text('The hook that decided, or the last one that rewrote the input.')),
+  hook_name: nullable(schema.text()),
+  reason: nullable(schema.text()),
+  code: nullable(schema.text()),
+  duration_ms: numeric(),
+  created_at: numeric(),
+  probe: schema.boolean('A probe of `hookhelm doctor`.'),
+})
+
+/** The filters that the list of events and its facets share. */
+export const eventFilterFields = {
+  ...schema.partial({
+    event: shortText('Any name of the event.'),
+    agent: shortText('Id or name.'),
+    session: shortText(),
+    kind: schema.choice(decisionKinds),
+    hook: shortText('Id of the hook that decided or rewrote.'),
+    tool: shortText(),
+    text: shortText('A part of `what`.'),
+    minMs: numeric('Only events whose hooks took at least this long.', { min: 0 }),
+    rewritten: schema.boolean(),
+    opened: schema.boolean('Whether a policy let it pass although a hook failed.'),
+    failed: schema.boolean('Whether a hook failed.'),
+  }),
+  ...timeFields,
+  ...probeField,
+}
+
+const filterSchema = schema.object(eventFilterFields)
+
+/** The filter of the store for the parameters of a method. */
+export function toEventFilter(given: SchemaType<typeof filterSchema>, { tenant }: Caller): EventFilter {
+  const { event, agent, session, hook, minMs, ...rest } = given
+  return {
+    ...rest,
+    ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
+    ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
+    ...(session === undefined ? {} : { session_id: session }),
+    ...(hook === undefined ? {} : { by_hook: hook }),
+    ...(minMs === undefined ? {} : { min_ms: minMs }),
+  }
+}
+
+/** The last part of a folder, also of a Windows path. */
+export function projectName(folder: string | null): string | null {
+  return folder === null ? null : basename(folder.replaceAll('\\', '/')) || folder
+}
+
+const eventPage = schema.object({ events: schema.list(eventSummary), nextCursor: schema.text() })
+
+function toItem(row: EventSummary): SchemaType<typeof eventSummary> {
+  return { ...row, project: projectName(row.folder) }
+}
+
+const list = defineCall({
+  name: 'events.list',
+  about: 'Recorded events, newest first; a short page with a cursor goes on with older events.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/events' },
+  params: schema.object({ ...eventFilterFields, ...pageFields }),
+  result: eventPage,
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const { cursor: _, limit: __, ...filter } = params
+    const { rows, nextCursor } = await parts.store.listEvents(
+      caller.tenant,
+      toEventFilter(filter, caller),
+      requestedPage(params),
+    )
+    return { events: rows.map(toItem), nextCursor }
+  },
+})
+
+const tail = defineSubscription({
+  name: 'events.tail',
+  about: 'Events as they are recorded, oldest first, from a cursor or from now.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/events/tail' },
+  params: schema.object({ ...probeField, ...pageFields }),
+  result: eventPage,
+  event: 'event',
+  endedBy: 'events.untail',
+  item: eventSummary,
+  itemsOf: ({ events }) => events,
+  watch: ({ onRecorded }, listener) => onRecorded(listener),
+  needs: ['store', 'onRecorded'],
+  async run({ params, caller, parts }) {
+    const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
+    const { probes = false } = params
+    const { rows, nextCursor } = await parts.store.tailEvents(caller.tenant, cursor, { limit, probes })
+    return { events: rows.map(toItem), nextCursor }
+  },
+})
+
+export const eventListMethods = [list, tail] as const

@@ -1,0 +1,155 @@
+import { agentId } from '../../access/agent-id.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { executionDecisions } from '../../engine/core/records/sink.ts'
+import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
+import { schema } from '../../engine/core/schema/schema.ts'
+import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
+import { defineCall, defineSubscription } from '../../methods/method.ts'
+import {
+  isProbe,
+  jsonObject,
+  pageFields,
+  probeField,
+  requestedPage,
+  shortText,
+  timeFields,
+  withoutProbes,
+} from '../../methods/method-fields.ts'
+import type { Store } from '../../store/store.ts'
+import { findHookByIdOrName, hookNames } from '../../stored-hooks/saving/find-hook.ts'
+import type { ExecutionRow } from '../audit-tables.ts'
+
+const decision = schema.choice(executionDecisions)
+
+const execution = schema.object({
+  id: schema.text(),
+  tenant_id: schema.text(),
+  hook_id: nullable(schema.text('null if the hook was deleted or is in a file.')),
+  hook_name: nullable(schema.text('The name of a stored hook; the id of a hook in a file.')),
+  event_id: schema.text(),
+  event: schema.text(),
+  handler_type: schema.text(),
+  session_id: nullable(schema.text()),
+  agent_id: nullable(schema.text()),
+  input_hash: schema.text(),
+  decision,
+  duration_ms: numeric(),
+  retry: numeric(),
+  dedup_key: schema.text(),
+  code: nullable(schema.text()),
+  error: nullable(schema.text()),
+  shadow: schema.boolean(),
+  unreadable: schema.boolean(
+    'The hook answered with text that is not a decision, and the event passed without one.',
+  ),
+  metadata: jsonObject(),
+  created_at: numeric(),
+})
+
+const page = schema.object({ executions: schema.list(execution), nextCursor: schema.text() })
+
+const history = defineCall({
+  name: 'hooks.history',
+  about: 'Executions of hooks, newest first.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/executions' },
+  params: schema.object({
+    ...schema.partial({
+      hookId: shortText('Id or name of a stored hook.'),
+      event: shortText('Any name of the event.'),
+      eventId: shortText(),
+      decision: decision,
+      sessionId: shortText(),
+      agentId: shortText('Id or name.'),
+      shadow: schema.boolean(),
+    }),
+    ...timeFields,
+    ...probeField,
+    ...pageFields,
+  }),
+  result: page,
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const { hookId, event, eventId, sessionId, agentId: agent, probes, cursor, limit, ...rest } = params
+    const { store } = parts
+    const { tenant } = caller
+    const hook = hookId === undefined ? undefined : await findHookByIdOrName(store, tenant, hookId)
+    // A caller that names an event or a session wants it, even if the doctor made it.
+    const isNamed = eventId !== undefined || sessionId !== undefined
+    const filter = {
+      ...rest,
+      ...(isNamed ? {} : withoutProbes(probes)),
+      ...(hookId === undefined ? {} : { hook_id: hook?.id ?? hookId }),
+      ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
+      ...(eventId === undefined ? {} : { event_id: eventId }),
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
+    }
+    const { rows, nextCursor } = await store.history(tenant, filter, requestedPage(params))
+    return { executions: await toExecutions(rows, tenant, store), nextCursor }
+  },
+})
+
+const get = defineCall({
+  name: 'executions.get',
+  about: 'One execution with the full text of its error.',
+  role: 'operator',
+  rest: { verb: 'GET', path: '/v1/events/:eventId/executions/:executionId' },
+  params: schema.object({ eventId: shortText(), executionId: shortText() }),
+  result: schema.object({
+    execution: schema.object({ ...execution.fields, error_detail: nullable(schema.text()) }),
+  }),
+  needs: ['store'],
+  async run({ params, caller, parts }) {
+    const { eventId, executionId } = params
+    const found = await parts.store.history(caller.tenant, { event_id: eventId }, { limit: MAX_PER_EVENT })
+    const row = found.rows.find(({ id }) => id === executionId)
+    if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
+    const detail = await parts.store.errorDetail(caller.tenant, executionId)
+    const [named = { ...row, hook_name: null, unreadable: false }] = await toExecutions(
+      [row],
+      caller.tenant,
+      parts.store,
+    )
+    return { execution: { ...named, error_detail: detail ?? null } }
+  },
+})
+
+const MAX_PER_EVENT = 1_000
+
+/** Adds the names that people know the hooks by. */
+async function toExecutions(rows: readonly ExecutionRow[], tenant: string, store: Pick<Store, 'findHook'>) {
+  const names = await hookNames(
+    store,
+    tenant,
+    rows.map(({ hook_id }) => hook_id),
+  )
+  return rows.map((row) => {
+    const inFile = typeof row.metadata.hook === 'string' ? row.metadata.hook : null
+    const hook_name = (row.hook_id === null ? inFile : names.get(row.hook_id)) ?? null
+    return { ...row, hook_name, unreadable: row.metadata.unreadable === true }
+  })
+}
+
+const tail = defineSubscription({
+  name: 'executions.tail',
+  about: 'Executions as they are recorded, oldest first, from a cursor or from now.',
+  role: 'viewer',
+  rest: { verb: 'GET', path: '/v1/executions/tail' },
+  params: schema.object({ ...probeField, ...pageFields }),
+  result: page,
+  event: 'execution',
+  endedBy: 'executions.untail',
+  item: execution,
+  itemsOf: ({ executions }) => executions,
+  watch: ({ onRecorded }, listener) => onRecorded(listener),
+  needs: ['store', 'onRecorded'],
+  async run({ params, caller, parts }) {
+    const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
+    const { rows, nextCursor } = await parts.store.tail(caller.tenant, cursor, limit)
+    const shown = params.probes === true ? rows : rows.filter(({ session_id }) => !isProbe(session_id))
+    return { executions: await toExecutions(shown, caller.tenant, parts.store), nextCursor }
+  },
+})
+
+export const executionMethods = [history, get, tail] as const

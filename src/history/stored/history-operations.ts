@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import { isUuid } from '../../database/column-values.ts'
+import { afterJournal, inTenant } from '../../database/operation.ts'
+import { type Condition, type PageRequest, page } from '../../database/rows.ts'
+import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
+import { executions, type HistoryFilter } from '../audit-tables.ts'
+
+export const historyOperations = {
+  /** Newest first, in pages. */
+  history: inTenant(async (tx, tenant: string, filter: HistoryFilter, request: PageRequest) => {
+    const { db, trx } = tx
+    const nothing = { rows: [], nextCursor: '' }
+    if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return nothing
+    const span = await spanOf(trx, tenant, filter)
+    if (span === undefined) return nothing
+    const and: readonly Condition[] = [
+      ...equalities(filter).map(
+        ([column, value], index) =>
+          sql`${index === 0 ? sql.ref(column) : db.codec.unindexed(column)} = ${value}`,
+      ),
+      ...(filter.shadow === undefined ? [] : [shadowIs(db, filter.shadow)]),
+      ...(filter.except_sessions === undefined ? [] : [isOtherSession(db, filter.except_sessions)]),
+      ...(span.since === undefined ? [] : [sql`created_at >= ${span.since}`]),
+      ...(span.until === undefined ? [] : [sql`created_at <= ${span.until}`]),
+    ]
+    return page(tx, executions, {
+      ...request,
+      match: { tenant_id: tenant },
+      and,
+      by: ['created_at', 'position'],
+    })
+  }, afterJournal),
+}
+
+/** The first filter chooses the index, so the most selective ones come first. */
+function equalities(filter: HistoryFilter): readonly (readonly [column: string, value: string])[] {
+  const { session_id, hook_id, agent_id, decision, event, event_id } = filter
+  const rare = decision !== 'allow' && decision !== 'skipped'
+  const wanted: readonly (readonly [string, string | undefined])[] = [
+    ['session_id', session_id],
+    ...(rare ? [['decision', decision] as const] : []),
+    ['hook_id', hook_id],
+    ['agent_id', agent_id],
+    ['event', event],
+    ...(rare ? [] : [['decision', decision] as const]),
+  ]
+  const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [[column, value] as const]))
+  // The time span already selects the executions of the event.
+  return event_id === undefined ? given : [['event_id', event_id], ...given]
+}
+
+/** The executions of one event share its time, so they need no index of their own. */
+async function spanOf(
+  trx: QueryBuilder,
+  tenant: string,
+  filter: HistoryFilter,
+): Promise<{ since?: number | undefined; until?: number | undefined } | undefined> {
+  const { since, until, event_id } = filter
+  if (event_id === undefined) return { since, until }
+  const times = await trx
+    .selectFrom('events')
+    .select('created_at')
+    .where('tenant_id', '=', tenant)
+    .where('event_id', '=', event_id)
+    .executeTakeFirst()
+  if (times === undefined) return undefined
+  const { created_at: time } = times
+  return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
+}
+
+/** Events without a session are never left out. */
+function isOtherSession(db: SqlDatabase, prefix: string) {
+  const session = db.codec.unindexed('session_id')
+  return sql<boolean>`(${session} is null or ${session} not like ${`${prefix}%`})`
+}
+
+/** A literal, so that the partial index over shadow executions serves it. */
+function shadowIs(db: SqlDatabase, shadow: boolean) {
+  return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
+}

@@ -1,0 +1,231 @@
+import { sql } from 'kysely'
+import { afterJournal, inTenant } from '../../database/operation.ts'
+import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
+import type { DecisionBucket, EventFilter, FacetCount, Facets, HookCounts } from '../view-tables.ts'
+import { histogramColumns } from '../view-tables.ts'
+import { examinedEvents, MAX_EXAMINED } from './event-list-operations.ts'
+import { histogramQuantile } from './latency-histogram.ts'
+
+const HOUR = 3_600_000
+/** The most values of one facet. */
+const MAX_VALUES = 50
+
+const outcomes = ['allow', 'rewrite', 'ask', 'block', 'opened', 'failed'] as const
+const hookCounts = ['matched', 'block', 'ask', 'rewrite', 'failed'] as const
+
+type Sums = Readonly<Record<string, unknown>>
+
+export const statisticOperations = {
+  /** One bucket per step, in order, empty ones included. Buckets begin at multiples of the step. */
+  countDecisions: inTenant(
+    async ({ trx }, tenant: string, { since, until, step }: Span): Promise<readonly DecisionBucket[]> => {
+      const from = since - (since % step)
+      const { rows } = await sql<Sums>`
+          select minute - minute % cast(${step} as bigint) as at, ${sumsOf([...outcomes, ...histogramColumns])}
+          from ${sql.table(step % HOUR === 0 ? 'decision_hours' : 'decision_minutes')}
+          where tenant_id = ${tenant} and minute >= ${from} and minute < ${until}
+          group by 1`.execute(trx)
+      const found = new Map(rows.map((row) => [Number(row.at), row]))
+      const count = Math.max(0, Math.ceil((until - from) / step))
+      return Array.from({ length: count }, (_, index) => {
+        const at = from + index * step
+        const row = found.get(at) ?? {}
+        return {
+          at,
+          ...countsOf(row, outcomes),
+          p50_ms: histogramQuantile(row, 0.5),
+          p95_ms: histogramQuantile(row, 0.95),
+        }
+      })
+    },
+    afterJournal,
+  ),
+
+  /** What each hook did since the hour of `since`. */
+  countHooks: inTenant(async ({ trx }, tenant: string, since: number): Promise<readonly HookCounts[]> => {
+    const { rows } = await sql<Sums>`
+          select hook_id, max(hook_name) as hook_name, max(last_at) as last_at, ${sumsOf([...hookCounts, ...histogramColumns])}
+          from hook_hours where tenant_id = ${tenant} and hour >= ${since - (since % HOUR)}
+          group by hook_id order by hook_id`.execute(trx)
+    return rows.map((row) => ({
+      hook_id: String(row.hook_id),
+      hook_name: textOrNull(row.hook_name),
+      ...countsOf(row, hookCounts),
+      p95_ms: histogramQuantile(row, 0.95),
+      last_at: Number(row.last_at),
+    }))
+  }, afterJournal),
+
+  countFacets: inTenant(
+    async ({ db, trx }, tenant: string, filter: EventFilter) =>
+      facetsOf(await countCombinations(db, trx, { tenant, filter }), filter),
+    afterJournal,
+  ),
+}
+
+interface Span {
+  readonly since: number
+  readonly until: number
+  readonly step: number
+}
+
+function sumsOf(columns: readonly string[]) {
+  return sql.join(columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`))
+}
+
+function countsOf<const Name extends string>(row: Sums, names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, Number(row[name] ?? 0)])) as Record<Name, number>
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** How many events have the same event, agent, tool, kind and hook. An empty text means none. */
+interface Combination {
+  readonly event: string
+  readonly agent_id: string
+  readonly tool: string
+  readonly kind: string
+  readonly by_hook: string
+  readonly agent: string | null
+  readonly hook_name: string | null
+  readonly events: number
+}
+
+interface Combinations {
+  readonly rows: readonly Combination[]
+  readonly complete: boolean
+}
+
+interface TenantFilter {
+  readonly tenant: string
+  readonly filter: EventFilter
+}
+
+/** Full hours come from the roll-up, and the rest of the span from the events. */
+async function countCombinations(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { tenant, filter }: TenantFilter,
+): Promise<Combinations> {
+  const { session_id, text, min_ms, since = 0, until = Number.MAX_SAFE_INTEGER, probes } = filter
+  const first = Math.ceil(since / HOUR) * HOUR
+  const end = Math.floor((until + 1) / HOUR) * HOUR
+  // The roll-up does not hold these.
+  const needsRows = session_id !== undefined || text !== undefined || min_ms !== undefined || probes === true
+  const count = (span: EventFilter) => countEvents(db, trx, { tenant, filter: { ...filter, ...span } })
+  if (needsRows || first >= end) return count({})
+  const parts = [
+    await countHours(trx, { tenant, filter, first, end }),
+    ...(since < first ? [await count({ until: first - 1 })] : []),
+    ...(until >= end && until < Number.MAX_SAFE_INTEGER ? [await count({ since: end })] : []),
+  ]
+  return {
+    rows: parts.flatMap(({ rows }) => rows),
+    complete: parts.every(({ complete }) => complete),
+  }
+}
+
+async function countHours(
+  trx: QueryBuilder,
+  { tenant, filter, first, end }: TenantFilter & { readonly first: number; readonly end: number },
+): Promise<Combinations> {
+  let hours = trx
+    .selectFrom('event_hours')
+    .where('tenant_id', '=', tenant)
+    .where('hour', '>=', first)
+    .where('hour', '<', end)
+  for (const flag of ['rewritten', 'opened', 'failed'] as const) {
+    const wanted = filter[flag]
+    if (wanted !== undefined) hours = hours.where(flag, '=', wanted ? 1 : 0)
+  }
+  const dimensions = ['event', 'agent_id', 'tool', 'kind', 'by_hook'] as const
+  const rows = await hours
+    .select(dimensions)
+    .select((eb) => [
+      eb.fn.max('agent').as('agent'),
+      eb.fn.max('hook_name').as('hook_name'),
+      eb.fn.sum<number>('events').as('events'),
+    ])
+    .groupBy(dimensions)
+    .execute()
+  return { rows, complete: true }
+}
+
+async function countEvents(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { tenant, filter }: TenantFilter,
+): Promise<Combinations> {
+  // Facets count values that the filter excludes too, so its values are applied later.
+  const { event: _, agent_id: __, tool: ___, kind: ____, by_hook: _____, ...others } = filter
+  const { events, last } = await examinedEvents(db, trx, { tenant, filter: others, isLimited: true })
+  // In the order of time, so that the index over the time finds the examined events.
+  const examined = events
+    .select(['event', 'agent_id', 'tool', 'kind', 'by_hook', 'agent', 'hook_name'])
+    .orderBy('created_at', 'desc')
+    .orderBy('position', 'desc')
+    .limit(MAX_EXAMINED)
+  const rows = await trx
+    .selectFrom(examined.as('examined'))
+    .select(['event', 'agent_id', 'tool', 'kind', 'by_hook'])
+    .select((eb) => [
+      eb.fn.max('agent').as('agent'),
+      eb.fn.max('hook_name').as('hook_name'),
+      eb.fn.countAll<number>().as('events'),
+    ])
+    .groupBy(['event', 'agent_id', 'tool', 'kind', 'by_hook'])
+    .execute()
+  return {
+    rows: rows.map((row) => ({
+      ...row,
+      agent_id: row.agent_id ?? '',
+      tool: row.tool ?? '',
+      by_hook: row.by_hook ?? '',
+    })),
+    complete: last === undefined,
+  }
+}
+
+/** Each facet counts the events that the filters of the other facets select. */
+function facetsOf({ rows, complete }: Combinations, filter: EventFilter): Facets {
+  const wanted = {
+    event: filter.event,
+    agent_id: filter.agent_id,
+    tool: filter.tool,
+    kind: filter.kind,
+    by_hook: filter.by_hook,
+  }
+  type Dimension = keyof typeof wanted
+  const selected = (except?: Dimension) =>
+    rows.filter((row) =>
+      (Object.keys(wanted) as Dimension[]).every(
+        (key) => key === except || wanted[key] === undefined || wanted[key] === row[key],
+      ),
+    )
+  const facet = (key: Dimension, name: (row: Combination) => string | null = () => null) =>
+    facetCounts(selected(key).map((row) => ({ value: row[key], name: name(row), count: Number(row.events) })))
+  return {
+    event: facet('event'),
+    agent: facet('agent_id', (row) => row.agent),
+    tool: facet('tool'),
+    kind: facet('kind'),
+    hook: facet('by_hook', (row) => row.hook_name),
+    total: selected().reduce((sum, row) => sum + Number(row.events), 0),
+    complete,
+  }
+}
+
+function facetCounts(counts: readonly (FacetCount & { readonly value: string })[]): readonly FacetCount[] {
+  const byValue = new Map<string, { value: string | null; name: string | null; count: number }>()
+  for (const { value, name, count } of counts) {
+    const known = byValue.get(value)
+    if (known === undefined) byValue.set(value, { value: textOrNull(value), name, count })
+    else {
+      known.name ??= name
+      known.count += count
+    }
+  }
+  return [...byValue.values()].toSorted((a, b) => b.count - a.count).slice(0, MAX_VALUES)
+}

@@ -1,0 +1,69 @@
+import { HookError } from '../engine/core/errors/error.ts'
+import type { ResolveEventName } from '../engine/events/event-names.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
+import type { HookFolder } from './hook-folders.ts'
+import { resolveCatalogueName } from './read/read-hook-file.ts'
+import type { ValueProblem } from './read/value-problem.ts'
+
+/**
+ * Fills in what the engine needs: id, scope and, for the managed file, `locked`. Ids stay the same across reloads, so
+ * that guards and breakers keep their state. Ids of managed hooks get a prefix that no other file may use.
+ */
+export function prepareFileHooks(
+  definitions: readonly HookDefinition[],
+  folder: HookFolder,
+  resolve: ResolveEventName = resolveCatalogueName,
+): HookDefinition[] {
+  const managed = folder.level === 'managed'
+  const prefixed = (id: string) => (managed ? `managed/${id}` : id)
+  const taken = new Set(definitions.flatMap(({ id }) => (id === undefined ? [] : [prefixed(id)])))
+  return definitions.map((definition) => ({
+    ...definition,
+    id:
+      definition.id === undefined
+        ? uniqueId(preferredId(definition, folder, resolve), taken)
+        : prefixed(definition.id),
+    scope: definition.scope ?? 'tenant',
+    ...(managed ? { locked: true } : {}),
+  }))
+}
+
+function preferredId(
+  { name = '', event }: HookDefinition,
+  { label }: HookFolder,
+  resolve: ResolveEventName,
+): string {
+  return `${label}/${slug(name) || resolve(event)}`
+}
+
+function uniqueId(preferred: string, taken: Set<string>): string {
+  let id = preferred
+  for (let count = 2; taken.has(id); count++) id = `${preferred}-${count}`
+  taken.add(id)
+  return id
+}
+
+function slug(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+}
+
+/** Refuses `locked` and ids that begin with `managed/` in files that are not managed by an administrator. */
+export function checkManagedFields(
+  definitions: readonly HookDefinition[],
+  { level }: HookFolder,
+): ValueProblem[] {
+  if (level === 'managed') return []
+  return definitions.flatMap((definition, index): ValueProblem[] => [
+    ...(definition.locked ? [fieldProblem(index, 'locked', 'only the managed file may lock hooks')] : []),
+    ...(definition.id?.startsWith('managed/')
+      ? [fieldProblem(index, 'id', 'only hooks of the managed file have ids that begin with managed/')]
+      : []),
+  ])
+}
+
+function fieldProblem(index: number, field: string, message: string): ValueProblem {
+  return { path: ['hooks', index, field], part: 'value', error: new HookError('config.field', message) }
+}

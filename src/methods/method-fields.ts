@@ -1,0 +1,37 @@
+import { DOCTOR_SESSION_PREFIX } from '../engine/core/doctor-session.ts'
+import { instant } from '../engine/core/schema/more-schemas.ts'
+import { schema } from '../engine/core/schema/schema.ts'
+
+/** Schemas that the rows of many methods share. */
+export const shortText = (about?: string) => schema.text(about, { minLength: 1, maxLength: 500 })
+export const jsonObject = (about?: string) => schema.map(schema.any(), about)
+export const noParams = schema.object({})
+
+const MAX_PAGE = 200
+const DEFAULT_PAGE = 50
+
+export const pageFields = schema.partial({
+  cursor: schema.text('`nextCursor` of the previous page.'),
+  limit: schema.integer(1, MAX_PAGE, `${DEFAULT_PAGE} if omitted.`),
+})
+
+/** The span of time of a listing. */
+export const timeFields = schema.partial({ since: instant(), until: instant() })
+
+export const probeField = schema.partial({
+  probes: schema.boolean('Includes the probes of `hookhelm doctor`.'),
+})
+
+export function isProbe(session: string | null): boolean {
+  return session?.startsWith(DOCTOR_SESSION_PREFIX) === true
+}
+
+/** The filter of the store that leaves out what the doctor did. */
+export function withoutProbes(probes = false): { except_sessions?: string } {
+  return probes ? {} : { except_sessions: DOCTOR_SESSION_PREFIX }
+}
+
+/** The page that the parameters ask the store for. */
+export function requestedPage({ cursor, limit = DEFAULT_PAGE }: { cursor?: string; limit?: number }) {
+  return cursor === undefined || cursor === '' ? { limit } : { cursor, limit }
+}

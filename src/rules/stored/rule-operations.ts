@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import { inTenant, type Tx } from '../../database/operation.ts'
+import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
+import { bumpDefinitionVersions } from '../../stored-hooks/hook-operations.ts'
+import {
+  type Content,
+  mailboxMessages,
+  type NamedDefinition,
+  type NamedRow,
+  teams,
+} from '../../teams/team-tables.ts'
+import { environments, type RuleRow, rules } from './rule-tables.ts'
+
+type NewRule = Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content }
+
+export const ruleOperations = {
+  /** In the order of creation. */
+  listRules: inTenant((tx, tenant: string) =>
+    listRows(tx, rules, { tenant_id: tenant }, ['created_at', 'rule_id']),
+  ),
+
+  findRule: inTenant((tx, tenant: string, ruleId: string) =>
+    find(tx, rules, { tenant_id: tenant, rule_id: ruleId }),
+  ),
+
+  /** Undefined if the id is taken. */
+  createRule: inTenant(async (tx, tenant: string, rule: NewRule, given?: number) => {
+    const now = await tx.time(given)
+    const times = { created_at: now, updated_at: now }
+    const row = await insert(tx, rules, { tenant_id: tenant, ...rule, version: 1, ...times }, 'keep')
+    if (row !== undefined) await bumpDefinitionVersions(tx, [tenant])
+    return row
+  }),
+
+  /** Without `version` it replaces any. */
+  updateRule: inTenant(
+    async (
+      tx,
+      tenant: string,
+      rule_id: string,
+      {
+        version,
+        ...change
+      }: { readonly definition?: Content; readonly enabled?: boolean; readonly version?: number },
+      now?: number,
+    ) => {
+      const key = { tenant_id: tenant, rule_id }
+      const [row] = await update(tx, rules, version === undefined ? key : { ...key, version }, {
+        ...change,
+        version: sql`version + 1`,
+        updated_at: await tx.time(now),
+      })
+      if (row === undefined) return (await find(tx, rules, key)) === undefined ? 'missing' : 'stale'
+      await bumpDefinitionVersions(tx, [tenant])
+      return row
+    },
+  ),
+
+  deleteRule: inTenant(async (tx, tenant: string, ruleId: string) => {
+    const removed = await removeRow(tx, rules, { tenant_id: tenant, rule_id: ruleId })
+    if (removed) await bumpDefinitionVersions(tx, [tenant])
+    return removed
+  }),
+}
+
+export const teamOperations = {
+  /** Creates the team if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
+  saveTeam: inTenant((tx, tenant: string, team: NamedDefinition, isNew: boolean, now?: number) =>
+    saveNamed(tx, teams, { tenant_id: tenant, ...team, isNew, now }),
+  ),
+  findTeam: inTenant((tx, tenant: string, name: string) => find(tx, teams, { tenant_id: tenant, name })),
+  listTeams: inTenant((tx, tenant: string) => listRows(tx, teams, { tenant_id: tenant }, ['name'])),
+  /** Deletes the team with the mailboxes of its members. */
+  deleteTeam: inTenant(async (tx, tenant: string, name: string) => {
+    await removeRow(tx, mailboxMessages, { tenant_id: tenant, team: name })
+    return removeRow(tx, teams, { tenant_id: tenant, name })
+  }),
+}
+
+export const environmentOperations = {
+  /** As `saveTeam`. */
+  saveEnvironment: inTenant(
+    (tx, tenant: string, environment: NamedDefinition, isNew: boolean, now?: number) =>
+      saveNamed(tx, environments, { tenant_id: tenant, ...environment, isNew, now }),
+  ),
+  findEnvironment: inTenant((tx, tenant: string, name: string) =>
+    find(tx, environments, { tenant_id: tenant, name }),
+  ),
+  listEnvironments: inTenant((tx, tenant: string) =>
+    listRows(tx, environments, { tenant_id: tenant }, ['name']),
+  ),
+  deleteEnvironment: inTenant((tx, tenant: string, name: string) =>
+    removeRow(tx, environments, { tenant_id: tenant, name }),
+  ),
+}
+
+interface NamedWrite extends NamedDefinition {
+  readonly tenant_id: string
+  readonly isNew: boolean
+  readonly now: number | undefined
+}
+
+async function saveNamed(
+  tx: Tx,
+  table: typeof teams | typeof environments,
+  { isNew, now: given, definition, ...key }: NamedWrite,
+): Promise<NamedRow | undefined> {
+  const now = await tx.time(given)
+  if (isNew) return insert(tx, table, { ...key, definition, created_at: now, updated_at: now }, 'keep')
+  return (await update(tx, table, key, { definition, updated_at: now }))[0]
+}

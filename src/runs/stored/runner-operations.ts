@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { inTenant, operation, type Tx, timed } from '../../database/operation.ts'
+import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
+import { offerKeys } from './demand-keys.ts'
+import { readRun } from './run-row.ts'
+import { reportRun } from './run-state.ts'
+import { type RunnerRow, runners, runs, type TakenRun, type TakeRunRequest } from './run-tables.ts'
+
+type NewRunner = Omit<RunnerRow, 'registered_at' | 'last_seen_at' | 'is_leaving'>
+
+/** Literals, because a partial index serves no parameter. */
+const isHeld = sql`status in ('claimed', 'running', 'stopping')`
+
+export const runnerOperations = {
+  /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
+  registerRunner: inTenant(async (tx, runner: NewRunner, now?: number): Promise<RunnerRow> => {
+    const { tenant_id, runner_id, ...offer } = runner
+    const time = tx.now(now)
+    const columns = {
+      ...offer,
+      ...offerKeys(runner),
+      registered_at: time,
+      last_seen_at: time,
+      is_leaving: false,
+    }
+    await endLeases(tx, { tenant_id, runner_id }, now)
+    const row = await insert(tx, runners, { tenant_id, runner_id, ...columns }, columns)
+    // An insert that replaces always returns its row.
+    return row as RunnerRow
+  }, timed),
+
+  /** `silent_ms`: since when it was not seen, by the clock of the store. */
+  findRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
+    const row = await find(tx, runners, { tenant_id: tenant, runner_id })
+    return row && { ...row, silent_ms: (await tx.time(now)) - row.last_seen_at }
+  }, timed),
+
+  listRunners: inTenant((tx, tenant: string) =>
+    listRows(tx, runners, { tenant_id: tenant }, ['registered_at', 'runner_id']),
+  ),
+
+  /**
+   * Marks the runner as alive and extends the leases of its running runs. A claimed run must report `started` within its
+   * first lease, because the answer to the poll may be lost; a stopping run must end within its own. Undefined if the runner
+   * is not registered.
+   */
+  keepRunner: inTenant(async (tx, tenant: string, runner_id: string, lease_ms: number, now?: number) => {
+    const key = { tenant_id: tenant, runner_id }
+    const [row] = await update(tx, runners, key, { last_seen_at: tx.now(now) })
+    if (row !== undefined)
+      await update(
+        tx,
+        runs,
+        { ...key, status: 'running' },
+        { lease_ms, due_at: sql`${tx.now(now)} + ${lease_ms}` },
+        [isHeld],
+      )
+    return row
+  }, timed),
+
+  /** Asks the runner to leave: it gets no more runs. Undefined if it is not registered. */
+  markRunnerLeaving: inTenant(
+    async (tx, tenant: string, runner_id: string) =>
+      (await update(tx, runners, { tenant_id: tenant, runner_id }, { is_leaving: true }))[0],
+  ),
+
+  /** Removes the runner and ends the leases of its runs. */
+  removeRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
+    await endLeases(tx, { tenant_id: tenant, runner_id }, now)
+    return removeRow(tx, runners, { tenant_id: tenant, runner_id })
+  }, timed),
+
+  /** The sessions of a runner whose runs are `stopping`. */
+  stoppingSessions: inTenant(async (tx, tenant: string, runner_id: string) => {
+    const stopping = { tenant_id: tenant, runner_id, status: 'stopping' } as const
+    return (await listRows(tx, runs, stopping, ['position'], [isHeld])).map((row) => row.session_id)
+  }),
+
+  /**
+   * Takes the oldest pending run of the tenant whose demands the runner meets. A run that is not prepared becomes
+   * `preparing`, a prepared one `claimed` by the runner. `needsHooks` names the agents whose runs have start hooks; runs of
+   * others, and runs of hooks, count as prepared. Two polls never take the same run. A run whose parameters cannot be
+   * decrypted fails, and the next one is taken.
+   */
+  takeRun: operation(timed, async (call, given: TakeRunRequest): Promise<TakenRun | undefined> => {
+    const request = call.sentAt === undefined ? given : { now: call.sentAt, ...given }
+    for (;;) {
+      const lease = randomUUID()
+      const row = await call.db.statements.takeRun({ ...request, lease })
+      if (row === undefined) return undefined
+      const run = readRun(call.db, row)
+      const next: TakenRun['next'] = run.status === 'preparing' ? 'prepare' : 'start'
+      if (run.parameters !== null) return { run: { ...run, parameters: run.parameters }, next, lease }
+      await reportRun.run(call, request.tenant, run.run_id, null, { ...UNREADABLE_RUN }, request.now)
+    }
+  }),
+}
+
+/** The runs of a runner that is gone are due at once. */
+async function endLeases(
+  tx: Tx,
+  runner: Pick<RunnerRow, 'tenant_id' | 'runner_id'>,
+  now: number | undefined,
+) {
+  await update(tx, runs, runner, { due_at: tx.now(now) }, [isHeld])
+}
+
+const UNREADABLE_RUN = {
+  report: 'ended',
+  status: 'failed',
+  error: 'secret.unreadable: the key that sealed the parameters of the run is gone',
+} as const

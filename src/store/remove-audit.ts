@@ -1,0 +1,227 @@
+import { sql } from 'kysely'
+import { afterWholeJournal, inSystemOf, operation, timed } from '../database/operation.ts'
+import type { QueryBuilder, SqlDatabase } from '../database/sql-database.ts'
+import { type Expiry, keyOf, type Table } from '../database/table.ts'
+import { nextTurn } from '../engine/core/values/clock.ts'
+import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from '../history/stored/audit-chain.ts'
+import { tables } from './tables.ts'
+
+const STEP = 1_000
+
+export const retentionOperations = {
+  /** Deletes executions and done deliveries that are older, and everything that has expired, in small steps. Returns how many. */
+  prune: operation(
+    { ...timed, ...afterWholeJournal },
+    async (
+      call,
+      limits: { readonly keep_executions_ms: number; readonly keep_deliveries_ms: number },
+      given?: number,
+    ) => {
+      const { db } = call
+      const now = await inSystemOf(call, (tx) => tx.time(given))
+      const before = {
+        history: now - limits.keep_executions_ms,
+        'done deliveries': now - limits.keep_deliveries_ms,
+        none: now,
+      }
+      let count = 0
+      for (const { chain } of await db.system(listChains))
+        count += await repeat(() =>
+          db.system((trx) => pruneChain(db, trx, { chain, before: before.history })),
+        )
+      for (const prune of [pruneEvents, pruneRunEvents, pruneRuns, pruneRunSessions])
+        count += await repeat(() => db.system((trx) => prune(trx, before.history)))
+      for (const { table, expiry } of expiring)
+        count += await repeat(() =>
+          db.system((trx) =>
+            pruneRows(trx, table, { ...expiry, before: before[expiry.keep] - (expiry.span ?? 0) }),
+          ),
+        )
+      return count
+    },
+  ),
+}
+
+/** Repeats a step until it deletes nothing. */
+async function repeat(step: () => Promise<number>): Promise<number> {
+  for (let count = 0; ; ) {
+    const removed = await step()
+    if (removed === 0) return count
+    // The SQLite store has one thread; other calls run between two turns.
+    await nextTurn()
+    count += removed
+  }
+}
+
+/** Deletes only the start of a chain, so that the rest can still be verified. */
+async function pruneChain(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, before }: { chain: string; before: number },
+): Promise<number> {
+  const row = await trx.selectFrom('audit_chains').selectAll().where('chain', '=', chain).executeTakeFirst()
+  if (row === undefined) return 0
+  const first = await trx
+    .selectFrom('hook_executions')
+    .select(['seq', 'mac', 'created_at'])
+    .where('chain', '=', chain)
+    .orderBy('seq')
+    .limit(STEP)
+    .execute()
+  const young = first.findIndex((execution) => execution.created_at >= before)
+  const old = young < 0 ? first : first.slice(0, young)
+  const last = old.at(-1)
+  if (last === undefined) return 0
+  await trx.deleteFrom('hook_executions').where('chain', '=', chain).where('seq', '<=', last.seq).execute()
+  await trx.deleteFrom('audit_gaps').where('chain', '=', chain).where('to_seq', '<=', last.seq).execute()
+  await moveBase(db, trx, { ...row, base_seq: last.seq, base_link: last.mac })
+  return old.length
+}
+
+async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow): Promise<void> {
+  const key = chainKey(db, row)
+  await trx
+    .updateTable('audit_chains')
+    .set({
+      base_seq: row.base_seq,
+      base_link: row.base_link,
+      // A chain without its key cannot be verified.
+      base_mac: key === undefined ? new Uint8Array() : baseMac(key, row),
+    })
+    .where('chain', '=', row.chain)
+    .execute()
+}
+
+const expiring = tables.flatMap((table: Table) => (table.expiry ?? []).map((expiry) => ({ table, expiry })))
+
+async function pruneRows(
+  trx: QueryBuilder,
+  table: Table,
+  { where, order, before }: Expiry & { readonly before: number },
+): Promise<number> {
+  const [from, key] = [sql.table(table.name), sql.join(keyOf(table).map((name) => sql.ref(name)))]
+  const condition = sql.raw(where.replaceAll(':before', String(before)))
+  const { numAffectedRows } = await sql`
+    delete from ${from} where (${key}) in (
+      select ${key} from ${from} where ${condition}
+      ${order === undefined ? sql`` : sql`order by ${sql.ref(order)}`} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Deletes the oldest events with their summaries, which share the time of their event. */
+async function pruneEvents(trx: QueryBuilder, before: number): Promise<number> {
+  // Ordered by the key too, so that both statements select the same events.
+  const oldest = sql`select tenant_id, event_id, created_at from events where created_at < ${before}
+    order by created_at, tenant_id, event_id limit ${STEP}`
+  await sql`
+    delete from event_summaries where position in (
+      select s.position from (${oldest}) e join event_summaries s
+        on s.tenant_id = e.tenant_id and s.created_at = e.created_at and s.event_id = e.event_id)`.execute(
+    trx,
+  )
+  const { numAffectedRows } = await sql`
+    delete from events where (tenant_id, event_id) in (select tenant_id, event_id from (${oldest}) e)`.execute(
+    trx,
+  )
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Ended runs go with the history. A run whose finish is not confirmed stays: its hooks have not run yet. */
+const endedRun = (before: number) => sql`r.completed_at < ${before} and not r.finish_pending`
+
+/** First, because runs may have many events. Events of sessions without runs go with their session. */
+async function pruneRunEvents(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from run_events where (tenant_id, position) in (
+      select e.tenant_id, e.position from runs r
+        join run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id
+      where ${endedRun(before)} limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+async function pruneRuns(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from runs where position in (
+      select r.position from runs r where ${endedRun(before)} order by r.completed_at limit ${STEP})`.execute(
+    trx,
+  )
+  return Number(numAffectedRows ?? 0)
+}
+
+/** A session that has a run stays with it. */
+async function pruneRunSessions(trx: QueryBuilder, before: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from run_sessions where (tenant_id, session_id) in (
+      select s.tenant_id, s.session_id from run_sessions s
+      where s.created_at < ${before} and not exists (
+        select 1 from runs r where r.tenant_id = s.tenant_id and r.session_id = s.session_id)
+      order by s.created_at limit ${STEP})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+interface RemovedRow {
+  readonly chain: string
+  readonly seq: number
+  readonly mac: Uint8Array
+}
+
+/** Deletes the executions of a tenant in small steps and records each gap, so that the chains still verify. */
+export async function removeTenantAudit(db: SqlDatabase, tenant: string): Promise<void> {
+  await repeat(() => db.system((trx) => removeTenantStep(db, trx, tenant)))
+}
+
+async function removeTenantStep(db: SqlDatabase, trx: QueryBuilder, tenant: string): Promise<number> {
+  const rows = await trx
+    .selectFrom('hook_executions')
+    .select(['position', 'chain', 'seq', 'mac'])
+    .where('tenant_id', '=', tenant)
+    .orderBy('created_at')
+    .orderBy('position')
+    .limit(STEP)
+    .execute()
+  if (rows.length === 0) return 0
+  await trx
+    .deleteFrom('hook_executions')
+    .where(
+      'position',
+      'in',
+      rows.map((row) => row.position),
+    )
+    .execute()
+  const byChain = Map.groupBy(rows, (row) => row.chain)
+  for (const [chain, removed] of byChain) await insertGaps(db, trx, { chain, removed })
+  return rows.length
+}
+
+async function insertGaps(
+  db: SqlDatabase,
+  trx: QueryBuilder,
+  { chain, removed }: { chain: string; removed: readonly RemovedRow[] },
+): Promise<void> {
+  const row = await trx
+    .selectFrom('audit_chains')
+    .select(['chain', 'sealed_key'])
+    .where('chain', '=', chain)
+    .executeTakeFirst()
+  const key = row && chainKey(db, row)
+  // A chain without its key cannot be verified, so it needs no gap.
+  if (key === undefined) return
+  for (const run of runsOf(removed)) {
+    const gap = { chain, from_seq: run.from, to_seq: run.last.seq, link: run.last.mac }
+    await trx
+      .insertInto('audit_gaps')
+      .values({ ...gap, mac: gapMac(key, gap) })
+      .execute()
+  }
+}
+
+/** Consecutive rows form one gap. */
+function runsOf(removed: readonly RemovedRow[]): readonly { from: number; last: RemovedRow }[] {
+  const runs: { from: number; last: RemovedRow }[] = []
+  for (const row of removed.toSorted((a, b) => a.seq - b.seq)) {
+    const run = runs.at(-1)
+    if (run !== undefined && run.last.seq + 1 === row.seq) run.last = row
+    else runs.push({ from: row.seq, last: row })
+  }
+  return runs
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { MASTER_TENANT, type TenantRow, type TokenRow, tenants, tokens } from '../access/tenant-tables.ts'
+import { isUuid } from '../database/column-values.ts'
+import { afterWholeJournal, inSystem, inSystemOf, inTenant, operation } from '../database/operation.ts'
+import { find, insert, listRows, removeRow } from '../database/rows.ts'
+import type { Table } from '../database/table.ts'
+import { bumpDefinitionVersions } from '../stored-hooks/hook-operations.ts'
+import { removeTenantAudit } from './remove-audit.ts'
+import { tables } from './tables.ts'
+
+/** Tables without a foreign key, from which deleting a tenant does not cascade. */
+const uncascaded = tables.filter(
+  ({ columns, foreignKeys, outlivesTenant }: Table) =>
+    'tenant_id' in columns &&
+    columns.tenant_id?.references === undefined &&
+    foreignKeys === undefined &&
+    !outlivesTenant,
+)
+
+export const tenantOperations = {
+  createTenant: inSystem(async (tx, tenant: TenantRow): Promise<void> => {
+    await insert(tx, tenants, tenant)
+  }),
+
+  listTenants: inSystem(async (tx, page: { readonly after?: string; readonly limit: number }) => {
+    const { after, limit } = page
+    const isBehind = after !== undefined && isUuid(after) ? sql`and id > ${after}` : sql``
+    const { rows } = await sql<TenantRow>`select id, name, created_at from tenants
+      where id <> ${MASTER_TENANT} ${isBehind} order by id limit ${limit}`.execute(tx.trx)
+    return rows
+  }),
+
+  findTenant: inSystem((tx, idOrName: string) =>
+    find(tx, tenants, isUuid(idOrName) ? { id: idOrName } : { name: idOrName }),
+  ),
+
+  /** Deletes a tenant with everything it has, its recorded events too. False if it does not exist. */
+  deleteTenant: operation(afterWholeJournal, async (call, id: string) => {
+    if (id === MASTER_TENANT) return false
+    const isDeleted = await inSystemOf(call, async (tx) => {
+      if (!(await removeRow(tx, tenants, { id }))) return false
+      for (const { name } of uncascaded)
+        await sql`delete from ${sql.table(name)} where tenant_id = ${id}`.execute(tx.trx)
+      await bumpDefinitionVersions(tx, [id])
+      return true
+    })
+    if (isDeleted) await removeTenantAudit(call.db, id)
+    return isDeleted
+  }),
+
+  /** `hash` is the SHA-256 of the token; the token itself is never stored. */
+  createToken: inTenant(async (tx, token: TokenRow & { readonly hash: Uint8Array }): Promise<void> => {
+    await insert(tx, tokens, token)
+  }),
+
+  /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
+  findToken: operation({}, (call, hash: Uint8Array) => call.db.statements.findToken(hash)),
+
+  listTokens: inTenant((tx, tenant: string) =>
+    listRows(tx, tokens, { tenant_id: tenant }, ['created_at', 'id']),
+  ),
+
+  deleteToken: inTenant((tx, tenant: string, id: string) => removeRow(tx, tokens, { tenant_id: tenant, id })),
+}

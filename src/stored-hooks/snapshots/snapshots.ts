@@ -1,0 +1,338 @@
+import { LRUCache } from 'lru-cache'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
+import { type HookError, isHookError } from '../../engine/core/errors/error.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Hooks } from '../../engine/dispatch/hooks.ts'
+import { type HookFileNotice, hookFileNotices } from '../../hook-files/watch/hook-file-notices.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Store } from '../../store/store.ts'
+import type { HookRow } from '../hook-tables.ts'
+import {
+  type AgentFolders,
+  type AttachedFiles,
+  byCreation,
+  type DefinitionMemory,
+  definitionMemory,
+  registerOne,
+  registerStored,
+  removeStored,
+  type Snapshot,
+} from './snapshot.ts'
+
+export interface Snapshots {
+  /** Synchronous if the tenant is loaded. Only the first dispatch of a tenant asks the store. */
+  of(tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot>
+  /**
+   * Reloads the definitions and settings of a tenant; for the master tenant, those of all tenants. With a version,
+   * skips snapshots that have it already.
+   */
+  refresh(tenant: string, version?: number): Promise<void>
+  /** Applies one changed hook without loading the others. */
+  applyChange(tenant: string, change: HookChange): Promise<void>
+  /** The loaded snapshots. */
+  loaded(): readonly Snapshot[]
+  /** What a person should know about the hook files of a tenant. Loads folders that failed again: their files may be mended. */
+  fileNotices(tenant: string): Promise<readonly HookFileNotice[]>
+  close(): void
+}
+
+/** A changed stored hook. Without a row it was deleted. */
+export interface HookChange {
+  readonly hookId: string
+  readonly row?: HookRow
+}
+
+interface SnapshotsOptions {
+  readonly store: Pick<Store, 'loadDefinitions' | 'findTenant'>
+  readonly settings: Settings
+  /**
+   * Creates the hooks of one tenant. `folderOf` returns the folder of a hook's file, if it has one. `isLocal`: their events come
+   * from this machine.
+   */
+  makeHooks(tenant: string, folderOf: (hook: string) => string | undefined, isLocal: boolean): Hooks
+  /** Adds the hook files of a folder and watches them. Throws for an invalid file. */
+  attachFiles?(hooks: Hooks, folder: AgentFolders): AttachedFiles
+  /** Called once changed hooks of a tenant are in use here; not for its first load. */
+  onReload?(tenant: string): void
+  /** How many tenants stay loaded. Others are loaded again when they are used. */
+  readonly max?: number
+  /** The same for folders, whose files are checked every second. */
+  readonly maxFolders?: number
+}
+
+/** The loaded state of one tenant. Concurrent callers share one load. */
+interface Entry {
+  snapshot?: Snapshot
+  loading?: Promise<Snapshot>
+  readonly tenant: string
+  readonly folder: AgentFolders | undefined
+  files?: AttachedFiles
+  /** Evicted or deleted. Waiting callers still get it, but its files are no longer watched. */
+  isGone: boolean
+  /** The breaker setting that its hooks were created with. */
+  breaker?: string
+  /** The version of the tenant's definitions in use. */
+  version?: number
+  /** Counts changes, so that a load that began before a change does not count as current. */
+  changes: number
+  readonly remember: DefinitionMemory
+}
+
+export function createSnapshots(options: SnapshotsOptions): Snapshots {
+  const { store, settings, makeHooks, attachFiles, onReload, max = 2_000, maxFolders = 64 } = options
+  const dispose = (entry: Entry) => {
+    entry.isGone = true
+    entry.files?.close()
+  }
+  const tenants = new LRUCache<string, Entry>({ max, dispose })
+  const folders = new LRUCache<string, Entry>({ max: maxFolders, dispose })
+  /** Folders that could not be loaded, so that their files stay visible. */
+  const failed = new LRUCache<string, FailedFolder>({ max: maxFolders })
+  const all = () => [...tenants, ...folders]
+  const rememberGlobal = definitionMemory()
+  let globals: Promise<readonly HookRow[]> | undefined
+
+  const loadGlobals = (): Promise<readonly HookRow[]> => {
+    globals ??= store.loadDefinitions(MASTER_TENANT).then(({ hooks }) => hooks)
+    globals.catch(() => {
+      globals = undefined
+    })
+    return globals
+  }
+
+  /** Attaches the files to new hooks, and closes the old files once the new hooks are complete. */
+  const attach = (hooks: Hooks, entry: Entry): AttachedFiles | undefined => {
+    if (entry.folder === undefined || attachFiles === undefined) return undefined
+    const before = entry.files
+    try {
+      entry.files = attachFiles(hooks, entry.folder)
+    } catch (thrown) {
+      throw isHookError(thrown) ? unusableFile(thrown) : thrown
+    }
+    before?.close()
+    if (entry.isGone) entry.files.close()
+    return entry.files
+  }
+
+  const load = async (entry: Entry): Promise<Snapshot> => {
+    const { tenant } = entry
+    const folderOf = (hook: string) => entry.files?.find(hook)?.folder
+    for (;;) {
+      const { changes } = entry
+      await settings.reload(tenant)
+      const [own, shared, row] = await Promise.all([
+        store.loadDefinitions(tenant),
+        loadGlobals(),
+        tenant === MASTER_TENANT ? MASTER_TENANT : store.findTenant(tenant),
+      ])
+      // A deleted tenant has no hooks, and without hooks every gate would allow.
+      if (row === undefined) throw serverError('gateway.not_found', 'there is no such tenant')
+      if (changes !== entry.changes) continue
+      const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
+      const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
+      const remember: DefinitionMemory = (row, trippedBy) =>
+        isOwn(row) || trippedBy ? entry.remember(row, trippedBy) : rememberGlobal(row)
+      const rows = [...own.hooks.filter(isOwn), ...shared].toSorted(byCreation)
+      const { snapshot: before } = entry
+      const isSame =
+        before !== undefined && entry.breaker === breaker && keepsOrder([...before.rows.keys()], rows)
+      const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf, entry.folder !== undefined)
+      const definitions = { rows, tripped: new Map(own.tripped.map(({ hookId, by }) => [hookId, by])) }
+      const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
+      const files = isSame ? entry.files : attach(hooks, entry)
+      entry.breaker = breaker
+      entry.version = own.version
+      entry.snapshot = snapshotOf(tenant, hooks, filled, files)
+      if (before !== undefined) onReload?.(tenant)
+      return entry.snapshot
+    }
+  }
+
+  const reload = (key: string, entry: Entry): Promise<Snapshot> => {
+    entry.loading ??= load(entry)
+      .then((snapshot) => {
+        failed.delete(key)
+        return snapshot
+      })
+      .catch((thrown) => {
+        const { tenant, folder } = entry
+        if (folder !== undefined && isHookFileError(thrown))
+          failed.set(key, { tenant, folder, error: thrown })
+        if (isFinal(thrown, entry)) forget(key, entry)
+        throw thrown
+      })
+      .finally(() => {
+        delete entry.loading
+      })
+    return entry.loading
+  }
+
+  const refreshEntry = (key: string, entry: Entry): Promise<unknown> =>
+    reload(key, entry).catch((thrown) => {
+      // An evicted entry needs no refresh. A folder that could not be loaded is loaded again on its next use.
+      if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
+    })
+
+  const forget = (key: string, entry: Entry) => {
+    const cache = cacheOf(entry.folder)
+    if (cache.peek(key) === entry) cache.delete(key)
+  }
+
+  const cacheOf = (folder: AgentFolders | undefined) => (folder === undefined ? tenants : folders)
+
+  const entryOf = (key: string, tenant: string, folder: AgentFolders | undefined): Entry => {
+    const known = cacheOf(folder).get(key)
+    if (known !== undefined) return known
+    const fresh: Entry = { tenant, folder, changes: 0, isGone: false, remember: definitionMemory() }
+    cacheOf(folder).set(key, fresh)
+    return fresh
+  }
+
+  const refresh = async (tenant: string, version?: number): Promise<void> => {
+    const isMaster = tenant === MASTER_TENANT
+    if (isMaster) {
+      globals = undefined
+      await settings.reload(MASTER_TENANT)
+    }
+    const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
+    const stale = concerned.filter(
+      ([, entry]) => isMaster || version === undefined || entry.version !== version,
+    )
+    await Promise.all(
+      stale.map(([key, entry]) => {
+        entry.changes++
+        return refreshEntry(key, entry)
+      }),
+    )
+  }
+
+  const of = (tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot> => {
+    const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
+    const entry = entryOf(key, tenant, folder)
+    return entry.snapshot ?? reload(key, entry)
+  }
+
+  const fileNotices = async (tenant: string): Promise<readonly HookFileNotice[]> => {
+    const broken = [...failed.values()].filter((failure) => failure.tenant === tenant)
+    await Promise.allSettled(broken.map(async ({ folder }) => of(tenant, folder)))
+    const notices = [
+      ...[...failed.values()].filter((failure) => failure.tenant === tenant).map(failureNotice),
+      ...all().flatMap(([, { tenant: owner, files }]) =>
+        owner === tenant ? (files?.status() ?? []).flatMap(hookFileNotices) : [],
+      ),
+    ]
+    return [...new Map(notices.map((notice) => [notice.text, notice])).values()]
+  }
+
+  return {
+    of,
+    fileNotices,
+    async applyChange(tenant, change) {
+      if (tenant === MASTER_TENANT) return refresh(tenant)
+      const concerned = all().filter(([, entry]) => entry.tenant === tenant)
+      await Promise.all(
+        concerned.map(async ([key, entry]) => {
+          // A load in progress may not include the change, so it starts over.
+          entry.changes++
+          if (entry.loading === undefined && tryToApply(entry, change)) onReload?.(tenant)
+          else await refreshEntry(key, entry)
+        }),
+      )
+    },
+    refresh,
+    close() {
+      tenants.clear()
+      folders.clear()
+    },
+    loaded: () => all().flatMap(([, { snapshot }]) => (snapshot === undefined ? [] : [snapshot])),
+  }
+}
+
+function snapshotOf(
+  tenant: string,
+  hooks: Hooks,
+  stored: Pick<Snapshot, 'rows' | 'broken'>,
+  files: AttachedFiles | undefined,
+): Snapshot {
+  return {
+    tenant,
+    hooks,
+    ...stored,
+    find: (hook) => stored.rows.get(hook) ?? files?.find(hook),
+    files: () => files?.status() ?? [],
+  }
+}
+
+/** Whether these hooks keep their order and new ones follow them, because an engine keeps the order of creation. */
+function keepsOrder(before: readonly string[], rows: readonly HookRow[]): boolean {
+  const ids = rows.map(({ id }) => id)
+  const present = new Set(ids)
+  return before.filter((id) => present.has(id)).every((id, index) => ids[index] === id)
+}
+
+/** A hook that cannot be registered, because a file uses its id, is handled by a complete load. */
+function tryToApply(entry: Entry, change: HookChange): boolean {
+  try {
+    return applyToEntry(entry, change)
+  } catch {
+    return false
+  }
+}
+
+/** Applies the change of one hook of the tenant itself. Returns false if everything must be reloaded. */
+function applyToEntry(entry: Entry, { hookId, row }: HookChange): boolean {
+  const { snapshot, tenant, version, files } = entry
+  if (snapshot === undefined || version === undefined) return false
+  const known = snapshot.rows.get(hookId)
+  if (row === undefined) {
+    if (known !== undefined) removeStored(snapshot.hooks, hookId)
+  } else {
+    if (row.tenant_id !== tenant) return false
+    const last = [...snapshot.rows.values()].at(-1)
+    if (known === undefined && last !== undefined && byCreation(last, row) > 0) return false
+    // A later change is already applied.
+    if (known !== undefined && known.version > row.version) return true
+  }
+  const rows = new Map(snapshot.rows)
+  const broken = new Map(snapshot.broken)
+  broken.delete(hookId)
+  if (row === undefined) rows.delete(hookId)
+  else {
+    const reason = registerOne(snapshot.hooks, entry.remember(row))
+    if (reason !== undefined) broken.set(hookId, reason)
+    rows.set(hookId, row)
+  }
+  entry.snapshot = snapshotOf(tenant, snapshot.hooks, { rows, broken }, files)
+  // The change raised the stored version by one. If another change came in between, the next poll finds it.
+  entry.version = version + 1
+  return true
+}
+
+interface FailedFolder {
+  readonly tenant: string
+  readonly folder: AgentFolders
+  readonly error: HookError
+}
+
+/** The code says that a file is at fault; the message keeps the code, file and line of every problem. */
+function unusableFile(error: HookError): HookError {
+  const at = error.at === undefined ? {} : { at: error.at }
+  return serverError('config.hook_file', error.message, { cause: error, ...at })
+}
+
+/** Whether hooks could not be loaded because of a hook file. */
+export function isHookFileError(thrown: unknown): thrown is HookError {
+  return isHookError(thrown) && thrown.code === 'config.hook_file'
+}
+
+/** The message of the error lists every problem with its file and line. */
+function failureNotice({ error }: FailedFolder): HookFileNotice {
+  const { message, at = '' } = error
+  return { file: at.replace(/:\d+:\d+$/, ''), effect: 'closed', text: message }
+}
+
+/** Whether the old snapshot is useless: the tenant is deleted, or the folder's files no longer fit its hooks. */
+function isFinal(thrown: unknown, { folder }: Entry): boolean {
+  if (!isHookError(thrown)) return false
+  return thrown.code === 'gateway.not_found' || (folder !== undefined && thrown.code.startsWith('config.'))
+}
