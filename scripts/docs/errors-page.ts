@@ -32,7 +32,9 @@ const areas: Readonly<Record<string, string>> = {
 }
 
 const allErrors = { ...errorTable, ...handlerErrors, ...serverErrors }
-const tables = ['error-table', 'handler-errors', 'server-errors'].map((name) => `src/engine/core/${name}.ts`)
+const tables = ['error-table', 'handler-errors', 'server-errors'].map(
+  (name) => `src/engine/core/errors/${name}.ts`,
+)
 
 export function errorsPage(): Page {
   const meanings = readMeanings()

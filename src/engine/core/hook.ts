@@ -1,3 +1,4 @@
+import { decisionKinds } from './decision.ts'
 import { type FieldsType, schema } from './schema/schema.ts'
 
 /** The outcomes of an agent's step. */
@@ -80,17 +81,14 @@ export const baseHookFields = {
     if_expr: schema.text('A condition in CEL: `tool_input.command.contains("--force")`.'),
     match,
     opaque: schema.choice(
-      ['allow', 'ask', 'block'],
+      decisionKinds,
       'If a shell line hides what the hook may look for: allow (the default), ask or block.',
     ),
     timeout_ms: schema.integer(1, 600_000, 'The deadline in milliseconds; the event sets the default.'),
     on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
     on_timeout: policy('What a missed deadline means for a gate.'),
     on_invalid: policy('What an unreadable answer means for a gate.'),
-    answer: schema.choice(
-      ['strict', 'lenient', 'ignore'],
-      'How an answer is read: `strict` (the default), `lenient` or `ignore`.',
-    ),
+    answer: schema.choice(['strict', 'lenient', 'ignore'], 'How an answer is read; `strict` by default.'),
     priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
     enabled: schema.boolean('false switches it off.'),
     disabled_reason: schema.text('Why the hook is off.'),

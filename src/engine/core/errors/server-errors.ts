@@ -16,8 +16,7 @@ export const serverErrors = {
   /** The database was written by a newer version. */
   'store.newer': 'Start the newer version again; there is no way back for its data.',
   /** The database was made by an older development version, before the first release. */
-  'store.older':
-    'Move the database away and start afresh, or start the version that made it and export what you need.',
+  'store.older': 'Move the database away and start afresh, or use the version that made it.',
   /** The database role can see the rows of every tenant, so row-level security would not apply. */
   'store.role':
     'Connect as a role that is neither superuser, nor BYPASSRLS, nor the owner of the tables in use.',
@@ -78,9 +77,9 @@ export const serverErrors = {
   'runs.unknown_runner': 'Register it again with POST /runner/register; `hookhelm runner` does so by itself.',
 
   /** A tool call names a run that this gateway did not start, so the hooks of the run are not known here. */
-  'runs.unknown_run': 'Connect the coding agent to the gateway that its runner polls.',
+  'runs.unknown_run': 'Connect the agent to the gateway of its runner.',
   /** A tool call may belong to a run of the same coding agent that has not reported its session yet. */
-  'runs.unknown_session': 'Make the call again, or stop the run that the message names.',
+  'runs.unknown_session': 'Try again, or stop the run that the message names.',
   /** A tool of a run names a file outside of the folder of the run. */
   'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
   /** A run should start a coding agent whose tool calls would not reach the hooks. */
