@@ -74,7 +74,7 @@ export type FileTest = (file: FileEffect, envelope: Envelope) => boolean
 export const homes = ['~', '/root', '/home/*', '/Users/*'] as const
 
 function compilePath(inside: string, at: string): FileTest {
-  const bare = inside.startsWith('../') ? [inside.slice(2)] : []
+  const bare = inside.startsWith('./') ? [inside.slice(2)] : []
   const written = inside.startsWith('~/')
     ? homes.map((home) => `${home}${inside.slice(1)}`)
     : [inside, ...bare]

@@ -117,7 +117,7 @@ function exceptedPlaces(
  * symbolic link only if its target does too.
  */
 function compileExceptedPath(inside: string, at: string): FileTest {
-  const isRelative = inside.startsWith('../')
+  const isRelative = inside.startsWith('./')
   const bare = isRelative ? inside.slice(2) : inside
   const written = bare.startsWith('~/') ? homes.map((home) => `${home}${bare.slice(1)}`) : [bare]
   const globs = written
