@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { Edition } from '../engine/core/values/edition.ts'
 import type { SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { type Blueprint, checkParameters, readBlueprint } from './blueprints/blueprint.ts'
@@ -30,7 +31,7 @@ export interface RunRequest {
 
 /** What only the coordinator decides about a run. */
 export interface RunOrigin
-  extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id' | 'overrides'>> {
+  extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id' | 'overrides' | 'origin'>> {
   readonly session_id?: string
 }
 
@@ -79,7 +80,7 @@ export async function createRun(
       hook_point: origin.hook_point ?? null,
       depth: origin.depth ?? 0,
       key: origin.key ?? null,
-      ...(origin.overrides === undefined ? {} : { overrides: origin.overrides }),
+      ...definedFields({ overrides: origin.overrides, origin: origin.origin }),
       created_by: request.created_by,
       claim_within_ms: CLAIM_WITHIN_MS,
     },
@@ -116,6 +117,7 @@ export async function resumeSession(
       ...{ agent_name, parameters, project_dir, parent_session_id, created_by },
       ...{ parent_run_id: null, hook_point: null, depth, key: key ?? null },
       execution_mode: 'async_poll',
+      ...(key === undefined ? {} : { origin: 'callback' as const }),
       demands: demandsOf(blueprint, {}),
       claim_within_ms: CLAIM_WITHIN_MS,
     },

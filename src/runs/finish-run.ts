@@ -35,7 +35,7 @@ export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> 
       await dispatchFinish(parts, run, result)
     }
     // A recovery rule has its own record of the runs that it starts.
-    if (run.hook_point === null && run.parent_run_id !== null && !isStartedByRule(run))
+    if (run.hook_point === null && run.parent_run_id !== null && run.origin === 'hook')
       await reportToCause(parts, run)
     if (run.execution_mode === 'async_callback' && !(await callBack(parts, run, result))) return
     await store.confirmFinish(tenant, run_id)
@@ -64,11 +64,6 @@ async function dispatchFailure({ dispatch, hasHooks }: FinishParts, run: RunRow)
     payload: { parameters, status, error, session_id, run_id, agent_name: agent_name ?? '' },
     idempotency_key: `${event}:${run_id}`,
   })
-}
-
-/** Recovery rules sign their runs with their own name. */
-function isStartedByRule({ created_by }: RunRow): boolean {
-  return created_by.startsWith('rule:')
 }
 
 /** Tells the session of the run whose hook started this run how it ended. */

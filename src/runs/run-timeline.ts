@@ -1,3 +1,4 @@
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { RunHookPoint } from './hooks/run-hook-points.ts'
 
 /** The times of a run that its timeline shows. */
@@ -121,10 +122,7 @@ function readPhase(event: TimelineEvent, state: RunHookState): HookPhase {
       point: textOf(event.hook_type) ?? 'hook',
       targetType: textOf(event.target_type) ?? 'hook',
       target: textOf(event.target_name) ?? '',
-      ...(reason === undefined ? {} : { reason }),
-      ...(onError === undefined ? {} : { onError }),
-      ...(session === undefined ? {} : { session }),
-      ...(change === undefined ? {} : { change }),
+      ...definedFields({ reason, onError, session, change }),
     },
   }
 }

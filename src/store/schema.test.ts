@@ -51,7 +51,7 @@ const databases: readonly [name: string, dialect: SchemaDialect, open: () => Pro
 ]
 
 describe.each(databases)('the schema of %s', (name, dialect, open) => {
-  const file = new URL(`../../../test/store/baseline.${name}.sql`, import.meta.url)
+  const file = new URL(`../../test/store/baseline.${name}.sql`, import.meta.url)
   /** A database that ran the baseline, and none of the steps after it. */
   const openBaseline = async () => {
     const schema = await open()

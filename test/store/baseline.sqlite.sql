@@ -545,6 +545,7 @@ create table runs (
   started_at integer,
   completed_at integer,
   overrides text,
+  origin text,
   unique (tenant_id, run_id),
   unique (tenant_id, key),
   foreign key (tenant_id, session_id) references run_sessions (tenant_id, session_id) on delete cascade

@@ -49,12 +49,11 @@ export async function retryRun(
   })
 }
 
-const RETRY = ':retry'
-
 /** How many runs before this one were repetitions by the same rule. */
 async function countRetries(run: RunRow, { tenant, rule }: RuleActionCall, { store }: RuleActionParts) {
   let count = 0
-  for (let current: RunRow | undefined = run; current?.created_by === `rule:${rule.id}${RETRY}`; count++)
+  const isRetry = (of: RunRow | undefined) => of?.origin === 'retry' && of.created_by === `rule:${rule.id}`
+  for (let current: RunRow | undefined = run; current !== undefined && isRetry(current); count++)
     current = current.parent_run_id === null ? undefined : await store.findRun(tenant, current.parent_run_id)
   return count
 }
@@ -75,17 +74,19 @@ async function startRun(
   { run, agent_name, parameters, project_dir, overrides, done }: StartedRun,
 ): Promise<RuleActionResult> {
   const { tenant, envelope, rule, action } = call
-  const created_by = `rule:${rule.id}${action.type === 'retry_run' ? RETRY : ''}`
+  const created_by = `rule:${rule.id}`
+  const isRetry = action.type === 'retry_run'
   try {
     const started = await runs().start(
       {
         ...{ tenant, agent_name, parameters, created_by, execution_mode: 'async_poll' },
         ...definedFields({ project_dir }),
         ...(run === undefined ? {} : { parent_session_id: run.session_id }),
-        ...(action.type === 'retry_run' && run !== undefined ? { demands: run.demands } : {}),
+        ...(isRetry && run !== undefined ? { demands: run.demands } : {}),
       },
       {
         key: actionKey(call),
+        origin: isRetry ? 'retry' : 'rule',
         depth: (envelope.depth ?? 0) + 1,
         parent_run_id: run?.run_id ?? null,
         ...definedFields({ overrides }),

@@ -108,7 +108,7 @@ async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrig
       ...(run?.project_dir == null ? {} : { project_dir: run.project_dir }),
       execution_mode: 'async_poll',
     },
-    { ...own, depth, parent_run_id: run?.run_id ?? null, key: key.join(':') },
+    { ...own, origin: 'hook', depth, parent_run_id: run?.run_id ?? null, key: key.join(':') },
   )
   parts.waits.announce(tenant)
   return started

@@ -5,7 +5,7 @@ import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
 import { jsonObject, pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
 import { GENERAL_PURPOSE } from '../blueprints/builtin-blueprints.ts'
-import { type RunRow, runStatuses } from '../stored/run-tables.ts'
+import { type RunRow, runOrigins, runStatuses } from '../stored/run-tables.ts'
 
 const status = schema.choice(runStatuses)
 const mode = schema.choice(['sync', 'async_poll', 'async_callback'])
@@ -40,6 +40,7 @@ const runSummary = schema.object({
   timed_out: schema.boolean('It failed because it took too long.'),
   hooks: numeric('How many run hooks started.'),
   created_by: schema.text(),
+  origin: schema.optional(schema.choice(runOrigins, 'What started it, if that was no caller.')),
   created_at: numeric(),
   claimed_at: nullable(numeric()),
   started_at: nullable(numeric()),

@@ -3,6 +3,7 @@ import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { parseJson } from '../../safe/json.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import { redact } from '../../safe/secrets/redact.ts'
@@ -44,10 +45,7 @@ export async function executeCli(
   const { system_prompt: systemPrompt, model, tools } = blueprint
   const task: CliTask = {
     prompt: withSchema(prompt, blueprint),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(model === undefined ? {} : { model }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(resume === undefined ? {} : { resume }),
+    ...definedFields({ systemPrompt, model, tools, resume }),
   }
   const own = agent.start(task)
   const argv = [...(settings.command ?? [agent.program]), ...args, ...own.args]

@@ -33,6 +33,8 @@ export const runStatuses = [
 
 export type RunStatus = (typeof runStatuses)[number]
 export type RunEnd = 'completed' | 'failed' | 'stopped'
+/** What starts runs, besides callers. `retry`: a recovery rule that repeats a run. */
+export const runOrigins = ['hook', 'rule', 'retry', 'callback'] as const
 
 type Content = Readonly<Record<string, unknown>>
 const LOST = 'The text cannot be read: the key that sealed it is gone.'
@@ -170,6 +172,7 @@ export interface NewRun
   extends Pick<
     RowOf<typeof runs>,
     | ('run_id' | 'tenant_id' | 'session_id' | 'type' | 'agent_name' | 'project_dir' | 'parent_session_id')
+    | 'origin'
     | ('parent_run_id' | 'execution_mode' | 'demands' | 'hook_point' | 'depth' | 'created_by' | 'overrides')
   > {
   readonly parameters: Content
@@ -240,6 +243,8 @@ export const runs = table(
     started_at: nullable(number()),
     completed_at: nullable(number()),
     overrides: optional(jsonText<RunOverrides>()),
+    /** Absent if a caller started it. */
+    origin: optional(oneOf(runOrigins)),
   },
   {
     unique: [

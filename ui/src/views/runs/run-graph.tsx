@@ -76,10 +76,10 @@ function Branch({ family: { run, children }, current, isChild = false }: BranchP
 }
 
 /** Why the child run was started. */
-function edgeOf({ hook_point, type, parent_run_id, created_by, execution_mode }: RunSummary): string {
+function edgeOf({ hook_point, type, parent_run_id, created_by, origin, execution_mode }: RunSummary): string {
   if (hook_point !== null) return `${pointName(hook_point)}, decides`
   if (type === 'resume_session') return `resumed by ${starterOf(created_by)}`
-  if (created_by.startsWith('rule:')) return `${starterOf(created_by)} fired`
+  if (origin === 'rule' || origin === 'retry') return `${starterOf(created_by)} fired`
   if (parent_run_id !== null) return 'a hook, fire and forget'
   return execution_mode === 'async_callback' ? 'child, calls back' : 'child'
 }

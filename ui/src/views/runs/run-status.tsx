@@ -98,6 +98,6 @@ export function causeOf({ hook_point, parent_run_id, parent_session_id, run_id, 
 /** The id of a hook tells people nothing in a list. */
 export function starterOf(createdBy: string): string {
   if (createdBy.startsWith('hook:')) return 'a hook'
-  if (createdBy.startsWith('rule:')) return `rule ${createdBy.slice(5).replace(/:retry$/, '')}`
+  if (createdBy.startsWith('rule:')) return `rule ${createdBy.slice(5)}`
   return createdBy.startsWith('callback:') ? 'a callback' : createdBy
 }
