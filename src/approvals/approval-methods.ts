@@ -4,6 +4,7 @@ import { serverError } from '../engine/core/errors/server-errors.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
 import { nullable, numeric } from '../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { DAY_MS } from '../engine/guard/guard.ts'
 import { defineCall, type MethodCall } from '../methods/method.ts'
@@ -140,9 +141,7 @@ const approve = defineCall({
     const { input, grant_ms, message: text } = params
     return answerAll(call, {
       verdict: 'approve',
-      ...(input === undefined ? {} : { edited: input }),
-      ...(grant_ms === undefined ? {} : { grant_ms }),
-      ...(text === undefined ? {} : { message: text }),
+      ...definedFields({ edited: input, grant_ms, message: text }),
     })
   },
 })

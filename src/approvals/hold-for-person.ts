@@ -3,6 +3,7 @@ import type { Decision } from '../engine/core/decision.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
 import type { ServerCode } from '../engine/core/errors/server-errors.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { splitToolNames } from '../engine/match/tool-names.ts'
 import type { Call, HandleCall } from '../pipeline/call.ts'
 import type { CallerWait } from '../pipeline/caller-wait.ts'
@@ -194,9 +195,7 @@ function questionOf({ call, answer }: HeldCall, settings: Settings): CallQuestio
     within_ms: approval_timeout_ms,
     messages: messagesFor(approval_routes, hook?.routes),
     budget: {
-      ...(per_session === undefined ? {} : { session: per_session }),
-      ...(per_agent === undefined ? {} : { agent: per_agent }),
-      ...(per_tenant === undefined ? {} : { tenant: per_tenant }),
+      ...definedFields({ session: per_session, agent: per_agent, tenant: per_tenant }),
     },
   }
 }

@@ -3,6 +3,7 @@ import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { AnalyzeShell } from '../engine/core/shell-effects.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { explainMatch } from '../engine/match/explain-match.ts'
 import { compileMatcher, type Matcher } from '../engine/match/matcher.ts'
@@ -85,9 +86,7 @@ function compileConditions(hook: HookInput, event: string, tenant: string): Matc
     agent_ids = agent_id === undefined ? [] : [agent_id],
   } = hook
   const conditions = {
-    ...(matcher === undefined ? {} : { matcher }),
-    ...(match === undefined ? {} : { match }),
-    ...(if_expr === undefined ? {} : { if_expr }),
+    ...definedFields({ matcher, match, if_expr }),
     // Only hooks with scope `agent` use the list of agents.
     ...(scope === 'agent' ? { agent_ids: agent_ids.map((agent) => agentId(tenant, agent)) } : {}),
   }

@@ -3,6 +3,7 @@ import { createClient } from '../../client/client.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
 import { startRunner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
@@ -52,9 +53,7 @@ export async function upGateway(options: UpOptions): Promise<UpGateway> {
       ...(file.outbound?.dns === undefined ? {} : { dns: file.outbound.dns }),
     },
     settings: file.settings ?? {},
-    ...(file.socket === undefined ? {} : { socket: file.socket }),
-    ...(database === undefined ? {} : { database }),
-    ...(edition === undefined ? {} : { edition }),
+    ...definedFields({ socket: file.socket, database, edition }),
   })
   if (!gateway.isTokenKnown) log('gateway.admin_token_unknown', { file: home.token })
   const up = { ...gateway, home: home.folder, tokenFile: home.token }

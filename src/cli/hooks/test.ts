@@ -1,6 +1,7 @@
 import { localShell } from '../../app/local-shell.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { HookError, isHookError } from '../../engine/core/errors/error.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { command } from '../command.ts'
@@ -83,10 +84,7 @@ async function testInGateway(
   const { tool_name, tool_input, prompt, session_id, ...others } = readPayloadArgs(args)
   const sampleEvent = {
     ...others,
-    ...(tool_name === undefined ? {} : { toolName: tool_name }),
-    ...(tool_input === undefined ? {} : { toolInput: tool_input }),
-    ...(prompt === undefined ? {} : { rawInput: prompt }),
-    ...(session_id === undefined ? {} : { sessionId: session_id }),
+    ...definedFields({ toolName: tool_name, toolInput: tool_input, rawInput: prompt, sessionId: session_id }),
   }
   const event = args.event === undefined ? {} : { event: args.event }
   const config = { ...definition, ...event }

@@ -4,6 +4,7 @@ import type { Caller } from '../../access/caller.ts'
 import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
 import { pageFields, probeField, requestedPage, shortText, timeFields } from '../../methods/method-fields.ts'
@@ -62,9 +63,7 @@ export function toEventFilter(given: SchemaType<typeof filterSchema>, { tenant }
     ...rest,
     ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
     ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
-    ...(session === undefined ? {} : { session_id: session }),
-    ...(hook === undefined ? {} : { by_hook: hook }),
-    ...(minMs === undefined ? {} : { min_ms: minMs }),
+    ...definedFields({ session_id: session, by_hook: hook, min_ms: minMs }),
   }
 }
 

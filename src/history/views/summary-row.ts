@@ -1,3 +1,4 @@
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import type { EventRecord } from '../audit-tables.ts'
 import type { SealedSummary } from '../stored/audit-group.ts'
@@ -42,9 +43,7 @@ function olderSummary({ moment = {}, by_hook }: EventRecord): RecordedSummary {
   const { lane, tool } = moment
   const agent = moment.name ?? moment.agent
   return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(lane === undefined ? {} : { lane }),
-    ...(tool === undefined ? {} : { tool }),
+    ...definedFields({ agent, lane, tool }),
     ...(by_hook === null ? {} : { by_hook }),
   }
 }

@@ -1,5 +1,6 @@
 import type { Handler } from '../../engine/core/handler.ts'
 import type { ObjectNode, Schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { fileHookSchema, hookFileSchema } from './hook-file.ts'
 
@@ -22,16 +23,13 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
       return {
         type: 'string',
         ...(node.minLength ? { minLength: node.minLength } : {}),
-        ...(node.maxLength === undefined ? {} : { maxLength: node.maxLength }),
-        ...(node.format === undefined ? {} : { format: node.format }),
+        ...definedFields({ maxLength: node.maxLength, format: node.format }),
         ...(node.pattern === undefined ? {} : { pattern: node.pattern.source }),
       }
     case 'number':
       return {
         type: 'number',
-        ...(node.min === undefined ? {} : { minimum: node.min }),
-        ...(node.moreThan === undefined ? {} : { exclusiveMinimum: node.moreThan }),
-        ...(node.format === undefined ? {} : { format: node.format }),
+        ...definedFields({ minimum: node.min, exclusiveMinimum: node.moreThan, format: node.format }),
       }
     case 'integer':
       return node.min === node.max

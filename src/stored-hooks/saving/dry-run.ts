@@ -3,6 +3,7 @@ import { type ErrorCode, errorTable, isErrorCode } from '../../engine/core/error
 import { handlerErrors, isHandlerCode } from '../../engine/core/errors/handler-errors.ts'
 import type { Execution } from '../../engine/core/records/sink.ts'
 import type { Trace } from '../../engine/core/records/trace.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
@@ -95,8 +96,7 @@ function conditions(
   const matcherMatched = matcher ? holds({ matcher }) : undefined
   const celResult = if_expr ? holds({ if_expr }) : undefined
   return {
-    ...(matcherMatched === undefined ? {} : { matcherMatched }),
-    ...(celResult === undefined ? {} : { celResult }),
+    ...definedFields({ matcherMatched, celResult }),
     ...(if_expr ? { terms: explainTerms(if_expr, input) } : {}),
   }
 }
@@ -122,9 +122,7 @@ function payloadOf(event: keyof typeof catalogue, sample: SampleEvent): Record<s
     ...(isToolCall ? { tool_name: '', tool_input: {} } : {}),
     ...(isPrompt ? { prompt: '' } : {}),
     ...rest,
-    ...(toolName === undefined ? {} : { tool_name: toolName }),
-    ...(toolInput === undefined ? {} : { tool_input: toolInput }),
-    ...(rawInput === undefined ? {} : { prompt: rawInput }),
+    ...definedFields({ tool_name: toolName, tool_input: toolInput, prompt: rawInput }),
   }
 }
 

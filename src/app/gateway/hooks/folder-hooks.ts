@@ -4,6 +4,7 @@ import { findPayloadShape } from '../../../agents/table.ts'
 import type { Handler } from '../../../engine/core/handler.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
 import { isRecord } from '../../../engine/core/schema/check.ts'
+import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import type { Hooks } from '../../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { findHookFolders, trustFile } from '../../../hook-files/hook-folders.ts'
@@ -53,12 +54,7 @@ export function folderHooks({
             const state = files.status().find(({ folder }) => folder === place)?.state
             const fileState = state === 'changed' || state === 'gone' ? { fileState: state } : {}
             const asking = {
-              ...(name === undefined ? {} : { name }),
-              ...(ask === undefined ? {} : { ask }),
-              ...(approvers === undefined ? {} : { approvers }),
-              ...(routes === undefined ? {} : { routes }),
-              ...(preapproves === undefined ? {} : { preapproves }),
-              ...(locked === undefined ? {} : { locked }),
+              ...definedFields({ name, ask, approvers, routes, preapproves, locked }),
             }
             return {
               handler_type,

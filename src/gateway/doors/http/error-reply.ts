@@ -4,6 +4,7 @@ import type { HandlerCode } from '../../../engine/core/errors/handler-errors.ts'
 import { type ServerCode, serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
 import type { Clock } from '../../../engine/core/values/clock.ts'
+import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import { retryAfterOf } from '../../../engine/core/values/retry-after.ts'
 import { validationErrorsOf } from '../../../runs/create-run.ts'
 
@@ -167,8 +168,7 @@ export function errorReply(thrown: unknown, log: Log): ErrorReply {
       code: seed,
       message: error.message,
       details: detailsOf(error),
-      ...(retryable === undefined ? {} : { retryable }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...definedFields({ retryable, retryAfterMs }),
     },
   }
 }
@@ -178,8 +178,7 @@ function detailsOf(error: HookError): ErrorBody['details'] {
   const validation_errors = validationErrorsOf(error)
   return {
     ...{ code, hint },
-    ...(at === undefined ? {} : { at }),
-    ...(validation_errors === undefined ? {} : { validation_errors }),
+    ...definedFields({ at, validation_errors }),
   }
 }
 
