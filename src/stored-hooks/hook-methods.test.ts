@@ -282,7 +282,7 @@ describe('hooks.update', () => {
       })
   })
 
-  test('a hook cannot become global, nor a global one a tenant hook', async () => {
+  test("a hook's scope cannot change to or from global", async () => {
     const own = await create(guard, master)
     await expect(update(own, { scope: 'global' }, master)).rejects.toMatchObject({ code: 'gateway.request' })
     const global = await create({ ...guard, scope: 'global' }, master)

@@ -7,7 +7,7 @@ import { formatTable, printMessage, printOutput, replaceControlCharacters } from
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
 
 type Run = Methods['runs.show']['result']['run']
-type Awaited = Methods['runs.show']['result']['waits_for'][number]
+type AwaitedApproval = Methods['runs.show']['result']['waits_for'][number]
 type SessionEvent = Methods['runSessions.events']['result']['events'][number]
 
 /** Without a live event, for example behind a lost connection, the command looks again after this time. */
@@ -94,7 +94,13 @@ function followSession(client: Client, session_id: string) {
 }
 
 /** `waits for approval apr_… by 2 approvers (ada has approved): pre_tool_use Bash`. */
-function describeAwaited({ approval_id, approvers_needed, approved_by, event, tool }: Awaited): string {
+function describeAwaited({
+  approval_id,
+  approvers_needed,
+  approved_by,
+  event,
+  tool,
+}: AwaitedApproval): string {
   const whom = approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`
   const already = approved_by.length === 0 ? '' : ` (${approved_by.join(', ')} approved)`
   return `waits for approval ${approval_id} by ${whom}${already}: ${[event, tool].filter(Boolean).join(' ')}`

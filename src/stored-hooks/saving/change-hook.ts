@@ -101,13 +101,9 @@ function merged(row: HookRow, updates: Fields, caller: Caller, parts: HookParts)
     parts,
   )
   if (hook.tenant_id !== row.tenant_id)
-    throw serverError(
-      'gateway.request',
-      'a hook cannot become global, and a global one cannot become another',
-      {
-        hint: 'Create a new hook and delete this one.',
-      },
-    )
+    throw serverError('gateway.request', "a hook's scope cannot change to or from global", {
+      hint: 'Create a new hook and delete this one.',
+    })
   if (typeof updates.agent_id === 'string' && hook.scope !== 'agent')
     throw serverError('gateway.request', 'agent_id: only a hook of scope agent has one', {
       hint: 'Send `scope: agent` with it.',

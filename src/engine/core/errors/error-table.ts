@@ -84,9 +84,9 @@ export const errorTable = {
   /** The hook failed too often in a row and was switched off. */
   'guard.breaker': 'Fix the cause, then switch it on again.',
   /** The event was blocked too many times in a row for this session, so this block was not applied. */
-  'guard.streak': 'Look at the reason of the hook.',
+  'guard.streak': 'Read the reason of the hook.',
   /** The store behind a guard could not answer. */
-  'guard.state': 'Look at the store.',
+  'guard.state': 'Check the store connection.',
 
   /** The hooks of one dispatch together used up its time budget. */
   'engine.budget': 'Shorten the chain, or the timeouts of its hooks.',

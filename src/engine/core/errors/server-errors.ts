@@ -10,7 +10,7 @@ export const serverErrors = {
     'The message has the file and the line; `hookhelm status` and `hookhelm validate` show it too.',
 
   /** The database did not answer, or cannot take the request now: no space, read-only, restarting. */
-  'store.unavailable': 'Look at the disk or the database server; nothing that was acknowledged is lost.',
+  'store.unavailable': 'Check the disk or the database server; nothing that was acknowledged is lost.',
   /** The database file is damaged or is not a database. It was not changed. */
   'store.corrupt': 'Restore it from a backup, or move it away to start afresh.',
   /** The database was written by a newer version. */
@@ -115,7 +115,7 @@ export const serverErrors = {
   /** The configuration of an agent cannot be read, written or parsed. Nothing was changed. */
   'connect.config': 'Fix the file at the position in the message, then try again.',
   /** The configuration of an agent was changed meanwhile, or since it was connected. */
-  'connect.changed': 'Look at the difference; commands with `--force` continue anyway.',
+  'connect.changed': 'Check the difference; commands with `--force` continue anyway.',
 
   /** A recorded row was changed, removed, moved or inserted. */
   'audit.broken': 'Compare with a backup; the message names the first bad row.',

@@ -95,7 +95,7 @@ function withoutPayload(message: string): string {
 
 function evaluationError(why: string, position?: string): HookError {
   const [where, at] = position === undefined ? ['', 'if_expr'] : [` at ${position}`, `if_expr:${position}`]
-  const hint = 'Look at the value in the trace; test large or unusual input in the handler.'
+  const hint = 'See the value in the trace; test large or unusual input in the handler.'
   const message = `if_expr failed${where}: ${why}`
   return new HookError('match.cel_eval', message, why === 'a key is missing' ? { at } : { at, hint })
 }
