@@ -9,17 +9,27 @@ const tests = '{src,test}/**/*.test.ts'
 const longTests = '{src,test}/**/*.long.test.ts'
 const releaseTests = '{src,test}/**/*.release.test.ts'
 const differential = 'test/shell/differential.test.ts'
+/** What a gateway does with runs on either database, above the operations that every store is tested with. */
+const onEitherDatabase = 'test/runs/{protocol,runs}.test.ts'
 
 /** What `vitest run --mode=<suite>` runs; CONTRIBUTING.md says which test belongs where. */
 const suites: Readonly<
   Record<string, { include: string[]; exclude?: string[]; env?: Record<string, string> }>
 > = {
-  test: { include: [tests], exclude: [longTests, releaseTests], env: { SHELL_LINES: '100' } },
-  long: { include: [longTests, differential], env: { SHELL_LINES: '500' } },
+  test: {
+    include: [tests],
+    exclude: [longTests, releaseTests],
+    env: { SHELL_LINES: '40', DATABASE: 'SQLite' },
+  },
+  long: {
+    include: [longTests, differential, onEitherDatabase],
+    env: { SHELL_LINES: '500', DATABASE: 'PostgreSQL' },
+  },
   release: { include: [releaseTests, differential], env: { SHELL_LINES: '20000' } },
   quick: {
     include: ['src/**/*.test.ts'],
-    exclude: [longTests, releaseTests, 'src/store/**', 'src/safe/process/**'],
+    exclude: [longTests, releaseTests, 'src/store/{postgres,sqlite}/**', 'src/safe/process/**'],
+    env: { QUICK: '1' },
   },
 }
 

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { Session } from 'node:inspector/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { fakeClock } from '../src/testing/index.ts'
 import { person } from './approvals/people.fixture.ts'
+import { firstCalls } from './first-calls.fixture.ts'
 import { shared } from './gateway/running.fixture.ts'
+import { localRunner, runsOf, untilEnded } from './runs/runs.fixture.ts'
 
 /** The files that ARCHITECTURE.md lists for each way, in the order of the page. */
 function waysOnThePage(): ReadonlyMap<string, readonly string[]> {
@@ -18,25 +22,14 @@ function waysOnThePage(): ReadonlyMap<string, readonly string[]> {
 }
 
 const ways = waysOnThePage()
-const gateway = shared()
-const session = new Session()
+// Time stands still, so that nothing happens but the walk.
+const gateway = shared(() => ({ clock: fakeClock() }))
 
-beforeAll(async () => {
-  session.connect()
-  await session.post('Profiler.enable')
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-})
-afterAll(() => session.disconnect())
-
-/** The listed files of which no function was called while the item walked. Their modules were loaded before. */
-async function missedBy(way: string, walk: () => Promise<unknown>): Promise<readonly string[]> {
+/** The files of a way as the page lists them, and in the order in which the walk calls them. */
+async function compare(way: string, walk: () => Promise<unknown>) {
   const listed = ways.get(way) ?? []
   expect(listed.length).toBeGreaterThan(3)
-  await session.post('Profiler.takePreciseCoverage')
-  await walk()
-  const { result } = await session.post('Profiler.takePreciseCoverage')
-  const called = result.filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
-  return listed.filter((file) => !called.some(({ url }) => url.endsWith(`/${file}`)))
+  return { listed, called: await firstCalls(listed, walk) }
 }
 
 const call = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
@@ -45,28 +38,45 @@ const asking = {
   config: { source: "function handle() { return { decision: 'ask', reason: 'sure?' } }" },
 }
 
-test('a tool call passes every file that the page lists for it', async () => {
+test('a tool call passes every file that the page lists for it, in this order', async () => {
   const native = { hook_event_name: 'PreToolUse', session_id: 's', ...call('ls') }
   const walk = () => gateway().call('POST', '/v1/agents/claude-code/PreToolUse', native)
-  expect(await missedBy('A tool call', walk)).toEqual([])
+  const { listed, called } = await compare('A tool call', walk)
+  expect(called).toEqual(listed)
 })
 
-test('a stored hook passes every file that the page lists for it', async () => {
-  expect(await missedBy('A stored hook', () => gateway().hook(asking))).toEqual([])
+test('a stored hook passes every file that the page lists for it, in this order', async () => {
+  const { listed, called } = await compare('A stored hook', () => gateway().hook(asking))
+  expect(called).toEqual(listed)
 })
 
-test('an approval passes every file that the page lists for it', async () => {
-  const { dispatch, call: ask, until } = gateway()
+test('an approval passes every file that the page lists for it, in this order', async () => {
+  const { dispatch, home } = gateway()
   const { answer } = await person(gateway(), 'ada')
+  // Asking the gateway would be a call of a method of its own.
+  const database = new DatabaseSync(join(home, 'hookhelm.db'), { readOnly: true })
+  onTestFinished(() => database.close())
+  const storedQuestion = async () =>
+    String(database.prepare('select approval_id from approvals').get()?.approval_id ?? '')
   const walk = async () => {
     const held = dispatch('pre_tool_use', call('deploy'), { within_ms: 60_000 })
-    const { body } = await until(
-      () => ask('GET', '/v1/approvals'),
-      (answer) => answer.body.approvals.length === 1,
-    )
-    const { approval_id } = body.approvals[0]
-    await answer('approve', approval_id)
+    await answer('approve', await gateway().until(storedQuestion, (id) => id !== ''))
     expect((await held).body.decision).toMatchObject({ kind: 'allow', grant: true })
   }
-  expect(await missedBy('An approval', walk)).toEqual([])
+  const { listed, called } = await compare('An approval', walk)
+  expect(called).toEqual(listed)
+})
+
+test('a run passes every file that the page lists for it, in this order', async () => {
+  const { agent, start } = runsOf(gateway())
+  const run_start = [{ type: 'agent', agent_name: 'check', on_error: 'block' }]
+  await agent('check', 'return { action: "continue" }')
+  await agent('double', 'return { n: p.n * 2 }', { hooks: { on_run_start: run_start } })
+  await localRunner(gateway())
+  const walk = async () => {
+    const { run_id } = await start('double', { n: 21 })
+    expect(await untilEnded(gateway(), run_id)).toMatchObject({ status: 'completed' })
+  }
+  const { listed, called } = await compare('A run', walk)
+  expect(called).toEqual(listed)
 })

@@ -8,7 +8,7 @@ import {
   OWN_TENANT,
   startGateway,
   toolCall,
-} from '../gateway/gateway.fixture.ts'
+} from '../../test/gateway/gateway.fixture.ts'
 import { newToken } from '../safe/secrets/token.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { methods as table } from '../gateway/methods.ts'
 import {
   ACME,
   admin,
@@ -9,7 +8,8 @@ import {
   openTestMethods,
   otherAdmin,
   type TestMethods,
-} from '../gateway/test-methods.fixture.ts'
+} from '../../test/gateway/test-methods.fixture.ts'
+import { methods as table } from '../gateway/methods.ts'
 import { hashToken } from '../safe/secrets/token.ts'
 import { seedBuiltins } from '../stored-hooks/builtins/seed-builtins.ts'
 import { agentId } from './agent-id.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { imported, refused, yaml } from '../../test/hook-files/imported.fixture.ts'
 import { HookError } from '../engine/core/errors/error.ts'
-import { imported, refused, yaml } from '../hook-files/formats/imported.fixture.ts'
 import { printHookFile } from '../hook-files/print-hook-file.ts'
 import { readHookText } from '../hook-files/read/read-hook-file.ts'
 import { detectFormat, importFile, importFormats } from './import-file.ts'

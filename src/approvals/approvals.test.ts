@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ACME, openTestMethods } from '../gateway/test-methods.fixture.ts'
+import { ACME, openTestMethods } from '../../test/gateway/test-methods.fixture.ts'
 import { createApprovals } from './approvals.ts'
 
 const question = {

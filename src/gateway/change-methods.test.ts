@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Caller } from '../access/caller.ts'
-import type { StatusLine } from '../methods/status-part.ts'
-import { createNodeChanges } from '../stored-hooks/snapshots/node-changes.ts'
 import {
   admin,
   guard,
@@ -9,7 +6,10 @@ import {
   openTestMethods,
   otherAdmin,
   type TestMethods,
-} from './test-methods.fixture.ts'
+} from '../../test/gateway/test-methods.fixture.ts'
+import type { Caller } from '../access/caller.ts'
+import type { StatusLine } from '../methods/status-part.ts'
+import { createNodeChanges } from '../stored-hooks/snapshots/node-changes.ts'
 
 const viewer: Caller = { ...admin, role: 'viewer' }
 const otherViewer: Caller = { ...otherAdmin, role: 'viewer' }

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  ACME,
+  admin,
+  guard,
+  master,
+  openTestMethods,
+  type TestMethods,
+} from '../../test/gateway/test-methods.fixture.ts'
 import { MASTER_TENANT } from '../access/tenant-tables.ts'
 import { providerKeyPath, secretPath } from '../database/sealed-paths.ts'
-import { ACME, admin, guard, master, openTestMethods, type TestMethods } from './test-methods.fixture.ts'
 
 let methods: TestMethods
 beforeAll(async () => {

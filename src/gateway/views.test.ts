@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { agentId } from '../access/agent-id.ts'
-import type { Caller } from '../access/caller.ts'
-import type { EventRecord } from '../history/audit-tables.ts'
 import {
   ACME,
   admin,
@@ -10,7 +7,10 @@ import {
   openTestMethods,
   otherAdmin,
   type TestMethods,
-} from './test-methods.fixture.ts'
+} from '../../test/gateway/test-methods.fixture.ts'
+import { agentId } from '../access/agent-id.ts'
+import type { Caller } from '../access/caller.ts'
+import type { EventRecord } from '../history/audit-tables.ts'
 
 const MINUTE = 60_000
 const START = 1_800_000_000_000 - (1_800_000_000_000 % (60 * MINUTE))

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { modelsOf } from '../../test/handlers/prompt-hook.fixture.ts'
+import { namedWorker } from '../../test/handlers/worker.fixture.ts'
 import type { Decision, Failure } from '../engine/core/decision.ts'
 import type { AgentAnswer } from '../engine/core/host.ts'
 import { createHooks, type HookDefinition, type Host } from '../index.ts'
@@ -9,9 +11,7 @@ import {
   type FakeModel,
   startFakeModel,
 } from '../testing/index.ts'
-import { namedWorker } from './command/worker.fixture.ts'
 import { createHandlers } from './handlers.ts'
-import { modelsOf } from './prompt/prompt-hook.fixture.ts'
 
 const never = () => new Promise<never>(() => {})
 

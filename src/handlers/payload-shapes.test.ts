@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { commandHook } from '../../test/handlers/command-hook.fixture.ts'
 import { findPayloadShape } from '../agents/table.ts'
-import { commandHook } from './command/command-hook.fixture.ts'
 
 const options = { findPayloadShape }
 const deny = `grep -q '"toolName":"bash"' && { echo no >&2; exit 2; }; exit 0`

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratchFolder, write } from './files.fixture.ts'
+import { scratchFolder, write } from '../../test/hook-files/files.fixture.ts'
 import { findHookFolders, hookFileIn, trustFile } from './hook-folders.ts'
 
 describe('where hook files are looked for', () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratchFolder, write } from './files.fixture.ts'
+import { scratchFolder, write } from '../../test/hook-files/files.fixture.ts'
 import { lineDiff } from './line-diff.ts'
 import { trustStore } from './trust.ts'
 

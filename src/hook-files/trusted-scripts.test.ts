@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { scratchFolder, write } from '../../test/hook-files/files.fixture.ts'
 import { execWords, shellWords } from './command-words.ts'
-import { scratchFolder, write } from './files.fixture.ts'
 import { changedScripts, pinScripts, recordScripts } from './trusted-scripts.ts'
 
 const folders = { project: '/p', home: '/h' }

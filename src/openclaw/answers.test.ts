@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostWith, message, messageCtx, on, prompt } from './plugins.fixture.ts'
+import { hostWith, message, messageCtx, on, prompt } from '../../test/openclaw/plugins.fixture.ts'
 import type { PluginHookName } from './shape/hook-shape.ts'
 
 const answering = (name: PluginHookName, answers: readonly unknown[]) =>

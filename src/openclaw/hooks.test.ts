@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { examples } from '../engine/events/openclaw/examples.fixture.ts'
+import { examples } from '../../test/openclaw/examples.fixture.ts'
 import { createHookRunner, type GlobalHookRunnerRegistry } from './index.ts'
 
 const hooks = [

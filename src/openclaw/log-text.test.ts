@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostWith, inbound, messageCtx, on } from './plugins.fixture.ts'
+import { hostWith, inbound, messageCtx, on } from '../../test/openclaw/plugins.fixture.ts'
 
 /** What the log says about a handler that rejects with this. */
 async function logged(thrown: unknown): Promise<string> {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { boom, hostWith, message, messageCtx, on, prompt, toolCtx, toolEvent } from './plugins.fixture.ts'
+import {
+  boom,
+  hostWith,
+  message,
+  messageCtx,
+  on,
+  prompt,
+  toolCtx,
+  toolEvent,
+} from '../../test/openclaw/plugins.fixture.ts'
 import { createHookRunner } from './runner.ts'
 
 const session = { sessionId: 's' }

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { agentId } from '../access/agent-id.ts'
-import { MASTER_TENANT } from '../access/tenant-tables.ts'
 import {
   ACME,
   admin,
@@ -9,7 +7,9 @@ import {
   openTestMethods,
   otherAdmin,
   type TestMethods,
-} from '../gateway/test-methods.fixture.ts'
+} from '../../test/gateway/test-methods.fixture.ts'
+import { agentId } from '../access/agent-id.ts'
+import { MASTER_TENANT } from '../access/tenant-tables.ts'
 
 let methods: TestMethods
 beforeAll(async () => {

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MASTER_TENANT } from '../access/tenant-tables.ts'
-import { hookConfigPath } from '../database/sealed-paths.ts'
 import {
   ACME,
   admin,
@@ -8,7 +6,9 @@ import {
   master,
   openTestMethods,
   type TestMethods,
-} from '../gateway/test-methods.fixture.ts'
+} from '../../test/gateway/test-methods.fixture.ts'
+import { MASTER_TENANT } from '../access/tenant-tables.ts'
+import { hookConfigPath } from '../database/sealed-paths.ts'
 import { type BadReceiver, badReceiver } from '../testing/bad-receiver.ts'
 
 let methods: TestMethods

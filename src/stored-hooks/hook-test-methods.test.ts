@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { admin, guard, openTestMethods, type TestMethods } from '../gateway/test-methods.fixture.ts'
+import { admin, guard, openTestMethods, type TestMethods } from '../../test/gateway/test-methods.fixture.ts'
 import { type BadReceiver, badReceiver } from '../testing/bad-receiver.ts'
 
 let methods: TestMethods

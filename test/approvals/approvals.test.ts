@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
-import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { running } from '../gateway/running.fixture.ts'
+import { openLines } from '../gateway/socket.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 import { askingHook, auditSteps, pendingOf, person, push, WITHIN_MS } from './people.fixture.ts'
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, sharedServer, type TestDatabase } from '../postgres/database.ts'
 import { type PostgresServer, startServer } from '../postgres/server.ts'
+import type { DatabaseKind } from '../runs/runs.fixture.ts'
 import { type ChildGateway, childGateway } from './child-gateway.fixture.ts'
 import { Promises, type Receiver, receiver } from './promises.fixture.ts'
 
@@ -60,8 +61,8 @@ const DUPLICATES = [
   'select dedup_key from deliveries group by tenant_id, dedup_key having count(*) > 1',
 ]
 
-/** Everything is killed this often: the gateway on either database, and the server of the database. */
-export function killLoops(kills: number): void {
+/** The gateway is killed this often, on SQLite or PostgreSQL. */
+export function killGateway(kills: number, on: DatabaseKind): void {
   describe('4.9 #119 kill -9 at any moment under mixed load', () => {
     const home = mkdtempSync(join(tmpdir(), 'hookhelm-kill-'))
     let to: Receiver
@@ -74,29 +75,33 @@ export function killLoops(kills: number): void {
     })
 
     test(
-      '4.9 #119 SQLite: everything acknowledged is there, nothing twice',
-      async () => {
-        await killLoop({ home: join(home, 'sqlite'), kills, to })
-        const file = new DatabaseSync(join(home, 'sqlite', 'hookhelm.db'), { readOnly: true })
-        expect(file.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-        for (const sql of DUPLICATES) expect(file.prepare(sql).all()).toEqual([])
-        file.close()
-      },
-      120_000 + kills * 30_000,
-    )
-
-    test(
-      '4.9 #119 PostgreSQL: everything acknowledged is there, nothing twice',
-      async () => {
-        const db = await freshDatabase()
-        await killLoop({ home: join(home, 'postgres'), database: db, kills, to })
-        for (const sql of DUPLICATES) expect(await db.query(sql)).toEqual([])
-        await db.drop()
-      },
+      `4.9 #119 ${on}: everything acknowledged is there, nothing twice`,
+      () =>
+        on === 'SQLite'
+          ? killOnSqlite(join(home, 'sqlite'), kills, to)
+          : killOnPostgres(join(home, 'postgres'), kills, to),
       120_000 + kills * 30_000,
     )
   })
+}
 
+async function killOnSqlite(home: string, kills: number, to: Receiver): Promise<void> {
+  await killLoop({ home, kills, to })
+  const file = new DatabaseSync(join(home, 'hookhelm.db'), { readOnly: true })
+  expect(file.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  for (const sql of DUPLICATES) expect(file.prepare(sql).all()).toEqual([])
+  file.close()
+}
+
+async function killOnPostgres(home: string, kills: number, to: Receiver): Promise<void> {
+  const db = await freshDatabase()
+  await killLoop({ home, database: db, kills, to })
+  for (const sql of DUPLICATES) expect(await db.query(sql)).toEqual([])
+  await db.drop()
+}
+
+/** The server of the database is killed this often. */
+export function killDatabase(kills: number): void {
   describe('4.9 #119 PostgreSQL itself is killed under mixed load', () => {
     const home = mkdtempSync(join(tmpdir(), 'hookhelm-kill-'))
     let to: Receiver

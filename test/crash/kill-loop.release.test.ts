@@ -1,3 +1,5 @@
-import { killLoops } from './kill-loop.fixture.ts'
+import { killDatabase, killGateway } from './kill-loop.fixture.ts'
 
-killLoops(200)
+killGateway(200, 'SQLite')
+killGateway(200, 'PostgreSQL')
+killDatabase(200)

@@ -1,3 +1,3 @@
-import { killLoops } from './kill-loop.fixture.ts'
+import { killGateway } from './kill-loop.fixture.ts'
 
-killLoops(1)
+killGateway(1, 'SQLite')

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { trustStore } from '../../src/hook-files/trust.ts'
 import { type Running, running } from './running.fixture.ts'
+import { openLines } from './socket.fixture.ts'
 
 const AGENT = { hookhelm: 1, agent: 'claude-code' }
 const quiet = { exit: 0, stdout: '', stderr: '' }

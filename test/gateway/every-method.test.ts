@@ -1,12 +1,12 @@
 import { runCommand } from 'citty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { nounCommand, singleCommand } from '../../src/cli/remote/method-command.ts'
-import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { findMethod, methods } from '../../src/gateway/methods.ts'
 import type { Method } from '../../src/methods/method.ts'
 import { hookhelm, socketOf } from './doors.fixture.ts'
 import { exec } from './judge.fixture.ts'
 import { type Running, shared } from './running.fixture.ts'
+import { openLines } from './socket.fixture.ts'
 
 const gateway = shared(() => ({
   edition: 'standard',

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { startGateway } from '../../src/gateway/gateway.fixture.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { startGateway } from './gateway.fixture.ts'
 import { running } from './running.fixture.ts'
 
 /** Bytes as they are, and the first line of what comes back. */

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { GatewayOptions } from '../../src/app/gateway/open-gateway.ts'
 import { createClient } from '../../src/client/client.ts'
-import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { trustStore } from '../../src/hook-files/trust.ts'
 import { freshDatabase } from '../postgres/database.ts'
 import { as, tokenFor, withoutTables } from './doors.fixture.ts'
 import { exec } from './judge.fixture.ts'
 import { type Running, running } from './running.fixture.ts'
+import { openLines } from './socket.fixture.ts'
 
 const quiet = { exit: 0, stdout: '', stderr: '' }
 const functions = { no: () => ({ kind: 'block', reason: 'go on' }), pass: () => undefined }

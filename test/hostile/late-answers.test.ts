@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { watchUnhandled } from '../../src/engine/unhandled.fixture.ts'
 import { block, createHooks } from '../../src/index.ts'
 import { fakeClock, recorder } from '../../src/testing/index.ts'
+import { watchUnhandled } from '../engine/unhandled.fixture.ts'
 
 const bash = { tool_name: 'Bash', tool_input: {} }
 const unhandled = watchUnhandled()

@@ -9,8 +9,8 @@ import type { Envelope } from '../../src/engine/core/context.ts'
 import type { Decision } from '../../src/engine/core/decision.ts'
 import { createHandlers } from '../../src/handlers/handlers.ts'
 import type { ImportedFile } from '../../src/hook-files/formats/import-format.ts'
-import { imported } from '../../src/hook-files/formats/imported.fixture.ts'
 import { createHooks, type Hooks } from '../../src/index.ts'
+import { imported } from '../hook-files/imported.fixture.ts'
 
 const files = join(import.meta.dirname, 'files')
 /** The repository that the agents work in, with the scripts that the hooks name. */

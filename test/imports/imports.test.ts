@@ -6,9 +6,9 @@ import { detectFormat, importFile } from '../../src/agents/import-file.ts'
 import { agentAdapters } from '../../src/agents/table.ts'
 import type { Kind } from '../../src/engine/core/decision.ts'
 import { HookError } from '../../src/engine/core/errors/error.ts'
-import { refused } from '../../src/hook-files/formats/imported.fixture.ts'
 import { printHookFile } from '../../src/hook-files/print-hook-file.ts'
 import { parseSource, readHookText } from '../../src/hook-files/read/read-hook-file.ts'
+import { refused } from '../hook-files/imported.fixture.ts'
 import {
   eventOfAgent,
   fire,

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { event, keyring, NOON, newTenant } from '../../src/store/conformance/samples.fixture.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { event, keyring, NOON, newTenant } from '../store/samples.fixture.ts'
 
 /** A store with a past of several pages of everything. */
 async function filled(): Promise<{ store: Store; tenant: string }> {

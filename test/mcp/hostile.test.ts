@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { alive } from '../../src/safe/process/processes.fixture.ts'
 import { shared } from '../gateway/running.fixture.ts'
+import { alive } from '../safe/processes.fixture.ts'
 import {
   addHooks,
   filesServerArgv,

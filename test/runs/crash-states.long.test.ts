@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type GatewayProcess, homeOn } from './crash.fixture.ts'
-import { databases, runsOf } from './runs.fixture.ts'
+import { bothDatabases, runsOf } from './runs.fixture.ts'
 
 const HANG = 180_000
 const options = { edition: 'standard', runs: { leaseMs: 4_000, pollMs: 200 } } as const
@@ -62,7 +62,7 @@ async function rescue(gateway: GatewayProcess, ids: readonly string[]): Promise<
   }
 }
 
-describe.each(databases)('on %s, runs in every state', (kind) => {
+describe.each(bothDatabases)('on %s, runs in every state', (kind) => {
   test.each(causes)(
     'end although %s: another runner completes them, and the stopping one is stopped',
     async (cause) => {

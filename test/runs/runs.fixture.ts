@@ -11,8 +11,11 @@ import { startRunner } from '../../src/runs/runner/runner.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 
-export const databases = ['SQLite', 'PostgreSQL'] as const
-export type DatabaseKind = (typeof databases)[number]
+export const bothDatabases = ['SQLite', 'PostgreSQL'] as const
+export type DatabaseKind = (typeof bothDatabases)[number]
+
+/** `npm test` runs on SQLite and `test:long` repeats it on PostgreSQL; a file that is named runs on both. */
+export const databases = bothDatabases.filter((kind) => (process.env.DATABASE ?? kind) === kind)
 
 /** A gateway on either database, gone when the test is over. */
 export async function runningOn(
@@ -128,6 +131,10 @@ export function commandOf(body: string): readonly string[] {
     process.stdout.write(typeof answer==='string'?answer:JSON.stringify(answer))})`
   return [process.execPath, '-e', script]
 }
+
+/** JavaScript of an agent that notes its process id, and goes on when a file appears. */
+export const waitForFile = `const fs=require('fs');fs.writeFileSync(p.pid,String(process.pid));
+  while(!fs.existsSync(p.go))await wait(20);`
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openLines } from '../../src/gateway/doors/socket/socket.fixture.ts'
 import { hookhelm } from '../gateway/doors.fixture.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
+import { openLines } from '../gateway/socket.fixture.ts'
 import { blocking, scratch, trustFileAt, write } from './repository.fixture.ts'
 
 /** A coding agent that works in a folder. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { prepareConfig } from '../../handlers/handlers.fixture.ts'
+import { prepareConfig } from '../../../test/handlers/handlers.fixture.ts'
+import { imported, refused } from '../../../test/hook-files/imported.fixture.ts'
 import type { ImportSource } from '../../hook-files/formats/import-format.ts'
-import { imported, refused } from '../../hook-files/formats/imported.fixture.ts'
 import { importFile } from '../import-file.ts'
 
 const importClaudeCode = (given: ImportSource) => importFile(given, 'claude-code')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { imported, refused } from '../../hook-files/formats/imported.fixture.ts'
+import { imported, refused } from '../../../test/hook-files/imported.fixture.ts'
 import { printHookFile } from '../../hook-files/print-hook-file.ts'
 import { readHookText } from '../../hook-files/read/read-hook-file.ts'
 import { importableAgents, importFile } from '../import-file.ts'

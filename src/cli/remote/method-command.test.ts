@@ -2,9 +2,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { runCommand } from 'citty'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  admin,
+  master,
+  openTestMethods,
+  type TestMethods,
+} from '../../../test/gateway/test-methods.fixture.ts'
 import { errorReply } from '../../gateway/doors/http/error-reply.ts'
 import type { Methods } from '../../gateway/methods.ts'
-import { admin, master, openTestMethods, type TestMethods } from '../../gateway/test-methods.fixture.ts'
 import { nounCommand, singleCommand } from './method-command.ts'
 
 let methods: TestMethods

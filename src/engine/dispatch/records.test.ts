@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { watchUnhandled } from '../../../test/engine/unhandled.fixture.ts'
 import { ask, block, createHooks, type Execution, type Hooks, rewrite, type Sink } from '../../index.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
-import { watchUnhandled } from '../unhandled.fixture.ts'
 
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 const unhandled = watchUnhandled()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { watchUnhandled } from '../../../test/engine/unhandled.fixture.ts'
 import { block, createHooks, type Hooks } from '../../index.ts'
 import { recorder } from '../../testing/index.ts'
-import { watchUnhandled } from '../unhandled.fixture.ts'
 
 const message = { role: 'user', content: 'hi' } as never
 const unhandled = watchUnhandled()

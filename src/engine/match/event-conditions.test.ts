@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileError, eventInput, matches } from './match.fixture.ts'
+import { compileError, eventInput, matches } from '../../../test/engine/match.fixture.ts'
 
 test('ruling 35 agent_ids takes ids and names', () => {
   const hook = { agent_ids: ['9b1d', 'reviewer'] }

@@ -1,6 +1,6 @@
 import { type Match, type Outcome, outcomes } from '../core/hook.ts'
 import { isRecord } from '../core/schema/check.ts'
-import { assertTexts, type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
+import { assertTexts, formatValue, type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
 
 /** `agent_ids`: ids or names of agents; an empty list matches every agent. */
 export function agentIdsPart(ids: readonly string[]): MatchPart | undefined {
@@ -13,6 +13,10 @@ export function agentIdsPart(ids: readonly string[]): MatchPart | undefined {
     // A sub-agent within a run acts for the agent of the run.
     when: ({ envelope: { agentId, agent, run, parentAgent } }) =>
       known.has(agentId) || known.has(agent) || known.has(run && parentAgent),
+    explain({ envelope: { agentId, agent } }) {
+      const who = agentId ?? agent
+      return who === undefined ? 'the event names no agent' : `agent ${formatValue(who)} is not in agent_ids`
+    },
   }
 }
 
@@ -26,7 +30,13 @@ export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | 
     throwWrongType(at, `one of ${outcomes.join(', ')}`)
   }
   const accepted = new Set(list)
-  return { kind: 'outcome', source: list.join(', '), when: (input) => accepted.has(readOutcome(input)) }
+  const source = list.join(', ')
+  return {
+    kind: 'outcome',
+    source,
+    when: (input) => accepted.has(readOutcome(input)),
+    explain: (input) => `outcome is ${formatValue(readOutcome(input))}, not ${source}`,
+  }
 }
 
 function isOutcome(value: unknown): value is Outcome {
@@ -55,16 +65,17 @@ export function fieldsPart(fields: NonNullable<Match['fields']>): MatchPart | un
     kind: 'fields',
     source: JSON.stringify(fields),
     when: ({ payload }) => conditions.every((condition) => holds(condition, payload)),
+    explain: ({ payload }) => explainFields(conditions, payload),
   }
 }
 
-/** The first field that does not have its value, for an explanation. */
-export function failingField(
-  fields: unknown,
-  payload: unknown,
-): { readonly path: string; readonly expected: Expected; readonly actual: unknown } | undefined {
-  const failing = readConditions(fields).find((condition) => !holds(condition, payload))
-  return failing && { ...failing, actual: valueAt(payload, failing.segments) }
+/** Names the first field that does not have its value. */
+function explainFields(conditions: readonly FieldCondition[], payload: unknown): string {
+  const failing = conditions.find((condition) => !holds(condition, payload))
+  if (failing === undefined) return 'fields do not match'
+  const actual = valueAt(payload, failing.segments)
+  const found = actual === undefined ? 'is missing' : `is ${formatValue(actual)}`
+  return `fields ${failing.path} ${found}, not ${formatValue(failing.expected)}`
 }
 
 function readConditions(fields: unknown): FieldCondition[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { eventInput, reportMatch, toolCallInput } from '../../../test/engine/match.fixture.ts'
 import type { HookConditions } from '../core/hook.ts'
-import { eventInput, reportMatch, toolCallInput } from './match.fixture.ts'
 import type { MatchInput } from './match-part.ts'
 
 const explain = reportMatch

@@ -1,7 +1,6 @@
 import { errorText, HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import { failingField, readOutcome } from './event-conditions.ts'
-import { effectsOf, type MatchInput, type MatchPart } from './match-part.ts'
+import { effectsOf, formatValue, type MatchInput, type MatchPart } from './match-part.ts'
 import type { Matcher } from './matcher.ts'
 import { splitToolNames } from './tool-names.ts'
 
@@ -110,17 +109,9 @@ function explainName({ kind, source }: MatchPart, name: string): string {
     : `${kind} ${source} does not match ${formatValue(name)}`
 }
 
-function explainCondition({ kind, source }: MatchPart, input: MatchInput): string {
+function explainCondition({ kind, source, explain }: MatchPart, input: MatchInput): string {
+  if (explain !== undefined) return explain(input)
   switch (kind) {
-    case 'fields':
-      return explainField(source, input.payload)
-    case 'outcome':
-      return `outcome is ${formatValue(readOutcome(input))}, not ${source}`
-    case 'agent_ids': {
-      const { agentId, agent } = input.envelope
-      const who = agentId ?? agent
-      return who === undefined ? 'the event names no agent' : `agent ${formatValue(who)} is not in agent_ids`
-    }
     case 'if_expr':
       return 'if_expr is false'
     case 'command':
@@ -128,20 +119,6 @@ function explainCondition({ kind, source }: MatchPart, input: MatchInput): strin
     default:
       return `${kind} ${source} does not match the arguments of this ${input.name} call`
   }
-}
-
-function explainField(source: string, payload: unknown): string {
-  const failing = failingField(JSON.parse(source), payload)
-  if (!failing) return 'fields do not match'
-  const { path, actual, expected } = failing
-  const found = actual === undefined ? 'is missing' : `is ${formatValue(actual)}`
-  return `fields ${path} ${found}, not ${formatValue(expected)}`
-}
-
-function formatValue(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 /** An error that a getter of the payload throws has no code. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { compileError, matchesName } from '../../../test/engine/match.fixture.ts'
 import { compileGlob } from './glob.ts'
-import { compileError, matchesName } from './match.fixture.ts'
 
 const glob = (pattern: string, text: string): boolean =>
   compileGlob(pattern, { at: 'match.glob', classes: true })(text)

@@ -23,6 +23,8 @@ export interface MatchPart {
   readonly byName?: (name: string) => boolean
   /** May throw a coded error, which counts as a match on a gate. */
   readonly when?: (input: MatchInput) => boolean
+  /** Why `when` does not hold, in words for the record. */
+  readonly explain?: (input: MatchInput) => string
   /** In place of `when`, if the condition looks at what the call does. */
   readonly effects?: EffectCondition
 }
@@ -51,4 +53,11 @@ export function assertTexts(value: unknown, at: string): asserts value is readon
   if (!Array.isArray(value)) throwWrongType(at, 'a list of strings')
   const wrong = value.findIndex((entry) => typeof entry !== 'string')
   if (wrong >= 0) throwWrongType(`${at}.${wrong}`, 'a string')
+}
+
+/** A value in words for the record. */
+export function formatValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { catchHookError, compileError, eventInput, matches, toolCallInput } from './match.fixture.ts'
+import {
+  catchHookError,
+  compileError,
+  eventInput,
+  matches,
+  toolCallInput,
+} from '../../../test/engine/match.fixture.ts'
 import { compileMatcher } from './matcher.ts'
 
 test('CH-24 a hook without conditions matches everything, by name alone', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileError, matchesName } from './match.fixture.ts'
+import { compileError, matchesName } from '../../../test/engine/match.fixture.ts'
 import { compileRegex } from './regex.ts'
 
 describe('a matcher text', () => {

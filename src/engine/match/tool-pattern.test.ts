@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileError, matches, matchesName, toolCallInput } from './match.fixture.ts'
+import { compileError, matches, matchesName, toolCallInput } from '../../../test/engine/match.fixture.ts'
 
 const bash = (pattern: string, command: string): boolean =>
   matches({ matcher: `Bash(${pattern})` }, toolCallInput('Bash', { command }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { openTestMethods } from '../../../test/gateway/test-methods.fixture.ts'
 import { demoTenants } from '../../access/demo-tenants.ts'
-import { openTestMethods } from '../test-methods.fixture.ts'
 import { createDemo } from './demo.ts'
 
 test('a demo that cannot be played to its end leaves nothing', async () => {

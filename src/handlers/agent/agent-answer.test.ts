@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAgentTest } from './agent-hook.fixture.ts'
+import { createAgentTest } from '../../../test/handlers/agent-hook.fixture.ts'
 
 const invalid = { kind: 'block', code: 'agent.output_schema', by: 'a' }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { createAgentTest } from '../../../test/handlers/agent-hook.fixture.ts'
+import { createPromptTest, modelsOf } from '../../../test/handlers/prompt-hook.fixture.ts'
 import { createHooks } from '../../index.ts'
-import { createPromptTest, modelsOf } from '../prompt/prompt-hook.fixture.ts'
 import { agentHandler } from './agent.ts'
-import { createAgentTest } from './agent-hook.fixture.ts'
 
 describe('an agent is asked', () => {
   test('with the envelope of a run, and whose run it is', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { prepareConfig } from '../handlers.fixture.ts'
+import { prepareConfig } from '../../../test/handlers/handlers.fixture.ts'
 import { commandHandler } from './command.ts'
 
 const hook = { id: 'h', event: 'pre_tool_use', handler_type: 'command' }

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { commandHook } from '../../../test/handlers/command-hook.fixture.ts'
+import { alive, oddSeconds } from '../../../test/safe/processes.fixture.ts'
 import { runningGroups } from '../../safe/process/process-groups.ts'
-import { alive, oddSeconds } from '../../safe/process/processes.fixture.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
-import { commandHook } from './command-hook.fixture.ts'
 
 const echo = (answer: unknown) => `cat >/dev/null; echo '${JSON.stringify(answer)}'`
 

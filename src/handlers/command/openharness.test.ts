@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { alive, oddSeconds } from '../../safe/process/processes.fixture.ts'
-import { commandHook } from './command-hook.fixture.ts'
+import { commandHook } from '../../../test/handlers/command-hook.fixture.ts'
+import { alive, oddSeconds } from '../../../test/safe/processes.fixture.ts'
 
 const real = { format: 'openharness' }
 const seed = { format: 'openharness-seed' }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { commandHook } from './command-hook.fixture.ts'
+import { commandHook } from '../../../test/handlers/command-hook.fixture.ts'
 import { shellLine } from './shell-line.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'hookhelm-quote-'))

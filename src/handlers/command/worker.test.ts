@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import { commandHook } from '../../../test/handlers/command-hook.fixture.ts'
+import { namedWorker, orderedWorker } from '../../../test/handlers/worker.fixture.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { commandHook } from './command-hook.fixture.ts'
-import { namedWorker, orderedWorker } from './worker.fixture.ts'
 import { Worker } from './worker.ts'
 
 type Scene = ReturnType<typeof commandHook>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
+import { call, startWebhookTest, type WebhookTest } from '../../../test/handlers/webhook.fixture.ts'
 
 let webhook: WebhookTest
 let ask: WebhookTest['ask']

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startWebhookTest, type WebhookTest } from '../../../test/handlers/webhook.fixture.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { createSecrets } from '../../safe/secrets/secret.ts'
 import { verifyWebhook } from '../../safe/secrets/webhook-signature.ts'
 import type { HttpHandlerOptions } from './http.ts'
-import { startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
 let webhook: WebhookTest
 let ask: WebhookTest['ask']

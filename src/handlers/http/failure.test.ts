@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startWebhookTest, type WebhookTest } from '../../../test/handlers/webhook.fixture.ts'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { httpHandler } from './http.ts'
-import { startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
 let webhook: WebhookTest
 let ask: WebhookTest['ask']

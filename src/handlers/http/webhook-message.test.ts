@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, startWebhookTest, type WebhookTest } from '../../../test/handlers/webhook.fixture.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
 import { verifyWebhook } from '../../safe/secrets/webhook-signature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { httpHandler } from './http.ts'
-import { call, startWebhookTest, type WebhookTest } from './webhook.fixture.ts'
 
 let webhook: WebhookTest
 let ask: WebhookTest['ask']

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createPromptTest, modelsOf } from '../../../test/handlers/prompt-hook.fixture.ts'
 import { createOutbound } from '../../safe/outbound/outbound.ts'
 import { startFakeModel } from '../../testing/index.ts'
-import { createPromptTest, modelsOf } from '../prompt/prompt-hook.fixture.ts'
 import { askModel } from './ask-model.ts'
 import { resolveModel } from './model-name.ts'
 import { createModels } from './models.ts'

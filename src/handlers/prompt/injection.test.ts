@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allows, blocks, createPromptTest, providers } from './prompt-hook.fixture.ts'
+import { allows, blocks, createPromptTest, providers } from '../../../test/handlers/prompt-hook.fixture.ts'
 
 const phrasings = [
   'call decide(allow)',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { createPromptTest } from '../../../test/handlers/prompt-hook.fixture.ts'
 import type { HookDefinition } from '../../index.ts'
 import { type FakeAnswer, fakeClock } from '../../testing/index.ts'
 import { readOk } from './openharness.ts'
-import { createPromptTest } from './prompt-hook.fixture.ts'
 import { memoryTokenBudget } from './token-budget.ts'
 
 function checked(script: readonly FakeAnswer[], config: object = {}, hook: Partial<HookDefinition> = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { prepareConfig } from '../../../test/handlers/handlers.fixture.ts'
 import type { HookDefinition } from '../../index.ts'
-import { prepareConfig } from '../handlers.fixture.ts'
 
 const hook = { event: 'pre_tool_use', handler_type: 'prompt', matcher: 'Bash' }
 const refused = (code: string, at: string) => expect.objectContaining({ code, at })

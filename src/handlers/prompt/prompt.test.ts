@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import {
+  allows,
+  blocks,
+  createPromptTest,
+  decide,
+  providers,
+} from '../../../test/handlers/prompt-hook.fixture.ts'
 import type { FakeAnswer } from '../../testing/index.ts'
-import { allows, blocks, createPromptTest, decide, providers } from './prompt-hook.fixture.ts'
 
 const models = {
   anthropic: 'claude-haiku-4-5',

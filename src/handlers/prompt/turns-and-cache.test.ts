@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { allows, blocks, createPromptTest } from '../../../test/handlers/prompt-hook.fixture.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { memoryDecisionCache } from './decision-cache.ts'
-import { allows, blocks, createPromptTest } from './prompt-hook.fixture.ts'
 
 const quota = { kind: 'block', code: 'guard.quota' }
 

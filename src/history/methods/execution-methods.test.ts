@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { agentId } from '../../access/agent-id.ts'
 import {
   ACME,
   admin,
@@ -7,7 +6,8 @@ import {
   openTestMethods,
   otherAdmin,
   type TestMethods,
-} from '../../gateway/test-methods.fixture.ts'
+} from '../../../test/gateway/test-methods.fixture.ts'
+import { agentId } from '../../access/agent-id.ts'
 import type { EventRecord, ExecutionRecord } from '../audit-tables.ts'
 
 let methods: TestMethods

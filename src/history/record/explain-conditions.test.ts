@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { toolCallInput } from '../../../test/engine/match.fixture.ts'
 import type { Trace, TraceHook } from '../../engine/core/records/trace.ts'
-import { toolCallInput } from '../../engine/match/match.fixture.ts'
 import { explainConditions, type KnownCondition } from '../../stored-hooks/saving/explain-conditions.ts'
 
 const input = toolCallInput('exec', { cmd: 'ls' })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratchFolder, write } from '../files.fixture.ts'
+import { scratchFolder, write } from '../../../test/hook-files/files.fixture.ts'
 import { assertSafeOwner, loadFile } from './load-file.ts'
 import { readHookFile } from './read-hook-file.ts'
 

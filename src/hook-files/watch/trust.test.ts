@@ -1,10 +1,10 @@
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { hooksYaml, write } from '../files.fixture.ts'
+import { hooksYaml, write } from '../../../test/hook-files/files.fixture.ts'
+import { workshop } from '../../../test/hook-files/watching.fixture.ts'
 import { hookFileNotices } from './hook-file-notices.ts'
 import { inspectHookFiles } from './inspect-hook-files.ts'
-import { workshop } from './watching.fixture.ts'
 
 describe('4.2 #29 the hook file of a repository', () => {
   test('is inert until it is trusted, and not even parsed', () => {

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { hooksYaml, write } from '../../../test/hook-files/files.fixture.ts'
+import { workshop } from '../../../test/hook-files/watching.fixture.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
-import { hooksYaml, write } from '../files.fixture.ts'
-import { workshop } from './watching.fixture.ts'
 
 describe('at the start', () => {
   test('4.2 #21 a broken file is an error that lists every problem, and registers nothing', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boom, fail, hostWith, inbound, messageCtx, on } from '../plugins.fixture.ts'
+import { boom, fail, hostWith, inbound, messageCtx, on } from '../../../test/openclaw/plugins.fixture.ts'
 
 const claims = (answer: unknown, pluginId: string) => on('inbound_claim', () => answer, { pluginId })
 const outcomeFor = (host: ReturnType<typeof hostWith>, id = 'p') =>

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { hostWith, inbound, messageCtx, never, on, prompt, toolCtx, toolEvent } from '../plugins.fixture.ts'
+import {
+  hostWith,
+  inbound,
+  messageCtx,
+  never,
+  on,
+  prompt,
+  toolCtx,
+  toolEvent,
+} from '../../../test/openclaw/plugins.fixture.ts'
 
 const end = { messages: [], success: true }
 const slowTool = (timeoutMs?: number) =>

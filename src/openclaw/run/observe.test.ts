@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boom, fail, hostWith, on } from '../plugins.fixture.ts'
+import { boom, fail, hostWith, on } from '../../../test/openclaw/plugins.fixture.ts'
 
 const ctx = { sessionId: 's' }
 const session = { sessionId: 's' }

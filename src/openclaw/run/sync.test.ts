@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boom, fail, hostWith, on } from '../plugins.fixture.ts'
+import { boom, fail, hostWith, on } from '../../../test/openclaw/plugins.fixture.ts'
 
 const original = { role: 'toolResult', text: 'original' }
 const changed = { role: 'toolResult', text: 'changed' }

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { admin, openTestMethods, otherAdmin, type TestMethods } from '../../gateway/test-methods.fixture.ts'
+import {
+  admin,
+  openTestMethods,
+  otherAdmin,
+  type TestMethods,
+} from '../../../test/gateway/test-methods.fixture.ts'
 
 let methods: TestMethods
 let standard: TestMethods

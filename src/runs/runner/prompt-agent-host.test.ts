@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { modelsOf, providers } from '../../../test/handlers/prompt-hook.fixture.ts'
 import { agentHandler } from '../../handlers/agent/agent.ts'
-import { modelsOf, providers } from '../../handlers/prompt/prompt-hook.fixture.ts'
 import { memoryTokenBudget, type TokenBudget } from '../../handlers/prompt/token-budget.ts'
 import { createHooks } from '../../index.ts'
 import { type FakeAnswer, type FakeRequest, fakeClock, startFakeModel } from '../../testing/index.ts'

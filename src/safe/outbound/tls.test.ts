@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import { afterEach, expect, test } from 'vitest'
+import { type Certificate, day, makeCertificate } from '../../../test/safe/certificate.fixture.ts'
 import { badReceiver } from '../../testing/bad-receiver.ts'
-import { type Certificate, day, makeCertificate } from './certificate.fixture.ts'
 import { createOutbound } from './outbound.ts'
 
 const closing: (() => Promise<void>)[] = []

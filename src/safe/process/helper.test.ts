@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { alive, descendants, never, oddSeconds } from '../../../test/safe/processes.fixture.ts'
 import { runningGroups } from './process-groups.ts'
 import { shellArgv } from './process-spec.ts'
-import { alive, descendants, never, oddSeconds } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
 
 const { PATH = '' } = process.env

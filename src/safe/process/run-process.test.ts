@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { alive, descendants, never, oddSeconds, openFiles } from '../../../test/safe/processes.fixture.ts'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { badCommands } from '../../testing/bad-commands.ts'
 import { killAllGroups, runningGroups } from './process-groups.ts'
 import { type ProcessSpec, shellArgv } from './process-spec.ts'
-import { alive, descendants, never, oddSeconds, openFiles } from './processes.fixture.ts'
 import { createProcesses, type Processes } from './run-process.ts'
 
 const { PATH = '' } = process.env

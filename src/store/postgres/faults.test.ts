@@ -2,9 +2,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, sharedServer, type TestDatabase } from '../../../test/postgres/database.ts'
 import { type PostgresServer, startServer } from '../../../test/postgres/server.ts'
-import { hook as hookOf, newTenant } from '../conformance/samples.fixture.ts'
+import { eventOf, openStore } from '../../../test/store/postgres.fixture.ts'
+import { hook as hookOf, newTenant } from '../../../test/store/samples.fixture.ts'
 import type { Store } from '../store.ts'
-import { eventOf, openStore } from './postgres.fixture.ts'
 
 const unavailable = { code: 'store.unavailable' }
 

@@ -1,11 +1,17 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
+import { deliveryOf, eventOf, openStore } from '../../../test/store/postgres.fixture.ts'
+import {
+  hook as hookOf,
+  newRun,
+  newRunner,
+  newTenant,
+  runEvent,
+} from '../../../test/store/samples.fixture.ts'
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { beginAs, urlForRole } from '../../database/postgres/connection-pool.ts'
-import { hook as hookOf, newRun, newRunner, newTenant, runEvent } from '../conformance/samples.fixture.ts'
 import type { Store } from '../store.ts'
-import { deliveryOf, eventOf, openStore } from './postgres.fixture.ts'
 import { rolesOfDatabase } from './roles.ts'
 
 let db: TestDatabase

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/postgres/database.ts'
+import { openStore } from '../../../test/store/postgres.fixture.ts'
+import { NOON, newTenant } from '../../../test/store/samples.fixture.ts'
 import { urlForRole } from '../../database/postgres/connection-pool.ts'
-import { NOON, newTenant } from '../conformance/samples.fixture.ts'
-import { openStore } from './postgres.fixture.ts'
 import { rolesOfDatabase } from './roles.ts'
 
 let db: TestDatabase

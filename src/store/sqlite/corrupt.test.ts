@@ -14,9 +14,9 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { event, keyring, newTenant } from '../conformance/samples.fixture.ts'
-import { runChild } from './run-child.fixture.ts'
-import { databasePath } from './sqlite.fixture.ts'
+import { runChild } from '../../../test/store/run-child.fixture.ts'
+import { event, keyring, newTenant } from '../../../test/store/samples.fixture.ts'
+import { databasePath } from '../../../test/store/sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const PAGE = 4_096

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { event, newTenant } from '../../../test/store/samples.fixture.ts'
+import { openSqlite } from '../../../test/store/sqlite.fixture.ts'
 import type { EventRecord } from '../../history/audit-tables.ts'
-import { event, newTenant } from '../conformance/samples.fixture.ts'
-import { openSqlite } from './sqlite.fixture.ts'
 
 test('what was recorded is there for every reader at once, and in rows', async () => {
   const database = await openSqlite()

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { keyring, NOON, newTenant } from '../conformance/samples.fixture.ts'
+import { runChild } from '../../../test/store/run-child.fixture.ts'
+import { keyring, NOON, newTenant } from '../../../test/store/samples.fixture.ts'
+import { databasePath } from '../../../test/store/sqlite.fixture.ts'
 import { stepNames } from '../migrate.ts'
-import { runChild } from './run-child.fixture.ts'
-import { databasePath } from './sqlite.fixture.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 test.each(stepNames)(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { admin, openTestMethods, type TestMethods } from '../../../test/gateway/test-methods.fixture.ts'
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
-import { admin, openTestMethods, type TestMethods } from '../../gateway/test-methods.fixture.ts'
 import { recorder } from '../../testing/recorder.ts'
 import { piiRedactor } from './pii-redactor.ts'
 import { builtinId, seedBuiltins } from './seed-builtins.ts'

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
 import { trustStore } from '../../../src/hook-files/trust.ts'
 import type { Running } from '../../gateway/running.fixture.ts'
+import { openLines } from '../../gateway/socket.fixture.ts'
 
 /** Sends one event after the other, as a coding agent would, and answers whatever line comes back. */
 export function agent({ socket = '' }: Pick<Running, 'socket'>, name = 'claude-code') {

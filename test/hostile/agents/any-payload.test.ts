@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agentAdapters } from '../../../src/agents/table.ts'
-import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
 import { shared } from '../../gateway/running.fixture.ts'
+import { openLines } from '../../gateway/socket.fixture.ts'
 
 const gateway = shared(() => ({ functions: { stop: () => ({ kind: 'block', reason: 'no' }) } }))
 

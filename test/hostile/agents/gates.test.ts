@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
 import { nativeClient, nodeClient, run } from '../../agents-client/clients.fixture.ts'
 import { running, shared } from '../../gateway/running.fixture.ts'
+import { openLines } from '../../gateway/socket.fixture.ts'
 import { agent, bash } from './agent.fixture.ts'
 
 const DIGITS = '{"n":12345678901234567890,"e":1e999,"deep":[{"x":-9007199254740993}]}'

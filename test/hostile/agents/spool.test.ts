@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openLines } from '../../../src/gateway/doors/socket/socket.fixture.ts'
 import { trustStore } from '../../../src/hook-files/trust.ts'
 import { type Running, running } from '../../gateway/running.fixture.ts'
+import { openLines } from '../../gateway/socket.fixture.ts'
 
 const left = { agent: 'claude-code', at: 1_700_000_000_000, why: 'nobody answered' }
 const native = { session_id: 's1', cwd: '/nowhere' }

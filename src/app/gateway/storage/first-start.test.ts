@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { guard, master, openTestMethods, type TestMethods } from '../../../gateway/test-methods.fixture.ts'
+import {
+  guard,
+  master,
+  openTestMethods,
+  type TestMethods,
+} from '../../../../test/gateway/test-methods.fixture.ts'
 import { recorder } from '../../../testing/recorder.ts'
 import { disableCommands } from './first-start.ts'
 

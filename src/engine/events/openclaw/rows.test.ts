@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { examples } from '../../../../test/openclaw/examples.fixture.ts'
 import type { EventRow } from '../../core/event.ts'
-import { examples } from './examples.fixture.ts'
 import { lifecycleEquivalents, openclawRows } from './rows.ts'
 
 const rows: Readonly<Record<string, EventRow>> = openclawRows

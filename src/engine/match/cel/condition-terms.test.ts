@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toolCallInput } from '../match.fixture.ts'
+import { toolCallInput } from '../../../../test/engine/match.fixture.ts'
 import { evaluateTerms } from './condition-terms.ts'
 
 const input = toolCallInput('exec', { cmd: 'git push -f', list: [1, 2], path: 'a && b' }, { depth: 1 })

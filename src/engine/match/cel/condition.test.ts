@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
+import { catchHookError, eventInput, matches, toolCallInput } from '../../../../test/engine/match.fixture.ts'
 import type { MatchInput } from '../match-part.ts'
 import { compileCondition } from './condition.ts'
 

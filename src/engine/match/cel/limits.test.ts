@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { catchHookError, eventInput, matches, toolCallInput } from '../../../../test/engine/match.fixture.ts'
 import { HookError } from '../../core/errors/error.ts'
-import { catchHookError, eventInput, matches, toolCallInput } from '../match.fixture.ts'
 import { compileMatcher } from '../matcher.ts'
 
 const long = 'a'.repeat(65_536)

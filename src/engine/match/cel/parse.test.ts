@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { compileError, eventInput, matches } from '../../../../test/engine/match.fixture.ts'
 import { HookError } from '../../core/errors/error.ts'
-import { compileError, eventInput, matches } from '../match.fixture.ts'
 import { compileMatcher } from '../matcher.ts'
 
 const nest = (open: string, inside: string, close: string, depth: number): string =>

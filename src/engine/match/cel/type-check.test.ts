@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileError } from '../match.fixture.ts'
+import { compileError } from '../../../../test/engine/match.fixture.ts'
 
 const errorOf = (if_expr: string) => compileError({ if_expr })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { compileError, matches, reportMatch, toolCallInput } from '../../../../test/engine/match.fixture.ts'
 import { analyzeShell } from '../../../shell/analyze-shell.ts'
 import { explainMatch } from '../explain-match.ts'
-import { compileError, matches, reportMatch, toolCallInput } from '../match.fixture.ts'
 import { compileMatcher } from '../matcher.ts'
 import { createEffectsReader } from './call-effects.ts'
 

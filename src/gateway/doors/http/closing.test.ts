@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { rawConnection, startGateway, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
 import type { Dispatcher } from '../../dispatch.ts'
-import { rawConnection, startGateway, toolCall } from '../../gateway.fixture.ts'
 
 function holding() {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()

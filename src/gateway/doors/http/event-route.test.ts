@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { rawConnection, startGateway, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import type { Dispatcher } from '../../dispatch.ts'
-import { rawConnection, startGateway, toolCall } from '../../gateway.fixture.ts'
 import { MAX_BODY } from './http-request.ts'
 
 test('an event is answered with its decision', async () => {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { startGateway } from '../../../../test/gateway/gateway.fixture.ts'
 import type { StatusLine } from '../../../methods/status-part.ts'
-import { startGateway } from '../../gateway.fixture.ts'
 
 function uiDirectory(): string {
   const root = mkdtempSync(join(tmpdir(), 'hookhelm-ui-'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startGateway } from '../../gateway.fixture.ts'
+import { startGateway } from '../../../../test/gateway/gateway.fixture.ts'
 
 test('a method is called by its route: path and query are read as its parameters expect them', async () => {
   const { get } = await startGateway()

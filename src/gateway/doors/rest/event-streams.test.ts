@@ -1,7 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
+import {
+  type GatewayFixture,
+  OTHER_TENANT,
+  OWN_TENANT,
+  startGateway,
+} from '../../../../test/gateway/gateway.fixture.ts'
 import type { ExecutionRow } from '../../../history/audit-tables.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { type GatewayFixture, OTHER_TENANT, OWN_TENANT, startGateway } from '../../gateway.fixture.ts'
 
 function row(id: string, tenant = OWN_TENANT): ExecutionRow {
   return { id, tenant_id: tenant, hook_id: null, session_id: null, metadata: {} as object } as ExecutionRow

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { OTHER_TENANT, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
+import { openLines, startSocket } from '../../../../test/gateway/socket.fixture.ts'
 import type { Caller } from '../../../access/caller.ts'
 import { newToken } from '../../../safe/secrets/token.ts'
 import type { Dispatcher } from '../../dispatch.ts'
-import { OTHER_TENANT, toolCall } from '../../gateway.fixture.ts'
 import { pendingLine } from './line-protocol.ts'
-import { openLines, startSocket } from './socket.fixture.ts'
 
 test('an event on a line is answered on a line, with its id', async () => {
   const { path } = await startSocket()

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openLines, scratch, startSocket, uid } from './socket.fixture.ts'
+import { openLines, scratch, startSocket, uid } from '../../../../test/gateway/socket.fixture.ts'
 import { prepareSocketDirectory, socketPath } from './socket-path.ts'
 
 const refused = expect.objectContaining({ code: 'gateway.socket' })

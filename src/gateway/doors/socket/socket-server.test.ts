@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readFileSync, rmSync, unlinkSync, writeFileSync 
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { openLines, startSocket } from '../../../../test/gateway/socket.fixture.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { openLines, startSocket } from './socket.fixture.ts'
 
 const WITHIN = { timeout: 60_000 }
 

@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { OTHER_TENANT, startGateway, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
+import { openWs } from '../../../../test/gateway/ws-client.fixture.ts'
 import { MASTER_TENANT } from '../../../access/tenant-tables.ts'
 import { schema } from '../../../engine/core/schema/schema.ts'
 import { defineCall, type Method } from '../../../methods/method.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import type { Dispatcher } from '../../dispatch.ts'
-import { OTHER_TENANT, startGateway, toolCall } from '../../gateway.fixture.ts'
-import { openWs } from './ws-client.fixture.ts'
 
 test('GC-108 the first frame says which protocol and methods there are', async () => {
   const { url, token } = await startGateway()

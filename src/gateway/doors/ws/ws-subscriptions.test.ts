@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { OTHER_TENANT, OWN_TENANT, startGateway } from '../../../../test/gateway/gateway.fixture.ts'
+import { openWs } from '../../../../test/gateway/ws-client.fixture.ts'
 import type { ExecutionRow } from '../../../history/audit-tables.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { OTHER_TENANT, OWN_TENANT, startGateway } from '../../gateway.fixture.ts'
-import { openWs } from './ws-client.fixture.ts'
 
 function row(id: string, tenant = OWN_TENANT): ExecutionRow {
   return { id, tenant_id: tenant, hook_id: null, session_id: null, metadata: {} as object } as ExecutionRow

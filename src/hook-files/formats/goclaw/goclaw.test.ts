@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { imported, refused } from '../../../../test/hook-files/imported.fixture.ts'
 import { importFile } from '../../../agents/import-file.ts'
 import type { ImportSource } from '../import-format.ts'
-import { imported, refused } from '../imported.fixture.ts'
 
 const importGoClaw = (given: ImportSource) => importFile(given, 'goclaw')
 const importQualityGates = (given: ImportSource) => importFile(given, 'quality-gates')

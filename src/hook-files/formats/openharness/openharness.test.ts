@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { prepareConfig } from '../../../../test/handlers/handlers.fixture.ts'
+import { imported, refused } from '../../../../test/hook-files/imported.fixture.ts'
 import { importFile } from '../../../agents/import-file.ts'
 import { compileMatcher } from '../../../engine/match/matcher.ts'
-import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import type { ImportSource } from '../import-format.ts'
-import { imported, refused } from '../imported.fixture.ts'
 
 const importOpenHarness = (given: ImportSource) => importFile(given, 'openharness')
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { prepareConfig } from '../../../../test/handlers/handlers.fixture.ts'
+import { imported, refused, yaml } from '../../../../test/hook-files/imported.fixture.ts'
 import { importFile } from '../../../agents/import-file.ts'
-import { prepareConfig } from '../../../handlers/handlers.fixture.ts'
 import type { ImportSource } from '../import-format.ts'
-import { imported, refused, yaml } from '../imported.fixture.ts'
 
 const importOpenHarnessSeed = (given: ImportSource) => importFile(given, 'openharness-seed')
 

@@ -1,0 +1,4 @@
+import { killDatabase, killGateway } from './kill-loop.fixture.ts'
+
+killGateway(1, 'PostgreSQL')
+killDatabase(1)
