@@ -4,7 +4,7 @@ import { serverError } from '../engine/core/errors/server-errors.ts'
 import { looseObject, numeric, wholeNumber, withAbout } from '../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { defineCall, type MethodCall } from '../methods/method.ts'
-import { jsonObject, shortText } from '../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../methods/method-fields.ts'
 import { hookParts } from '../methods/method-parts.ts'
 import type { HookRow } from './hook-tables.ts'
 import { mergedHookInput } from './saving/change-hook.ts'
@@ -98,8 +98,11 @@ type StoredHookCall = MethodCall<SchemaType<typeof params>, 'store'>
 
 async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined
-  const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
-  if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
+  const row = found(
+    await findHookByIdOrName(parts.store, caller.tenant, params.hookId),
+    'hook',
+    params.hookId,
+  )
   // Every tenant can read a global hook, but it would send secrets of the master scope.
   if (row.tenant_id === MASTER_TENANT && !caller.master)
     throw serverError('auth.scope', 'global hooks need the master scope')

@@ -4,11 +4,12 @@ import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { checked, looseObject, numeric, shortList } from '../../engine/core/schema/more-schemas.ts'
-import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { findDefinition } from '../blueprints/builtin-blueprints.ts'
-import type { RunnerRow, RunReport } from '../stored/run-tables.ts'
+import { type RunReport, runners } from '../stored/run-tables.ts'
 import { runDetail, toRunDetail } from './run-methods.ts'
 
 /** Runners see the parameters of runs and decide their results, so the token of an agent is not enough. */
@@ -24,23 +25,7 @@ const offer = {
     require_matching_tags: schema.boolean('Take only runs that demand one of the tags.'),
   }),
 }
-const runner = schema.object({
-  runner_id: schema.text(),
-  hostname: schema.text(),
-  project_dir: schema.text(),
-  executor_profile: schema.text(),
-  executor_type: schema.text(),
-  tags: schema.list(schema.text()),
-  require_matching_tags: schema.boolean(),
-  registered_by: schema.text(),
-  registered_at: numeric(),
-  last_seen_at: numeric(),
-  is_leaving: schema.boolean(),
-})
-
-function toRunner({ tenant_id: _, ...row }: RunnerRow): SchemaType<typeof runner> {
-  return row
-}
+const runner = schema.object(rowFields(runners, ['tenant_id']))
 
 const register = defineCall({
   name: 'runners.register',
@@ -125,7 +110,8 @@ const list = defineCall({
   result: schema.object({ runners: schema.list(runner) }),
   needs: ['store'],
   async run({ caller, parts }) {
-    return { runners: (await parts.store.listRunners(caller.tenant)).map(toRunner) }
+    const rows = await parts.store.listRunners(caller.tenant)
+    return { runners: rows.map((row) => toResult(runner, row)) }
   },
 })
 
@@ -201,8 +187,7 @@ const remove = defineCall({
   result: ok,
   needs: ['store'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.removeRunner(caller.tenant, params.runner_id)))
-      throw serverError('gateway.not_found', `runner not found: ${params.runner_id}`)
+    found(await parts.store.removeRunner(caller.tenant, params.runner_id), 'runner', params.runner_id)
     return { ok: true }
   },
 })
