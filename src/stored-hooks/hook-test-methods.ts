@@ -13,21 +13,25 @@ import { dryRun } from './saving/dry-run.ts'
 import { findHookByIdOrName } from './saving/find-hook.ts'
 import { type HookInput, hookInput } from './saving/hook-input.ts'
 
+const sampleEvent = looseObject(
+  schema.partial({
+    toolName: schema.text(),
+    toolInput: jsonObject(),
+    rawInput: schema.text('The text of the user prompt.'),
+    sessionId: schema.text(),
+    agentId: schema.text(),
+    depth: wholeNumber(),
+  }),
+  'Other keys are copied into the payload.',
+)
+/** An event in the format of the test panel and of older clients. */
+export type SampleEvent = SchemaType<typeof sampleEvent>
+
 const params = schema.object(
   schema.partial({
     config: withAbout(hookInput, 'The hook to try; with hookId, the fields to change in the stored hook.'),
     hookId: shortText('Id or name of a stored hook; it runs with its secrets.'),
-    sampleEvent: looseObject(
-      schema.partial({
-        toolName: schema.text(),
-        toolInput: jsonObject(),
-        rawInput: schema.text('The text of the user prompt.'),
-        sessionId: schema.text(),
-        agentId: schema.text(),
-        depth: wholeNumber(),
-      }),
-      'Other keys are copied into the payload.',
-    ),
+    sampleEvent,
   }),
 )
 
@@ -69,6 +73,8 @@ const result = schema.object({
   }),
   trace,
 })
+
+export type DryRun = SchemaType<typeof result>
 
 export const testHook = defineCall({
   name: 'hooks.test',
