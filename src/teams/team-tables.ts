@@ -55,8 +55,3 @@ export interface MailboxFilter {
   readonly unread?: boolean
   readonly firing_id?: string
 }
-
-export interface NamedDefinition {
-  readonly name: string
-  readonly definition: Content
-}

@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Caller } from '../../access/caller.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { checked, looseObject, numeric, shortList } from '../../engine/core/schema/more-schemas.ts'
-import { schema } from '../../engine/core/schema/schema.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { defineCall } from '../../methods/method.ts'
 import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
 import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { findDefinition } from '../blueprints/builtin-blueprints.ts'
+import type { Coordinator, RunnerReport } from '../coordinator.ts'
 import { type RunReport, runners } from '../stored/run-tables.ts'
 import { runDetail, toRunDetail } from './run-methods.ts'
 
@@ -192,6 +193,11 @@ const remove = defineCall({
   },
 })
 
+async function tell(runs: Coordinator, report: RunnerReport): Promise<SchemaType<typeof ok>> {
+  await runs.report(report)
+  return { ok: true }
+}
+
 const started = defineCall({
   name: 'runners.started',
   about: 'Reports that a run has started.',
@@ -200,13 +206,12 @@ const started = defineCall({
   params: schema.object({ run_id, runner_id, executor_session_id: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, ...rest }, caller, parts }) {
-    await parts.runs.report({
-      ...holderOf(caller, { run_id, runner_id }),
-      report: { report: 'started', ...rest },
-    })
-    return { ok: true }
-  },
+  run: ({ params: { executor_session_id, ...holder }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, {
+      tenant,
+      ...holder,
+      report: { report: 'started', ...definedFields({ executor_session_id }) },
+    }),
 })
 
 const completed = defineCall({
@@ -222,11 +227,9 @@ const completed = defineCall({
   }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, session_status }, caller, parts }) {
-    const session = session_status === undefined ? {} : { session_status }
-    const report: RunReport = { report: 'ended', status: 'completed', ...session }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
+  run({ params: { status: _, session_status, ...holder }, caller: { tenant }, parts: { runs } }) {
+    const report: RunReport = { report: 'ended', status: 'completed', ...definedFields({ session_status }) }
+    return tell(runs, { tenant, ...holder, report })
   },
 })
 
@@ -243,11 +246,8 @@ const failed = defineCall({
   }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, ...why }, caller, parts }) {
-    const report: RunReport = { report: 'ended', status: 'failed', ...why }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
-  },
+  run: ({ params: { run_id, runner_id, ...why }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, { tenant, run_id, runner_id, report: { report: 'ended', status: 'failed', ...why } }),
 })
 
 const stopped = defineCall({
@@ -258,11 +258,8 @@ const stopped = defineCall({
   params: schema.object({ run_id, runner_id, signal: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id }, caller, parts }) {
-    const report: RunReport = { report: 'ended', status: 'stopped' }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
-  },
+  run: ({ params: { signal: _, ...holder }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, { tenant, ...holder, report: { report: 'ended', status: 'stopped' } }),
 })
 
 /** Names that the coordinator writes itself. */
@@ -292,8 +289,9 @@ const events = defineCall({
   result: schema.object({ stored: schema.integer(0, MAX_EVENTS) }),
   needs: ['runs'],
   async run({ params, caller, parts }) {
-    await parts.runs.addEvents(holderOf(caller, params), params.events)
-    return { stored: params.events.length }
+    const { events: added, ...holder } = params
+    await parts.runs.addEvents({ tenant: caller.tenant, ...holder }, added)
+    return { stored: added.length }
   },
 })
 
@@ -306,17 +304,11 @@ const spend = defineCall({
   result: ok,
   needs: ['runs'],
   async run({ params, caller, parts }) {
-    await parts.runs.spendTokens(holderOf(caller, params), params.tokens)
+    const { tokens, ...holder } = params
+    await parts.runs.spendTokens({ tenant: caller.tenant, ...holder }, tokens)
     return { ok: true }
   },
 })
-
-function holderOf(
-  { tenant }: Caller,
-  { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string },
-) {
-  return { tenant, run_id, runner_id }
-}
 
 // biome-ignore format: one line per group
 export const runnerMethods = [
