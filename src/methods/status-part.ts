@@ -1,10 +1,13 @@
+import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
+import { jsonObject } from './method-fields.ts'
 /** The health of one part of the gateway, as `status` shows it. */
-export interface StatusLine {
-  readonly name: string
-  readonly state: 'ok' | 'warn' | 'bad'
-  readonly text: string
-  readonly details?: Readonly<Record<string, unknown>>
-}
+export const statusLine = schema.object({
+  name: schema.text(),
+  state: schema.choice(['ok', 'warn', 'bad']),
+  text: schema.text(),
+  details: schema.optional(jsonObject()),
+})
+export type StatusLine = SchemaType<typeof statusLine>
 
 /** Reports the health of one part, limited to what the tenant may see. */
 export type StatusPart = (tenant: string) => StatusLine | Promise<StatusLine>

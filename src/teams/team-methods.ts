@@ -136,20 +136,22 @@ export const mailboxMessage = schema.object({
   channels: schema.list(schema.text(), 'Where it was sent besides the mailbox: webhook, slack, email.'),
 })
 
+const mailboxFilter = schema.object(
+  schema.partial({
+    team: shortText(),
+    member: shortText(),
+    unread: schema.boolean(),
+    firing_id: shortText('Messages of this firing.'),
+  }),
+)
+export type MailboxFilter = SchemaType<typeof mailboxFilter>
+
 const mailboxList = defineCall({
   name: 'mailbox.list',
   about: 'Messages in the mailboxes of teams, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/mailbox' },
-  params: schema.object({
-    ...schema.partial({
-      team: shortText(),
-      member: shortText(),
-      unread: schema.boolean(),
-      firing_id: shortText('Messages of this firing.'),
-    }),
-    ...pageFields,
-  }),
+  params: schema.object({ ...mailboxFilter.fields, ...pageFields }),
   result: schema.object({ messages: schema.list(mailboxMessage), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {

@@ -1,4 +1,4 @@
-import type { DeliveryProgress } from '../../deliveries/delivery-table.ts'
+import { type DeliveryProgress, deliveryStates } from '../../deliveries/delivery-table.ts'
 import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
@@ -22,25 +22,27 @@ const firing = schema.object({
 })
 type ShownFiring = SchemaType<typeof firing>
 
+const filter = schema.object(
+  schema.partial({
+    rule_id: shortText(),
+    event_id: shortText(),
+    run_id: shortText('The run whose event fired the rule.'),
+    started_run_id: shortText('A run that an action started.'),
+  }),
+)
+export type FiringFilter = SchemaType<typeof filter>
+
 const history = defineCall({
   name: 'rules.history',
   about: 'What recovery rules did: firings with the result of each action, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rule-firings' },
-  params: schema.object({
-    ...schema.partial({
-      rule_id: shortText(),
-      event_id: shortText(),
-      run_id: shortText('The run whose event fired the rule.'),
-      started_run_id: shortText('A run that an action started.'),
-    }),
-    ...pageFields,
-  }),
+  params: schema.object({ ...filter.fields, ...pageFields }),
   result: schema.object({ firings: schema.list(firing), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { cursor, limit, ...filter } = params
-    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, filter, requestedPage(params))
+    const { cursor, limit, ...wanted } = params
+    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, wanted, requestedPage(params))
     return { firings: await withWindows(caller.tenant, rows, parts), nextCursor }
   },
 })
@@ -48,10 +50,7 @@ const history = defineCall({
 const channel = schema.object({
   type: schema.text('webhook, slack or email.'),
   state: nullable(
-    schema.choice(
-      ['waiting', 'leased', 'dead', 'done'],
-      'Null if the delivery is older than the record of deliveries.',
-    ),
+    schema.choice(deliveryStates, 'Null if the delivery is older than the record of deliveries.'),
   ),
   attempts: numeric(),
   last_error: nullable(schema.text()),

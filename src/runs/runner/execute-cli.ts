@@ -10,7 +10,7 @@ import type { Blueprint } from '../blueprints/blueprint.ts'
 import type { ExecutorSettings } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliAgent, type CliFact, type CliTask, cliAgentTable } from './cli-agents.ts'
-import { environmentOf, type RunOrder, readData } from './execute-command.ts'
+import { environmentOf, type RunOrder, readJsonResult } from './execute-command.ts'
 
 const LIMITS = { maxBytes: 1_048_576, maxDepth: 128, maxKeys: 100_000 }
 
@@ -162,5 +162,5 @@ const fence = /^```(?:json)?\s*\n([\s\S]*?)\n```\s*$/
 function readCliResult(blueprint: Blueprint, text: string): RunResult {
   if (blueprint.output_schema === undefined) return { result_text: text, result_data: null }
   const json = fence.exec(text.trim())?.[1] ?? text
-  return readData(blueprint, json, { limits: LIMITS, source: 'the agent answered with something' })
+  return readJsonResult(blueprint, json, { limits: LIMITS, source: 'the agent answered with something' })
 }

@@ -72,11 +72,11 @@ export function environmentOf(
 
 function readResult(blueprint: Blueprint, stdout: string): RunResult {
   if (answersWithText(blueprint)) return { result_text: stdout.trimEnd(), result_data: null }
-  return readData(blueprint, stdout, { limits: LIMITS, source: 'the command printed a result' })
+  return readJsonResult(blueprint, stdout, { limits: LIMITS, source: 'the command printed a result' })
 }
 
 /** The result of a run that answers with JSON. */
-export function readData(
+export function readJsonResult(
   blueprint: Blueprint,
   text: string,
   { limits, source }: { readonly limits: JsonOptions; readonly source: string },

@@ -9,7 +9,7 @@ import type { HookRow } from '../hook-tables.ts'
 import { toDefinition } from '../snapshots/definition.ts'
 import { type CompleteHook, completeHook, sealHook } from './complete-hook.ts'
 import { findHookByIdOrName } from './find-hook.ts'
-import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
+import { type HookInput, hookInput, withoutOwnedFields } from './hook-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -36,9 +36,7 @@ export async function updateHook(
   caller: Caller,
   parts: HookParts,
 ): Promise<{ hookId: string }> {
-  const updates = Object.fromEntries(
-    Object.entries(given).filter(([key]) => !Object.hasOwn(gatewayOwnedFields, key)),
-  )
+  const updates: Fields = withoutOwnedFields(given)
   if (Object.keys(updates).length === 0)
     throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
   // Removing `enabled` would mean true, and a tripped hook must not be enabled by leaving a field out.
